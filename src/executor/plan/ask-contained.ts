@@ -27,22 +27,26 @@ export function askContained(
     if (containment === 'transaction') return { ...question, transaction: true };
     return containment === 'sandbox' ? question : { ...question, hiddenBelow: locator.hiddenBelow };
   };
-  const finish = (containment: Containment, answer: PolicyAnswer): Contained => ({
+  const finish = (containment: Containment, asked: PolicyQuestion, answer: PolicyAnswer): Contained => ({
     needsTransaction:
       containment === 'transaction' &&
       answer.disposition === 'execute_now' &&
       answer.rule !== undefined &&
       answer.writesThrough !== true,
-    answer: observed(settings, questionIn(containment), answer),
+    answer: observed(settings, asked, answer),
   });
-  const answerIn = (containment: Containment): Contained =>
-    finish(containment, decide(policy, questionIn(containment)));
+  const answerIn = (containment: Containment): Contained => {
+    const asked = questionIn(containment);
+    return finish(containment, asked, decide(policy, asked));
+  };
   const most = (policy.minds?.(question) ?? true) ? guard.mostContainment(startsShell) : 'none';
   const known = most === 'none' ? most : guard.containment(startsShell);
   if (known !== undefined) return answerIn(known);
   if (policy.minds !== undefined) {
-    const least = decide(policy, questionIn('none'));
-    if (least.disposition === decide(policy, questionIn(most)).disposition) return finish('none', least);
+    const asked = questionIn('none');
+    const least = decide(policy, asked);
+    if (least.disposition === decide(policy, questionIn(most)).disposition)
+      return finish('none', asked, least);
   }
   return guard.findContainment(startsShell).then(answerIn);
 }

@@ -25,13 +25,17 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
   // The calls of a batch name the same paths, and are planned at one moment.
   const looked = new Map<string, Looked>();
   let since = 0;
+  const expanded = new Map<string, readonly string[] | undefined>();
+  const renew = (): void => {
+    const now = systemClock.monotonic();
+    if (now - since <= ONE_MOMENT_MS) return;
+    looked.clear();
+    expanded.clear();
+    since = now;
+  };
   const resolved = (path: string, from: string | undefined, access: PathEffect['kind']): string => {
     const absolute = resolve(from ?? sandbox.cwd, path);
-    const now = systemClock.monotonic();
-    if (now - since > ONE_MOMENT_MS) {
-      looked.clear();
-      since = now;
-    }
+    renew();
     const key = `${access} ${absolute}`;
     const found = looked.get(key) ?? look(absolute, access);
     looked.set(key, found);
@@ -61,7 +65,12 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
         return own === true ? error.message : 'It lies outside the roots.';
       }
     },
-    expand: (pattern, from) => expandWildcards(inHome(pattern, home), from ?? sandbox.cwd),
+    expand(pattern, from = sandbox.cwd) {
+      renew();
+      const key = `${from}\0${pattern}`;
+      if (!expanded.has(key)) expanded.set(key, expandWildcards(inHome(pattern, home), from));
+      return expanded.get(key);
+    },
     hiddenBelow(path, from) {
       const absolute = resolve(from ?? sandbox.cwd, inHome(path, home));
       const { hidden = [], incomplete = false } = sandbox.guarded?.('every') ?? {};

@@ -157,8 +157,8 @@ function evaluateWords(call: Call, { verdicts, code }: Program, shown: string): 
       if (match !== null) call[verdict](`${name} ${reason.replace('%', () => match[0])}.`);
     }
   }
-  for (const option of code === undefined ? [RUNS_VALUE] : [RUNS_VALUE, code])
-    for (const one of codesBehind(words, option)) call.runAskedCode(one);
+  if (code !== undefined) for (const one of codesBehind(words, code)) call.runAskedCode(one);
+  if (shown.includes('--')) for (const one of codesBehind(words, RUNS_VALUE)) call.runAskedCode(one);
 }
 
 /** The values of an option that stands among the words: the first group of the pattern, or the next word. */

@@ -12,19 +12,31 @@ export type WordMark = 'unsure' | 'partly' | 'walked' | { readonly pattern: stri
 
 /** What was found while a simple command was walked: what it starts counts as its own too. */
 class Found {
-  readonly effects = new Map<string, Effect>();
-  /** Those that are found once the command is recorded: its redirections come before. */
-  readonly touches = new Map<string, Effect>();
-  readonly reasons = new Set<string>();
-  readonly reads = new Set<string>();
+  /** Those of its own words are found once the command is recorded: its redirections come before. */
+  readonly effects = new Map<string, { readonly effect: Effect; readonly isOwn: boolean }>();
+  reasons: Set<string> | undefined;
+  reads: Set<string> | undefined;
   isUntold = false;
 
-  add({ effects, touches, reasons, reads, isUntold }: Found): void {
-    for (const [key, effect] of effects) this.effects.set(key, effect);
-    for (const [key, effect] of touches) this.touches.set(key, effect);
-    for (const reason of reasons) this.reasons.add(reason);
-    for (const path of reads) this.reads.add(path);
+  add({ effects, reasons, reads, isUntold }: Found): void {
+    for (const [key, told] of effects) this.effect(key, told.effect, told.isOwn);
+    for (const reason of reasons ?? []) this.reason(reason);
+    for (const path of reads ?? []) this.read(path);
     this.isUntold ||= isUntold;
+  }
+
+  reason(text: string): void {
+    this.reasons ??= new Set();
+    this.reasons.add(text);
+  }
+
+  read(path: string): void {
+    this.reads ??= new Set();
+    this.reads.add(path);
+  }
+
+  effect(key: string, effect: Effect, isOwn: boolean): void {
+    if (isOwn || !this.effects.has(key)) this.effects.set(key, { effect, isOwn });
   }
 }
 
@@ -64,7 +76,7 @@ export class Findings {
   #reason(reasons: Set<string>, reason: string): void {
     if (reasons.size >= MAX_REASONS) return;
     reasons.add(reason);
-    for (const { found } of this.#open) found.reasons.add(reason);
+    for (const { found } of this.#open) found.reason(reason);
   }
 
   /** Walks a simple command with its redirections: what is found meanwhile belongs to the command that `run` records. */
@@ -107,10 +119,7 @@ export class Findings {
   effect(effect: Effect): void {
     const key = JSON.stringify(effect);
     this.#effects.set(key, effect);
-    for (const { walked, found } of this.#open) {
-      found.effects.set(key, effect);
-      if (walked !== undefined) found.touches.set(key, effect);
-    }
+    for (const { walked, found } of this.#open) found.effect(key, effect, walked !== undefined);
   }
 
   /** The command that is walked may touch more than its words tell. */
@@ -129,7 +138,7 @@ export class Findings {
       else if (!IS_STREAM.test(path)) {
         this.effect({ kind, path });
         const isSure = field.pieces.every((piece) => piece.kind !== 'unknown');
-        if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.reads.add(path);
+        if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.read(path);
       }
     }
   }
@@ -153,15 +162,21 @@ export class Findings {
   }
 
   #toldOf({ fields, directory, found }: Walked) {
-    const { effects, touches, reasons, reads, isUntold } = found;
-    const marks = fields.map((field) => this.#markOf(field, directory));
+    const { reasons, reads, isUntold } = found;
+    const told = [...found.effects.values()];
+    const effects = told.map(({ effect }) => effect);
+    const isPlain = fields.every(({ literal }) => literal);
+    const marks =
+      isPlain && this.#walkedWords.size === 0 ? [] : fields.map((field) => this.#markOf(field, directory));
     return {
-      effects: [...effects.values()],
-      touches: [...touches.values()],
-      reasons: [...reasons],
+      effects,
+      touches: told.every(({ isOwn }) => isOwn)
+        ? effects
+        : told.filter(({ isOwn }) => isOwn).map(({ effect }) => effect),
+      reasons: reasons === undefined ? [] : [...reasons],
       isUntold,
       ...(marks.some((mark) => mark !== undefined) ? { marks } : {}),
-      ...(reads.size > 0 ? { reads: [...reads] } : {}),
+      ...(reads === undefined ? {} : { reads: [...reads] }),
     };
   }
 
