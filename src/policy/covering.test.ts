@@ -247,6 +247,8 @@ describe('a rule that allows a command', () => {
 
   it.each([
     ['ls *', 'ls -la --color=never src'],
+    ['ls *', 'ls -1'],
+    ['find *', 'find . -size +1M -mtime -1'],
     ['git status *', 'git status --short -b'],
     ['git *', 'git --no-pager log --oneline -20 --format=%h src'],
     ['git diff *', 'git diff --stat HEAD~1 -- -odd'],

@@ -66,8 +66,8 @@ function optionsOf(name: string): Test | undefined {
   const words = new Set(long);
   const test = (option: string): boolean => {
     if (words.has(option.split('=', 1)[0] ?? '')) return true;
+    if (letters.includes('#') && /^[-+]\d+[A-Za-z]?$/.test(option)) return true;
     if (option.startsWith('+')) return letters.includes('+');
-    if (/^-\d+$/.test(option)) return letters.includes('#');
     if (!/^-[^-]/.test(option)) return false;
     for (const letter of option.slice(1)) {
       if (valued.includes(letter)) return true;
@@ -130,7 +130,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
   free: 'bkmghtw sc --human --mega --giga --total',
   uptime: 'ps - --pretty --since',
   tree: 'adfhpsugDFNCxlr LPI --dirsfirst --noreport --gitignore --prune -I -L -P',
-  find: '- - -name -iname -path -ipath -wholename -regex -iregex -type -maxdepth -mindepth -newer -size -mtime -mmin -ctime -atime -empty -print -print0 -printf -ls -prune -not -o -or -a -and -depth -follow -xdev -mount -perm -user -group -L -H -P -quit',
+  find: '# - -name -iname -path -ipath -wholename -regex -iregex -type -maxdepth -mindepth -newer -size -mtime -mmin -ctime -atime -empty -print -print0 -printf -ls -prune -not -o -or -a -and -depth -follow -xdev -mount -perm -user -group -L -H -P -quit',
   fd: '0aHIugsFLlp eEtdjSc --extension --type --hidden --no-ignore --max-depth --min-depth --exclude --glob --full-path --absolute-path --color',
   jq: 'acCeMnrsSj - --arg --argjson --compact-output --exit-status --indent --monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab',
   yq: 'PreC oI',
