@@ -57,7 +57,7 @@ describe('an option in a message', () => {
 
   it('is named by its whole path in the library, so that the command can show its key', () => {
     const found = messages
-      .filter(({ file }) => !file.startsWith('cli/'))
+      .filter(({ file }) => !file.startsWith('cli/') && !file.endsWith('/known-options.ts'))
       .flatMap(({ place, text }) => camelCased(text).map((name) => `${place}: ${name}`));
     expect(found).toEqual([]);
   });

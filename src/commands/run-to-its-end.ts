@@ -24,7 +24,14 @@ import { mostBytes } from './transaction/watch-size.js';
 export interface EndRequest
   extends Pick<
     CommandRequest,
-    'onStarted' | 'onTransaction' | 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keptApart'
+    | 'onStarted'
+    | 'onTransaction'
+    | 'tool'
+    | 'keepVersion'
+    | 'agree'
+    | 'deeds'
+    | 'mayCreate'
+    | 'needsTransaction'
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
@@ -75,7 +82,7 @@ interface OneRun {
 }
 
 async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptApart'>): Promise<OneRun> {
-  const isKeptApart = request.agree !== undefined || request.keptApart === true;
+  const isKeptApart = request.agree !== undefined || request.needsTransaction === true;
   const launched = await launchCommand({ ...launch, isKeptApart });
   const { transaction, sandbox } = launched;
   request.onStarted?.(identify(launched));

@@ -117,6 +117,8 @@ async function startIn(
 ): Promise<Omit<StartedCommand, 'leave'>> {
   const { cwd, confinement } = request;
   const { sandbox, inside } = place;
+  if (inside === undefined && request.isKeptApart === true)
+    throw transactionRequired('there is no command sandbox');
   const { ahead, told, ...chosen }: ChosenTransaction =
     inside === undefined ? NO_TRANSACTION : await chooseTransaction(request, place, inside, prewarmed);
   const transaction = ahead?.transaction ?? chosen.transaction;

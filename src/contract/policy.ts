@@ -31,6 +31,21 @@ export interface PolicyQuestion {
    * would not. Left out: such paths are not asked about.
    */
   readonly refusal?: (effect: PathEffect, from: string | undefined) => string | undefined;
+  /**
+   * The files that a wildcard of a command stands for, as the shell would list them from where the command starts; `\`
+   * makes the next character plain. Undefined: that cannot be told. Left out: files cannot be looked at.
+   */
+  readonly expand?: (pattern: string, from: string | undefined) => readonly string[] | undefined;
+  /**
+   * Below a directory that a command reads, a file that the sandbox hides from tools; undefined: there is none. Left out:
+   * the command sees no such file, or files cannot be looked at.
+   */
+  readonly hiddenBelow?: (path: string, from: string | undefined) => string | undefined;
+  /**
+   * Its commands run in a transaction: what they change is compared with what was allowed before it is kept. A star of a
+   * rule that allows then stands for any words; else for operands and for options that are known to be harmless.
+   */
+  readonly transaction?: boolean;
   readonly category?: ToolCategory;
   readonly idempotent?: boolean;
   /** The sub-agent that makes the call; left out: the conversation itself, which rules call `main`. */

@@ -179,8 +179,8 @@ export interface CommandRequest {
   readonly mayCreate?: (path: string, isDirectory: boolean) => boolean;
   /** It needs no transaction: what it changes is real at once. Where one is required, or `agree` is given, it has one. */
   readonly writesThrough?: boolean;
-  /** A person has agreed to a run whose changes are kept apart: it runs in no other way. */
-  readonly keptApart?: boolean;
+  /** It runs only where its changes are kept apart. */
+  readonly needsTransaction?: boolean;
   /** Keeps a version of a file that was not made real, and says where it can be read. */
   readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
 }

@@ -11,7 +11,7 @@ export interface ProgramRequest
     | 'agree'
     | 'keepVersion'
     | 'writesThrough'
-    | 'keptApart'
+    | 'needsTransaction'
     | 'conversation'
     | 'cwd'
     | 'env'

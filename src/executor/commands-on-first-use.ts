@@ -14,13 +14,13 @@ import type { SearchEngine } from '../contract/search.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
-import type { AnalyzeCommand, CommandAnalysis } from '../policy/shell/analysis.js';
+import type { AnalyzeCommand } from '../policy/shell/analysis.js';
 import type {
   CommandGuard,
   CommandSandboxVerdict,
-  CommandWalls,
   EngineSettings,
   PreviewWorld,
+  StandingSandbox,
 } from './call/settings.js';
 
 /*
@@ -42,21 +42,16 @@ export interface LazyAnalysis {
 
 export function lazyAnalysis(): LazyAnalysis {
   let loaded: AnalyzeCommand | undefined;
-  let last:
-    | { readonly text: string; readonly shell: string | undefined; readonly found: CommandAnalysis }
-    | undefined;
   return {
     analyze(text, shell) {
       // Asked too early, it gives no answer, and the policy lets nothing through.
       if (loaded === undefined) throw new Error('commands cannot be analysed before the analysis is loaded');
-      // The policy asks first, and then the risk is told of the same command.
-      if (last?.text !== text || last.shell !== shell) last = { text, shell, found: loaded(text, shell) };
-      return last.found;
+      return loaded(text, shell);
     },
     load() {
       if (loaded !== undefined) return undefined;
-      return import('../policy/shell/analyze-command.js').then(({ analyzeCommand }) => {
-        loaded = analyzeCommand;
+      return import('../policy/shell/analyze-once.js').then(({ analyzeOnce }) => {
+        loaded = analyzeOnce;
       });
     },
   };
@@ -216,8 +211,8 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
       isRequired: false,
       known: () => FINE,
       look: async () => FINE,
-      walls: () => NO_WALLS,
-      lookAround: async () => NO_WALLS,
+      standing: () => NO_SANDBOX,
+      lookAround: async () => NO_SANDBOX,
     };
   }
   sweepPlaceholders(roots);
@@ -241,15 +236,18 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
       });
       return looking.then((found) => complete(found, isThrough));
     },
-    ...watchWalls(confinement),
+    ...watchSandbox(confinement, () => !isIncomplete()),
   };
 }
 
-const NO_WALLS: CommandWalls = { transaction: false, network: true };
+const NO_SANDBOX: StandingSandbox = { stands: false, hidesAll: false, transaction: false, network: true };
 
 /** What was seen a moment ago is still there: the command itself looks again when it starts. */
-function watchWalls(confinement: Confinement): Pick<CommandGuard, 'walls' | 'lookAround'> {
-  let last: { readonly at: number; readonly walls: CommandWalls } | undefined;
+function watchSandbox(
+  confinement: Confinement,
+  hidesAll: () => boolean,
+): Pick<CommandGuard, 'standing' | 'lookAround'> {
+  let last: { readonly at: number; readonly found: StandingSandbox } | undefined;
   let overlays: Promise<string | undefined> | undefined;
   /** Whether the next command can have one: a plan makes nothing, so nothing is left of the look. */
   async function hasTransactions(): Promise<boolean> {
@@ -261,19 +259,27 @@ function watchWalls(confinement: Confinement): Pick<CommandGuard, 'walls' | 'loo
     const { whyNoTransaction } = await import('../commands/transaction/open-layers.js');
     return (await whyNoTransaction(confinement)) === undefined;
   }
-  const walls = (): CommandWalls | undefined =>
-    last === undefined || systemClock.monotonic() - last.at > BRIEFLY_MS ? undefined : last.walls;
+  const standing = (): StandingSandbox | undefined =>
+    last === undefined || systemClock.monotonic() - last.at > BRIEFLY_MS ? undefined : last.found;
   return {
-    walls,
+    standing,
     async lookAround() {
-      const known = walls();
+      const known = standing();
       if (known !== undefined) return known;
       const { findCommandSandbox } = await import('../commands/sandbox/find-sandbox.js');
       const { stands } = await findCommandSandbox();
-      const found = stands
-        ? { transaction: await hasTransactions(), network: confinement.network }
-        : NO_WALLS;
-      last = { at: systemClock.monotonic(), walls: found };
+      const found: StandingSandbox = stands
+        ? {
+            stands,
+            // Looked for where it matters: a transaction hides any number of files.
+            get hidesAll() {
+              return hidesAll();
+            },
+            transaction: await hasTransactions(),
+            network: confinement.network,
+          }
+        : NO_SANDBOX;
+      last = { at: systemClock.monotonic(), found };
       return found;
     },
   };

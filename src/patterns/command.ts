@@ -1,5 +1,15 @@
 import { literalCount, literalText, matchesWildcard, matchSequence, type Piece, RUN } from './wildcard.js';
 
+/** A word of a command: its text, and what of a pattern may stand for it. */
+export interface CommandWord {
+  /** As it is written, without quotes. */
+  readonly text: string;
+  /** What the shell makes of it. A pattern that allows has to match all of them, any other one. */
+  readonly names: readonly string[];
+  /** `any`: every wildcard. `spelled`: a word that begins as it does (`--color=*`). `exact`: only its very text. */
+  readonly reach: 'any' | 'spelled' | 'exact';
+}
+
 /** A pattern for one simple command, word by word. */
 export interface CommandPattern {
   readonly source: string;
@@ -8,9 +18,7 @@ export interface CommandPattern {
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
   /** `settings`: `NAME=value` before the words. What allows has to spell each of them; without words, they are all there is. */
-  matches(words: readonly string[], settings?: readonly string[]): boolean;
-  /** Whether an option is written out in it: `git log --output=*`. */
-  spellsOption(word: string): boolean;
+  matches(words: readonly (string | CommandWord)[], settings?: readonly string[]): boolean;
 }
 
 type Word = typeof MANY | readonly Piece[];
@@ -24,7 +32,8 @@ const MAX_LENGTH = 4096;
  *
  * What tightens finds the program under any directory (`rm *` is also `/bin/rm x`). What allows does not, and its `*`
  * stands for no step up: `rm build/*` does not allow `rm build/../x`. Words like `CI=*` before the program stand for
- * settings: what allows holds only where it spells all settings of a command; `*` and `**` alone are everything.
+ * settings: what allows holds only where it spells all settings of a command; `*` and `**` alone are everything. What its
+ * wildcards may stand for is said by each word (`CommandWord.reach`).
  * @throws Error that says what is wrong with it.
  */
 export function parseCommandPattern(source: string, tightens: boolean): CommandPattern {
@@ -42,8 +51,20 @@ export function parseCommandPattern(source: string, tightens: boolean): CommandP
   const program = first === undefined || first === MANY ? undefined : literalText(first);
   const pieces = all.flatMap((word) => (word === MANY ? [] : word));
   const anywhere = tightens && program !== undefined && !program.includes('/');
-  const matchWord = (word: Word, given: string): boolean =>
-    word !== MANY && matchesWildcard(word, given) && (tightens || !stepsUp(word, given));
+  const matchText = (word: readonly Piece[], given: string): boolean =>
+    matchesWildcard(word, given) && (tightens || !stepsUp(word, given));
+  const matchWord = (word: Word, given: string | CommandWord): boolean => {
+    if (word === MANY) return false;
+    if (typeof given === 'string') return matchText(word, given);
+    const { text, names, reach } = given;
+    if (literalText(word) === text) return true;
+    if (tightens) return matchText(word, text) || names.some((name) => matchText(word, name));
+    if (reach === 'exact' || (reach === 'spelled' && typeof word[0] !== 'string')) return false;
+    return names.every((name) => matchText(word, name));
+  };
+  const standsFor = tightens
+    ? undefined
+    : (given: string | CommandWord): boolean => typeof given === 'string' || given.reach === 'any';
   return {
     source,
     // A setting may be all that there is, without a program.
@@ -59,14 +80,12 @@ export function parseCommandPattern(source: string, tightens: boolean): CommandP
         // Nothing runs, and what is set is spelled.
         if (given.length === 0 && settings.length > 0) return true;
       }
-      const [name, ...rest] = given;
+      if (isEverything) return true;
+      const [first, ...rest] = given;
+      const name = typeof first === 'string' ? first : first?.text;
       const seen = anywhere && name !== undefined ? [name.slice(name.lastIndexOf('/') + 1), ...rest] : given;
-      return matchSequence(words, seen, (word) => word === MANY, matchWord);
+      return matchSequence(words, seen, (word) => word === MANY, matchWord, standsFor);
     },
-    spellsOption: (text) =>
-      words.some(
-        (word) => word !== MANY && word[0] === '-' && typeof word[1] === 'string' && matchWord(word, text),
-      ),
   };
 }
 

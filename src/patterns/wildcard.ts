@@ -42,12 +42,16 @@ export function isGroup(piece: Piece): piece is Group {
   return typeof piece === 'object' && 'alternatives' in piece;
 }
 
-/** The same walk for any sequence: characters of a name, parts of a path, words of a command. */
+/**
+ * The same walk for any sequence: characters of a name, parts of a path, words of a command.
+ * @param takes whether a run may stand for this one. Left out: it stands for anything.
+ */
 export function matchSequence<P, T>(
   pattern: ArrayLike<P>,
   subject: ArrayLike<T>,
   isMany: (item: P) => boolean,
   matches: (item: P, one: T) => boolean,
+  takes?: (one: T) => boolean,
 ): boolean {
   let at = 0;
   let next = 0;
@@ -61,7 +65,7 @@ export function matchSequence<P, T>(
     } else if (next < pattern.length && matches(item, subject[at] as T)) {
       next++;
       at++;
-    } else if (afterRun === -1) return false;
+    } else if (afterRun === -1 || takes?.(subject[resume] as T) === false) return false;
     else {
       next = afterRun;
       at = ++resume;

@@ -54,7 +54,8 @@ describe('a rule that allows a command', () => {
   });
 
   it.each([
-    ['CI=* npm test *', 'CI=1 npm test --if-present'],
+    ['CI=* npm test *', 'CI=1 npm test unit'],
+    ['CI=* npm test --if-*', 'CI=1 npm test --if-present'],
     ['CI=1 npm test', 'CI=1 npm test'],
     ['A=* B=* ls', 'B=1 A=2 ls'],
     ['export CI=*; ls *', 'export CI=1; ls'],
@@ -68,7 +69,7 @@ describe('a rule that allows a command', () => {
     ['awk *', "awk '{ print ($1 > 2) }' f"],
     ['uniq *', 'uniq -c a'],
     ['go test *', 'go test ./...'],
-    ['npm test *', 'npm test -- --watch'],
+    ['npm test -- --watch *', 'npm test -- --watch'],
     ['file *', 'file a b'],
   ])('covers what it spells, and the variables of loops: %s / %s', (allowed, command) => {
     expect(outcome(allowed, command)).toBe('run');
@@ -170,10 +171,10 @@ describe('a rule that allows a command', () => {
   });
 
   it.each([
-    ['git log *; /Makefile', 'git log --output=Makefile'],
     ['git log --output=* **', 'git log --output=notes.txt'],
+    ['git log --output=notes.txt', 'git log --output=notes.txt'],
     ['sed -i *', 'sed -i s/a/b/ f'],
-    ['sort *; /b', 'sort a -o b'],
+    ['sort * -o b', 'sort a -o b'],
     ['find * -delete', 'find . -delete'],
     ['touch *', 'touch a'],
     ['git log *', 'git log --oneline -n 3'],
@@ -182,6 +183,187 @@ describe('a rule that allows a command', () => {
   ])('covers an option that it spells, and what the program is for: %s / %s', (allowed, command) => {
     expect(outcome(allowed, command)).toBe('run');
   });
+
+  it.each([
+    ['make *', 'make -C evil'],
+    ['make *', 'make -f evil'],
+    ['make *', 'make CC=./evil'],
+    ['npm test *', 'npm test --prefix evil'],
+    ['npm test *', 'npm test --prefix=evil'],
+    ['npm test *', 'npm test -- --config=evil.js'],
+    ['npm test *', 'npm test --if-present'],
+    ['tar *', 'tar tf t.tar --index-file=package.json'],
+    ['tar tf *', 'tar tf t.tar --index-file=package.json'],
+    ['tar *', 'tar xf a -C src'],
+    ['pytest *', 'pytest --basetemp=src'],
+    ['pytest *', 'pytest -p evil'],
+    ['git branch *', 'git branch -D x'],
+    ['git branch *', 'git branch -vD x'],
+    ['git *', 'git -C evil status'],
+    ['git *', 'git -c core.editor=vi commit'],
+    ['git *', 'git branch --unset-upstream'],
+    ['git log *', 'git log --oneline --ext-diff'],
+    ['kubectl *', 'kubectl --kubeconfig evil get pods'],
+    ['kubectl get *', 'kubectl get pods --kubeconfig=evil'],
+    ['docker *', 'docker run --rm -v /:/host x'],
+    ['cargo test *', 'cargo test --config evil.toml'],
+    ['go test *', 'go test -exec ./evil'],
+    ['ls *', 'ls --no-such-option'],
+    ['cat *', 'cat -z a'],
+    ['rg *', 'rg -z x a'],
+    ['rg *', 'rg --no-such x a'],
+    ['rg *', 'rg -nz x a'],
+    ['rg *', 'rg ${x:---pre=./evil} a'],
+    ['rg *', 'rg $x a'],
+    ['rg *', 'rg "$x" a'],
+    ['rg *', 'rg a$x b'],
+    ['rg *', 'x=--pre=./evil; rg $x a b'],
+    ['rg *', 'rg {--pre=./evil,x} a'],
+    ['rg x *', 'rg x *'],
+    ['rg *', 'rg x [-]*'],
+    ['./ls *', './ls -l'],
+    ['less *', 'less +!id a'],
+    ['rm *', 'rm -rf src'],
+    ['cp *', 'cp -t src a'],
+    ['dd *', 'dd if=a of=b'],
+    ['xargs *; rg *', 'git ls-files | xargs rg x'],
+    ['rm build/*', 'rm build/"$x"'],
+    ['uniq *', 'uniq a b'],
+    ['git *', 'git $x'],
+    ['make *', 'make $x'],
+    ['file *', 'file -C -m magic'],
+    ['psql *', "psql -c '\\\\! ls'"],
+    ['ssh *', 'ssh -o PKCS11Provider=./x.so host'],
+    ['bash *; ls', "bash -c 'ls'"],
+    ['sudo *; ls', 'sudo -u root ls'],
+    ['mkdir *; cd *', 'cd sub && mkdir x'],
+    ['rm build/*; cd *', 'cd sub && rm build/x'],
+  ])(
+    'covers no option that it does not spell, unless that is known to be harmless: %s / %s',
+    (allowed, command) => {
+      expect(outcome(allowed, command)).toBe('ask');
+    },
+  );
+
+  it.each([
+    ['ls *', 'ls -la --color=never src'],
+    ['ls *', 'ls -1'],
+    ['find *', 'find . -size +1M -mtime -1'],
+    ['git status *', 'git status --short -b'],
+    ['git *', 'git --no-pager log --oneline -20 --format=%h src'],
+    ['git diff *', 'git diff --stat HEAD~1 -- -odd'],
+    ['git branch *', 'git branch -a --sort=-committerdate'],
+    ['rg *', 'rg -n -C3 --type ts x src'],
+    ['grep *', 'grep -rn --include=x TODO src'],
+    ['head *; tail *', 'head -20 a; tail -n +5 b'],
+    ['find *; grep *; xargs *', 'find src -type f | xargs grep -l x'],
+    ['wc *; git ls-files *', "wc -l $(git ls-files 'x')"],
+    ['cat *; ls *', 'cat "$x/a"; ls $y'],
+    ['make *', 'make test'],
+    ['make -C sub *', 'make -C sub test'],
+    ['make CC=*', 'make CC=gcc'],
+    ['npm test --prefix *', 'npm test --prefix sub'],
+    ['tar tf *', 'tar tf t.tar a'],
+    ['docker run --rm *', 'docker run --rm x'],
+    ['bash -c *; ls', "bash -c 'ls'"],
+    ['sudo *; rm -rf build', 'sudo rm -rf build'],
+    ['timeout *; npm test', 'timeout -k 5 60 npm test'],
+    ['PWD=sub mkdir *; cd *', 'cd sub && mkdir x'],
+    ['rm build/*', 'rm build/x'],
+    ['* --version', 'node --version'],
+    ['*', 'make -C evil'],
+  ])('covers operands, and the options of everyday readers: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('run');
+  });
+
+  it.each([
+    ['make *', 'make -C evil'],
+    ['tar tf *', 'tar tf t.tar --index-file=package.json'],
+    ['git branch *', 'git branch -D x'],
+    ['sed *', 'sed -i s/a/b/ f'],
+    ['wc *', 'wc --files0-from=a'],
+    ['jq *', 'jq . "$x"'],
+  ])('covers any words where the command runs in a transaction: %s / %s', (allowed, command) => {
+    expect(outcome(allowed, command)).toBe('ask');
+    expect(outcome(allowed, { ...bash(command), transaction: true })).toBe('run');
+    const through: PolicyRule = { decision: 'allow', command: allowed, write_through: true };
+    const policy = createAnalyzingPolicy({ denylist: [], rules: [through] });
+    expect(inShort(policy.decide({ ...bash(command), transaction: true }))).toBe('ask');
+  });
+
+  it('compares words with wildcards with the files that they stand for', () => {
+    const files: Record<string, string[]> = {
+      '.e[n]v': ['.env'],
+      'src/*': ['src/a', 'src/-b'],
+      'doc/*': ['doc/a'],
+    };
+    const inside = (command: string): PolicyQuestion => ({
+      ...bash(command),
+      expand: (pattern) => files[pattern] ?? [],
+    });
+    expect(outcome('cat *', inside('cat doc/*'))).toBe('run');
+    expect(outcome('rg x *', inside('rg x doc/*'))).toBe('run');
+    expect(outcome('rg x *', inside('cd src && rg x *'))).toBe('ask');
+    expect(outcome('rm doc/*', inside('rm doc/*'))).toBe('run');
+    const deny = createAnalyzingPolicy({
+      denylist: [],
+      rules: [
+        { decision: 'allow', command: '*' },
+        { decision: 'deny', command: 'cat .env' },
+        { decision: 'deny', effect: 'delete', path: 'doc/a' },
+      ],
+    });
+    expect(inShort(deny.decide(inside('cat .e[n]v')))).toBe('policy_denied');
+    expect(inShort(deny.decide(inside('rm doc/*')))).toBe('policy_denied');
+    expect(inShort(deny.decide(inside('rm src/*')))).toBe('run');
+  });
+
+  it.each([
+    ['grep -r x src', 'src'],
+    ['grep -r x', '.'],
+    ['rg x', '.'],
+    ['rg x src', 'src'],
+    ['find src -exec cat {} +', 'src'],
+    ['find . | xargs cat', '.'],
+    ['cat $(find src)', 'src'],
+    ['tar c src', 'src'],
+    ['cp -r src /tmp/x', 'src'],
+    ['diff -r src b', 'src'],
+    ['cat src/*', 'src/*'],
+  ])('asks before what a program reads by itself holds hidden files: %s', (command, below) => {
+    const rules: PolicyRule[] = [
+      { decision: 'allow', command: '*' },
+      { decision: 'allow', effect: 'write', path: '**' },
+    ];
+    const asked: string[] = [];
+    const inside = (hidden: string | undefined): PolicyQuestion => ({
+      ...bash(command),
+      expand: () => [],
+      hiddenBelow: (path) => {
+        asked.push(path);
+        return path === below ? hidden : undefined;
+      },
+    });
+    const policy = createAnalyzingPolicy({ denylist: [], mode: 'auto', rules });
+    expect(inShort(policy.decide({ ...inside(undefined), requiresApproval: false }))).toBe('run');
+    expect(asked).toContain(below);
+    expect(inShort(policy.decide({ ...inside('.env'), requiresApproval: false }))).toBe('ask');
+    expect(inShort(policy.decide({ ...inside('.env'), requiresApproval: false, transaction: true }))).toBe(
+      'run',
+    );
+  });
+
+  it.each(['ls -la src', 'find src -name x', 'cat a | rg x', 'tree src', 'rm -r src', 'git status'])(
+    'asks nothing of a program that looks at names, or reads what comes in: %s',
+    (command) => {
+      const policy = createAnalyzingPolicy({ denylist: [], rules: [{ decision: 'allow', command: '*' }] });
+      const question: PolicyQuestion = {
+        ...bash(command),
+        hiddenBelow: (path) => (path === 'a' ? undefined : '.env'),
+      };
+      expect(inShort(policy.decide(question))).toBe('run');
+    },
+  );
 
   it.each([
     ['read *', 'declare -i n; read n <<< "a[$(id)]"'],

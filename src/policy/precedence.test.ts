@@ -111,7 +111,7 @@ describe('ORDER', () => {
     const rules: PolicyRule[] = [
       { decision: 'deny', contains: 'DENIED' },
       { decision: 'ask', contains: 'ASKED' },
-      { decision: 'allow', command: 'fine *' },
+      { decision: 'allow', command: ['fine *', 'cat *'] },
     ];
     const decide = (command: string, options: object = {}, more: object = {}) =>
       inShort(
@@ -134,6 +134,7 @@ describe('ORDER', () => {
       decide('ASKED', { mode: 'auto' }),
       decide('other', { mode: 'auto' }),
       decide('other', {}, { requiresApproval: false }),
+      decide('cat src', {}, { hiddenBelow: () => '.env' }),
       decide('fine'),
     ];
     expect(reached).toEqual([
@@ -143,6 +144,7 @@ describe('ORDER', () => {
       'security_violation',
       'policy_denied',
       'policy_denied',
+      'ask',
       'ask',
       'ask',
       'ask',

@@ -8,8 +8,8 @@ import { fromCallStart } from '../../policy/shell/from-call-start.js';
  * what it knows of each simple command in that command.
  */
 export async function commandPart({ command: text, shell, cwd }: Effect<'run'>): Promise<CommandPart> {
-  const { analyzeCommand } = await import('../../policy/shell/analyze-command.js');
-  const { verdict, reasons, commands, effects, found = [] } = analyzeCommand(text, shell);
+  const { analyzeOnce } = await import('../../policy/shell/analyze-once.js');
+  const { verdict, reasons, commands, effects, found = [] } = analyzeOnce(text, shell);
   const marks: CommandMark[] = [];
   let from = 0;
   const simple = commands.map((words, index) => {
@@ -19,7 +19,7 @@ export async function commandPart({ command: text, shell, cwd }: Effect<'run'>):
     const touches = own.effects.map((effect) => fromCallStart(effect, cwd));
     for (const reason of [...own.reasons, ...lossesIn(touches)])
       marks.push({ ...(place ?? whole(text)), reason });
-    return { words, touches, ...(own.isUntold ? { isUntold: true as const } : {}) };
+    return { words: [...words], touches, ...(own.isUntold ? { isUntold: true as const } : {}) };
   });
   // What the parts do not explain concerns the whole.
   if (verdict !== 'allow') {

@@ -38,6 +38,8 @@ export interface ReadyParts {
   readonly consent?: WriteConsent | undefined;
   /** Its commands change what is real at once. */
   readonly writesThrough: boolean;
+  /** A rule allows it as what runs in a transaction: its commands run in one, or not at all. Left out: false. */
+  readonly needsTransaction?: boolean;
   /** It may be asked for when its commands have ended. */
   readonly mayAskAfter: boolean;
   /** It runs unasked, and is asked for where its commands went beyond what was to be expected; a deletion does. */
@@ -66,6 +68,7 @@ export class ReadyCall {
   readonly onlyReads: boolean;
   readonly consent: WriteConsent | undefined;
   readonly writesThrough: boolean;
+  readonly needsTransaction: boolean;
   readonly mayAskAfter: boolean;
   readonly asksBeyond: boolean;
   readonly asksAfter: boolean;
@@ -87,6 +90,7 @@ export class ReadyCall {
     this.onlyReads = isAllReads(parts.declared);
     this.consent = parts.consent;
     this.writesThrough = parts.writesThrough;
+    this.needsTransaction = parts.needsTransaction === true;
     this.mayAskAfter = parts.mayAskAfter;
     this.asksBeyond = parts.asksBeyond === true;
     this.asksAfter = parts.asksAfter === true;

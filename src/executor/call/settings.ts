@@ -48,13 +48,17 @@ export interface CommandGuard {
   /** Whether commands must not run without the command sandbox, whatever the person decides. */
   readonly isRequired: boolean;
   /** What stands around commands, as far as it is known without looking. */
-  walls(): CommandWalls | undefined;
+  standing(): StandingSandbox | undefined;
   /** Looks, where that was not done a moment ago. Never rejects. */
-  lookAround(): Promise<CommandWalls>;
+  lookAround(): Promise<StandingSandbox>;
 }
 
 /** What stands around the next command. */
-export interface CommandWalls {
+export interface StandingSandbox {
+  /** It runs in the OS sandbox. */
+  readonly stands: boolean;
+  /** Also where it writes through, everything is hidden from it that deny patterns name. */
+  readonly hidesAll: boolean;
   /** One in the foreground runs in a transaction. */
   readonly transaction: boolean;
   readonly network: boolean;
@@ -101,7 +105,7 @@ export interface EngineSettings {
   /** For the policy: the sub-agent that makes the calls of a run. */
   readonly agent?: string | undefined;
   /** For the policy: where a path lies that a command names. */
-  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
+  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
   readonly approver: Approver | null | undefined;

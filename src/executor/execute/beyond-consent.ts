@@ -145,7 +145,7 @@ function covers(
   roots: readonly string[],
 ): boolean {
   const matches = (at: string): boolean =>
-    pattern.matches(new PathSubject({ written: at, canonical: at, outside: false, roots }));
+    pattern.matches(new PathSubject({ written: at, canonical: () => at, outside: false, roots }));
   return matches(path) || (kind === 'dir' && matches(`${path}/x`));
 }
 

@@ -83,7 +83,9 @@ export function grantProcesses({
       deeds,
       ...(agree === undefined ? {} : { agree }),
       ...(ready.writesThrough ? { writesThrough: true } : {}),
-      ...(ready.asksBeyond || (ready.isAgreed && ready.containment.transaction) ? { keptApart: true } : {}),
+      ...(ready.needsTransaction || ready.asksBeyond || (ready.isAgreed && ready.containment.transaction)
+        ? { needsTransaction: true }
+        : {}),
       // Where nothing of this is on record, no process of the call was started.
       onStarting(begun: TransactionEvent | undefined): Promise<void> {
         if (begun === undefined) return noted({ starting: true });

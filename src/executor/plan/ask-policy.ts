@@ -16,13 +16,14 @@ import { recordable } from './refuse.js';
 
 type Asked = Pick<EngineSettings, 'policy' | 'onDecision' | 'logger'>;
 
-/** Asks the policy about a call. A guard that fails, or gives no answer, must not open the gate. */
+/** Asks the policy about a call, and lets observers see the answer. */
 export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnswer {
   const answer = decide(settings.policy, question);
   if (settings.onDecision !== undefined) observe(settings, question, answer);
   return answer;
 }
 
+/** A guard that fails, or gives no answer, must not open the gate. */
 function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
   if (policy === null) return question.requiresApproval ? NO_POLICY_ASKS : NO_POLICY_RUNS;
   try {

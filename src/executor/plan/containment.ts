@@ -2,7 +2,7 @@ import type { Containment, Effect, Risk } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { isSideEffecting, reachesOut, uncontained } from '../../effects/traits.js';
-import type { CommandWalls, EngineSettings } from '../call/settings.js';
+import type { EngineSettings, StandingSandbox } from '../call/settings.js';
 
 interface CallToContain {
   readonly tool: Tool;
@@ -14,22 +14,22 @@ interface CallToContain {
 
 /**
  * What stands around a call, and what of it can be taken back.
- * @param walls around its command, or its program; undefined: it runs neither, or outside of them
+ * @param around its command, or its program; undefined: it runs neither, or outside of them
  */
 export function containmentOf(
   { tool, declared, startsShell, answer }: CallToContain,
-  walls: CommandWalls | undefined,
+  around: StandingSandbox | undefined,
   { journal }: Pick<EngineSettings, 'journal'>,
 ): Containment {
-  if (walls === undefined) {
+  if (around === undefined) {
     // A tool that says which files it would change changes them with the handle that it is given, and notes it first.
     const isNoted = journal !== null && tool.previewChanges !== undefined && changesOnlyFiles(declared);
     return isNoted ? { transaction: false, network: false, undo: true } : uncontained(declared);
   }
-  const transaction = walls.transaction && !startsShell && answer.writesThrough !== true;
+  const transaction = around.transaction && !startsShell && answer.writesThrough !== true;
   // A program runs as a whole inside; beside a command the tool's own code may do what it has declared.
   const beside = tool.program === undefined ? declared.filter(({ kind }) => kind !== 'run') : [];
-  const network = walls.network || reachesOut(beside);
+  const network = around.network || reachesOut(beside);
   return { transaction, network, undo: transaction && journal !== null && !isSideEffecting(beside) };
 }
 

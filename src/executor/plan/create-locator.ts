@@ -2,8 +2,10 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Sandbox } from '../../contract/files.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { expandWildcards } from '../../files/expand-wildcards.js';
+import { systemClock } from '../../platform/clock/clock.js';
 
-export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
+export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
 
 /**
  * Tells the policy where a path lies that a command names: canonical, or undefined where the sandbox would not reach
@@ -12,10 +14,33 @@ export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal'>>;
  * @param home what `~` stands for in commands.
  */
 export function createLocator(sandbox: Sandbox, home?: string): Locator {
+  const look = (absolute: string, access: PathEffect['kind']): Looked => {
+    const inside = relative(sandbox.cwd, absolute);
+    try {
+      return { path: sandbox.resolve(isBelow(inside) ? inside || '.' : absolute, access) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  // The calls of a batch name the same paths, and are planned at one moment.
+  const looked = new Map<string, Looked>();
+  let since = 0;
+  const expanded = new Map<string, readonly string[] | undefined>();
+  const renew = (): void => {
+    const now = systemClock.monotonic();
+    if (now - since <= ONE_MOMENT_MS) return;
+    looked.clear();
+    expanded.clear();
+    since = now;
+  };
   const resolved = (path: string, from: string | undefined, access: PathEffect['kind']): string => {
     const absolute = resolve(from ?? sandbox.cwd, path);
-    const inside = relative(sandbox.cwd, absolute);
-    return sandbox.resolve(isBelow(inside) ? inside || '.' : absolute, access);
+    renew();
+    const key = `${access} ${absolute}`;
+    const found = looked.get(key) ?? look(absolute, access);
+    looked.set(key, found);
+    if ('error' in found) throw found.error;
+    return found.path;
   };
   return {
     locate(path, from) {
@@ -26,7 +51,7 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
       }
     },
     refusal({ kind, path }, from) {
-      const written = /^~(?:\/|$)/.test(path) && home !== undefined ? join(home, path.slice(1)) : path;
+      const written = inHome(path, home);
       try {
         resolved(written, from, kind);
         return undefined;
@@ -40,7 +65,29 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
         return own === true ? error.message : 'It lies outside the roots.';
       }
     },
+    expand(pattern, from = sandbox.cwd) {
+      renew();
+      const key = `${from}\0${pattern}`;
+      if (!expanded.has(key)) expanded.set(key, expandWildcards(inHome(pattern, home), from));
+      return expanded.get(key);
+    },
+    hiddenBelow(path, from) {
+      const absolute = resolve(from ?? sandbox.cwd, inHome(path, home));
+      const { hidden = [], incomplete = false } = sandbox.guarded?.('every') ?? {};
+      const found = hidden.find((one) => isBelow(relative(absolute, one.path)) && one.path !== absolute);
+      if (found !== undefined) return relative(sandbox.cwd, found.path);
+      const isRoot = incomplete && sandbox.roots.some((root) => isBelow(relative(absolute, root)));
+      return isRoot ? 'more than can be looked at' : undefined;
+    },
   };
+}
+
+type Looked = { readonly path: string } | { readonly error: unknown };
+
+const ONE_MOMENT_MS = 5;
+
+function inHome(path: string, home: string | undefined): string {
+  return /^~(?:\/|$)/.test(path) && home !== undefined ? join(home, path.slice(1)) : path;
 }
 
 function isBelow(path: string): boolean {

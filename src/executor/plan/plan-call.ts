@@ -1,24 +1,24 @@
 import type { ToolCall } from '../../contract/call.js';
-import type { Effect, EffectKind, Risk } from '../../contract/effect.js';
+import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
+import type { PolicyQuestion } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
-import { isRisk, isSideEffecting, riskOfEffects, runsCommand } from '../../effects/traits.js';
-import { type ErrorCode, isErrorCode } from '../../errors/catalogue.js';
-import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { summarizeText } from '../../output/clean-output.js';
+import { isSideEffecting, runsCommand } from '../../effects/traits.js';
+import type { ErrorCode } from '../../errors/catalogue.js';
+import { ToolError } from '../../errors/tool-error.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { reasonOf } from '../answer/results.js';
-import { type EvaluatedCall, ReadyCall, type ReadyParts } from '../call/evaluated-call.js';
+import type { EvaluatedCall } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
-import type { CommandSandboxVerdict, CommandWalls, EngineSettings } from '../call/settings.js';
+import type { EngineSettings, StandingSandbox } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
+import { askContained, type Contained } from './ask-contained.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
-import { containmentOf, riskWithin } from './containment.js';
-import { answerWith, evaluateSandbox, FINE, mayStartShell } from './evaluate-sandbox.js';
+import { evaluateSandbox, FINE, mayStartShell } from './evaluate-sandbox.js';
 import { freezeParsed } from './freeze-parsed.js';
+import { makeReady, type Permitted, refusalOf } from './make-ready.js';
 import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
 import { type Refusal, refuse } from './refuse.js';
@@ -204,12 +204,62 @@ function evaluateSaid(
     roots: settings.sandbox.roots,
     locate: settings.locator.locate,
     refusal: settings.locator.refusal,
+    expand: settings.locator.expand,
     args: call.args,
   };
   // Spread where they say something only: a spread costs as much as the question.
   const { agent } = settings;
   const byWhom = agent === undefined ? question : { ...question, agent };
-  const answer = askPolicy(settings, parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed });
+  const whole = parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed };
+  const placed: Placed = { call, tool, parsed, declared, effects, violation, requires, startsShell };
+  const runsCommands = runsCommand(declared);
+  if (!runsCommands && confinementOf(tool, settings) === undefined)
+    return evaluateAnswer(placed, { needsTransaction: false, answer: askPolicy(settings, whole) }, settings);
+  const standing = settings.commandGuard.standing();
+  return standing === undefined
+    ? evaluateLooked(placed, whole, runsCommands, settings)
+    : evaluateInside(placed, whole, runsCommands, standing, settings);
+}
+
+async function evaluateLooked(
+  placed: Placed,
+  question: PolicyQuestion,
+  runsCommands: boolean,
+  settings: EngineSettings,
+): Promise<EvaluatedCall> {
+  return evaluateInside(placed, question, runsCommands, await settings.commandGuard.lookAround(), settings);
+}
+
+/** A call that runs commands, or a program that belongs into the command sandbox. */
+function evaluateInside(
+  placed: Placed,
+  question: PolicyQuestion,
+  runsCommands: boolean,
+  standing: StandingSandbox,
+  settings: EngineSettings,
+): EvaluatedCall | Promise<EvaluatedCall> {
+  const contained = runsCommands
+    ? askContained(settings, question, standing, placed.startsShell)
+    : { needsTransaction: false, answer: askPolicy(settings, question) };
+  return evaluateAnswer(placed, contained, settings, standing);
+}
+
+/** A call of which it is known what it would touch. */
+interface Placed extends Pick<Permitted, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
+  readonly violation: ToolError | undefined;
+  readonly requires: boolean;
+  readonly startsShell: boolean;
+}
+
+/** @param standing undefined: it runs neither a command nor a program in the command sandbox */
+function evaluateAnswer(
+  placed: Placed,
+  contained: Contained,
+  settings: EngineSettings,
+  standing?: StandingSandbox,
+): EvaluatedCall | Promise<EvaluatedCall> {
+  const { call, effects, violation, startsShell } = placed;
+  const { answer } = contained;
   const { code = 'policy_denied', reason, hint } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
@@ -217,111 +267,13 @@ function evaluateSaid(
     return refuse(call, { code: violation.code, message, hint: remedy, details, effects }, settings);
   }
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
-  const permitted: Permitted = { call, tool, parsed, declared, effects, requires, startsShell, answer };
-  const runsInside = runsCommand(declared) || confinementOf(tool, settings) !== undefined;
-  if (!runsInside) return makeReady(permitted, FINE, undefined, settings);
-  const { commandGuard } = settings;
-  const verdict = evaluateSandbox(commandGuard, answer, startsShell);
-  const walls = commandGuard.walls();
-  return verdict instanceof Promise || walls === undefined
-    ? makeReadyLater(permitted, verdict, walls ?? commandGuard.lookAround(), settings)
-    : makeReady(permitted, verdict, walls, settings);
+  const permitted: Permitted = { ...placed, ...contained, standing };
+  if (standing === undefined) return makeReady(permitted, FINE, settings);
+  const verdict = evaluateSandbox(settings.commandGuard, answer, startsShell);
+  return verdict instanceof Promise
+    ? verdict.then((found) => makeReady(permitted, found, settings))
+    : makeReady(permitted, verdict, settings);
 }
-
-async function makeReadyLater(
-  permitted: Permitted,
-  verdict: CommandSandboxVerdict | Promise<CommandSandboxVerdict>,
-  walls: CommandWalls | Promise<CommandWalls>,
-  settings: EngineSettings,
-): Promise<EvaluatedCall> {
-  return makeReady(permitted, await verdict, await walls, settings);
-}
-
-/** A call that neither policy nor sandbox refuses. */
-interface Permitted extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
-  readonly requires: boolean;
-  readonly startsShell: boolean;
-  readonly answer: PolicyAnswer;
-}
-
-function makeReady(
-  permitted: Permitted,
-  verdict: CommandSandboxVerdict,
-  walls: CommandWalls | undefined,
-  settings: EngineSettings,
-): EvaluatedCall {
-  const { call, tool, parsed, declared, effects, requires } = permitted;
-  if (verdict.kind === 'refuse') {
-    const { code, message, hint, details } = verdict.error;
-    return refuse(call, { code, message, hint, details, effects }, settings);
-  }
-  const { disposition, reason: why, insists } = answerWith(verdict, permitted.answer);
-  const { seen, consent } = permitted.answer;
-  const isAsked = disposition === 'requires_confirmation';
-  const asksBeyond = isAsked && mayAskBeyond(permitted, settings);
-  const needsApproval = isAsked && !asksBeyond;
-  const reason = asksBeyond ? ASKED_BEYOND : why;
-  try {
-    const containment = containmentOf(permitted, walls, settings);
-    const risk = riskWithin(containment, riskOf(tool, parsed, declared), declared, settings);
-    const toolRequiresApproval = requires || insists === true;
-    // D044: a summary that throws answers a call that would have been asked for; it stops no other.
-    const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
-    const asksLater = needsApproval && mayAskAfter(permitted, settings);
-    // Written out: a spread costs more than the rest of the plan.
-    return new ReadyCall(
-      {
-        call,
-        tool,
-        parsed,
-        declared,
-        effects,
-        seen,
-        risk,
-        containment,
-        needsApproval,
-        toolRequiresApproval,
-        reason,
-        consent,
-        mayAskAfter: asksLater,
-        asksBeyond,
-        writesThrough: permitted.answer.writesThrough === true,
-      },
-      summary,
-    );
-  } catch (error) {
-    return refuse(call, { ...refusalOf(error, tool, 'describe this call'), effects }, settings);
-  }
-}
-
-/** No rule asks, and all that the call does stays in the sandbox until the person agrees. */
-function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: EngineSettings): boolean {
-  if (tool.approval === undefined || !settings.keepsCommandsApart) return false;
-  const { approval } = tool;
-  const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
-  return (
-    said === 'after' &&
-    answer.rule === undefined &&
-    declared.length > 0 &&
-    declared.every(({ kind }) => kind === 'run')
-  );
-}
-
-/** In the profile `contained`: no rule asks, and all that the call does stays in the sandbox until it was looked at. */
-function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settings: EngineSettings): boolean {
-  return (
-    settings.profile === 'contained' &&
-    settings.keepsCommandsApart &&
-    tool.contained === true &&
-    !startsShell &&
-    answer.rule === undefined &&
-    declared.length > 0 &&
-    declared.every(({ kind }) => kind === 'run')
-  );
-}
-
-const ASKED_BEYOND =
-  'It runs contained (profile "contained"): it is asked about when it has ended, where it changed what runs later or deleted something.';
 
 /** What a policy may answer where the sandbox has not been asked yet (D041). */
 const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
@@ -367,30 +319,3 @@ function requireTouched(name: string, declared: readonly Effect[], touches: read
 }
 
 const UNKNOWN: readonly Effect[] = Object.freeze([Object.freeze({ kind: 'unknown' })]);
-
-function riskOf(tool: Tool, parsed: unknown, declared: readonly Effect[]): Risk {
-  const own: unknown = typeof tool.risk === 'function' ? tool.risk(parsed) : tool.risk;
-  if (own === undefined) return riskOfEffects(declared);
-  if (isRisk(own)) return own;
-  throw new TypeError('risk must be low, medium or high');
-}
-
-function summaryOf(tool: Tool, parsed: unknown): string | undefined {
-  const text: unknown = tool.summarize?.(parsed);
-  if (text === undefined) return undefined;
-  if (typeof text === 'string') return summarizeText(text);
-  throw new TypeError(`summarize must return a text, not a value of type ${typeof text}`);
-}
-
-/** A tool says no by throwing a ToolError of its own; everything else is a fault of the tool. */
-function refusalOf(
-  error: unknown,
-  tool: Tool,
-  what: string,
-): Pick<Refusal, 'code' | 'message' | 'hint' | 'details'> {
-  if (isToolError(error) && isErrorCode(error.code)) {
-    const { code, message, hint, details } = error;
-    return { code, message: String(message), hint: typeof hint === 'string' ? hint : undefined, details };
-  }
-  return { code: 'execution_failed', message: `${tool.name} cannot ${what}: ${reasonOf(error)}` };
-}

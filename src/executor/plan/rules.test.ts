@@ -101,7 +101,7 @@ describe('rules in an executor', () => {
     const root = folder();
     mkdirSync(join(root, 'sub'));
     symlinkSync('/etc', join(root, 'out'));
-    const rules: PolicyRule[] = [{ decision: 'allow', command: ['cat *', 'touch *'] }];
+    const rules: PolicyRule[] = [{ decision: 'allow', command: ['cat *', 'touch *', 'PWD=sub touch *'] }];
     const plan = async (command: string, cwd?: string) => {
       const effect: Effect = { kind: 'run', command, shell: 'bash', ...(cwd === undefined ? {} : { cwd }) };
       const tool = touching('bash', [effect], { requiresApproval: true });

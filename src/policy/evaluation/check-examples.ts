@@ -79,6 +79,8 @@ function toQuestion(rule: PolicyRule, example: RuleExample): PolicyQuestion {
     name: given.tool ?? firstPlain(rule.tool) ?? 'example',
     sideEffecting: side_effecting ?? true,
     requiresApproval: false,
+    // An example speaks of the words of a rule, wherever its commands run.
+    transaction: true,
     ...(effects === undefined ? {} : { effects }),
     ...(given.args === undefined ? {} : { args: given.args }),
     ...(agent === undefined ? {} : { agent }),

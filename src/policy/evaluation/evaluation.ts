@@ -34,8 +34,6 @@ export class Evaluation implements Circumstances {
   #evaluated: readonly EvaluatedPart[] | undefined;
   #runs: readonly RunText[] | undefined;
   #seen: readonly Effect[] | undefined;
-  /** By command: its effects, and the word of the option that has each. */
-  #seenBy: Map<readonly string[], Map<string, string | undefined>> | undefined;
 
   constructor(basis: PolicyBasis, question: PolicyQuestion) {
     this.basis = basis;
@@ -138,24 +136,18 @@ export class Evaluation implements Circumstances {
 
   /**
    * Whether a simple command on its own, without the redirections of its line, touches what the line was seen to
-   * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not. What an
-   * option does is allowed by a rule that spells the option.
+   * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not.
    */
-  #touches({ part: { words, run }, match }: EvaluatedPart, seen: Effect): boolean {
-    if (words === undefined) return false;
-    this.#seenBy ??= new Map();
-    let known = this.#seenBy.get(words);
-    if (known === undefined) {
-      const analysis = this.basis.analyzeCommand?.(words.map(quote).join(' '), run?.shell);
-      known = new Map(analysis?.effects.map((effect) => [JSON.stringify(effect), undefined]));
-      for (const { effect, word } of analysis?.byOption ?? []) known.set(JSON.stringify(effect), word);
-      this.#seenBy.set(words, known);
-    }
+  #touches({ part: { words, run } }: EvaluatedPart, seen: Effect): boolean {
+    const analysis = run?.analysis;
+    if (words === undefined || analysis === undefined) return false;
+    const found = analysis.found?.[analysis.commands.indexOf(words)];
+    const touched =
+      found === undefined
+        ? this.basis.analyzeCommand?.(words.map(quote).join(' '), run?.shell).effects
+        : (found.touches ?? found.effects);
     const key = JSON.stringify(seen);
-    const option = known.get(key);
-    if (option === undefined) return known.has(key);
-    const argument = match?.argument;
-    return argument?.field === 'command' && argument.pattern.spellsOption(option);
+    return touched?.some((effect) => JSON.stringify(effect) === key) === true;
   }
 }
 

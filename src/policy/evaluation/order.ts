@@ -84,6 +84,12 @@ export const ORDER: readonly Step[] = Object.freeze([
       'In mode `prompt` with `promptSideEffects`: a part with side effects that no rule allows, of a tool that is not on the allowlist: approval is needed.',
     answer: byModePrompt,
   },
+  {
+    name: 'hidden below',
+    meaning:
+      'A command reads a directory with all below it, where files lie that the sandbox hides, or files by a wildcard that may be hidden, and nothing hides them from it: approval is needed.',
+    answer: byHiddenBelow,
+  },
   { name: 'run', meaning: 'The call runs unasked.', answer: whyItRuns },
 ]);
 
@@ -212,11 +218,33 @@ function bySeen(evaluation: Evaluation): PolicyAnswer | undefined {
   const { refusal } = evaluation.question;
   if (refusal === undefined || evaluation.runs.length === 0) return undefined;
   for (const { part } of evaluation.parts) {
-    const { seen, run } = part;
+    const { run } = part;
+    const seen = part.named ?? part.seen;
     if (seen === undefined || !('path' in seen)) continue;
     const why = refusal(seen, run?.from);
     if (why !== undefined)
       return asks(`The command would ${part.shown}, which no file tool may. ${why}`, true);
+  }
+  return undefined;
+}
+
+/** The last question, so that directories are looked into only for a call that would run unasked. */
+function byHiddenBelow(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { question, runs: lines } = evaluation;
+  const { hiddenBelow, expand, transaction } = question;
+  if (transaction === true) return undefined;
+  for (const { analysis, from } of lines) {
+    for (const { reads = [] } of analysis?.found ?? []) {
+      for (const path of reads) {
+        const hidden = hiddenBelow?.(path, from);
+        if (hidden !== undefined)
+          return asks(`The command would read what lies below ${path}, and there is ${hidden}.`, true);
+        const isBlind =
+          expand === undefined || (hiddenBelow !== undefined && expand(path, from) === undefined);
+        if (/[*?[]/.test(path) && isBlind)
+          return asks(`The command would read files by a wildcard, ${path}, which may be hidden ones.`, true);
+      }
+    }
   }
   return undefined;
 }

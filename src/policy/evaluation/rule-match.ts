@@ -49,7 +49,11 @@ export function mismatch(entry: RuleEntry, part: CallPart, at: Circumstances): s
     callMismatch(rule, at.question, at.mode) ??
     partMismatch(rule, part) ??
     (rule.argumentTests === undefined ? undefined : argumentsOf(rule, rule.argumentTests, at));
-  if (why !== undefined || argument === undefined || matchesArgument(argument, part)) return why;
+  if (why !== undefined || argument === undefined) return why;
+  // What writes through is real at once.
+  const isContained =
+    at.question.transaction === true && rule.rule.decision === 'allow' && rule.rule.write_through !== true;
+  if (matchesArgument(argument, part, isContained)) return undefined;
   return `"${argument.pattern.source}" does not match`;
 }
 

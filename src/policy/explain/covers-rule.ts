@@ -81,5 +81,5 @@ function coversPattern({ argument: outer }: RuleEntry, { argument: inner }: Rule
 }
 
 function literalPath(written: string): PathSubject {
-  return new PathSubject({ written, canonical: undefined, outside: false, roots: [] });
+  return new PathSubject({ written, canonical: () => undefined, outside: false, roots: [] });
 }

@@ -20,7 +20,7 @@ export class LaterCode {
   has(path: string, roots: readonly string[]): boolean {
     return this.#matches(
       path,
-      () => new PathSubject({ written: path, canonical: path, outside: false, roots }),
+      () => new PathSubject({ written: path, canonical: () => path, outside: false, roots }),
     );
   }
 
@@ -34,7 +34,7 @@ export class LaterCode {
       parsePathPattern(source, true),
     );
     const [here, around] = [path, dirname(path)].map(
-      (at) => new PathSubject({ written: at, canonical: at, outside: false, roots }),
+      (at) => new PathSubject({ written: at, canonical: () => at, outside: false, roots }),
     ) as [PathSubject, PathSubject];
     // Such a pattern holds for all below the directory: only the directory itself is meant.
     return this.#above.some((pattern) => pattern.matches(here) && !pattern.matches(around));

@@ -4,9 +4,9 @@ import { posix, sep } from 'node:path';
 export interface PathFacts {
   /** As the call or the command wrote it. */
   readonly written: string;
-  /** Canonical and absolute, where it was resolved. */
-  readonly canonical: string | undefined;
-  /** It could be resolved, and lies outside the roots. */
+  /** Canonical and absolute; undefined: not known. Asked for when the first rule about paths is compared with it. */
+  readonly canonical: () => string | undefined;
+  /** Where that is not known: it lies outside the roots, or may. */
   readonly outside: boolean;
   readonly roots: readonly string[];
 }
@@ -17,6 +17,7 @@ type Kind = 'anywhere' | 'absolute' | 'relative';
 /** A path in the forms that patterns are compared with, each made when the first pattern asks for it. */
 export class PathSubject {
   readonly #facts: PathFacts;
+  #canonical: { readonly path: string | undefined } | undefined;
   readonly #forms = new Map<string, readonly Form[]>();
 
   constructor(facts: PathFacts) {
@@ -43,7 +44,9 @@ export class PathSubject {
   }
 
   #names(tightens: boolean): readonly string[] {
-    const { written, canonical, outside } = this.#facts;
+    const { written, outside } = this.#facts;
+    this.#canonical ??= { path: this.#facts.canonical() };
+    const canonical = this.#canonical.path;
     if (!tightens) {
       if (canonical !== undefined) return [toSlashes(canonical)];
       return outside || !isCertain(written) ? [] : [posix.normalize(toSlashes(written))];

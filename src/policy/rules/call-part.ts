@@ -3,9 +3,11 @@ import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isEffectKind } from '../../effects/effect-kinds.js';
 import { describeEffect, hasSideEffect } from '../../effects/traits.js';
+import type { CommandWord } from '../../patterns/command.js';
 import { type HostSubject, readHost } from '../../patterns/host.js';
-import { isCertain, PathSubject } from '../matching/path-subject.js';
+import { isCertain, type PathFacts, PathSubject } from '../matching/path-subject.js';
 import type { AnalyzeCommand, CommandAnalysis, CommandSetting } from '../shell/analysis.js';
+import { coveredWords } from './known-options.js';
 
 /** One command line of a call. */
 export interface RunText {
@@ -30,12 +32,16 @@ export interface CallPart {
   readonly url?: HostSubject;
   /** A simple command; `words` undefined: it could not be told. */
   readonly words?: readonly string[] | undefined;
+  /** The same, as a rule that allows is held against them where nothing keeps their changes apart. */
+  readonly covered?: () => readonly CommandWord[];
   /** What stands before it that a rule has to spell. */
   readonly settings?: readonly string[];
   /** The command line that it belongs to. */
   readonly run?: RunText;
   /** Something that the command line touches, as the analysis saw it. */
   readonly seen?: Effect;
+  /** The same of one file that a wildcard of it stands for. */
+  readonly named?: PathEffect;
 }
 
 /**
@@ -66,7 +72,7 @@ function partsOfEffect(
   const at = question.places?.[index]?.at;
   if (!isEffectKind(effect.kind)) return [plainPart({ kind: 'unknown' })];
   if (effect.kind === 'run') return partsOfRun(effect, question, at, analyze);
-  if ('path' in effect) return [pathPart(effect, { canonical: at, outside: false }, question)];
+  if ('path' in effect) return [pathPart(effect, { canonical: () => at, outside: false }, question)];
   return [plainPart(effect)];
 }
 
@@ -83,24 +89,49 @@ function partsOfRun(
   const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
   // A text without any command (an assignment, a redirection) is a part all the same.
   const settings = settingsOf(run, question);
-  const partOf = (words: readonly string[] | undefined, own: readonly string[] = []): CallPart => ({
+  const namesOf = (pattern: string) => question.expand?.(pattern, from);
+  const partOf = (words: Words, at: number, own: readonly string[] = []): CallPart => ({
     kind: 'run',
     sideEffecting: true,
     shown: `run ${brief([...own, ...(words ?? [])].join(' ') || text)}`,
     words,
     run,
+    ...(words === undefined
+      ? {}
+      : { covered: once(() => coveredWords(words, analysis?.found?.[at]?.marks, namesOf)) }),
     ...(own.length === 0 ? {} : { settings: own }),
   });
-  const alone = settings.filter(({ command }) => command === undefined).map(({ texts }) => partOf([], texts));
-  const commands = (found.length + alone.length === 0 ? [[]] : found).map((words) =>
-    partOf(words, settings.find(({ command }) => command === words)?.texts),
+  const alone = settings
+    .filter(({ command }) => command === undefined)
+    .map(({ texts }) => partOf([], -1, texts));
+  const commands = (found.length + alone.length === 0 ? [[]] : found).map((words, at) =>
+    partOf(words, at, settings.find(({ command }) => command === words)?.texts),
   );
-  const effects = (analysis?.effects ?? []).map((seen): CallPart => {
-    const part =
-      'path' in seen ? pathPart(seen, located(seen.path, question, from), question) : plainPart(seen);
-    return { ...part, run, seen };
-  });
+  const effects = (analysis?.effects ?? []).flatMap((seen) => partsOfSeen(seen, question, run));
   return [...alone, ...commands, ...effects];
+}
+
+type Words = readonly string[] | undefined;
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** What a command is seen to touch: where a wildcard stands for files that are there, each of them. */
+function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): readonly CallPart[] {
+  if (!('path' in seen)) return [{ ...plainPart(seen), run, seen }];
+  const partAt = (effect: PathEffect): CallPart => ({
+    ...pathPart(effect, located(effect.path, question, run.from), question),
+    run,
+    seen,
+  });
+  const names = /[*?[]/.test(seen.path) ? question.expand?.(seen.path, run.from) : undefined;
+  if (names === undefined || names.length === 0) return [partAt(seen)];
+  return names.map((path) => ({ ...partAt({ ...seen, path }), named: { ...seen, path } }));
 }
 
 /** Settings as rules have to spell them: where a root is the directory, that says nothing. */
@@ -123,21 +154,17 @@ function settingsOf(
     .filter(({ texts }) => texts.length > 0);
 }
 
-function located(
-  path: string,
-  { locate }: PolicyQuestion,
-  from: string | undefined,
-): { readonly canonical: string | undefined; readonly outside: boolean } {
-  if (locate === undefined) return { canonical: undefined, outside: false };
-  const canonical = isCertain(path) ? locate(path, from) : undefined;
-  return { canonical, outside: canonical === undefined };
+/** Where a path lies that a command names. */
+function located(path: string, { locate }: PolicyQuestion, from: string | undefined): Place {
+  if (locate === undefined) return UNLOCATED;
+  return { canonical: () => (isCertain(path) ? locate(path, from) : undefined), outside: true };
 }
 
-function pathPart(
-  effect: PathEffect,
-  place: { readonly canonical: string | undefined; readonly outside: boolean },
-  { roots = [] }: PolicyQuestion,
-): CallPart {
+type Place = Pick<PathFacts, 'canonical' | 'outside'>;
+
+const UNLOCATED: Place = { canonical: () => undefined, outside: false };
+
+function pathPart(effect: PathEffect, place: Place, { roots = [] }: PolicyQuestion): CallPart {
   return {
     kind: effect.kind,
     sideEffecting: hasSideEffect(effect),

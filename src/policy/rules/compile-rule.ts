@@ -186,12 +186,18 @@ export function partMismatch(rule: CompiledRule, part: CallPart): string | undef
     : 'the command does not contain the text';
 }
 
-export function matchesArgument({ field, pattern }: ArgumentPattern, part: CallPart): boolean {
+/** @param isContained what the call's commands change is compared with what was allowed, so that a star is any words */
+export function matchesArgument(
+  { field, pattern }: ArgumentPattern,
+  part: CallPart,
+  isContained: boolean,
+): boolean {
   switch (field) {
     case 'path':
       return part.path !== undefined && pattern.matches(part.path);
     case 'command':
-      return part.words !== undefined && pattern.matches(part.words, part.settings);
+      if (part.words === undefined) return false;
+      return pattern.matches(isContained ? part.words : (part.covered?.() ?? part.words), part.settings);
     case 'url':
       return part.url !== undefined && pattern.matches(part.url);
   }

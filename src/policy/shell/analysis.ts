@@ -1,4 +1,5 @@
 import type { Effect } from '../../contract/effect.js';
+import type { WordMark } from './words/findings.js';
 
 /** What a command line would do, as far as its text tells. */
 export interface CommandAnalysis {
@@ -14,8 +15,6 @@ export interface CommandAnalysis {
   readonly settings?: readonly CommandSetting[];
   /** Of each of `commands`, at the same place: what was found in it, its redirections included. */
   readonly found?: readonly CommandFound[];
-  /** Effects that an option has, and not what the program is for: `git log --output=a`. */
-  readonly byOption?: readonly { readonly effect: Effect; readonly word: string }[];
 }
 
 /** What one simple command would do, with what it starts. */
@@ -25,6 +24,12 @@ export interface CommandFound {
   readonly reasons: readonly string[];
   /** It may touch more than its words tell: the program is not known, or decides by itself. */
   readonly isUntold: boolean;
+  /** What its own words touch, without the redirections of its line; left out: `effects`. */
+  readonly touches?: readonly Effect[];
+  /** Of each of its words, at the same place: what its text does not tell. Left out: they are what they say. */
+  readonly marks?: readonly (WordMark | undefined)[];
+  /** Files and directories, with all below them, whose content it reads: as in its effects. */
+  readonly reads?: readonly string[];
 }
 
 /**

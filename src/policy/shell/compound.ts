@@ -15,6 +15,7 @@ import {
   Field,
   joinStreams,
   NOTHING,
+  PIPED,
   type Stream,
   textValue,
   UNKNOWN,
@@ -48,7 +49,7 @@ export function runPipeline(shell: Interpreter, node: Piped, scope: Scope, input
   let own = scope;
   for (const command of node.commands) {
     own = scope.fork();
-    flow = shell.runCommand(command, own, flow);
+    flow = shell.runCommand(command, own, flow === UNKNOWN && command !== first ? PIPED : flow);
   }
   // Each part is a subshell; the last one may not be (`lastpipe`, other shells).
   scope.mergeFrom([scope.copy(), own]);

@@ -73,7 +73,8 @@ export class Interpreter implements Shell {
     const path = words[0]?.shown ?? '';
     const isOwn = scope.functions.has(path);
     const places = [...new Set([scope.directory, ...scope.elsewhere])].map((one) => `PWD=${one ?? '?'}`);
-    this.findings.record(place, words, isOwn || !goesByDirectory(path) ? settings : [...places, ...settings]);
+    const all = isOwn || !goesByDirectory(path) ? settings : [...places, ...settings];
+    this.findings.record(place, words, all, scope.directory);
   }
 
   runList(list: CompoundList, scope: Scope, input: Stream): Stream {

@@ -160,18 +160,13 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   const own = scope.functions.get(path);
   if (own !== undefined) {
     // Whether the function was defined when this runs cannot be told for certain: `false && rm() { …; }; rm …`.
-    if (known !== undefined)
-      evaluateProgram(new Call(shell, name, args, scope.copy(), input), known.program, known.own);
+    if (known !== undefined) evaluateProgram(new Call(shell, name, args, scope.copy(), input), known);
     return shell.callFunction(own, args, scope, input);
   }
-  const isBehindOperand = /^[^-]/.test(args[0]?.literal === true ? args[0].shown : '');
-  const takesCode = known?.program.text('takes');
-  if ((takesCode === 'code' || (takesCode === 'first' && !isBehindOperand)) && args.some(mayBeOptions))
-    call.ask(`The options of ${name} are computed.`);
   // A program that lies somewhere is a file like others: what it touches is not told.
   const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);
   if (isFile) call.runsFile(command);
-  if (known !== undefined) return evaluateProgram(call, known.program, known.own);
+  if (known !== undefined) return evaluateProgram(call, known);
   if (!TOUCH_NOTHING.test(name)) shell.findings.untold();
   const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
   if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
@@ -181,9 +176,3 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
 /** Programs without a row that everyone knows to print something, or to wait. */
 const TOUCH_NOTHING =
   /^(?:sleep|date|uname|arch|whoami|id|groups|logname|uptime|df|free|ps|basename|dirname|printenv|tty|cal|clear|tput)$/;
-
-/** Not in quotes, and not known: it may come to any number of words. A path of the system begins with a slash. */
-function mayBeOptions({ pieces: [first] }: Field): boolean {
-  if (first?.kind !== 'unknown' || first.from?.kind === 'directory' || first.numeric) return false;
-  return first.splits === true || first.computed === true;
-}

@@ -1,25 +1,59 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import type { Evaluators } from './program.js';
+import type { Programs } from './program.js';
 
-/** Programs that make, copy, move, remove and re-own files. */
-export const FILE_PROGRAMS: Evaluators = {
-  'rm grm': evaluateRemoval,
-  'cp gcp install mv gmv ln link': transfer,
-  'dd dcfldd dc3dd': evaluateDd,
-  'tar bsdtar gtar': evaluateTar,
-  'chmod chown chgrp chattr chcon chflags gchmod gchown': evaluateOwnership,
-  'tee sponge'(call, options) {
-    for (const target of options.operands) call.overwrite(target, call.input);
-    return call.input;
+/** Programs that make, copy, move, remove and re-own files: those that tools for files have too. */
+export const FILE_PROGRAMS: Programs = {
+  'rm grm': {
+    prints: 'nothing',
+    verdicts: [['block', /^--no-pre/m, 'is there to remove the root directory']],
+    evaluate: evaluateRemoval,
   },
-  unzip(call, options) {
-    if (!options.has('d')) call.touches('write', Field.of('.'));
+  'rimraf trash-put srm wipe': { operands: ['remove'], prints: 'nothing' },
+  'rmdir unlink': { operands: ['delete'], prints: 'nothing' },
+  shred: { options: 'ns iterations size random-source', operands: ['delete'], prints: 'nothing' },
+  'cp gcp install mv gmv ln link': {
+    options: 'SgmoCt target-directory suffix',
+    prints: 'nothing',
+    evaluate: transfer,
   },
-  'gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd'(call, { operands }) {
-    if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(call.shown)) return;
-    for (const file of operands) call.touches('write', file);
+  'tee sponge': {
+    evaluate(call, options) {
+      for (const target of options.operands) call.overwrite(target, call.input);
+      return call.input;
+    },
+  },
+  'dd dcfldd dc3dd': { evaluate: evaluateDd },
+  'tar bsdtar gtar': {
+    options: 'fCXTbgHKLNV file directory exclude exclude-from files-from transform strip-components',
+    values: { I: 'packer', F: 'packer', 'use-compress-program': 'packer' },
+    bundle: true,
+    code: /^--(?:checkpoint-action=exec|info-script|new-volume-script|rsh-command|rmt-command)(?:=(.*))?$/s,
+    evaluate: evaluateTar,
+  },
+  'truncate fallocate': { options: 'sr size reference', operands: ['overwrite'], prints: 'nothing' },
+  touch: { options: 'drtA date reference time', operands: ['write'], prints: 'nothing' },
+  'mkdir mkfifo': { options: 'mZ mode', operands: ['write'], prints: 'nothing' },
+  patch: { operands: ['overwrite', 'read'], isUntold: true },
+  split: { operands: ['read', 'write'] },
+  zip: { operands: ['write', 'read'], code: /^(?:-TT|--unzip-command(?:=(.*))?)$/s },
+  unzip: {
+    values: { d: 'write' },
+    operands: ['read', 'skip'],
+    evaluate(call, options) {
+      if (!options.has('d')) call.touches('write', Field.of('.'));
+    },
+  },
+  'chmod chown chgrp chattr chcon chflags gchmod gchown': {
+    prints: 'nothing',
+    verdicts: [['block', /^--no-pre/m, 'is there to change the root directory']],
+    evaluate: evaluateOwnership,
+  },
+  setfacl: {
+    options: 'mxMXdk',
+    operands: ['write'],
+    verdicts: [['ask', /^/, 'changes who may use files']],
   },
 };
 
@@ -109,7 +143,7 @@ function evaluateOwnership(call: Call): void {
   const minus = words.find(({ shown }) => /^-[rwxXst]+$/.test(shown));
   const options = new Options(
     words.filter((word) => word !== minus),
-    { long: 'from reference' },
+    { options: ' from reference' },
   );
   const hasMode = minus === undefined && !options.has('reference');
   const mode = minus?.shown ?? (hasMode ? (options.operands[0]?.shown ?? '') : '');

@@ -2,35 +2,102 @@ import type { Call } from '../words/call.js';
 import { Field, type Stream } from '../words/field.js';
 import { Options } from '../words/options.js';
 import { secretIn } from '../words/place.js';
-import { codesBehind, type Evaluators, type Program, writesBehind } from './program.js';
+import { codesBehind, type Program, type Programs } from './program.js';
 import { unwrap } from './wrappers.js';
 
+const fetches = (host: string): Program => ({ options: 'ciIstwWlpmQM', host, prints: 'fetched' });
+
 /** Programs that reach other machines. */
-export const NETWORK_PROGRAMS: Evaluators = {
-  curl(call, { given, operands }) {
-    for (const { name, value } of given)
-      if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
-    const byName = given.find(({ name }) => name === 'O' || /^remote-name/.test(name));
-    if (byName !== undefined)
-      call.findings.byOption(byName.word.shown, () => saveByName(call, operands, Field.of('.')));
+export const NETWORK_PROGRAMS: Programs = {
+  curl: {
+    options:
+      'AbCeEhHmPQrtuUwxXyYzDcK header request user user-agent cookie proxy referer max-time connect-timeout retry resolve cacert cert key write-out range config data-raw form-string',
+    values: {
+      o: 'save',
+      output: 'save',
+      T: 'upload',
+      'upload-file': 'upload',
+      ...body('d', 'F', 'data', 'data-binary', 'data-ascii', 'data-urlencode', 'form', 'json'),
+    },
+    hosts: 'http',
+    prints: 'fetched',
+    evaluate(call, { given, operands }) {
+      for (const { name, value } of given)
+        if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
+      if (given.some(({ name }) => name === 'O' || /^remote-name/.test(name)))
+        saveByName(call, operands, Field.of('.'));
+    },
   },
-  'wget wget2'(call, options) {
-    if (options.has('O', 'output-document')) return;
-    saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
+  'wget wget2': {
+    options:
+      'BtTwQUlARDIXiPe header input-file user password tries timeout user-agent directory-prefix execute',
+    values: {
+      O: 'save',
+      'output-document': 'save',
+      o: 'overwrite',
+      'output-file': 'overwrite',
+      'post-file': 'upload',
+      'body-file': 'upload',
+    },
+    hosts: 'http',
+    prints: 'fetched',
+    evaluate(call, options) {
+      if (!options.has('O', 'output-document'))
+        saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
+    },
   },
-  'nc ncat netcat'(call, { operands: [host, port] }) {
-    if (host !== undefined) call.fetches([host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
+  'http https xh aria2c axel lynx w3m links fetch GET': fetches('http'),
+  telnet: fetches('tcp'),
+  'ftp lftp': fetches('ftp'),
+  'ping ping6 traceroute': fetches('icmp'),
+  'dig host nslookup': fetches('dns'),
+  whois: fetches('whois'),
+  'nc ncat netcat': {
+    options: 'giopqswxXITmMGO proxy source source-port wait idle-timeout output',
+    values: { e: 'command', c: 'command', exec: 'command', 'sh-exec': 'command' },
+    verdicts: [['block', /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m, 'would give a program to the other end']],
+    prints: 'fetched',
+    evaluate(call, { operands: [host, port] }) {
+      if (host !== undefined) call.fetches([host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
+      call.send(call.input);
+    },
   },
-  socat(call) {
-    for (const { shown } of call.words) {
-      const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
-      if (host !== undefined) call.fetches(host, 'tcp');
-    }
+  socat: {
+    verdicts: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to the other end']],
+    prints: 'fetched',
+    evaluate(call) {
+      for (const { shown } of call.words) {
+        const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
+        if (host !== undefined) call.fetches(host, 'tcp');
+      }
+      call.send(call.input);
+    },
   },
-  'ssh autossh mosh': evaluateSsh,
-  'scp sftp rsync': evaluateRemoteCopy,
-  git: evaluateGit,
+  'ssh autossh mosh': {
+    options: 'bcDeFIiJLlmOpQRSWwBoE',
+    leads: true,
+    host: 'ssh',
+    code: /^(?:-o)?(?:Proxy|Local|KnownHosts|Remote)Command[=\s]+(.*)$|^-oMatch(.*)$/is,
+    evaluate: evaluateSsh,
+  },
+  'scp sftp rsync': {
+    options: 'cFiJlPXoBTf exclude include filter files-from password-file temp-dir',
+    values: { S: 'packer', e: 'packer', rsh: 'packer', 'rsync-path': 'packer' },
+    evaluate: evaluateRemoteCopy,
+  },
+  git: {
+    options: 'Cc git-dir work-tree namespace config-env',
+    leads: true,
+    goesByDirectory: true,
+    isUntold:
+      /^(?!(?:-[Cc]\n.*\n|-.*\n)*(?:status|log|diff|show|blame|grep|describe|ls-\w+|rev-\w+|cat-file|help)(?:\n|$))/,
+    evaluate: evaluateGit,
+  },
 };
+
+function body(...names: readonly string[]): Record<string, 'body'> {
+  return Object.fromEntries(names.map((name) => [name, 'body']));
+}
 
 /** Saved under the name that ends the address: to run it later is as bad as to run it at once. */
 function saveByName(call: Call, urls: readonly Field[], directory: Field): void {
@@ -44,6 +111,7 @@ function saveByName(call: Call, urls: readonly Field[], directory: Field): void 
 /** The words are joined, and read by a shell at the other end: what breaks things there counts too. */
 function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): void {
   if (host === undefined) return;
+  call.send(call.input);
   if (host.exact?.startsWith('-') === true) call.ask('The host that ssh connects to looks like an option.');
   if (command.length > 0) call.runCode(Field.join(command), call.scope.copy(), call.input);
 }
@@ -71,39 +139,31 @@ function isElsewhere(text: string): boolean {
   return /^(?:[^/\s]+:|\w+:\/\/)/.test(text);
 }
 
-/** Settings of git whose value is run, where that is more than the name of a usual program. */
-const RUN_SETTING =
-  /^(?:-c|--config=)?(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|attributesfile|worktree)|pager\..*|.*\.(?:cmd|path|textconv|command|clean|smudge|process|driver|helper|program|uploadpack|receivepack|vcs|proxy)|diff\.external|sequence\.editor|protocol\..*\.?allow|uploadpack\..*|init\.templatedir|includeif\..*|submodule\..*\.update|interactive\.difffilter|web\.browser|sendemail\..*)(?:=|\n)(?!(?:cat|less|more|vim?|nano|true|false|always|never|user|store|cache)?(?:\n|$))/im;
-
-/** Options of subcommands whose value is a command. */
-const CODE_OPTION =
-  /^(?:-x(.*)|(?:--exec|--extcmd|--open[a-z-]*|--(?:upload|receive)-pack|--[\w-]+-filter|--(?:smtp-server|sendmail-cmd|to-cmd|cc-cmd|header-cmd|httpd|browser))(?:=(.*))?|-O(.+))$/s;
-
-const TAKES_COMMAND =
-  /^(?:rebase|difftool|grep|filter-branch|archive|clone|(?:fetch|send)-pack|fetch|pull|push|ls-remote|send-email|instaweb|web--browse)$/;
-
 const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote|archive|fetch-pack|send-pack)$/;
 
-function evaluateGit(call: Call, options: Options, program: Program): Stream {
-  const { words, shown } = call;
+/** Options of git whose value is a command, besides those that say so. */
+const CODE_OPTION = /^(?:-x(.*)|--[\w-]+-filter|--open-files-in-pager=(.*)|-O(.+))$/s;
+
+/** What git calls hooks, aliases and programs of its own: a command where it holds more than a name. */
+const SETTING =
+  /^(?:(?:-c\n|config\n(?:-.*\n)*)(?:alias\.|core\.|diff\.|pager\.|filter\.|credential\.|sequence\.).*?(?:=|\n))(.*[ !/].*)$/m;
+
+function evaluateGit(call: Call, options: Options): Stream {
   const [command, ...rest] = options.operands;
   const name = command?.shown ?? '';
-  if (words.slice(0, words.length - rest.length).some(({ exact }) => exact === undefined))
-    call.ask('The options of git are computed.');
-  const setting = RUN_SETTING.exec(shown)?.[0];
-  if (setting !== undefined) call.ask(`git runs what is set: ${setting}`);
-  if (/^(?:format-patch|archive)$/.test(name)) writesBehind(call, rest, /^-o(.*)$/s);
-  if (TAKES_COMMAND.test(name)) for (const code of codesBehind(rest, CODE_OPTION)) call.runAskedCode(code);
+  const setting = SETTING.exec(call.shown)?.[1];
+  if (setting !== undefined) call.runAskedCode(Field.of(setting.replace(/^!/, '')));
+  if (/^(?:rebase|grep|difftool|filter-branch)$/.test(name))
+    for (const code of codesBehind(rest, CODE_OPTION)) call.runAskedCode(code);
   if (REACHES.test(name)) evaluateRemote(call, name, rest);
   if (name === 'bundle' || name === 'apply')
     for (const word of rest) if (!word.shown.startsWith('-')) call.touches('read', word);
-  return unwrap(call, options, program);
+  return unwrap(call, options, { behind: /^(?:.*\n)*?(?:bisect\nrun|submodule\n(?:.*\n)*?foreach)\n/ });
 }
 
 function evaluateRemote(call: Call, name: string, words: readonly Field[]): void {
   const options = new Options(words, {
-    short: 'boucj',
-    long: 'branch origin upload-pack receive-pack exec depth config reference template jobs',
+    options: 'boucj branch origin upload-pack receive-pack exec depth config reference template jobs',
   });
   const [first, target = Field.of('.')] = options.operands;
   const address = options.operands.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:|^ext::/.test(shown))?.shown;
@@ -114,8 +174,6 @@ function evaluateRemote(call: Call, name: string, words: readonly Field[]): void
   const url = remote ?? (isNamed ? `git:${first?.shown ?? 'origin'}` : undefined);
   if (url !== undefined) call.findings.effect({ kind: 'fetch', url });
   if (name !== 'clone') return;
-  if (options.values('c', 'config').some(({ exact }) => exact === undefined))
-    call.ask('A setting of git is computed.');
-  for (const code of options.values('u')) call.runAskedCode(code);
+  for (const code of options.values('u', 'upload-pack')) call.runAskedCode(code);
   call.touches('write', target);
 }

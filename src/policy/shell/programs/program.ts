@@ -13,69 +13,86 @@ import { type OptionSpec, Options } from '../words/options.js';
 import { secretIn } from '../words/place.js';
 import { isSafeNumber } from '../words/scope.js';
 
-type Act = (call: Call, word: Field) => void;
+/** What a program does, as far as its words tell. What is left out, it does not do. */
+export interface Program extends OptionSpec {
+  /** What the values of options are, by the names of the options. */
+  readonly values?: Readonly<Record<string, Use>>;
+  /** What the operands are, one after the other; the last stands for all that follow. */
+  readonly operands?: readonly Use[];
+  /** Left out: what it prints is not known. */
+  readonly prints?: 'nothing' | 'number' | 'input' | 'fetched' | 'words';
+  /** With such words, one a line, it only looks, or says what it can do. */
+  readonly harmless?: RegExp;
+  /** With such words it destroys, or is asked about: `%` in the reason is what matched. */
+  readonly verdicts?: readonly (readonly [verdict: 'block' | 'ask', words: RegExp, reason: string])[];
+  /** An option whose value, attached as the first group or the next word, is a command that it runs. */
+  readonly code?: RegExp;
+  /** It reaches the host that its first operand names, or all of them, by this scheme. */
+  readonly host?: string;
+  readonly hosts?: string;
+  /** It runs files whose effects the command does not tell. */
+  readonly isUnseen?: RegExp | true;
+  /** It may touch more than its words tell. */
+  readonly isUntold?: RegExp | true;
+  /** Its settings, scripts or files lie where it runs. */
+  readonly goesByDirectory?: true;
+  /** Such files say what it runs: one that the command wrote itself is asked about. */
+  readonly obeys?: RegExp;
+  /** What its words do not say alone. The answer, where there is one, is what it prints. */
+  readonly evaluate?: (call: Call, options: Options, program: Program) => Stream | undefined | void;
+}
+
+/** By the names of programs, separated by spaces. */
+export type Programs = Readonly<Record<string, Program>>;
 
 /** What a program does with one of its words. */
-export const USES = {
+const USES = {
   skip: () => {},
   /** What is looked for, which is no file. */
   pattern: () => {},
-  read(call, word) {
+  read(call: Call, word: Field) {
     if (word.shown !== '-') call.touches('read', word);
   },
   /** A file with code, which is not read. */
-  script(call, word) {
+  script(call: Call, word: Field) {
     call.touches('read', word);
     call.runsFile(word);
   },
-  /** A file that is written, made of others as a compiler makes one, or replaced. */
-  write: (call, word) => call.touches('write', word),
-  make: (call, word) => call.overwrite(word, undefined),
-  overwrite: (call, word) => call.overwrite(word, UNKNOWN),
-  delete(call, word) {
+  write: (call: Call, word: Field) => call.touches('write', word),
+  overwrite: (call: Call, word: Field) => call.overwrite(word, UNKNOWN),
+  delete(call: Call, word: Field) {
     call.touches('delete', word);
     call.removeFile(word);
   },
   /** A directory that is removed with all below it. */
-  remove(call, word) {
+  remove(call: Call, word: Field) {
     call.touches('delete', word);
     call.removeTree(word);
     call.removeFile(word);
   },
   /** A file that comes from the network, one that goes there, and text that goes there (`@file`: a file). */
-  save(call, word) {
+  save(call: Call, word: Field) {
     if (word.shown !== '-') call.overwrite(word, { kind: 'fetched', from: call.name });
   },
-  upload: (call, word) => call.upload(word),
-  body(call, word) {
+  upload: (call: Call, word: Field) => call.upload(word),
+  body(call: Call, word: Field) {
     call.sendHidden(word);
     if (word.isComputed) call.upload(word);
     const file = /[@<]([^;@]+)/.exec(word.shown)?.[1];
     if (file !== undefined) call.upload(Field.of(file));
   },
   /** Shell code, and code that another program runs on its own. */
-  code: (call, word) => call.runCode(word),
-  command: (call, word) => call.runAskedCode(word),
-  /** A setting of ssh, which may run a command. */
-  setting(call, word) {
-    for (const code of codesBehind([word], RUN_SETTING)) call.runAskedCode(code);
+  code: (call: Call, word: Field) => void call.runCode(word),
+  command: (call: Call, word: Field) => call.runAskedCode(word),
+  /** A program that packs or connects. */
+  packer(call: Call, word: Field) {
+    if (!PLAIN_PACKER.test(word.shown)) call.runAskedCode(word);
   },
-  /** What a container is given of the machine: `FROM:TO`, `type=bind,source=FROM`. */
-  volume(call, { shown }) {
-    const path = /(?:source|src)=([^,]+)/.exec(shown)?.[1] ?? shown.split(':')[0] ?? '';
-    if (call.isVital(path)) call.ask(`${call.name} gives a container ${path}.`);
-  },
-  /** A program that packs or connects, or what is done meanwhile. */
-  packer(call, word) {
-    const isCode = word.shown.startsWith('exec=');
-    if (isCode || !PLAIN_PACKER.test(word.shown)) call.runAskedCode(isCode ? word.dropPrefix(5) : word);
-  },
-  asked: (call, { shown }) => call.ask(`What ${call.name} does with ${shown} is not read.`),
   /** The name of a variable, which gets what comes in, or what the words make. */
-  name: (call, word) => call.setName(word),
-  computed: (call, word) => call.setName(word, COMPUTED),
+  name: (call: Call, word: Field) => call.setName(word),
+  computed: (call: Call, word: Field) => call.setName(word, COMPUTED),
   /** A word that is evaluated as arithmetic, and may assign; to other shells than bash `let` is no program. */
-  evaluated(call, word) {
+  evaluated(call: Call, word: Field) {
     const name = /^[A-Za-z_]\w*(?=\W*=|\+\+|--)/.exec(word.known)?.[0] ?? '';
     const before = call.scope.get(name);
     if (!isSafeNumber(word.value, call.scope)) {
@@ -84,149 +101,64 @@ export const USES = {
     }
     call.scope.set(name, before?.kind === 'text' && /\D/.test(before.text) ? COMPUTED : NUMBER);
   },
-} satisfies Record<string, Act>;
+};
 
-type Use = keyof typeof USES;
+export type Use = keyof typeof USES;
 
 const PLAIN_PACKER =
-  /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|\d+|(?:dot|bell|echo|totals|ttyout|wait|sleep).*|(?:ssh|rsync)(?: -[\w=./~ -]*)?)$/;
+  /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|(?:ssh|rsync)(?: -[\w=./~ -]*)?)$/;
 
-const RUN_SETTING =
-  /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|RemoteCommand|Match|PKCS11Provider|SecurityKeyProvider)[=\s]+(.*)$/is;
+/** An option of any program that is named after what it does with its value. */
+const RUNS_VALUE =
+  /^--(?:[\w-]+-)?(?:exec|command|cmd|program|prog|pack|shell|eval|path-command)(?:=(.*))?$/s;
 
-/** What the columns of a row are called, but for options, operands and what is printed. */
-const COLUMNS =
-  /^(?:harmless|code|writes|unseen|untold|obeys|hosts?|sends|script|plain|erases|directory|leads|runs|before|assigns|shell|moves|language|edits|bundle|plus|takes)$/;
-
-/** One row of the table, read. */
-export class Program implements OptionSpec {
-  short = '';
-  long = '';
-  readonly leads: boolean;
-  readonly plus: boolean;
-  /** What the values of options are. */
-  readonly options: [use: Use, names: readonly string[]][] = [];
-  readonly operands: Use[] = [];
-  readonly prints: string | undefined;
-  readonly when: [verdict: 'block' | 'ask', word: RegExp, reason: string][] = [];
-  readonly #columns = new Map<string, string | RegExp>();
-
-  /** @throws Error a column, or the use of a word, is not known. */
-  constructor(columns: readonly string[]) {
-    for (const column of columns) {
-      const [, key = '', source, flags, text = ''] =
-        /^(\S+) ?(?:\/(.*)\/([a-z]*) ?)?(.*)$/s.exec(column) ?? [];
-      const pattern = source === undefined ? undefined : new RegExp(source, flags);
-      if (key.startsWith('-')) this.#readOptions(column);
-      else if (key === ':') this.operands.push(...text.split(' ').map(toUse));
-      else if (key === '>') this.prints = text;
-      else if (key === 'ask' && pattern) this.when.push([key, pattern, text || 'runs a command of its own']);
-      else if (key === 'block' && pattern) this.when.push([key, pattern, text || '% would erase data']);
-      else if (COLUMNS.test(key)) this.#columns.set(key, pattern ?? text);
-      else throw new Error(`"${column}" is no column.`);
-    }
-    this.plus = this.has('plus');
-    this.leads = this.has('leads') || this.text('runs') !== undefined;
-  }
-
-  #readOptions(column: string): void {
-    const [, given = '', use] = /^(.*?)(?: =(\w+))?$/.exec(column) ?? [];
-    const words = given.split(' ');
-    const names = words.flatMap((word) => (word.startsWith('--') ? word.slice(2) : [...word.slice(1)]));
-    if (use !== undefined) this.options.push([toUse(use), names]);
-    this.short += names.filter(({ length }) => length === 1).join('');
-    this.long += ` ${names.join(' ')}`;
-  }
-
-  has(column: string): boolean {
-    return this.#columns.has(column);
-  }
-
-  text(column: string): string | undefined {
-    const value = this.#columns.get(column);
-    return typeof value === 'string' ? value : undefined;
-  }
-
-  pattern(column: string): RegExp | undefined {
-    const value = this.#columns.get(column);
-    return value instanceof RegExp ? value : undefined;
-  }
-}
-
-function toUse(name: string): Use {
-  if (!Object.hasOwn(USES, name)) throw new Error(`"${name}" is no use of a word.`);
-  return name as Use;
-}
-
-/** What no column says of a program. The answer, where there is one, is what it prints. */
-export type Evaluate = (call: Call, options: Options, program: Program) => Stream | undefined | void;
-
-/** By the names of programs, separated by spaces. */
-export type Evaluators = Readonly<Record<string, Evaluate>>;
-
-/** Reads one command by its row. */
-export function evaluateProgram(call: Call, program: Program, own?: Evaluate): Stream {
-  const { scope, findings, words, shown } = call;
-  if (program.pattern('harmless')?.test(shown) === true)
+/** Reads one command by what is known of its program. */
+export function evaluateProgram(call: Call, program: Program): Stream {
+  const { words, shown, findings } = call;
+  if (program.harmless?.test(shown) === true)
     return program.prints === 'words' ? printed(call, program, []) : UNKNOWN;
-  const [first, ...more] = words;
-  const isBundle = program.has('bundle') && first !== undefined && /^[A-Za-z]+$/.test(first.shown);
-  const options = new Options(isBundle ? [Field.of(`-${first.shown}`), ...more] : words, program);
+  const options = new Options(words, program);
   const { operands } = options;
   evaluateWords(call, program, shown);
-  const obeys = program.pattern('obeys');
-  const written = obeys && [...scope.files.keys()].find((path) => obeys.test(path));
+  if (program.isUnseen === true || program.isUnseen?.test(shown) === true) findings.runsUnseen();
+  if (program.isUntold === true || program.isUntold?.test(shown) === true) findings.untold();
+  const { obeys } = program;
+  const written = obeys && [...call.scope.files.keys()].find((path) => obeys.test(path));
   if (written !== undefined) call.ask(`${call.name} obeys ${written}, which was written here.`);
-  if (program.has('erases')) eraseDisk(call, options);
-  if (program.has('unseen') && program.pattern('unseen')?.test(shown) !== false) findings.runsUnseen();
-  if (program.has('untold') && program.pattern('untold')?.test(shown) !== false) findings.untold();
-  const scheme = program.text('hosts') ?? program.text('host');
+  const scheme = program.hosts ?? program.host;
   if (scheme !== undefined) {
-    for (const one of program.has('hosts') ? operands : operands.slice(0, 1))
+    for (const one of operands.slice(0, program.hosts === undefined ? 1 : operands.length))
       call.fetches(one.exact ?? one.shown, scheme);
     for (const word of words) call.sendHidden(word);
   }
-  if (program.has('sends')) call.send(call.input);
-  const uses = program.options.map(([use, names]) => [use, options.all(...names)] as const);
+  const given: { readonly use: Use; readonly value: Field }[] = [];
+  if (program.values !== undefined && options.given.length > 0)
+    for (const [name, use] of Object.entries(program.values))
+      for (const value of options.values(name)) given.push({ use, value });
   // A pattern that an option carries is none of the operands.
-  const hasPattern = uses.some(([use, values]) => /^(?:pattern|script)$/.test(use) && values.length > 0);
+  const skipped = given.some(({ use }) => use === 'pattern' || use === 'script') ? 1 : 0;
+  const uses = program.operands ?? [];
   const read: Field[] = [];
-  operands.forEach((operand, index) => {
-    const at = hasPattern ? index + 1 : index;
-    const use = program.operands[Math.min(at, program.operands.length - 1)] ?? 'skip';
+  operands.forEach((operand, at) => {
+    const use = uses[Math.min(at + skipped, uses.length - 1)] ?? 'skip';
     if (use === 'read') read.push(operand);
-    // What only prints is not known to write: `uniq FROM TO` is seen as `sort -o TO FROM` is.
-    const isOdd = program.prints === 'input' && /write$/.test(use);
-    if (isOdd) findings.byOption(operand.shown, () => USES[use](call, operand));
-    else USES[use](call, operand);
+    USES[use](call, operand);
   });
-  for (const [use, given] of uses)
-    for (const { word, value } of given) findings.byOption(word.shown, () => value && USES[use](call, value));
-  const writes = program.pattern('writes');
-  if (writes !== undefined) writesBehind(call, words, writes);
-  return own?.(call, options, program) ?? printed(call, program, read, operands[0]);
+  for (const { use, value } of given) USES[use](call, value);
+  return program.evaluate?.(call, options, program) ?? printed(call, program, read, operands[0]);
 }
 
-function evaluateWords(call: Call, program: Program, shown: string): void {
-  const { name, words, input } = call;
-  const text = program.has('script') && input.kind === 'text' ? `${shown}\n${input.text}` : shown;
-  const isComputed = program.when.length > 0 && words.some((word) => word.isComputed);
-  if (isComputed || (program.has('plain') && exactTexts(words) === undefined))
-    call.ask(`The words of ${name} are computed.`);
-  for (const [verdict, pattern, reason] of program.when) {
-    const match = pattern.exec(text);
-    if (match !== null) call[verdict](`${name} ${reason.replace('%', () => match[0])}.`);
+function evaluateWords(call: Call, { verdicts, code }: Program, shown: string): void {
+  const { name, words } = call;
+  if (verdicts !== undefined) {
+    if (words.some((word) => word.isComputed)) call.ask(`The words of ${name} are computed.`);
+    for (const [verdict, pattern, reason] of verdicts) {
+      const match = pattern.exec(shown);
+      if (match !== null) call[verdict](`${name} ${reason.replace('%', () => match[0])}.`);
+    }
   }
-  const code = program.pattern('code');
   if (code !== undefined) for (const one of codesBehind(words, code)) call.runAskedCode(one);
-}
-
-/** Files that stand behind an option. */
-export function writesBehind(call: Call, words: readonly Field[], option: RegExp): void {
-  words.forEach((word, at) => {
-    const [file] = option.test(word.shown) ? codesBehind(words.slice(at, at + 2), option) : [];
-    if (file !== undefined) call.findings.byOption(word.shown, () => call.overwrite(file, UNKNOWN));
-  });
+  if (shown.includes('--')) for (const one of codesBehind(words, RUNS_VALUE)) call.runAskedCode(one);
 }
 
 /** The values of an option that stands among the words: the first group of the pattern, or the next word. */
@@ -237,13 +169,6 @@ export function codesBehind(words: readonly Field[], option: RegExp): Field[] {
     const attached = match.slice(1).find((group) => group !== undefined && group !== '');
     return attached === undefined ? (words[index + 1] ?? []) : [Field.of(attached, word.literal)];
   });
-}
-
-function eraseDisk(call: Call, { operands }: Options): void {
-  const isDisk = (one: Field) => one.shown.startsWith('/dev/') || call.dangerOfFile(one).kind !== 'ordinary';
-  const disk = call.words.find(isDisk);
-  if (disk !== undefined) call.block(`${call.name} would erase ${disk.shown}.`);
-  else if (operands.length > 0) call.ask(`${call.name} erases what is on a disk.`);
 }
 
 function printed(call: Call, { prints }: Program, read: readonly Field[], first?: Field): Stream {

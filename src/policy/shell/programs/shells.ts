@@ -3,41 +3,100 @@ import { COMPUTED, exactTexts, Field, type Stream, textValue, UNKNOWN } from '..
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
-import { codesBehind, type Evaluators, type Program } from './program.js';
+import { codesBehind, type Program, type Programs } from './program.js';
 
-/** Shells, what they have built in, and programs that end processes. */
-export const SHELL_PROGRAMS: Evaluators = {
-  'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': evaluateShell,
+/** Of the shell: it changes what later commands mean. */
+const changesShell = (words: RegExp, reason: string): Program => ({
+  prints: 'nothing',
+  verdicts: [['ask', words, reason]],
+});
+
+/** Shells, what they have built in, and interpreters of other languages. */
+export const SHELL_PROGRAMS: Programs = {
+  'true false : exit return break continue umask ulimit wait': { prints: 'nothing' },
+  'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': {
+    options: 'oO rcfile init-file',
+    leads: true,
+    plus: true,
+    harmless: /^--(?:version|help)/,
+    evaluate: evaluateShell,
+  },
   // The words, joined, in this very shell.
-  eval(call) {
-    const words = withoutMark(call);
-    return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
+  eval: {
+    evaluate(call) {
+      const words = withoutMark(call);
+      return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
+    },
   },
   // A file's text is not known here; what it sets is not known after it.
-  'source .'(call) {
-    const [file] = withoutMark(call);
-    if (file === undefined) return UNKNOWN;
-    if (isStandardInput(file)) return call.runStream(call.input, call.scope);
-    return runFile(call, file, call.scope);
+  'source .': {
+    evaluate(call) {
+      const [file] = withoutMark(call);
+      if (file === undefined) return UNKNOWN;
+      if (isStandardInput(file)) return call.runStream(call.input, call.scope);
+      return runFile(call, file, call.scope);
+    },
   },
-  'cd chdir pushd popd': evaluateCd,
-  'declare typeset local export readonly': evaluateDeclaration,
-  set: evaluateSet,
-  unset: evaluateUnset,
-  shift({ scope, words }) {
-    // How many are taken is not worth knowing: without words, and with arguments, it is one.
-    const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
-    scope.positional = isOne ? scope.positional?.slice(1) : undefined;
+  'cd chdir pushd popd': { prints: 'nothing', evaluate: evaluateCd },
+  'declare typeset local export readonly': { prints: 'nothing', evaluate: evaluateDeclaration },
+  set: { options: 'o', leads: true, plus: true, prints: 'nothing', evaluate: evaluateSet },
+  unset: { prints: 'nothing', evaluate: evaluateUnset },
+  shift: {
+    prints: 'nothing',
+    evaluate({ scope, words }) {
+      // How many are taken is not worth knowing: without words, and with arguments, it is one.
+      const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
+      scope.positional = isOne ? scope.positional?.slice(1) : undefined;
+    },
   },
   // `trap CODE SIGNAL…`: the code runs later, in this shell.
-  trap(call) {
-    const [code, signal] = withoutMark(call);
-    if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown)) call.runCode(code);
+  trap: {
+    prints: 'nothing',
+    evaluate(call) {
+      const [code, signal] = withoutMark(call);
+      if (code !== undefined && signal !== undefined && !/^(?:-[lpP]*|)$/.test(code.shown))
+        call.runCode(code);
+    },
   },
-  kill(call) {
-    if (call.words.some(({ exact, pieces }) => exact === undefined && pieces[0]?.kind === 'text'))
-      call.ask('Which processes kill ends is computed.');
+  getopts: { operands: ['skip', 'name', 'skip'], prints: 'nothing' },
+  'test [': { values: { v: 'evaluated', R: 'evaluated' }, prints: 'nothing' },
+  read: { options: 'dinNptu', values: { a: 'name' }, operands: ['name'], prints: 'nothing' },
+  'mapfile readarray': {
+    options: 'dnOsuc',
+    values: { C: 'code' },
+    operands: ['name'],
+    ...changesShell(/^-\w*C/m, 'runs a command for the lines it reads'),
   },
+  let: {
+    operands: ['evaluated'],
+    ...changesShell(/[A-Z]\w*(?:\W*=|\+\+|--)|(?:\+\+|--)[A-Z]/m, 'changes a setting'),
+  },
+  printf: { values: { v: 'computed' }, leads: true, prints: 'words' },
+  jobs: { ...changesShell(/^-\w*x/m, 'runs a command'), code: /^-\w*x$/ },
+  alias: changesShell(/=/, 'changes what commands mean'),
+  'complete compgen': {
+    values: { C: 'code', F: 'code' },
+    ...changesShell(/^-\w*[CFW]/m, 'runs what completes words'),
+  },
+  fc: changesShell(/^/, 'runs commands of the history'),
+  'hash enable bind history shopt': changesShell(
+    /^-\w*[pfnxcds]|^(?:expand_aliases|extdebug|nullglob|dotglob|nocaseglob)$/m,
+    'changes how commands are read',
+  ),
+  'python python2 python3 pypy pypy3': interpreter(/^-[bBdEhiIOqsSuvVx]*c(.*)$/s),
+  perl: interpreter(/^-(?:[A-Za-z0-9]*[eE]|[eE](.+))$/s),
+  ruby: interpreter(/^-(?:[A-Za-z0-9]*e|e(.+))$/s),
+  'node nodejs bun': interpreter(/^(?:-[pi]*e|-pe?|--(?:eval|print)(?:=(.*))?)$/s),
+  deno: interpreter(/^eval$/),
+  php: interpreter(/^-[rBRE](.*)$/s),
+  'lua luajit Rscript R osascript groovy scala ghc elixir julia jshell tclsh guile expect erl': interpreter(
+    /^(?:-[eEc](.*)|--?eval(?:=(.*))?|-)$/s,
+  ),
+  'pwsh powershell': interpreter(/^-(?:c|command|e|ec|encodedcommand)$/i),
+  emacs: editor(/^--?eval(?:=(.*))?$/s),
+  gdb: editor(/^(?:-i?ex|--eval-command(?:=(.*))?)$/s),
+  'vim nvim vi ex': editor(/^(?:-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s),
+  ed: editor(/^$/),
 };
 
 function evaluateCd(call: Call): void {
@@ -154,10 +213,20 @@ function isStandardInput({ shown }: Field): boolean {
   return /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(shown);
 }
 
-/** Interpreters of other languages. Their code is asked about, and read only for what is certain. */
-export function interpret(call: Call, _options: Options, program: Program): void {
+/** An interpreter of another language, with the option that carries code. */
+function interpreter(option: RegExp): Program {
+  return { evaluate: (call) => interpret(call, option, false) };
+}
+
+/** The same, where the files that it is given are not run. */
+function editor(option: RegExp): Program {
+  return { evaluate: (call) => interpret(call, option, true) };
+}
+
+/** Their code is asked about, and read only for what is certain. */
+function interpret(call: Call, option: RegExp, edits: boolean): void {
   const { words, findings, name, input } = call;
-  const codes = codesBehind(words, program.pattern('language') ?? /^-$/);
+  const codes = codesBehind(words, option);
   for (const { shown, known } of codes) {
     call.ask(`${name} runs code that is not read: ${shown.length > 80 ? `${shown.slice(0, 77)}…` : shown}`);
     findings.runsUnseen();
@@ -170,8 +239,7 @@ export function interpret(call: Call, _options: Options, program: Program): void
   if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
     // `deno` and `bun` have subcommands.
     if (name !== 'deno' && name !== 'bun') call.touches('read', file);
-    if (program.has('edits')) return;
-    call.runsFile(file);
+    if (!edits) call.runsFile(file);
     return;
   }
   const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch)$/;

@@ -1,35 +1,186 @@
 import { type Call, evaluateVariable } from '../words/call.js';
 import { Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
-import { Options } from '../words/options.js';
+import { type OptionSpec, Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
-import type { Evaluators, Program } from './program.js';
+import type { Program, Programs } from './program.js';
 
-/** Programs that run a command that stands among their words, and do more than columns say. */
-export const WRAPPERS: Evaluators = {
-  'find gfind': evaluateFind,
-  'xargs gxargs': evaluateXargs,
-  watch: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
+/** Where the command stands that a program runs. */
+export interface Wrapping extends OptionSpec {
+  /** Behind these words and options. Left out: behind the options. */
+  readonly behind?: RegExp;
+  /** So many words, or one such word, stand before it. */
+  readonly before?: number | RegExp;
+  /** `NAME=value` may stand before it. */
+  readonly assigns?: boolean;
+  /** Without a command it runs a shell on its input. */
+  readonly shell?: RegExp;
+  /** With such an option, it runs elsewhere. */
+  readonly moves?: RegExp;
+}
+
+/** @param options which of them take a value */
+const wrapper = (options = '', wrapping: Wrapping = {}, more: Program = {}): Program => ({
+  options,
+  leads: true,
+  evaluate: (call, given) => unwrap(call, given, { options, ...wrapping }),
+  ...more,
+});
+
+const UNSEEN: Program = { isUntold: true, isUnseen: true, goesByDirectory: true };
+const PACKAGE: Program = { goesByDirectory: true, obeys: /(?:^|\/)package\.json$/ };
+const CALL = { c: 'code', call: 'code', command: 'code' } as const;
+const RUNS_SCRIPT =
+  /^(?:run|run-script|test|t|start|stop|restart|exec|x|r|dlx|install|i|ci|add|rebuild|sync|build)$/m;
+
+/** Programs that run a command that stands among their words. */
+export const WRAPPERS: Programs = {
+  'find gfind': { evaluate: evaluateFind },
+  'fd fdfind': {
+    options: 'dtTeEScjog type extension exclude size max-depth min-depth owner changed-within changed-before',
+    verdicts: [['ask', /^-(?:\w*[xX]|-exec)|.[$\x60]/m, 'runs a command for what it finds']],
+  },
+  'xargs gxargs': {
+    options: 'nPLsdEaRSIJ max-args max-procs max-lines max-chars delimiter eof arg-file process-slot-var',
+    leads: true,
+    evaluate: evaluateXargs,
+  },
+  parallel: { verdicts: [['ask', /^/, 'puts what comes in into code']] },
+  watch: {
+    options: 'n interval',
+    leads: true,
+    evaluate: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
+  },
+  'hyperfine concurrently': {
+    options: 'wrmMpcns warmup runs prepare cleanup setup',
+    leads: true,
+    operands: ['code'],
+  },
+  man: { values: { P: 'command', H: 'command', pager: 'command' } },
+  script: { values: { c: 'code', command: 'code' }, operands: ['overwrite'] },
+  'tmux screen start-stop-daemon': {
+    code: /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/,
+    verdicts: [
+      [
+        'ask',
+        /^(?:new|new-session|new-window|neww|split-window|splitw|run|run-shell|if-shell|send|send-keys|respawn-pane|display-popup|popup|pipe-pane|-dm\w*|-d|-m|-X|-e|-x|--exec|-a|--startas|--)$/m,
+        'runs a command of its own',
+      ],
+    ],
+  },
+  'npx bunx uvx': wrapper('pn package with python from', {}, { ...PACKAGE, values: CALL }),
+  'npm pnpm yarn': wrapper(
+    'pn package with python from',
+    { behind: /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/ },
+    { ...PACKAGE, values: CALL, isUntold: true, isUnseen: RUNS_SCRIPT },
+  ),
+  'uv pipx poetry pipenv pdm hatch rye bundle conda asdf': wrapper(
+    'pn package with python from',
+    { behind: /^(?:.*\n)*?(?:run|exec|x)\n/ },
+    { isUntold: true, isUnseen: RUNS_SCRIPT, goesByDirectory: true },
+  ),
+  mise: wrapper(
+    '',
+    { behind: /^(?:exec|x)\n(?:.*\n)*?--\n/ },
+    { ...UNSEEN, isUnseen: RUNS_SCRIPT, values: CALL },
+  ),
+  direnv: wrapper('', { behind: /^exec\n/, before: 1 }, { goesByDirectory: true }),
+  dotenv: wrapper('fep file env path', { before: /^run$/ }, UNSEEN),
+  make: {
+    ...UNSEEN,
+    isUnseen: /^(?!(?:.*\n)*(?:-n|--dry-run|--just-print|-v|--version|--help)(?:\n|$))/,
+    verdicts: [
+      ['ask', /\$\(shell|^--eval|^-E|\x60|^SHELL=|^\w+[:+?]?=.*[$;|&]/m, 'is given code'],
+      ['ask', /^(?:-f|--file|--makefile)\n(?:-|\/dev\/stdin)$/m, 'reads its rules from the input'],
+    ],
+    obeys: /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/,
+  },
+  go: UNSEEN,
+  sudo: wrapper(
+    'ugpCTRDhrtU user group prompt close-from command-timeout chroot chdir host role type other-user',
+    { assigns: true, shell: /^-(?:\w*[si]|-shell|-login)/m, moves: /^(?:D|R|chd|chr|i|login)/ },
+  ),
+  doas: wrapper('uC', { shell: /^-(?:\w*[si]|-shell|-login)/m }),
+  env: wrapper(
+    'uC unset chdir argv0',
+    { assigns: true, moves: /^(?:C|ch)/ },
+    { values: { S: 'command', 'split-string': 'command' } },
+  ),
+  command: wrapper('', {}, { harmless: /^-[vV]/, prints: 'words' }),
+  exec: wrapper('a'),
+  'nice ionice runcon numactl chrt taskset stdbuf choom uclampset setpriv cpulimit softlimit chpst cgexec daemonize':
+    wrapper(
+      'ntrlumNCpiceoTPDUbdfk/ adjustment class classdata input output error reuid regid groups inh-caps',
+      { before: /^(?:\d+|0x\w+|[\d,-]+)$/ },
+    ),
+  timeout: wrapper('ks kill-after signal', { before: 1 }),
+  time: wrapper('f format', {}, { values: { o: 'overwrite', output: 'overwrite' } }),
+  perf: wrapper('eoprtIFcCGmx event output repeat freq count filter cpu pid tid', {
+    behind: /^(?:stat|record|trace|mem|c2c|kmem|kwork|lock|sched|ftrace)\n/,
+  }),
+  chroot: wrapper(' userspec groups', { before: 1, shell: /^/, moves: /^/ }),
+  unshare: wrapper('SGRw setuid setgid root wd map-user map-group propagation', {
+    shell: /^/,
+    moves: /^(?:R|ro|w)/,
+  }),
+  nsenter: wrapper('tSG target setuid setgid', { shell: /^/, moves: /^/ }),
+  flock: wrapper('wE timeout wait conflict-exit-code', { before: 1 }),
+  'strace ltrace': wrapper(
+    'aAeDEFIlnpOPsSuXbwx trace',
+    {},
+    { values: { o: 'overwrite', output: 'overwrite' } },
+  ),
+  'systemd-run systemd-inhibit pkexec caffeinate proxychains proxychains4 fakeroot proot sshpass xvfb-run ld-linux':
+    wrapper(
+      'uptHMEfsiebrwqkSPdln unit property uid gid nice working-directory setenv on-active on-calendar slice what who why mode user library-path preload server-args',
+      { moves: /^(?:working|M|r|w|R)/ },
+    ),
+  setarch: wrapper('', {
+    before: /^(?:linux\d\d|i\d86|x86_64|uname26|(?:aarch|arm|ppc|mips|s390|sparc|alpha|ia|parisc|riscv)\w*)$/,
+  }),
+  'gosu su-exec setuidgid envdir': wrapper('', { before: 1 }),
+  'builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail dbus-run-session dbus-launch torsocks torify linux32 linux64 i386 x86_64 catchsegv eatmydata prlimit capsh entr busybox toybox xterm':
+    wrapper(),
+  'su runuser sg': {
+    options: 'ugGs',
+    values: { c: 'command', command: 'command', 'session-command': 'command' },
+    verdicts: [['ask', /^/, 'runs commands as another user']],
+  },
+  'kubectl oc': wrapper('', { behind: /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/ }, { isUntold: true }),
+  ip: wrapper('', { behind: /^(?:.*\n)*?exec\n/, before: 1 }),
+  'docker podman nerdctl docker-compose': wrapper(
+    'euwvm env env-file user workdir detach-keys index volume mount',
+    { behind: /^(?:(?:-.*|compose|container)\n)*exec\n/, before: 1 },
+    {
+      isUntold: true,
+      verdicts: [
+        ['ask', /^--privileged|^--pid=host|docker\.sock/m, 'gives a container the machine'],
+        [
+          'ask',
+          /^(?:-v\n|--volume[=\n]|--mount[=\n].*(?:source|src)=)\/(?:\w+\/?)*:/m,
+          'gives a container what lies outside',
+        ],
+      ],
+    },
+  ),
 };
 
 /** Finds the command behind the wrapper's options. What cannot be read as an option for sure is asked about. */
-export function unwrap(call: Call, given: Options, program: Program): Stream {
+export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   const { name, scope } = call;
-  // The command of some stands behind words of their own: `docker exec`.
-  const start = program.pattern('runs');
-  const [lead] = start?.exec(`${call.shown}\n`) ?? [];
-  if (start !== undefined && lead === undefined) return UNKNOWN;
+  const { options: spec = '', behind, before, assigns = false, shell, moves } = wrapping;
+  const [lead] = behind?.exec(`${call.shown}\n`) ?? [];
+  if (behind !== undefined && lead === undefined) return UNKNOWN;
   const words = lead === undefined ? call.words : call.words.slice(lead.split('\n').length - 1);
-  const { short, long } = program;
-  const options = lead === undefined ? given : new Options(words, { short, long, leads: true });
-  const isMarked = program.has('assigns') && options.operands[0]?.shown === '-';
+  const options = lead === undefined ? given : new Options(words, { options: spec, leads: true });
+  const isMarked = assigns && options.operands[0]?.shown === '-';
   const operands = options.operands.slice(isMarked ? 1 : 0);
   const head = words.slice(0, words.length - operands.length);
   if (head.some(({ literal, shown }) => !literal && shown.startsWith('-')))
     call.ask(`The options of ${name} are computed.`);
   const settings: string[] = [];
-  const rest = program.has('assigns') ? skipAssignments(call, operands, settings) : operands;
-  const isBefore = program.pattern('before')?.test(rest[0]?.shown ?? '');
-  const skipped = Number(program.text('before') ?? isBefore ?? 0);
+  const rest = assigns ? skipAssignments(call, operands, settings) : operands;
+  const isBefore = typeof before === 'object' && before.test(rest[0]?.shown ?? '');
+  const skipped = typeof before === 'number' ? before : Number(isBefore);
   // A word that is not known may be the command, or an option that takes it.
   if (rest.slice(0, skipped).some(({ hasPattern, isLoose }) => hasPattern || isLoose))
     call.ask(`The words before the command of ${name} are computed.`);
@@ -41,15 +192,12 @@ export function unwrap(call: Call, given: Options, program: Program): Stream {
   const [only, ...more] = command;
   if (only !== undefined && more.length === 0 && /\s/.test(only.known)) call.runText(only.known);
   if (command.length === 0)
-    return program.pattern('shell')?.test(head.map(({ shown }) => shown).join('\n')) === true
-      ? call.runStream()
-      : UNKNOWN;
+    return shell?.test(head.map(({ shown }) => shown).join('\n')) === true ? call.runStream() : UNKNOWN;
   // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
   const isMoved =
-    program.text('moves') !== undefined ||
-    options.given.some((one) => program.pattern('moves')?.test(one.name));
+    moves !== undefined && (moves.test('') || options.given.some((one) => moves.test(one.name)));
   const inner = isOwn ? scope : scope.copy(isMoved ? { directory: undefined, elsewhere: [] } : {});
   return call.runRest(command, inner, call.input, settings);
 }
@@ -63,6 +211,7 @@ function skipAssignments(call: Call, words: readonly Field[], settings: string[]
     const text = word.dropPrefix(equals + 1).exact;
     evaluateVariable(call, name, text === undefined ? UNKNOWN : textValue(text));
     settings.push(`${name}=${text ?? '?'}`);
+    call.findings.walks([word]);
     call.scope.set(name, UNKNOWN);
   }
   return [];
@@ -83,17 +232,18 @@ function evaluateFind(call: Call): Stream {
       call.ask(`find removes files below ${starts.map(({ shown }) => shown).join(' ')}.`);
   };
   for (const start of starts) call.touches('read', start);
+  if (given.some((word) => word.mayBeOptions && word.isLoose)) call.ask('The words of find are computed.');
   if (words.length > at + MAX_EXPRESSION) call.ask('The expression of find is too long to be read.');
   expression.forEach(({ shown, literal, isLoose }, index) => {
     const next = expression[index + 1];
     if (!literal && isLoose) call.ask(`An expression of find is computed: ${shown}`);
     if (shown === '-delete') {
-      findings.byOption(shown, () => {
-        for (const start of starts) call.touches('delete', start);
-      });
+      for (const start of starts) call.touches('delete', start);
       removes();
     } else if (/^-(?:exec|ok)(?:dir)?$/.test(shown)) {
       const command = commandIn(expression.slice(index + 1));
+      if (!REMOVES.test(command[0]?.shown ?? ''))
+        for (const start of starts) findings.touches('read', start, scope);
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
       // `{}` is each start first; a narrowed search only asks, by what cannot be told.
       const hasPlace = vital !== undefined && command.some((word) => word.shown.includes('{}'));
@@ -106,11 +256,13 @@ function evaluateFind(call: Call): Stream {
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
-      findings.byOption(shown, () => call.overwrite(next, UNKNOWN));
+      call.overwrite(next, UNKNOWN);
     }
   });
   // What a `| xargs rm` behind it would hit: nothing vital when only some names are taken.
-  return { kind: 'listing', root: vital === undefined ? '.' : pathText(vital, scope.directory) };
+  const [root = Field.of('.'), ...others] =
+    vital === undefined ? starts.filter((one) => call.dangerOfTree(one) === 'ordinary') : [vital];
+  return { kind: 'listing', root: others.length === 0 ? pathText(root, scope.directory) : '.' };
 }
 
 const MAX_EXPRESSION = 200;
@@ -147,7 +299,7 @@ function fillPlace(word: Field, place: string, by: Field): Field {
 
 /** `xargs COMMAND`: with what comes in behind its words, or in place of `{}`. */
 function evaluateXargs(call: Call, { operands: command, given }: Options): Stream | undefined {
-  const { words, input } = call;
+  const { words, input, findings } = call;
   const [first] = command;
   const head = words.slice(0, words.length - Math.max(0, command.length - 1));
   if (head.some(({ exact }) => exact === undefined)) call.ask('The options of xargs are computed.');
@@ -163,6 +315,8 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
     replaces === undefined
       ? [...command, ...arrivals(call)]
       : command.map((word) => fillPlace(word, place, line));
+  findings.walks(command);
+  if (input.kind === 'listing' && !REMOVES.test(first.shown)) call.readsBelow(input.root);
   return call.runRest(fed, call.scope.copy(), UNKNOWN);
 }
 

@@ -49,7 +49,13 @@ export class Call {
   }
 
   touches(kind: 'read' | 'write' | 'delete', word: Field): void {
-    this.findings.touches(kind, word, this.scope);
+    this.findings.touches(kind, word, this.scope, !ONLY_LISTS.test(this.name));
+    if (word.source?.kind === 'listing') this.readsBelow(word.source.root);
+  }
+
+  /** The content of all that lies there. */
+  readsBelow(root: string): void {
+    if (!ONLY_LISTS.test(this.name)) this.findings.touches('read', Field.of(root), this.scope);
   }
 
   /** What removing, moving or re-owning a path with all below it would hit. */
@@ -121,6 +127,7 @@ export class Call {
   ): Stream {
     const [command] = words;
     if (command === undefined) return UNKNOWN;
+    this.findings.walks(words);
     return this.findings.walk(() => {
       this.shell.record(command, words, scope, settings);
       return this.shell.runWords(words, scope, input);
@@ -200,6 +207,10 @@ export class Call {
     setVariable(this, word.known, { kind: 'unknown', numeric: false, computed, ...from });
   }
 }
+
+/** They look at names, and not at what files hold. */
+const ONLY_LISTS =
+  /^(?:ls|dir|find|gfind|fd|fdfind|tree|du|stat|realpath|readlink|rm|rmdir|unlink|mv|gmv|chmod|chown|chgrp|touch|mkdir|ln)$/;
 
 /** Where something is evaluated. */
 interface At {

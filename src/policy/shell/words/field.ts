@@ -41,6 +41,8 @@ export type Stream =
   | { readonly kind: 'shell' };
 
 export const UNKNOWN: Unknown = { kind: 'unknown', numeric: false };
+/** Something comes in through a pipe, and that is all that is known. */
+export const PIPED: Unknown = { kind: 'unknown', numeric: false };
 export const COMPUTED: Unknown = { kind: 'unknown', numeric: false, computed: true };
 export const NUMBER: Unknown = { kind: 'unknown', numeric: true };
 export const NOTHING: Stream = { kind: 'text', text: '', literal: true };
@@ -105,6 +107,19 @@ export class Field {
   /** It may be several words, or whatever a computed one is. */
   get isLoose(): boolean {
     return this.pieces.some((piece) => piece.kind === 'unknown' && (piece.splits || piece.computed));
+  }
+
+  /** Where it begins, or beyond a space that comes of it, an option may stand. What names a directory begins with a slash. */
+  get mayBeOptions(): boolean {
+    // What a usual environment holds begins with a slash; anything else that is taken for granted may be an option.
+    if (this.isAssumed && !this.known.startsWith('/')) return true;
+    return this.pieces.some(
+      (piece, at) =>
+        piece.kind === 'unknown' &&
+        !piece.numeric &&
+        piece.from?.kind !== 'directory' &&
+        (at === 0 || piece.splits === true),
+    );
   }
 
   get hasPattern(): boolean {

@@ -1,19 +1,55 @@
 import type { Effect } from '../../../contract/effect.js';
 import type { Field } from './field.js';
-import { effectPath } from './place.js';
+import { effectPath, filePattern } from './place.js';
 import type { Scope } from './scope.js';
 
-/** A simple command, with what was found while it was walked: what it starts counts as its own too. */
+/**
+ * `unsure`: it may come to an option, or to several words. `partly`: some of it is not known. `walked`: part of another
+ * command, which is one of `commands` too. A pattern: what it stands for is a file that matches it, from where the command line starts; `\` makes the next
+ * character plain.
+ */
+export type WordMark = 'unsure' | 'partly' | 'walked' | { readonly pattern: string };
+
+/** What was found while a simple command was walked: what it starts counts as its own too. */
+class Found {
+  /** Those of its own words are found once the command is recorded: its redirections come before. */
+  readonly effects = new Map<string, { readonly effect: Effect; readonly isOwn: boolean }>();
+  reasons: Set<string> | undefined;
+  reads: Set<string> | undefined;
+  isUntold = false;
+
+  add({ effects, reasons, reads, isUntold }: Found): void {
+    for (const [key, told] of effects) this.effect(key, told.effect, told.isOwn);
+    for (const reason of reasons ?? []) this.reason(reason);
+    for (const path of reads ?? []) this.read(path);
+    this.isUntold ||= isUntold;
+  }
+
+  reason(text: string): void {
+    this.reasons ??= new Set();
+    this.reasons.add(text);
+  }
+
+  read(path: string): void {
+    this.reads ??= new Set();
+    this.reads.add(path);
+  }
+
+  effect(key: string, effect: Effect, isOwn: boolean): void {
+    if (isOwn || !this.effects.has(key)) this.effects.set(key, { effect, isOwn });
+  }
+}
+
 interface Walked {
   readonly words: readonly string[];
-  readonly effects: Map<string, Effect>;
-  readonly reasons: Set<string>;
-  isUntold: boolean;
+  readonly fields: readonly Field[];
+  readonly directory: string | undefined;
+  readonly found: Found;
 }
 
 interface Open {
   walked: Walked | undefined;
-  readonly found: Omit<Walked, 'words'>;
+  readonly found: Found;
 }
 
 /** What the analysis gathers; it only ever gets worse. */
@@ -24,10 +60,10 @@ export class Findings {
   readonly #seen = new Map<object, Map<string, Walked>>();
   /** Commands that are being walked, the innermost last; one that is not recorded yet is undefined. */
   readonly #open: Open[] = [];
-  /** With the option that has it; undefined: not an option alone. */
-  readonly #effects = new Map<string, { readonly effect: Effect; readonly word: string | undefined }>();
+  readonly #effects = new Map<string, Effect>();
+  /** Words that are part of a command that is walked on its own. */
+  readonly #walkedWords = new Set<Field>();
   readonly #settings: { readonly texts: readonly string[]; readonly command?: readonly string[] }[] = [];
-  #option: string | undefined;
 
   block(reason: string): void {
     this.#reason(this.#blocks, `Command blocked as dangerous: ${reason}`);
@@ -40,31 +76,27 @@ export class Findings {
   #reason(reasons: Set<string>, reason: string): void {
     if (reasons.size >= MAX_REASONS) return;
     reasons.add(reason);
-    for (const { found } of this.#open) found.reasons.add(reason);
+    for (const { found } of this.#open) found.reason(reason);
   }
 
   /** Walks a simple command with its redirections: what is found meanwhile belongs to the command that `run` records. */
   walk<T>(run: () => T): T {
-    const found = { effects: new Map<string, Effect>(), reasons: new Set<string>(), isUntold: false };
-    const open: Open = { walked: undefined, found };
+    const open: Open = { walked: undefined, found: new Found() };
     this.#open.push(open);
     try {
       return run();
     } finally {
       this.#open.pop();
-      const { walked } = open;
-      for (const [key, effect] of found.effects) walked?.effects.set(key, effect);
-      for (const reason of found.reasons) walked?.reasons.add(reason);
-      if (walked !== undefined) walked.isUntold ||= found.isUntold;
+      open.walked?.found.add(open.found);
     }
   }
 
   /** A loop or a function is walked more than once: the same command of the same place counts once. */
-  record(place: object, words: readonly Field[], settings: readonly string[] = []): void {
+  record(place: object, words: readonly Field[], settings: readonly string[] = [], directory?: string): void {
     const texts = words.map(({ shown }) => shown);
     const key = [...texts, '', ...settings].join('\0');
     const known = this.#seen.get(place)?.get(key);
-    const walked = known ?? { words: texts, effects: new Map(), reasons: new Set(), isUntold: false };
+    const walked = known ?? { words: texts, fields: words, directory, found: new Found() };
     const innermost = this.#open.at(-1);
     if (innermost !== undefined) innermost.walked ??= walked;
     if (known !== undefined) return;
@@ -79,20 +111,15 @@ export class Findings {
       this.#settings.push({ texts: [text] });
   }
 
-  /** What is touched meanwhile is touched by this option. */
-  byOption(option: string, run: () => void): void {
-    const before = this.#option;
-    this.#option = option;
-    run();
-    this.#option = before;
+  /** These words are walked as a command of their own. */
+  walks(words: readonly Field[]): void {
+    for (const word of words) this.#walkedWords.add(word);
   }
 
   effect(effect: Effect): void {
     const key = JSON.stringify(effect);
-    const known = this.#effects.get(key);
-    const word = known !== undefined && known.word === undefined ? undefined : this.#option;
-    this.#effects.set(key, { effect, word });
-    for (const { found } of this.#open) found.effects.set(key, effect);
+    this.#effects.set(key, effect);
+    for (const { walked, found } of this.#open) found.effect(key, effect, walked !== undefined);
   }
 
   /** The command that is walked may touch more than its words tell. */
@@ -100,12 +127,19 @@ export class Findings {
     for (const { found } of this.#open) found.isUntold = true;
   }
 
-  /** A path that cannot be told is an effect that cannot be told. */
-  touches(kind: 'read' | 'write' | 'delete', field: Field, scope: Scope): void {
+  /**
+   * A path that cannot be told is an effect that cannot be told.
+   * @param isContent not only that it is there
+   */
+  touches(kind: 'read' | 'write' | 'delete', field: Field, scope: Scope, isContent = true): void {
     for (const directory of [scope.directory, ...scope.elsewhere]) {
       const path = effectPath(field, directory);
       if (path === undefined) this.runsUnseen();
-      else if (!IS_STREAM.test(path)) this.effect({ kind, path });
+      else if (!IS_STREAM.test(path)) {
+        this.effect({ kind, path });
+        const isSure = field.pieces.every((piece) => piece.kind !== 'unknown');
+        if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.read(path);
+      }
     }
   }
 
@@ -117,20 +151,42 @@ export class Findings {
   conclude() {
     const verdict: 'allow' | 'ask' | 'block' =
       this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
-    const effects = [...this.#effects.values()];
     return {
       verdict,
       reasons: [...this.#blocks, ...this.#asks],
       commands: this.#commands.map(({ words }) => words),
-      found: this.#commands.map(({ effects: own, reasons, isUntold }) => ({
-        effects: [...own.values()],
-        reasons: [...reasons],
-        isUntold,
-      })),
-      effects: effects.map(({ effect }) => effect),
+      found: this.#commands.map((walked) => this.#toldOf(walked)),
+      effects: [...this.#effects.values()],
       settings: this.#settings,
-      byOption: effects.flatMap(({ effect, word }) => (word === undefined ? [] : [{ effect, word }])),
     };
+  }
+
+  #toldOf({ fields, directory, found }: Walked) {
+    const { reasons, reads, isUntold } = found;
+    const told = [...found.effects.values()];
+    const effects = told.map(({ effect }) => effect);
+    const isPlain = fields.every(({ literal }) => literal);
+    const marks =
+      isPlain && this.#walkedWords.size === 0 ? [] : fields.map((field) => this.#markOf(field, directory));
+    return {
+      effects,
+      touches: told.every(({ isOwn }) => isOwn)
+        ? effects
+        : told.filter(({ isOwn }) => isOwn).map(({ effect }) => effect),
+      reasons: reasons === undefined ? [] : [...reasons],
+      isUntold,
+      ...(marks.some((mark) => mark !== undefined) ? { marks } : {}),
+      ...(reads === undefined ? {} : { reads: [...reads] }),
+    };
+  }
+
+  #markOf(field: Field, directory: string | undefined): WordMark | undefined {
+    if (this.#walkedWords.has(field)) return 'walked';
+    if (field.literal) return undefined;
+    if (field.mayBeOptions) return 'unsure';
+    if (!field.hasPattern) return field.exact === undefined ? 'partly' : undefined;
+    const pattern = filePattern(field, directory);
+    return pattern === undefined ? 'unsure' : { pattern };
   }
 }
 

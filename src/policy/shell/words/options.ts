@@ -1,15 +1,20 @@
-import type { Field } from './field.js';
+import { Field } from './field.js';
 
 /** Which options of a program take a value; all others are taken to have none. */
 export interface OptionSpec {
-  /** Letters: `ug` for `-u USER -g GROUP`, also written `-uUSER`. */
-  readonly short?: string;
-  /** Names without dashes, separated by spaces; the value is the next word unless it is written with `=`. */
-  readonly long?: string;
+  /**
+   * Letters (`ug` for `-u USER -g GROUP`, also written `-uUSER`), and behind a space names without dashes; the value of
+   * those is the next word unless it is written with `=`.
+   */
+  readonly options?: string;
+  /** Options that take a value besides, by their names, with what the value is. */
+  readonly values?: Readonly<Record<string, unknown>>;
   /** Options end where the first operand begins. */
   readonly leads?: boolean;
   /** `+x` is an option as `-x` is. */
   readonly plus?: boolean;
+  /** The first word is letters of options, without a dash. */
+  readonly bundle?: boolean;
 }
 
 interface GivenOption {
@@ -25,8 +30,12 @@ export class Options {
   readonly given: GivenOption[] = [];
   readonly operands: Field[] = [];
 
-  constructor(words: readonly Field[], { short = '', long = '', leads, plus }: OptionSpec = {}) {
-    const names = long.split(' ');
+  constructor(all: readonly Field[], spec: OptionSpec = NO_VALUES) {
+    const { leads, plus, bundle } = spec;
+    const { letters, names } = takersOf(spec);
+    const [start, ...rest] = all;
+    const isBundle = bundle === true && start !== undefined && /^[A-Za-z]+$/.test(start.shown);
+    const words = isBundle ? [Field.of(`-${start.shown}`), ...rest] : all;
     for (let at = 0; at < words.length; at++) {
       const word = words[at];
       if (word === undefined) return;
@@ -45,7 +54,7 @@ export class Options {
       } else if (/^-./.test(text)) {
         for (let place = 1; place < text.length; place++) {
           const name = text.charAt(place);
-          const takesValue = short.includes(name);
+          const takesValue = letters.has(name);
           const attached = place === text.length - 1 ? undefined : word.dropPrefix(place + 1);
           this.given.push({ name, value: takesValue ? (attached ?? words[++at]) : undefined, word });
           if (takesValue) break;
@@ -73,6 +82,26 @@ export class Options {
   value(...names: readonly string[]): Field | undefined {
     return this.values(...names).at(-1);
   }
+}
+
+const NO_VALUES: OptionSpec = {};
+
+interface Takers {
+  readonly letters: ReadonlySet<string>;
+  readonly names: readonly string[];
+}
+
+const takers = new WeakMap<OptionSpec, Takers>();
+
+/** What takes a value, read when the program is first met. */
+function takersOf(spec: OptionSpec): Takers {
+  const known = takers.get(spec);
+  if (known !== undefined) return known;
+  const [letters = '', ...long] = (spec.options ?? '').split(' ');
+  const more = Object.keys(spec.values ?? {});
+  const found = { letters: new Set([...letters, ...more]), names: [...long, ...more] };
+  takers.set(spec, found);
+  return found;
 }
 
 /** Long names may be cut short, as the C library allows. */

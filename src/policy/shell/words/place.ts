@@ -75,6 +75,21 @@ export function effectPath(field: Field, directory: string | undefined): string 
   return text === '/home/~' || text.startsWith('/home/~/') ? `~${text.slice('/home/~'.length)}` : text;
 }
 
+/** The files that a word with wildcards stands for, as a pattern; undefined: where they lie is not known. */
+export function filePattern(field: Field, directory: string | undefined): string | undefined {
+  const { origin, ups, segments } = toPlace(field, directory);
+  if (origin === 'unknown') return undefined;
+  const names = segments.map((segment) =>
+    segment
+      .map((piece) => {
+        if (piece.kind === 'unknown') return '*';
+        return piece.kind === 'glob' ? piece.text : piece.text.replaceAll(/[\\*?[\]]/g, '\\$&');
+      })
+      .join(''),
+  );
+  return (origin === 'root' ? '/' : '../'.repeat(ups)) + names.join('/');
+}
+
 /** Whether the pieces could spell `text`. In doubt it says yes: a class stands for any character, much else for any text. */
 export function couldMatch(pieces: readonly Piece[], text: string): boolean {
   const sources = pieces.map((piece) => {

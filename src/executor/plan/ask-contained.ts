@@ -1,0 +1,31 @@
+import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
+import type { EngineSettings, StandingSandbox } from '../call/settings.js';
+import { askPolicy } from './ask-policy.js';
+
+/** What the policy answers, told where the call's commands run. */
+export interface Contained {
+  readonly answer: PolicyAnswer;
+  /** A rule allows it because they run in a transaction. */
+  readonly needsTransaction: boolean;
+}
+
+/**
+ * Asks the policy about a call that runs commands.
+ * @param startsShell it may start a shell in the background, which writes through
+ */
+export function askContained(
+  settings: Pick<EngineSettings, 'policy' | 'onDecision' | 'logger' | 'locator'>,
+  question: PolicyQuestion,
+  standing: StandingSandbox,
+  startsShell: boolean,
+): Contained {
+  const isApart = standing.transaction && !startsShell;
+  const isHidden = isApart || (standing.stands && standing.hidesAll);
+  const answer = askPolicy(settings, {
+    ...question,
+    ...(isApart ? { transaction: true } : {}),
+    ...(isHidden ? {} : { hiddenBelow: settings.locator.hiddenBelow }),
+  });
+  const isByRule = answer.disposition === 'execute_now' && answer.rule !== undefined;
+  return { answer, needsTransaction: isApart && isByRule && answer.writesThrough !== true };
+}

@@ -1,0 +1,131 @@
+import type { Effect, Risk } from '../../contract/effect.js';
+import type { Tool } from '../../contract/tool.js';
+import { isRisk, riskOfEffects } from '../../effects/traits.js';
+import { isErrorCode } from '../../errors/catalogue.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { summarizeText } from '../../output/clean-output.js';
+import { reasonOf } from '../answer/results.js';
+import { type EvaluatedCall, ReadyCall, type ReadyParts } from '../call/evaluated-call.js';
+import type { CommandSandboxVerdict, EngineSettings, StandingSandbox } from '../call/settings.js';
+import type { Contained } from './ask-contained.js';
+import { containmentOf, riskWithin } from './containment.js';
+import { answerWith } from './evaluate-sandbox.js';
+import { type Refusal, refuse } from './refuse.js';
+
+/** A call that the policy does not refuse. */
+export interface Permitted
+  extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'>,
+    Contained {
+  readonly requires: boolean;
+  /** It may start a shell in the background. */
+  readonly startsShell: boolean;
+  /** Around its commands; undefined: it runs none, and no program, in the command sandbox. */
+  readonly standing: StandingSandbox | undefined;
+}
+
+/** A call that neither policy nor sandbox refuses, as it may run or be asked about. */
+export function makeReady(
+  permitted: Permitted,
+  verdict: CommandSandboxVerdict,
+  settings: EngineSettings,
+): EvaluatedCall {
+  const { call, tool, parsed, declared, effects, requires } = permitted;
+  if (verdict.kind === 'refuse') {
+    const { code, message, hint, details } = verdict.error;
+    return refuse(call, { code, message, hint, details, effects }, settings);
+  }
+  const { disposition, reason: why, insists } = answerWith(verdict, permitted.answer);
+  const { seen, consent } = permitted.answer;
+  const isAsked = disposition === 'requires_confirmation';
+  const asksBeyond = isAsked && mayAskBeyond(permitted, settings);
+  const needsApproval = isAsked && !asksBeyond;
+  const reason = asksBeyond ? ASKED_BEYOND : why;
+  try {
+    const containment = containmentOf(permitted, permitted.standing, settings);
+    const risk = riskWithin(containment, riskOf(tool, parsed, declared), declared, settings);
+    const toolRequiresApproval = requires || insists === true;
+    // D044: a summary that throws answers a call that would have been asked for; it stops no other.
+    const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
+    const asksLater = needsApproval && mayAskAfter(permitted, settings);
+    // Written out: a spread costs more than the rest of the plan.
+    return new ReadyCall(
+      {
+        call,
+        tool,
+        parsed,
+        declared,
+        effects,
+        seen,
+        risk,
+        containment,
+        needsApproval,
+        toolRequiresApproval,
+        reason,
+        consent,
+        mayAskAfter: asksLater,
+        asksBeyond,
+        writesThrough: permitted.answer.writesThrough === true,
+        needsTransaction: permitted.needsTransaction,
+      },
+      summary,
+    );
+  } catch (error) {
+    return refuse(call, { ...refusalOf(error, tool, 'describe this call'), effects }, settings);
+  }
+}
+
+/** No rule asks, and all that the call does stays in the sandbox until the person agrees. */
+function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: EngineSettings): boolean {
+  if (tool.approval === undefined || !settings.keepsCommandsApart) return false;
+  const { approval } = tool;
+  const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
+  return (
+    said === 'after' &&
+    answer.rule === undefined &&
+    declared.length > 0 &&
+    declared.every(({ kind }) => kind === 'run')
+  );
+}
+
+/** In the profile `contained`: no rule asks, and all that the call does stays in the sandbox until it was looked at. */
+function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settings: EngineSettings): boolean {
+  return (
+    settings.profile === 'contained' &&
+    settings.keepsCommandsApart &&
+    tool.contained === true &&
+    !startsShell &&
+    answer.rule === undefined &&
+    declared.length > 0 &&
+    declared.every(({ kind }) => kind === 'run')
+  );
+}
+
+const ASKED_BEYOND =
+  'It runs contained (profile "contained"): it is asked about when it has ended, where it changed what runs later or deleted something.';
+
+function riskOf(tool: Tool, parsed: unknown, declared: readonly Effect[]): Risk {
+  const own: unknown = typeof tool.risk === 'function' ? tool.risk(parsed) : tool.risk;
+  if (own === undefined) return riskOfEffects(declared);
+  if (isRisk(own)) return own;
+  throw new TypeError('risk must be low, medium or high');
+}
+
+function summaryOf(tool: Tool, parsed: unknown): string | undefined {
+  const text: unknown = tool.summarize?.(parsed);
+  if (text === undefined) return undefined;
+  if (typeof text === 'string') return summarizeText(text);
+  throw new TypeError(`summarize must return a text, not a value of type ${typeof text}`);
+}
+
+/** A tool says no by throwing a ToolError of its own; everything else is a fault of the tool. */
+export function refusalOf(
+  error: unknown,
+  tool: Tool,
+  what: string,
+): Pick<Refusal, 'code' | 'message' | 'hint' | 'details'> {
+  if (isToolError(error) && isErrorCode(error.code)) {
+    const { code, message, hint, details } = error;
+    return { code, message: String(message), hint: typeof hint === 'string' ? hint : undefined, details };
+  }
+  return { code: 'execution_failed', message: `${tool.name} cannot ${what}: ${reasonOf(error)}` };
+}
