@@ -49,6 +49,7 @@ describe('the configuration and the executor', () => {
       'mode',
       'output',
       'policy',
+      'profile',
       'sandbox',
       'timeouts',
     ]);

@@ -63,8 +63,8 @@ describe('the command as it is shipped', () => {
       'late-validator-N.cjs',
       'package-lru-cache.cjs',
     ]);
-    // Of 1.8 MB. What most runs never call belongs in `LATE` in scripts/load-late.ts.
-    expect(loaded.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(1_050_000);
+    // Of 2 MB. What most runs never call belongs in `LATE` in scripts/load-late.ts.
+    expect(loaded.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(1_100_000);
   });
 
   it('brings along the licence of every package that was put into it', () => {

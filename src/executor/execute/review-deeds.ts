@@ -1,7 +1,7 @@
 import type { DeedsReview } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
 import { type ReadyCall, shownEffects } from '../call/evaluated-call.js';
-import { beyondConsent, type DeedsSettings } from './beyond-consent.js';
+import type { DeedsSettings } from './beyond-consent.js';
 
 /** Holds what the commands of a call have changed against what the call declared and was allowed. */
 export function reviewDeeds(ready: ReadyCall, settings: DeedsSettings, ask: DeedsReview['ask']): DeedsReview {
@@ -9,12 +9,11 @@ export function reviewDeeds(ready: ReadyCall, settings: DeedsSettings, ask: Deed
   return {
     ask,
     expectsCommitted: isAgreed && ready.declared.some(isGitSwitch),
-    unexpected: (changes) =>
-      beyondConsent(
-        changes,
-        { consent, asksBeyond, agreed: isAgreed ? shownEffects(ready) : undefined },
-        settings,
-      ),
+    async unexpected(changes) {
+      const { beyondConsent } = await import('./beyond-consent.js');
+      const agreed = isAgreed ? shownEffects(ready) : undefined;
+      return beyondConsent(changes, { consent, asksBeyond, agreed }, settings);
+    },
   };
 }
 
