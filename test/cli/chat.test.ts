@@ -317,7 +317,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     ];
     const { code, stdout, shown } = await sit([
       ['› ', 'write b\n'],
-      ['numbers select', 'y'],
+      ['numbers select', 'y\n'],
       ['› ', 'thanks\n'],
       ['› ', '\u0004'],
     ]);

@@ -12,8 +12,8 @@ export interface Keyboard {
   readLine(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
   /**
    * The next key as it is typed: a character, or the sequence of an arrow; Ctrl-C is `\u0003`, Escape `\u001b`. Keys that
-   * come at once are one text; Ctrl-C among them is all that counts. Nothing is echoed. Undefined when the terminal has
-   * gone.
+   * come at once are one text, but for a key with Enter, which is that key; Ctrl-C among them is all that counts. Nothing
+   * is echoed. Undefined when the terminal has gone.
    */
   readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
   /** Leaves the terminal to another program: what is typed meanwhile is that program's. */
@@ -73,7 +73,9 @@ class TerminalKeyboard implements Keyboard {
     if (early.includes(CTRL_C)) return CTRL_C;
     draw(early !== '');
     const typed = await this.#read(signal, () => this.#text !== '');
-    return typed?.includes(CTRL_C) === true ? CTRL_C : typed;
+    if (typed?.includes(CTRL_C) === true) return CTRL_C;
+    // Programs that answer for a person end what they type with Enter.
+    return /^([!-~])(?:\r\n?|\n)$/.exec(typed ?? '')?.[1] ?? typed;
   }
 
   /** @returns what it was */
