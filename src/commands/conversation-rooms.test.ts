@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,12 +59,12 @@ describe.skipIf(WHY_NO_SANDBOX)(`a conversation that can have no room${WHY_NO_SA
       return result?.error?.details?.refused_by_sandbox;
     };
     const address = 'readlink /proc/self/ns/net';
-    const [one, other] = await executor.run(
-      ['a', 'b'].map((id) => ({ id, name: 'bash', args: { command: address } })),
-      { conversation: 'one' },
-    );
+    const [one] = await executor.run([{ id: 'a', name: 'bash', args: { command: address } }], {
+      conversation: 'one',
+    });
     expect(one?.output).toContain('net:[');
-    expect(one?.output).not.toBe(other?.output);
+    // The next one may get the number of this one, which is gone.
+    expect(one?.output.trim()).not.toBe(readlinkSync('/proc/self/ns/net'));
     expect(await refusals('exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1')).toEqual(['network']);
     expect(await refusals('getent hosts no.example.com 2>/dev/null')).toEqual(['name_lookup']);
     expect(await refusals('getent hosts no.example.com 2>/dev/null; kill -9 $$')).toEqual(['name_lookup']);

@@ -52,6 +52,31 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A; cat a')).toBe('a\nc\nnew\na\nmore\n');
   });
 
+  it('keeps nothing of what runs later without a person who agrees', async () => {
+    shop.add('plant', `echo x >Makefile; echo y >a; echo '"done"'`);
+    const mode = { policy: { mode: 'auto' } } as const;
+    {
+      await using opened = await shop.open({ ...mode, approver: undefined as never });
+      const [result] = await opened.executor.run([call('c1', 'plant')]);
+      expect(result).toMatchObject({
+        error: { code: 'policy_denied', details: { executed: 'no' } },
+        metadata: { changes: { unexpected: ['Makefile'] } },
+      });
+      expect(shop.outside('ls')).toBe('');
+    }
+    const asked: unknown[] = [];
+    await using opened = await shop.open({
+      ...mode,
+      async approver([request]) {
+        asked.push(request?.unexpected);
+        return { kind: 'approve_all' };
+      },
+    });
+    const [result] = await opened.executor.run([call('c2', 'plant')]);
+    expect([result?.error, asked]).toEqual([undefined, [['Makefile']]]);
+    expect(shop.outside('ls')).toBe('Makefile\na\n');
+  });
+
   it('does not see what is hidden and does not overwrite it; what a rule denies stays; it is told both', async () => {
     shop.outside('mkdir fixed; echo a >fixed/a; echo SECRET >.env');
     shop.add(
