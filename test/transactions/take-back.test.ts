@@ -21,10 +21,15 @@ afterEach(() => {
   for (const maker of made.splice(0)) maker.remove();
 });
 
-/** One of each kind of change, and last one of `last`. */
-function everyChange(places: Places): PlanMaker {
+function open(places: Places): PlanMaker {
   const maker = new PlanMaker(places);
   made.push(maker);
+  return maker;
+}
+
+/** One of each kind of change, and last one of `last`. */
+function everyChange(places: Places): PlanMaker {
+  const maker = open(places);
   const { root } = maker;
   const files = { gone: 'gone', a: 'a', 'tree/in/t': 't', 'd1/x': 'x', last: 'old' };
   for (const [path, text] of Object.entries(files)) put(join(root, path), text);
@@ -66,6 +71,23 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     const done = readDone(maker.directory);
     const a = done?.changes.find(({ path }) => path === 'a');
     expect(a?.after?.content).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('is made again from any step on: what went with its directory is gone already', () => {
+    const maker = open(places);
+    for (const path of ['gone/1', 'gone/in/2']) put(join(maker.root, path), path);
+    for (const path of ['gone/1', 'gone/in/2', 'gone/in', 'gone']) maker.add('delete', path);
+    expect(applyPlan(maker.plan, maker.directory).failed).toEqual([]);
+    expect(applyPlan(maker.plan, maker.directory, { isAgain: true }).failed).toEqual([]);
+    expect(readdirSync(maker.root)).toEqual([]);
+    // It was not this plan that has removed it.
+    const other = open(places);
+    put(join(other.root, 'gone/1'), 'x');
+    for (const path of ['gone/1', 'gone']) other.add('delete', path);
+    rmSync(join(other.root, 'gone'), { recursive: true });
+    expect(applyPlan(other.plan, other.directory, { isAgain: true }).failed).toMatchObject([
+      { index: 0, isConflict: true },
+    ]);
   });
 
   it('leaves everything as it was, and the new versions where they were prepared', async () => {

@@ -234,9 +234,10 @@ function hasOneOf(mode: number, prints: readonly (EntryPrint | undefined)[]): bo
 const CHANGED = 'it was changed by others while the command ran';
 
 function remove(step: Step): MadeChange {
-  const { change, places, directory, index } = step;
-  const at = places.at(change);
+  const { change, directory, index } = step;
   const old = oldVersion(directory, index);
+  const at = placeOfRemoved(step);
+  if (at === undefined) return keptOld(step, old);
   const there = binaryEntry(at);
   if (change.kind === 'dir') {
     if (there !== undefined && !(there.kind !== 'dir' && wasTaken(step))) removeDirectory(step, at, there);
@@ -250,6 +251,26 @@ function remove(step: Step): MadeChange {
   }
   moveAside(at, old);
   return keptOld(step, old);
+}
+
+/** Undefined: an earlier attempt has removed it, and then the directory that it was in. */
+function placeOfRemoved(step: Step): BinaryPath | undefined {
+  const { plan, change, index, directory, places, isAgain } = step;
+  try {
+    return places.at(change);
+  } catch (error) {
+    const isGone =
+      isAgain && (change.kind === 'dir' || binaryEntry(oldVersion(directory, index)) !== undefined);
+    if (!(error instanceof Conflict) || !isGone || !goesWithDirectory(plan, change)) throw error;
+    return undefined;
+  }
+}
+
+function goesWithDirectory({ changes }: TransactionPlan, { root, path }: PlannedChange): boolean {
+  return changes.some(
+    (one) =>
+      one.change === 'delete' && one.kind === 'dir' && one.root === root && path.startsWith(`${one.path}/`),
+  );
 }
 
 /** An earlier attempt has removed it, and may have put the new version of another kind in its place. */
