@@ -58,7 +58,7 @@ export async function misread(seed: number): Promise<Misreading> {
     const isThere = (name: string): boolean => existsSync(join(toolexec.root, name));
     const happened = [isThere('one'), isThere('two'), !isThere('three')];
     const ran = happened.flatMap((did, index) => (did ? [index + 1] : []));
-    return { typed, ran, chosen: choiceOf(steps), shown };
+    return { typed, ran, chosen: [...choiceOf(steps), ...drawnMeanwhile(steps, shown)], shown };
   } finally {
     toolexec.remove();
   }
@@ -100,6 +100,19 @@ function choiceOf(steps: readonly Step[]): readonly number[] {
     } else if (/Type yes and Enter [^?]*: $/.test(below) && sent === 'yes\r') chosen = wanted;
   }
   return chosen;
+}
+
+/**
+ * An Enter that was typed while the screen was being drawn may have come after it: then what was drawn last says what
+ * Enter would run.
+ */
+function drawnMeanwhile(steps: readonly Step[], shown: string): readonly number[] {
+  if (!steps.some(({ sent, below }) => sent === '\r' && !/[:—] $/.test(below))) return [];
+  const prompts = shown.replace(/\s+/g, ' ').split('Run these? ');
+  const listed =
+    /^[^?]*\? keys ?\(selected: ([\d, ]+); Enter runs them[^)]*\): /.exec(prompts.at(-1) ?? '')?.[1] ?? '';
+  const selected = listed.split(', ').filter(Boolean).map(Number);
+  return selected.includes(3) ? [] : selected;
 }
 
 interface Order {
