@@ -42,12 +42,17 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
   }, 60_000);
 
   it('are there in 100 rounds', { tags: ['soak'], timeout: 300_000 }, async () => {
-    for (let round = 1; round <= 50; round++) {
-      const outcomes = await Promise.all(
-        ['x', 'y'].map((who) =>
-          here.run(`echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`),
-        ),
+    // Git may fail by itself where another one changes the repository while it reads: it says so, and is asked again.
+    let failures = 0;
+    const commit = async (who: string, round: number): ReturnType<typeof here.run> => {
+      const outcome = await here.run(
+        `echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`,
       );
+      if (outcome.exitCode !== 128 || ++failures > 3) return outcome;
+      return commit(who, round);
+    };
+    for (let round = 1; round <= 50; round++) {
+      const outcomes = await Promise.all(['x', 'y'].map((who) => commit(who, round)));
       expect(outcomes.map(({ exitCode, discarded }) => [exitCode, discarded])).toEqual([
         [0, undefined],
         [0, undefined],
