@@ -33,6 +33,6 @@ describe.skipIf(!hasTerminal)('a person who misreads the screen (skipped where p
     const trials = Number(process.env.TRIALS ?? 100);
     // A short soak tries as many as others do: each takes seconds.
     const count = trials < 100 ? trials : 5 * trials;
-    expect(await neverRunsWhatWasNotChosen(100, count)).toBeGreaterThan(count / 20);
+    expect(await neverRunsWhatWasNotChosen(100, count)).toBeGreaterThanOrEqual(Math.floor(count / 20));
   });
 });
