@@ -4,7 +4,6 @@ import { hashArguments } from '../../schema/freeze-arguments.js';
 import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
 import { cancelledMessage, reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, type ReadyCall, shownEffects } from '../call/evaluated-call.js';
-import { isPersons } from '../call/is-persons.js';
 import type { EngineSettings } from '../call/settings.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import type { Replan } from '../plan/plan-batch.js';
@@ -126,6 +125,11 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   const isAgreed = approved && evaluated.kind === 'ready' && isPersons(by);
   const said = isAgreed ? { ...answer, evaluated: evaluated.agreed() } : answer;
   return typeof by === 'string' && by !== '' ? { ...said, by: cleanReason(by) } : said;
+}
+
+/** Whether a decision is a person's, who has seen the question: an option was given before there was one. */
+export function isPersons(by: string | undefined): boolean {
+  return by?.startsWith('--') !== true;
 }
 
 /** The request as a person gets it, with what there is to see. */

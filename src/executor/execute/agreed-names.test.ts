@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPersons } from '../call/is-persons.js';
+import { isPersons } from '../approve/ask-approval.js';
 import { agreedNames } from './agreed-names.js';
 
 const agreed = { isAgreed: true };

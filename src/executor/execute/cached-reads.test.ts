@@ -168,6 +168,8 @@ describe('executor.cache', () => {
     await read(executor);
     expect((await read(executor)).output).toBe('one');
     expect(seen).toEqual(['counted_read one', 'counted_read one']);
+    // The second one came from the cache.
+    expect(runs).toBe(1);
   });
 
   it('hands out a long binary file again without cutting it', async () => {
