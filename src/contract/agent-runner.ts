@@ -2,30 +2,33 @@ import type { AgentReply, AgentTask } from './agents.js';
 import type { Approver } from './approval.js';
 import type { Executor } from './executor.js';
 
-/** What a sub-agent works with. It has no other way to act than `executor`. */
+/** The executor and identity of a running sub-agent. `executor` is its only way to act. */
 export interface AgentWorld {
-  /** Of this sub-agent; also its conversation. */
+  /** The sub-agent's id, and also the id of its conversation. */
   readonly id: string;
-  /** 1 for a sub-agent of the conversation itself. */
+  /** Nesting depth: 1 for a sub-agent that the main conversation started. */
   readonly depth: number;
-  /** Runs calls under the policy, the approver and the sandbox of the parent, with the tools that the task names. */
+  /** Runs calls under the parent's policy, approver and sandbox, limited to the tools that the task names. */
   readonly executor: Executor;
-  /** Aborts on cancellation and when its time is up. */
+  /** Aborts on cancellation and on timeout. */
   readonly signal: AbortSignal;
-  /** Shows progress while it works. Await it to go no faster than the reader. */
+  /** Shows progress while the sub-agent works. Await it to keep pace with the reader. */
   emit(text: string): void | Promise<void>;
 }
 
-/** Does the work of a sub-agent: in this process, as a command, or elsewhere. A throw is a failure of the call. */
+/** Runs a sub-agent: in this process, as a command, or elsewhere. If it throws, the call fails. */
 export type AgentRunner = (task: AgentTask, world: AgentWorld) => AgentReply | Promise<AgentReply>;
 
-/** How an executor is narrowed. What is left out stays as it is. */
+/** How to narrow an executor. An option that is left out changes nothing. */
 export interface NarrowOptions {
-  /** Names of tools: no others are left. @throws ToolError `unknown_tool` */
+  /** Names of the tools to keep. @throws ToolError `unknown_tool` */
   readonly tools?: readonly string[];
-  /** Who makes the calls: rules of the policy can speak of it, and approval requests name it. */
+  /** The agent that makes the calls. Policy rules can match it, and approval requests show it. */
   readonly agent?: string;
   readonly approver?: Approver | null;
-  /** Does the work of sub-agents where the executor has no runner; with the built-in tools comes the tool `task`. */
+  /**
+   * Runs sub-agents if the executor has no runner yet. With the built-in tools this also adds the tool
+   * `task`.
+   */
   readonly agents?: AgentRunner;
 }

@@ -1,31 +1,36 @@
 import type { JsonObject } from './json.js';
 
-/** A piece of work that is handed to a sub-agent (C041). */
+/** A task for a sub-agent (C041). */
 export interface AgentTask {
-  /** Everything that the sub-agent is told: it sees nothing of the conversation. */
+  /** The whole instruction: the sub-agent sees nothing else of the conversation. */
   readonly prompt: string;
   /** A few words, for people. */
   readonly description: string;
-  /** The kind of sub-agent; policy rules call it `agent`. */
+  /** The kind of sub-agent. Policy rules match it as `agent`. */
   readonly type: string;
-  /** Names of the tools that it may use, of those that its parent has. Left out: all of them. */
+  /** Names of the parent's tools that the sub-agent may use. Default: all of them. */
   readonly tools?: readonly string[];
-  /** Time for the work; waiting for the person does not count. Default 300000, at most 1800000. */
+  /**
+   * Time limit for the work, without the time spent waiting for the person. Default 300000, at most 1800000.
+   */
   readonly timeoutMs?: number;
 }
 
-/** What a sub-agent gives back. */
+/** The reply of a sub-agent. */
 export interface AgentReply {
   readonly text: string;
   readonly metadata?: JsonObject;
-  /** It could not do the work: why, for the model. */
+  /** Present if the sub-agent could not do the work: the reason, for the model. */
   readonly error?: string;
 }
 
-/** What a tool sees of sub-agents: it hands over a task and gets the reply. */
+/** How a tool runs sub-agents: it passes a task and receives the reply. */
 export interface ToolAgents {
-  /** Of the agent whose tool this is: 0 for the conversation itself. */
+  /** Depth of the agent that called this tool: 0 for the main conversation. */
   readonly depth: number;
-  /** @throws ToolError `limit_exceeded` below the deepest agent, `timeout`, `bad_args` for an unknown tool */
+  /**
+   * @throws ToolError `limit_exceeded` if sub-agents may not nest deeper, `timeout`, `bad_args` for an
+   * unknown tool
+   */
   run(task: AgentTask): Promise<AgentReply & { readonly agentId: string }>;
 }

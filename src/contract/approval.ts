@@ -4,15 +4,15 @@ import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { PicturePart } from './picture.js';
 
-/** The content that a request was shown with. */
+/** A file as it was when an approval request showed it. */
 export interface ShownFile {
-  /** Canonical. */
+  /** The canonical path. */
   readonly path: string;
-  /** SHA-256 of the content, lower-case hex. */
+  /** SHA-256 of the content, in lower-case hex. */
   readonly hash: string;
 }
 
-/** What the person is asked, once per call that needs it, all of a batch together (D034). */
+/** The question about one call. All requests of a batch are asked together (D034). */
 export interface ApprovalRequest {
   readonly callId: string;
   readonly toolName: string;
@@ -23,22 +23,27 @@ export interface ApprovalRequest {
   readonly effects: readonly Effect[];
   readonly reason: string;
   /**
-   * The regular files that the call would change, as they are when it is asked for; one that is not there is left out.
-   * Consent is bound to them: when they have changed before the decision, the call is planned and asked for again.
+   * The existing regular files that the call would change, with their content at the time of the question.
+   * The approval is bound to them: if one changes before the decision, the call is planned and asked again.
    */
   readonly shown: readonly ShownFile[];
-  /** The sub-agent that makes the call. Left out: the conversation itself. */
+  /** The sub-agent that makes the call. Left out for the main conversation. */
   readonly agent?: string;
-  /** What there is to see of it: `describeRequest` makes a picture of them. Left out where nothing was looked at. */
-  readonly parts?: readonly PicturePart[];
   /**
-   * Present where the call has run, and the question is whether its changes become real: what was changed. `parts` show
-   * it.
+   * The details to show; `describeRequest` makes a picture of them. Left out if no files were read for the
+   * question.
    */
+  readonly parts?: readonly PicturePart[];
+  /** Present if the call has already run and its changes wait to be committed. `parts` shows them. */
   readonly changes?: CommandChanges;
-  /** Of these changes the paths that go beyond what the call declared and was allowed. Left out: none does. */
+  /**
+   * The paths in `changes` that go beyond the call's declaration and permission. Left out if there are none.
+   */
   readonly unexpected?: readonly string[];
-  /** Present where the call was shown before and these files have changed since: an agreement of then is none to this. */
+  /**
+   * Present if the call was shown before and these files have changed since. The earlier approval does not
+   * count.
+   */
   readonly changed?: readonly string[];
 }
 
@@ -47,45 +52,49 @@ export type ApprovalDecision =
   | ({ readonly kind: 'deny_all'; readonly reason?: string } & Signed)
   | ({
       readonly kind: 'approve_selected';
-      /** Call ids; a call that is not named is denied. */
+      /** The calls to approve, by id. Every other call is denied. */
       readonly ids: readonly string[];
-      /** Other arguments for a call: validated and planned again before it runs. */
+      /** New arguments by call id. They are validated and planned before the call runs. */
       readonly edits?: Readonly<Record<string, JsonObject>>;
-      /** Told to the model for a denied call. */
+      /** The reason for each denied call. The model sees it. */
       readonly reasons?: Readonly<Record<string, string>>;
     } & Signed);
 
-/** Who has decided, for the journal: a name, an address, the option of a command. */
+/** The decider, for the journal: a name, an address, or an option of the command. */
 export interface Signed {
   readonly by?: string;
 }
 
 /**
- * Asks the person. May take as long as it likes; must answer soon after `signal` aborts. A throw denies all.
+ * Asks the person. It may take any time, but must answer soon after `signal` aborts. If it throws, all calls
+ * are denied.
  */
 export type Approver = (
   requests: readonly ApprovalRequest[],
   options: { readonly signal: AbortSignal },
 ) => ApprovalDecision | Promise<ApprovalDecision>;
 
-/** What a reviewer sees of a planned call. */
+/** A planned call, as a reviewer sees it. */
 export interface ReviewRequest extends ApprovalRequest {
   readonly disposition: 'execute_now' | 'requires_confirmation';
 }
 
 export type ReviewVerdict =
-  /** Go on as planned. */
+  /** Continue as planned. */
   | { readonly kind: 'pass' }
-  /** Run it without asking, where only the policy's mode asked; never lifts a tool's own requirement. */
+  /**
+   * Run it without asking, if only the policy's mode required a question. A tool's own requirement still
+   * asks.
+   */
   | { readonly kind: 'allow'; readonly reason?: string }
   | { readonly kind: 'deny'; readonly reason: string }
   | { readonly kind: 'ask'; readonly reason?: string }
-  /** Run it with other arguments: they are validated and planned again. */
+  /** Run it with other arguments. They are validated and planned first. */
   | { readonly kind: 'change'; readonly args: JsonObject; readonly reason?: string };
 
 /**
- * Stands between plan and approval. Reviewers are asked in order, each sees what the one before it left.
- * A throw denies the call: a guard that fails must not open the gate.
+ * Checks each call between planning and approval. Reviewers run in order, and each sees the result of the
+ * previous one. If a reviewer throws, the call is denied, so a broken guard cannot let a call through.
  */
 export type Reviewer = (
   request: ReviewRequest,
@@ -94,7 +103,7 @@ export type Reviewer = (
 
 export type Disposition = 'execute_now' | 'requires_confirmation' | 'pre_resolved';
 
-/** What would happen to one call (D033). */
+/** The plan for one call (D033). */
 export interface PlannedCall {
   readonly callId: string;
   readonly toolName: string;
@@ -102,14 +111,14 @@ export interface PlannedCall {
   readonly effects: readonly Effect[];
   readonly risk: Risk;
   readonly containment: Containment;
-  /** For people: redacted, one line, at most 200 characters. */
+  /** For people: one line, redacted, at most 200 characters. */
   readonly summary: string;
-  /** Why this disposition. */
+  /** Why the call has this disposition. */
   readonly reason: string;
-  /** As of an approval request, where the call requires confirmation. */
+  /** The arguments as an approval request shows them. Present if the call requires confirmation. */
   readonly args?: JsonObject;
   readonly parts?: readonly PicturePart[];
-  /** The answer, when the call is `pre_resolved`. */
+  /** The result. Present if the call is `pre_resolved`. */
   readonly result?: ToolResult;
 }
 
@@ -117,20 +126,20 @@ export interface Plan {
   readonly calls: readonly PlannedCall[];
 }
 
-/** How a call is answered while it waits for approval. A conversation keeps these words until they are mended. */
+/** The message of a call that waits for approval. Conversations keep it until `repairHistory` replaces it. */
 export const WAITING_ANSWER =
   "Not run yet: it waits for the person's approval. Go on with what does not need its result.";
 
-/** For the developer and the person: how such a batch is decided. */
+/** The hint for developers and users: how to decide a waiting batch. */
 export function waitingHint(batchId: string): string {
   return `Decide with "toolexec approve ${batchId}", in a program with executor.approve().`;
 }
 
-/** Whether a text is such an answer, as it is written now or was by earlier versions, and nothing else. */
+/** Whether a text is exactly such a message, in the wording of this version or an earlier one. */
 export function isWaitingAnswer(text: string): boolean {
   return text === WAITING_ANSWER || EARLIER.test(text);
 }
 
-/** Earlier versions named the batch and the command in it, and saved conversations hold it. */
+/** Earlier versions named the batch and the command, and saved conversations still contain that text. */
 const EARLIER =
   /^Not run yet: its batch waits for approval\. Decide with "toolexec approve [^"\s]+", in a program with executor\.approve\(\)\.$/;

@@ -3,67 +3,66 @@ import type { JsonObject, JsonValue } from './json.js';
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** A call as the model asked for it. */
+/** A tool call from a model's response. */
 export interface ToolCall {
-  /** What the result answers to: the provider's own, or `call_<index>` with `madeUp`. */
+  /** The id that the result refers to: the provider's, or `call_<index>` with `madeUp`. */
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** Why the model wants it, where the format carries that. */
+  /** The model's reason for the call, if the format carries one. */
   readonly reason?: string;
-  /** The response gave no id, so the reader numbered the call: `id` is unique only within its response. */
+  /** The response gave no id, so the reader numbered the call. `id` is unique only within its response. */
   readonly madeUp?: true;
-  /**
-   * The id of the response that the call came in, where it has one. Only with `madeUp`: there it is a part of the
-   * call's identity.
-   */
+  /** The id of the response, if it has one. Only with `madeUp`, where it is part of the call's identity. */
   readonly turn?: string;
 }
 
-/** A call that was asked for and cannot be read. It is answered in its place (`bad_args`), never dropped. */
+/** A call that cannot be read. It gets a `bad_args` result in its place and is never dropped. */
 export interface ReadError {
-  /** Its position among all calls of the response, readable or not; from 0. */
+  /** Position among all calls of the response, readable or not, from 0. */
   readonly index: number;
-  /** The model's own, or `call_<index>`; left out when the input as a whole was not understood. */
+  /** The model's id, or `call_<index>`. Left out if the whole input was not understood. */
   readonly id?: string;
   readonly name?: string;
-  /** For the model: what was wrong, and what to send instead. */
+  /** For the model: what is wrong, and what to send instead. */
   readonly message: string;
-  /** The text or the stream ended inside it: what was cut off may only be the delivery. */
+  /** The text or stream ended inside this call, so the transport may have cut it off. */
   readonly unfinished?: true;
 }
 
-/** Whether a failed call can have had effects: `no` before its start, `maybe` when it cannot be known. */
+/** Whether a failed call may have had effects: `no` before its start, `maybe` if that is not known. */
 export type Executed = 'no' | 'yes' | 'maybe';
 
 export interface ResultError {
   readonly code: ErrorCode;
   readonly message: string;
   /**
-   * What the developer or the person can do about it. No provider is sent it, and `message` is understood without it.
+   * What the developer or the person can do. It is never sent to a provider, and `message` is complete
+   * without it.
    */
   readonly hint?: string;
-  /** Always holds `executed`. */
+  /** Always contains `executed`. */
   readonly details?: JsonObject;
 }
 
 interface ResultBase {
   readonly callId: string;
-  /** The name that was called, also where it is an alias. */
+  /** The name that was called, even if it is an alias. */
   readonly toolName: string;
-  /** What the tool produced; kept for a failure too. Sanitised, redacted, truncated. */
+  /** The tool's output, also for a failed call. Sanitized, redacted and truncated. */
   readonly output: string;
   readonly truncated: boolean;
-  /** An opaque URI under which the untruncated output can still be read. */
+  /** An opaque URI of the full output. */
   readonly outputRef?: string;
   readonly executionTimeMs: number;
-  /** What the tool adds: `exit_code`, `path`, … */
+  /** Additional facts from the tool: `exit_code`, `path`, … */
   readonly metadata: JsonObject;
-  /** The JSON value that the tool gave; with an output schema, as that says. */
+  /** The tool's JSON value. If the tool has an output schema, it matches that schema. */
   readonly structured?: JsonValue;
   /**
-   * What the tool gave as blocks, in order. A block that is too large is a line of text here. `output` says all of them
-   * in words, unless the tool gave a text of its own. Bytes are not counted against limits of text.
+   * The content blocks in order. A block over the size limit is replaced by a line of text. `output`
+   * describes the blocks in words, unless the tool gave its own text. Binary data does not count against text
+   * limits.
    */
   readonly content?: readonly ContentBlock[];
 }
@@ -78,24 +77,24 @@ export interface ToolFailure extends ResultBase {
   readonly error: ResultError;
 }
 
-/** Exactly one per call, in call order (D106). */
+/** The result of a call: exactly one per call, in call order (D106). */
 export type ToolResult = ToolSuccess | ToolFailure;
 
-/** Plain text; neutralised, redacted and limited as output is. */
+/** Plain text: neutralized, redacted and truncated like `output`. */
 export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
 }
 
-/** A picture or a sound, as bytes. */
+/** An image or audio clip, as bytes. */
 export interface MediaBlock {
   readonly type: 'image' | 'audio';
-  /** `image/png`, `audio/wav`, … */
+  /** For example `image/png` or `audio/wav`. */
   readonly mediaType: string;
   readonly data: Uint8Array;
 }
 
-/** Something that can be read elsewhere. */
+/** A link to a resource that is stored elsewhere. */
 export interface ResourceLinkBlock {
   readonly type: 'resource_link';
   readonly uri: string;
@@ -104,7 +103,7 @@ export interface ResourceLinkBlock {
   readonly description?: string;
 }
 
-/** A document, with its content: exactly one of `text` and `data`. A PDF has the media type `application/pdf`. */
+/** A document with its content, either `text` or `data`. A PDF has the media type `application/pdf`. */
 export type ResourceBlock = {
   readonly type: 'resource';
   readonly uri: string;
@@ -114,8 +113,8 @@ export type ResourceBlock = {
   | { readonly data: Uint8Array; readonly text?: undefined }
 );
 
-/** A part of a result, as MCP names them. As JSON, `data` is base64. */
+/** One block of a result, named as in MCP. In JSON, `data` is base64. */
 export type ContentBlock = TextBlock | MediaBlock | ResourceLinkBlock | ResourceBlock;
 
-/** Stands where a secret stood. Writing it back into a file is `bad_args` (F024). */
+/** Replaces a secret. A call that writes it back into a file gets `bad_args` (F024). */
 export const REDACTION_MARKER = '[REDACTED]';

@@ -1,58 +1,58 @@
-/** What a command has changed, or would have. At most 200 paths in each list. */
+/** The changes that a command made or would make. At most 200 paths in each list. */
 export interface CommandChanges {
   /**
-   * Relative to the first root, else absolute; directories with `/` at the end. Never shortened: a character that cannot
-   * be seen stands as `\u{200B}`, a byte that is no UTF-8 as `\xNN`.
+   * Relative to the first root, absolute for other roots; a directory ends with `/`. Paths are never
+   * shortened: an invisible character is written as `\u{200B}`, a byte that is not UTF-8 as `\xNN`.
    */
   readonly created: readonly string[];
   readonly modified: readonly string[];
   readonly deleted: readonly string[];
-  /** What stays as it was: commands may not change it. */
+  /** Paths that stayed unchanged because commands may not change them. */
   readonly refused: readonly UnkeptChange[];
-  /** What stays as it is: it was changed by others while the command ran. */
+  /** Paths that stayed unchanged because another program changed them while the command ran. */
   readonly conflicts: readonly UnkeptChange[];
-  /** Those of the changes that go beyond what the call declared and was allowed. Left out: none does. */
+  /** The changes that go beyond the call's declaration and permission. Left out if there are none. */
   readonly unexpected?: readonly string[];
-  /** How many paths are in none of the lists, because those are full. */
+  /** The number of paths that did not fit into the lists. */
   readonly more?: number;
 }
 
 export interface UnkeptChange {
   readonly path: string;
   readonly reason: string;
-  /** The command's version, for `read_file`. */
+  /** The command's version of the file, for `read_file`. */
   readonly ref?: string;
-  /** It is not made yet, and will be before the next command, if that is possible then. */
+  /** The change is not committed yet. It will be before the next command, if that is possible then. */
   readonly later?: true;
 }
 
-/** What is at a path. */
+/** The file, directory or link at a path. */
 export interface EntryState {
   readonly kind: 'file' | 'dir' | 'link' | 'special';
-  /** In octal, as `chmod` takes it: `644`. A link has none. */
+  /** In octal, as `chmod` takes it: `644`. Left out for a link. */
   readonly mode?: string;
-  /** Of a file: bytes. */
+  /** The size of a file in bytes. */
   readonly size?: number;
-  /** Of a link: where it leads, in the characters of names. */
+  /** The target of a link, escaped like a path. */
   readonly target?: string;
 }
 
-/** One path that changes, and what is there before and after; left out: nothing. */
+/** One changed path, before and after. An absent side means that nothing exists there. */
 export interface ChangedEntry {
-  /** As `CommandChanges` names it. */
+  /** In the notation of `CommandChanges`. */
   readonly path: string;
   readonly change: 'create' | 'modify' | 'delete';
   readonly before?: EntryState;
   readonly after?: EntryState;
-  /** Of a file that is modified: its bytes stay as they are. */
+  /** For a modified file: its bytes stay the same. */
   readonly isSameContent?: true;
-  /** Why the content of a file is not shown. */
+  /** Why the content is not shown. */
   readonly unshown?: string;
-  /** Why it goes beyond what the call declared and was allowed. Left out: it does not. */
+  /** Why the change goes beyond the call's declaration and permission. Left out for an expected change. */
   readonly unexpected?: Unexpected;
 }
 
-/** The content of a file that changes; left out: there is no file. */
+/** The content of a changed file. An absent side means that no file exists there. */
 export interface ChangedContent {
   readonly before?: Uint8Array;
   readonly after?: Uint8Array;
@@ -61,40 +61,46 @@ export interface ChangedContent {
 /** Changes that are not committed yet. */
 export interface PreviewedChanges {
   readonly changes: CommandChanges;
-  /** Every path that changes, sorted. `content` is given for as many files as a person is shown. */
+  /** All changed paths, sorted. `content` is present for the files that are shown to the person. */
   readonly entries: readonly (ChangedEntry & { readonly content?: ChangedContent })[];
-  /** Every path that the commit leaves as it is, and why. */
+  /** All paths that the commit will not change, with the reason. */
   readonly notKept: readonly Pick<UnkeptChange, 'path' | 'reason'>[];
 }
 
-/** It runs later by itself, was removed where nothing was asked before, or is not named by the rule that allows the call. */
+/**
+ * Why a change was not expected: the path runs later by itself, a removal was not asked about before, or the
+ * rule that allows the call does not name the path.
+ */
 export type Unexpected = 'runs_later' | 'removed' | 'not_allowed';
 
-/** One path that a command has changed, before the change is committed. */
+/** One path that a command changed, before the commit. */
 export interface MadeChange {
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
   readonly kind: 'file' | 'link' | 'dir';
   readonly change: 'create' | 'modify' | 'delete';
-  /** A file of git in which nothing runs: that was looked at already. */
+  /** A file of git that cannot run anything, as checked before. */
   readonly isHarmless: boolean;
-  /** The content of the file that is there, and of the one that would come; undefined: there is none. */
+  /** The content of the existing file and of the new file; undefined if there is none. */
   readonly before: () => Uint8Array | undefined;
   readonly after: () => Uint8Array | undefined;
 }
 
-/** Holds what a command has changed against what its call declared and was allowed. */
+/** Compares a command's changes with the call's declaration and permission. */
 export interface DeedsReview {
-  /** @returns those of the changes that go beyond it, and why */
+  /** @returns the changes that go beyond it, each with the reason */
   readonly unexpected: (changes: readonly MadeChange[]) => Promise<ReadonlyMap<MadeChange, Unexpected>>;
-  /** A person has agreed to a command by which git puts committed versions in place: those are expected. */
+  /** The person approved a git command that restores committed versions, so those versions are expected. */
   readonly expectsCommitted: boolean;
-  /** Asks about them, with all that was changed. @returns why nothing is committed; undefined: it is */
+  /**
+   * Asks about the unexpected changes and shows all changes. @returns why the commit is refused; undefined if
+   * it may proceed
+   */
   readonly ask: (changes: PreviewedChanges) => Promise<DeedsRefusal | undefined>;
 }
 
 export interface DeedsRefusal {
   readonly why: string;
-  /** The person did not agree; could not be asked; or the policy does not allow it where there is no person to ask. */
+  /** The person refused; the person could not be asked; or the policy refuses without a person. */
   readonly by: 'person' | 'unasked' | 'policy';
 }

@@ -7,12 +7,15 @@ import type { Question, QuestionAnswer } from './question.js';
 import type { ToolSearch } from './search.js';
 import type { ToolProcesses } from './tool-processes.js';
 
-/** Values that tools keep for one conversation (what was read, todo lists). In memory; keys are the tool's own. */
+/**
+ * Values that tools keep for one conversation, for example files read and todo lists. In memory; each tool
+ * chooses its own keys.
+ */
 export type ConversationMemory = Map<string, unknown>;
 
 export interface ContextLimits {
   readonly maxOutputBytes: number;
-  /** Of pictures, sounds and documents in one result. */
+  /** Limit for all images, audio and documents in one result. */
   readonly maxContentBytes: number;
   readonly availableCapacityBytes: number;
   readonly maxApplyPatchBytes: number;
@@ -21,51 +24,51 @@ export interface ContextLimits {
 }
 
 /**
- * All the world a tool may use, made for each call (D030). The handles give out what the call's effects
- * declare and nothing else (`sandbox_violation`), and die when the call is answered.
+ * Everything that a tool may use, created for each call (D030). The handles allow only the declared effects
+ * (otherwise `sandbox_violation`), and stop working when the call is answered.
  */
 export interface ToolContext {
   readonly callId: string;
   /**
-   * Aborts on cancellation and timeout; its reason is a ToolError with that code. A tool that goes on afterwards is
-   * answered for, and touches nothing.
+   * Aborts on cancellation and timeout; its reason is a ToolError with that code. If the tool continues, the
+   * call is answered without it, and its handles no longer work.
    */
   readonly signal: AbortSignal;
-  /** Absolute: the sandbox's working directory. */
+  /** Absolute: the working directory of the sandbox. */
   readonly cwd: string;
   readonly files: ContainedFiles;
   readonly search: ToolSearch;
   readonly processes: ToolProcesses;
   readonly memory: ConversationMemory;
   /**
-   * Asks the person; one answer a question, undefined where none is given. Takes the effect `ask`. Undefined: no person
-   * can be asked.
+   * Asks the person. One answer per question, undefined for a question without an answer. Needs the effect
+   * `ask`. Undefined if no person can be asked.
    */
   readonly ask?:
     | ((questions: readonly Question[]) => Promise<readonly QuestionAnswer[] | undefined>)
     | undefined;
-  /** Sub-agents. Undefined: none can be had here. */
+  /** Runs sub-agents. Undefined if they are not available. */
   readonly agents?: ToolAgents | undefined;
-  /** Shows output while it is produced. Await it to go no faster than the reader. */
+  /** Shows output while it is produced. Await it to keep pace with the reader. */
   emit(text: string, stream?: 'stdout' | 'stderr'): void | Promise<void>;
   readonly limits: ContextLimits;
   readonly dryRun: boolean;
-  /** Stable over repeated delivery of the same call: hand it to services that know idempotency keys. */
+  /** The same for every delivery of this call. Pass it to services that support idempotency keys. */
   readonly idempotencyKey: string;
   readonly logger: Logger;
 }
 
-/** Time as a value: tests bring their own. */
+/** A source of time. Tests provide their own. */
 export interface Clock {
-  /** Milliseconds since the epoch, for what is recorded. */
+  /** Milliseconds since the epoch, for records. */
   now(): number;
   /** Milliseconds that never jump back, for durations. */
   monotonic(): number;
-  /** Calls back once after `delayMs`; the returned function takes it back. */
+  /** Calls back once after `delayMs`. The returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** pino's order of arguments, so that a pino logger fits as it is. */
+/** The argument order of pino, so a pino logger fits. */
 export interface Logger {
   debug(data: JsonObject, message: string): void;
   info(data: JsonObject, message: string): void;
@@ -83,9 +86,9 @@ export interface MiddlewareContext {
 }
 
 /**
- * Wraps the execution of every approved call; the first is the outermost. Must return a result: its own, or what
- * `next` gave. Calling `next` twice is an error (nothing runs twice); a throw becomes `tool_panicked`.
- * `call.args` are what was approved; `next` runs exactly those.
+ * Wraps the execution of every approved call; the first middleware is the outermost. It must return a result:
+ * its own or the one from `next`. A second call of `next` is an error, so nothing runs twice. A throw becomes
+ * `tool_panicked`. `call.args` are the approved arguments, and `next` runs exactly those.
  */
 export type Middleware = (
   call: ToolCall,

@@ -6,16 +6,23 @@ export interface TranscriptEntry {
   readonly content: JsonValue;
 }
 
-/** What was said in a conversation, in the journal: a later process can go on with it. Without a journal it is empty. */
+/**
+ * The messages of a conversation in the journal, for a later process that continues it. Without a journal it
+ * is empty.
+ */
 export interface Transcript {
-  /** Oldest first. @throws ToolError `journal_unavailable` */
+  /** All messages, oldest first. @throws ToolError `journal_unavailable` */
   read(): Promise<readonly TranscriptEntry[]>;
-  /** Adds to it; durable when it resolves. @throws ToolError `journal_unavailable` */
+  /** Adds a message. It is durable when the promise resolves. @throws ToolError `journal_unavailable` */
   add(role: string, content: JsonValue): Promise<void>;
-  /** The ids of the calls on record, also of responses that were cut. @throws ToolError `journal_unavailable` */
+  /**
+   * The ids of all recorded calls, including those of interrupted responses. @throws ToolError
+   * `journal_unavailable`
+   */
   callIds(): Promise<readonly string[]>;
   /**
-   * What became of the calls of a batch, as it is delivered now, in order; undefined where no answer is recorded.
+   * The recorded results of a batch, for the calls as they are delivered now, in order; undefined for a call
+   * without a recorded result.
    * @throws ToolError `journal_unavailable`
    */
   answers(batchId: string, calls: readonly ToolCall[]): Promise<readonly (ToolResult | undefined)[]>;

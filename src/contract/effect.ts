@@ -1,16 +1,19 @@
 /**
- * What is said of each kind of effect, besides its kind. A new kind starts here: the compiler then asks for its row in
- * `effects/effect-kinds.ts`, and for every place that must tell kinds apart.
+ * The fields of each kind of effect. To add a kind, start here: the compiler then asks for its row in
+ * `effects/effect-kinds.ts` and finds every place that distinguishes kinds.
  */
 export interface EffectFields {
   readonly read: { readonly path: string };
   readonly write: { readonly path: string };
   readonly delete: { readonly path: string };
-  /** A command line, and the shell that reads it: no other shell may run it. */
+  /** A command line and its shell. No other shell may run it. */
   readonly run: { readonly command: string; readonly shell: 'sh' | 'bash'; readonly cwd?: string };
-  /** A background shell of this executor. `access: 'read'` only reads its output; left out, it may be ended too. */
+  /**
+   * A background shell of this executor. `access: 'read'` only reads its output; without it the shell may
+   * also be ended.
+   */
   readonly process: { readonly id: string; readonly access?: 'read' };
-  /** A tool of a remote service. Left out, `resource` is any resource of the server. */
+  /** A tool of a remote service. Without `resource`, the call may touch any resource of the server. */
   readonly call: {
     readonly server: string;
     readonly tool: string;
@@ -20,35 +23,35 @@ export interface EffectFields {
   readonly fetch: { readonly url: string };
   /** Speaks to the person. */
   readonly ask: Readonly<Record<never, never>>;
-  /** Cannot be told before it runs: treated as the most dangerous of all. */
+  /** The effects are not known before the tool runs. Treated as the most dangerous kind. */
   readonly unknown: Readonly<Record<never, never>>;
 }
 
 export type EffectKind = keyof EffectFields;
 
 /**
- * What a call will touch, said before it runs. The plan, the policy, the approval, the sandbox, the scheduler,
- * hooks, cache and audit all read this one declaration.
+ * What a call will touch, declared before it runs. Planning, policy, approval, sandbox, scheduler, hooks,
+ * cache and audit all read this one declaration.
  */
 export type Effect<K extends EffectKind = EffectKind> = {
   readonly [P in K]: { readonly kind: P } & EffectFields[P];
 }[K];
 
 /**
- * What can still happen: containment counts. A command in a transaction with the network off is at most `medium`, and `low`
- * where its analysis sees nothing but reads.
+ * The possible damage after containment. A command in a transaction with the network off is at most `medium`,
+ * and `low` if its analysis finds only reads.
  */
 export type Risk = 'low' | 'medium' | 'high';
 
-/** What stands around a call, and what of it can be taken back. */
+/** How a call is contained, and whether it can be undone. */
 export interface Containment {
-  /** Nothing that it changes is real before its end, and then all of it or nothing. */
+  /** Changes are committed at the end of the call, all or none. */
   readonly transaction: boolean;
-  /** It can reach the network. */
+  /** The call can reach the network. */
   readonly network: boolean;
   /**
-   * `toolexec undo` can take back what it changes: the journal keeps what a command in a transaction has changed, and what a
-   * file tool is about to change. False for a call that changes no file.
+   * `toolexec undo` can undo the changes: the journal keeps the previous content for file tools and for
+   * commands in a transaction. False for a call that changes no file.
    */
   readonly undo: boolean;
 }

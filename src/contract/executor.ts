@@ -10,77 +10,83 @@ import type { ResultCache } from './outputs.js';
 import type { PicturePart } from './picture.js';
 import type { ToolDefinition } from './tool.js';
 
-/** What the executor does with calls (D012 to D014). */
+/** How the executor treats calls (D012 to D014). */
 export type ExecutorMode = 'disabled' | 'parse_only' | 'enabled';
 
 export interface RunOptions {
   /** Aborting it cancels the batch. */
   readonly signal?: AbortSignal;
   /**
-   * Calls whose effects are all reads run; the others answer `[Dry Run] ` and their summary, unasked. `preview`: what
-   * `preview` gives, and nothing of it becomes real; for `run` alone.
+   * Runs only calls whose effects are all reads; the others answer `[Dry Run] ` and their summary, without a
+   * question. `preview`: like `preview()`, and nothing is committed; only for `run`.
    */
   readonly dryRun?: boolean | 'preview';
   /**
-   * Names the conversation: file memory belongs to it, and the same call delivered twice in it runs once. Left out:
-   * the executor's own, in which every delivery is a call of its own.
+   * The conversation. File memory belongs to it, and a call that is delivered twice in it runs once. Without
+   * it, the executor uses its own conversation, where every delivery is a new call.
    */
   readonly conversation?: string;
   /**
-   * Names the model's response that the calls came in. A call whose id was made up (`madeUp`) is the same delivery only
-   * within one turn of a conversation. Left out: each call's own `turn`; a made-up id without either is always a new
-   * call. Ids of the provider's own do not need it.
+   * The id of the model's response. A call with a made-up id (`madeUp`) is the same delivery only within one
+   * turn of a conversation. Default: each call's own `turn`; a made-up id without a turn is always a new
+   * call. Ids from the provider do not need it.
    */
   readonly turn?: string;
   /**
-   * Nothing is answered from the record: what was delivered before in this conversation runs again, as calls of their own
-   * that nothing attaches to. Not while the conversation waits for the person. Default false.
+   * Ignores earlier results: calls that were delivered before in this conversation run again as new calls,
+   * and later deliveries do not attach to them. Refused while the conversation waits for the person. Default
+   * false.
    */
   readonly again?: boolean;
-  /** After the first failure the remaining calls are answered `cancelled`. Default false. */
+  /** After the first failure, the remaining calls are answered `cancelled`. Default false. */
   readonly failFast?: boolean;
-  /** Calls at a time, in call order, whatever they touch. Default 1; with `parallel` 8. */
+  /** How many calls run at once, in call order, regardless of their effects. Default 1; with `parallel` 8. */
   readonly concurrency?: number;
   /** Calls whose effects do not conflict run side by side. Default false. */
   readonly parallel?: boolean;
-  /** How long each call may take, in milliseconds; beats every other time limit (E038). */
+  /** Time limit of each call in milliseconds. Overrides every other time limit (E038). */
   readonly timeoutMs?: number;
-  /** What the model's context can still take, in bytes, for the whole batch. Default: no bound but `output.maxBytes`. */
+  /**
+   * Bytes that the model's context can still take, for the whole batch. Default: only `output.maxBytes`
+   * limits it.
+   */
   readonly availableCapacityBytes?: number;
-  /** The sub-agent that makes these calls: rules of the policy can speak of it. Left out: the conversation itself. */
+  /** The sub-agent that makes these calls, for policy rules. Left out for the main conversation. */
   readonly agent?: string;
-  /** Asked instead of the executor's own approver. */
+  /** Used instead of the executor's own approver. */
   readonly approver?: Approver | null;
   /**
-   * Calls that need approval are not asked for now: they are recorded and wait, and their siblings run. They are
-   * answered `approval_unavailable` with `metadata.pending`; `approve` goes on, in this process or in a later one.
-   * What waits blocks no other call. Default false.
+   * Defers approval: calls that need it are recorded and wait, the other calls run. A waiting call is
+   * answered `approval_unavailable` with `metadata.pending`; `approve` continues it, in this process or a
+   * later one. A waiting call blocks no other call. Default false.
    */
   readonly defer?: boolean;
-  /** The assistant's message that the calls came with: it is recorded with them. */
+  /** The assistant's message that contained the calls. It is recorded with them. */
   readonly message?: BatchMessage;
-  /** Plain data that is recorded with the batch, for the program that answers later in kind. */
+  /**
+   * Plain data that is recorded with the batch, for the program that later answers in the original format.
+   */
   readonly origin?: JsonObject;
 }
 
-/** Of `approve`. */
+/** Options of `approve`. */
 export interface ApproveOptions extends RunOptions {
   /**
-   * The contents that the person saw (`shown` of the requests), where they are not those that were recorded when the
-   * batch was deferred. When a file has changed since, its call is planned and asked for again.
+   * The file contents that the person saw (`shown` of the requests). Default: the contents recorded when the
+   * batch was deferred. If a file has changed since, its call is planned and asked again.
    */
   readonly shown?: readonly ShownFile[];
 }
 
-/** A batch that an earlier process left unfinished, as it stands after recovery. */
+/** A batch that an earlier process left unfinished, after recovery. */
 export interface RecoveredBatch {
   readonly batchId: string;
   readonly conversation: string;
   /** Its conversation waits for a decision about it. */
   readonly waits: boolean;
-  /** What it waits for, where it does: a word about what was left half done (`decide`), or approval (`approve`). */
+  /** What the batch waits for: a decision about unfinished calls (`decide`), or approval (`approve`). */
   readonly waitsFor?: 'recovery' | 'approval';
-  /** All calls of the batch, in order; those that were ended have their result. */
+  /** All calls of the batch in order. Calls that have ended include their result. */
   readonly calls: readonly RecoveredCall[];
 }
 
@@ -91,46 +97,48 @@ export interface RecoveredCall {
   readonly result?: ToolResult;
 }
 
-/** A batch whose approval was deferred, and what the person is asked about it. */
+/** A batch that waits for approval, with its questions. */
 export interface WaitingBatch {
-  /** For `approve` and `decide`, which also take any unique beginning of it, of 8 characters or more. */
+  /** For `approve` and `decide`. They also accept any unique prefix of at least 8 characters. */
   readonly batchId: string;
   readonly conversation: string;
-  /** When it was deferred: ISO 8601, UTC. */
+  /** The time it was deferred: ISO 8601, UTC. */
   readonly since: string;
-  /** One for each call that has no result yet, in call order. */
+  /** One request for each call without a result, in call order. */
   readonly requests: readonly ApprovalRequest[];
 }
 
 export interface WaitingOptions {
-  /** Only of this conversation. Left out: of all. */
+  /** Only batches of this conversation. Default: all. */
   readonly conversation?: string;
 }
 
 export interface DecideOptions {
   /**
-   * By call id, of calls that are `outcome_unknown`: `applied` is delivered as a success that says so, `not_applied` as
-   * `cancelled`, executed: no. The record keeps what was known without the person.
+   * By call id, for calls that are `outcome_unknown`: `applied` becomes a success that says so, `not_applied`
+   * becomes `cancelled`, executed: no. The journal keeps the original record.
    */
   readonly settled?: Readonly<Record<string, Settlement>>;
 }
 
 export interface UndoOptions {
-  /** Whose call it is. Left out: the newest call with this id. */
+  /** The conversation of the call. Default: the newest call with this id in any conversation. */
   readonly conversation?: string;
-  /** The turn of a call whose id was made up. Left out: the newest such call, where no own id is the same. */
+  /**
+   * The turn of a call with a made-up id. Default: a call with its own id, otherwise the newest made-up one.
+   */
   readonly turn?: string;
-  /** Says what would be put back, and puts back nothing. */
+  /** Reports what would be restored and changes nothing. */
   readonly dryRun?: boolean;
 }
 
-/** What an undo did to the files of a call. */
+/** The effect of an undo on the files of a call. */
 export interface UndoReport {
   readonly callId: string;
   /** Canonical paths that are as they were before the call (with `dryRun`: would be). */
   readonly restored: readonly string[];
   readonly skipped: readonly SkippedFile[];
-  /** The call as which the undo is recorded: undo it, and the change is there again. Left out: nothing was done. */
+  /** The id of the recorded undo. Undo it to restore the changes. Left out if nothing was restored. */
   readonly undoId?: string;
 }
 
@@ -139,44 +147,50 @@ export interface SkippedFile {
   readonly reason: string;
 }
 
-/** A batch that is under way. */
+/** A batch that is running. */
 export interface BatchRun {
   readonly id: string;
   /**
-   * What happens, as it happens; for one reader. A slow reader slows the producers, nothing is dropped. Until
-   * the reader begins, output beyond a bound is not kept, and a `progress` event says how much that was.
+   * Live events, for one reader. A slow reader slows the producers, and nothing is dropped. Before the reader
+   * starts, output beyond a limit is not kept; a `progress` event reports its size.
    */
   readonly events: AsyncIterable<ToolEvent>;
   readonly results: Promise<readonly ToolResult[]>;
   cancel(reason?: string): void;
 }
 
-/** A batch whose calls are still arriving. One of `start`, `drop` and `answer` ends it; should this process die before, recovery does. */
+/**
+ * A batch whose calls are still arriving. `start`, `drop` or `answer` ends it. If the process dies first,
+ * recovery ends it.
+ */
 export interface IncomingBatch {
-  /** Of the batch that it will be. */
+  /** The id of the batch. */
   readonly id: string;
   /**
-   * Records what the stream has brought: its next calls, in order, and all that the model has said so far. Resolves
-   * when that is as durable as the journal is.
-   * @throws ToolError `bad_args` once it was started or dropped, `journal_unavailable`.
+   * Records the next calls of the stream, in order, and the model's full text so far. Resolves when they are
+   * as durable as the journal allows.
+   * @throws ToolError `bad_args` after `start` or `drop`, `journal_unavailable`.
    */
   add(calls: readonly ToolCall[], said?: string): Promise<void>;
   /**
-   * Records a call that came and cannot be read, with its answer `bad_args`; it is never run. As durable as `add`.
+   * Records a call that cannot be read, with its answer `bad_args`. It never runs. As durable as `add`.
    * @throws ToolError as `add`
    */
   addUnreadable(error: ReadError): Promise<void>;
-  /** The stream is whole: runs its calls, with the options of `receive`, and what is known only now. */
+  /**
+   * Runs the calls after the stream is complete, with the options of `receive` and the options given here.
+   */
   start(options?: Pick<RunOptions, 'availableCapacityBytes'>): BatchRun;
   /**
-   * None of the calls is run: every one is answered with this, executed: no, and that is recorded.
-   * @param why default: the stream was broken off. A text is the reason of `cancelled`.
+   * Runs none of the calls. Each is answered with the given reason, executed: no, and that is recorded.
+   * @param why default: the stream was interrupted. A text is the reason of `cancelled`.
    */
   drop(why?: string | { readonly code: ErrorCode; readonly message: string }): Promise<readonly ToolResult[]>;
   /**
-   * None of the calls is run here: their results come from elsewhere, one each in order (mode `parse_only`). They are
-   * cleaned, redacted and cut like a tool's own; a call without one is `cancelled`. Nothing is recorded.
-   * @throws ToolError `bad_args` once it was started or dropped
+   * Runs none of the calls: their results come from elsewhere, one per call in order (mode `parse_only`).
+   * They are cleaned, redacted and truncated like a tool's output; a call without a result is `cancelled`.
+   * Nothing is recorded.
+   * @throws ToolError `bad_args` after `start` or `drop`
    */
   answer(
     given: readonly (SubmittedResult | undefined)[],
@@ -184,120 +198,126 @@ export interface IncomingBatch {
   ): readonly ToolResult[];
 }
 
-/** What a person or another program gives as the result of a call. */
+/** The result of a call that a person or another program executed. */
 export interface SubmittedResult {
   readonly output: string;
-  /** False: `output` says why it failed. Default true. */
+  /** False if the call failed; `output` then gives the reason. Default true. */
   readonly success?: boolean;
 }
 
 /**
- * Calls that were tried where no other program sees it, as if all of them were approved: on an overlay of the roots, in
- * order, without the network. A tool that is not `contained`, and all that reaches further than files and commands,
- * answers as in a dry run.
+ * The outcome of calls that ran in a private overlay of the roots, in order, as if all were approved and
+ * without the network. A tool that is not `contained`, and every effect beyond files and commands, answers as
+ * in a dry run.
  */
 export interface Preview {
   /** In call order. */
   readonly results: readonly ToolResult[];
-  /** What all of them have changed together. */
+  /** The combined changes of all calls. */
   readonly changes: CommandChanges;
-  /** The same to look at, for `describeRequest`. */
+  /** The changes as picture parts, for `describeRequest`. */
   readonly parts: readonly PicturePart[];
-  /** What the approver would be asked. */
+  /** The requests that the approver would receive. */
   readonly requests: readonly ApprovalRequest[];
   /**
-   * Asks the approver, and makes the changes real as one. The results are then those that were recorded. Where a call
-   * is refused or changed, or others have changed the same files meanwhile, nothing becomes real, and the results say so.
-   * @throws ToolError `bad_args` when it was discarded
+   * Asks the approver and commits all changes as one. The recorded results are returned. If a call is refused
+   * or edited, or another program has changed the same files, nothing is committed, and the results say so.
+   * @throws ToolError `bad_args` after `discard`
    */
   commit(): Promise<readonly ToolResult[]>;
-  /** Nothing of it is left. Closing the executor does the same. */
+  /** Drops all changes. Closing the executor does the same. */
   discard(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface Executor {
-  /** What would happen. Touches nothing, asks no one, records nothing. */
+  /** Plans the calls. Touches nothing, asks no questions, records nothing. */
   plan(calls: readonly ToolCall[], options?: RunOptions): Promise<Plan>;
   /**
-   * Tries the calls, and shows what they would give and change. Where there is no approver, `commit` asks no one only
-   * if that is `null`.
-   * @throws ToolError `sandbox_violation` where this machine cannot keep changes apart
+   * Runs the calls in a private overlay and shows their results and changes. With `approver: null`, `commit`
+   * asks no question; without an approver, calls that need approval are refused.
+   * @throws ToolError `sandbox_violation` if this machine does not support transactions
    */
   preview(calls: readonly ToolCall[], options?: RunOptions): Promise<Preview>;
-  /** One result per call, in call order. Never rejects because a call failed. */
+  /** Runs the calls: one result per call, in call order. Never rejects because a call failed. */
   run(calls: readonly ToolCall[], options?: RunOptions): Promise<ToolResult[]>;
-  /** The same, live. */
+  /** The same as `run`, with live events. */
   start(calls: readonly ToolCall[], options?: RunOptions): BatchRun;
   /**
-   * For calls that arrive while the model still speaks (D086): they are on disk before they are a batch. After a
-   * crash they are found as a batch of which nothing was started.
+   * Takes calls while the model is still responding (D086): they are recorded before the batch starts. After
+   * a crash, recovery finds a batch whose calls never started.
    */
   receive(options?: RunOptions): IncomingBatch;
-  /** One call by name. */
+  /** Runs one call by name. */
   execute(name: string, args: JsonObject, options?: RunOptions): Promise<ToolResult>;
   /**
-   * For programs: the output. @throws ToolError with the result's code, its `details.output` the kept output and its
-   * `cause` what the tool threw, where that was in this process.
+   * For programs: returns the output. @throws ToolError with the result's code; `details.output` holds the
+   * output, and `cause` the tool's own error if it was thrown in this process.
    */
   invoke(name: string, args: JsonObject, options?: RunOptions): Promise<string>;
   /**
-   * Recovers what dead processes left unfinished (D011, D109): never started is `cancelled`, started is
-   * `outcome_unknown` unless the tool's probe knows better. Runs by itself before the first batch of an executor with
-   * a durable journal; runs no call again. Gives the batches that hold such calls, and those that wait.
+   * Ends the calls that dead processes left unfinished (D011, D109): a call that never started is
+   * `cancelled`, a started one is `outcome_unknown` unless the tool's probe can tell. Runs by itself before
+   * the first batch of an executor with a durable journal. Never runs a call again. Returns the batches with
+   * such calls, and the waiting batches.
    */
   recover(): Promise<readonly RecoveredBatch[]>;
   /**
-   * Goes on with a batch that waits for approval, as if it had just come: its calls are planned by the policy of now,
-   * the approver is asked, and what is approved runs. Of several that approve at once, one does, and the others get
-   * its answers. Consent is bound to what was shown (`shown`). With no approver the batch goes on waiting; with
-   * `approver: null` it runs as it was shown, and a call whose files have changed since is answered
-   * `approval_unavailable` with `details.changed`, and the batch goes on waiting.
-   * @param batchId also a beginning of it that no other batch has, of 8 characters or more.
-   * @throws ToolError `already_decided`; `unknown_batch` when no batch has this id, or several begin with it;
-   *   `bad_args` when it never waited for approval, and with `dryRun`.
+   * Continues a batch that waits for approval. Its calls are planned again with the current policy, the
+   * approver is asked, and the approved calls run. If several processes approve at once, one decides and the
+   * others receive its answers. The approval is bound to the shown contents (`shown`). Without an approver
+   * the batch keeps waiting. With `approver: null` it runs as shown; a call whose files have changed since is
+   * answered `approval_unavailable` with `details.changed`, and the batch keeps waiting.
+   * @param batchId also a unique prefix of at least 8 characters.
+   * @throws ToolError `already_decided`; `unknown_batch` if no batch or several batches match; `bad_args` if
+   * the batch never waited for approval, or with `dryRun`.
    */
   approve(batchId: string, options?: ApproveOptions): Promise<BatchRun>;
   /**
-   * The batches of the journal that wait for approval, of this process and of others; the longest wait first. Their
-   * calls are planned again by the policy of now, and nothing is touched; a call that can no longer be planned (its
-   * tool is gone, the policy refuses it) is described from the record.
-   * @throws ToolError `journal_unavailable`, `config_invalid` for a wrong option.
+   * The batches in the journal that wait for approval, from this and other processes, longest wait first.
+   * Their calls are planned again with the current policy; nothing is touched. A call that can no longer be
+   * planned (its tool is gone, or the policy refuses it) is described from the record.
+   * @throws ToolError `journal_unavailable`, `config_invalid` for an invalid option.
    */
   waiting(options?: WaitingOptions): Promise<readonly WaitingBatch[]>;
   /**
-   * Decides about a batch that was left half done: `resume` lets its results stand, `discard` has them delivered as failures.
-   * With `resume` the person can say what became of calls whose outcome is not known (`settled`).
-   * `discard` also gives up one that waits for approval: its calls are `cancelled`, `executed: no`.
-   * @param batchId also a beginning of it that no other batch has, of 8 characters or more.
-   * @throws ToolError `already_decided`; `unknown_batch` when no batch has this id, or several begin with it;
-   *   `bad_args` when it never waited, to `resume` what waits for approval, and to settle what is known.
+   * Decides an unfinished batch: `resume` keeps its results, `discard` reports them as failures. With
+   * `resume`, `settled` can state what happened to calls with an unknown outcome. `discard` also ends a batch
+   * that waits for approval: its calls are `cancelled`, `executed: no`.
+   * @param batchId also a unique prefix of at least 8 characters.
+   * @throws ToolError `already_decided`; `unknown_batch` if no batch or several batches match; `bad_args` if
+   * the batch never waited, to `resume` a batch that waits for approval, and to settle a call with a known
+   * outcome.
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>, options?: DecideOptions): Promise<void>;
   /**
-   * Puts back what a call changed in files; a file that was changed since stays as it is, and is reported.
-   * @throws ToolError `bad_args` when the journal knows no such call, or nothing of what it changed.
+   * Restores the files that a call changed. A file that has changed since is not restored, and the report
+   * says so.
+   * @throws ToolError `bad_args` if the journal has no such call or no record of its changes.
    */
   undo(callId: string, options?: UndoOptions): Promise<UndoReport>;
   /**
-   * What a model is shown, sorted by name; nothing in mode `disabled`, and in mode `parse_only` the definitions of the
-   * options where they hold any.
+   * The tool definitions for a model, sorted by name. Empty in mode `disabled`; in mode `parse_only`, the
+   * definitions from the options, if any.
    */
   definitions(): readonly ToolDefinition[];
   readonly mode: ExecutorMode;
-  /** What a loop keeps to. */
+  /** The limits that a loop must respect. */
   readonly limits: { readonly maxToolIterationsPerUserTurn: number };
-  /** What was said in a conversation: a loop writes it, and reads it to go on in a later process. */
+  /** The messages of a conversation. A loop writes them, and a later process reads them to continue. */
   transcript(conversation: string): Transcript;
   /**
-   * This executor for a part of the work: the same roots, policy, approver, journal and queue, and fewer tools. Closing
-   * it closes nothing; it ends with the executor that it comes from.
+   * An executor with fewer tools and the same roots, policy, approver, journal and queue. Closing it does
+   * nothing; it ends with the original executor.
    * @throws ToolError `unknown_tool`
    */
   narrow(options: NarrowOptions): Executor;
-  /** Results of reads, kept for a while; nothing is kept where it was switched off. */
+  /** Cached results of reads. Empty if the cache is off. */
   readonly cache: ResultCache;
-  /** Cancels what runs, waits for it, closes the journal it opened. Closing twice is fine. */
+  /**
+   * Cancels running calls, waits for them, and closes the journal if this executor opened it. May be called
+   * twice.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -310,7 +330,7 @@ interface EventBase {
 }
 
 /**
- * In this order for every call: planned, approval_requested, approval_decided, started, stdout/stderr/progress,
+ * The order for every call: planned, approval_requested, approval_decided, started, stdout/stderr/progress,
  * completed. A pre-resolved call has `planned` and `completed`.
  */
 export type ToolEvent =

@@ -3,106 +3,107 @@ import type { ToolError } from '../errors/tool-error.js';
 import type { JsonSchema } from './json.js';
 import type { Tool } from './tool.js';
 
-/** Tools that come and go while an executor lives: it asks for them at every call. */
+/** A set of tools that can change while an executor runs. The executor reads it at every call. */
 export interface ToolSource {
-  /** As they are now: replaced as a whole, never changed in place. */
+  /** The current tools. The array is replaced, never changed in place. */
   readonly tools: readonly Tool[];
-  /** Grows with every change of `tools`. */
+  /** Increases with every change of `tools`. */
   readonly revision: number;
-  /** Why there is no tool of that name, where the source knows more than that. */
+  /** Explains why a tool is missing, if the source knows the reason. */
   whyMissing?(name: string): ToolError | undefined;
 }
 
 /**
- * `ready`: it runs, and describes itself with valid schemas. `schema-unknown`: it runs, but gave no usable schema; it can be
- * called with any object, and its effects are unknown. `error`: it cannot be started, or must not be.
+ * `ready`: the program starts and describes itself with valid schemas. `schema-unknown`: it starts but gave
+ * no usable schema; it accepts any object, and its effects are unknown. `error`: it cannot start, or must
+ * not.
  */
 export type ExternalToolStatus = 'ready' | 'schema-unknown' | 'error';
 
-/** A program of a tools directory, as it was when it was last looked at. A copy: changing it changes nothing. */
+/** A program in a tools directory, as of the last look. A copy: changing it has no effect. */
 export interface ExternalToolInfo {
-  /** Its file's name, which is what a model calls. */
+  /** The file name, which is the tool's name for a model. */
   readonly name: string;
-  /** What it says of itself; empty where it says nothing. */
+  /** The version that the program reports; empty if it reports none. */
   readonly version: string;
   readonly description: string;
   readonly tags: readonly string[];
   readonly status: ExternalToolStatus;
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
   /** Why it is not `ready`. */
   readonly errorMessage?: string;
   readonly inputSchema?: JsonSchema;
   readonly outputSchema?: JsonSchema;
-  /** Whether the effects that it declares are believed. */
+  /** Whether the executor trusts the effects that the program declares. */
   readonly trusted: boolean;
-  /** What of its description has changed since it was approved; left out: nothing. */
+  /** The parts of its description that have changed since it was approved. Left out if none have. */
   readonly changed?: readonly ExternalToolChange[];
   readonly metrics: ExternalToolMetrics;
   readonly circuit: ExternalToolCircuit;
 }
 
 /**
- * Whether calls of a tool are let through. `open`: it failed too often, and is left alone until `retryAt` (ISO 8601, UTC).
- * `half-open`: that time has come, and one call shows whether it works again.
+ * The circuit breaker of a tool. `open`: it failed too often, and calls are refused until `retryAt` (ISO
+ * 8601, UTC). `half-open`: that time has passed, and the next call is a trial.
  */
 export interface ExternalToolCircuit {
   readonly state: 'closed' | 'open' | 'half-open';
   readonly retryAt?: string;
 }
 
-/** Of the span that a call is part of, as W3C Trace Context writes it. */
+/** The trace context of the surrounding span, in W3C format. */
 export interface TraceContext {
   /** `00-<32 hexadecimal digits>-<16>-<2>`. */
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** Begun when a call of an external tool begins. */
+/** The span of one call of an external tool. */
 export interface ExternalSpan extends TraceContext {
-  /** The call has ended. @param outcome `code` is left out where it succeeded. */
+  /** Ends the span. @param outcome `code` is left out for a success. */
   end?(outcome: { readonly durationMs: number; readonly code?: ErrorCode }): void;
 }
 
 export type ExternalToolChange = 'description' | 'input schema' | 'output schema' | 'effects';
 
-/** Of one tool, since the service was opened. Milliseconds. */
+/** Metrics of one tool since the service was opened. Durations are in milliseconds. */
 export interface ExternalToolMetrics {
-  /** Attempts. */
+  /** The number of attempts. */
   readonly totalExecutions: number;
   readonly successfulExecutions: number;
   readonly failedExecutions: number;
   readonly totalDurationMs: number;
   readonly averageDurationMs: number;
-  /** When the last attempt began: ISO 8601, UTC; null: never. */
+  /** Start of the last attempt: ISO 8601, UTC; null if there was none. */
   readonly lastExecutedAt: string | null;
-  /** Of the last 1,000 attempts; null where there are none. */
+  /** Over the last 1,000 attempts; null if there were none. */
   readonly percentilesMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
-  /** How many attempts failed with which code. */
+  /** The number of failed attempts by error code. */
   readonly failures: Readonly<Partial<Record<ErrorCode, number>>>;
 }
 
-/** What a look at the directories has found, by name. */
+/** The result of a look at the directories, by tool name. */
 export interface ExternalToolsReport {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** The programs of some directories, as tools. */
+/** The programs in one or more directories, as tools. */
 export interface ExternalTools extends ToolSource, Iterable<Tool>, AsyncDisposable {
-  /** Every program that was found, whatever its status, by name. */
+  /** Every program that was found, with any status, sorted by name. */
   list(): readonly ExternalToolInfo[];
-  /** @throws ToolError `unknown_tool`; `schema_fetch_failed` for a tool that gave none. */
+  /** @throws ToolError `unknown_tool`; `schema_fetch_failed` for a tool that gave no schema. */
   schema(name: string): { readonly inputSchema: JsonSchema; readonly outputSchema?: JsonSchema };
-  /** Looks at the directories again. What runs goes on with the program that it began with. Metrics stay. */
+  /** Reads the directories again. Running calls continue with the program they started. Metrics are kept. */
   refresh(): Promise<ExternalToolsReport>;
   /**
-   * The description of a tool is as it shall be: from now on changes are told against this one.
-   * @param name left out: of all tools.
+   * Accepts the current description of a tool: later changes are reported against it.
+   * @param name default: all tools.
    * @throws ToolError `unknown_tool`.
    */
   approve(name?: string): void;
-  /** Ends what runs, with everything it has started, and watches no more. */
+  /** Ends all running programs and their child processes, and stops watching. */
   close(): Promise<void>;
 }

@@ -3,37 +3,40 @@ import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
 import type { JsonObject, JsonValue } from './json.js';
 
-/** Names one delivery of one call: batch and index. Opaque; unique in a journal. */
+/** Identifies one delivery of one call (batch and index). Opaque; unique in a journal. */
 export type CallKey = string;
 
-/** Who runs a call. A process is known by its id *and* its start, because ids are used again. */
+/**
+ * The process that runs a call. It is identified by its id and its start time, because process ids are
+ * reused.
+ */
 export interface Worker {
   readonly id: string;
   readonly pid: number;
-  /** Milliseconds since the epoch; as exact as the system's clock. */
+  /** Milliseconds since the epoch, as exact as the system's clock. */
   readonly startedAt: number;
   /**
-   * Clock ticks from the start of the machine to that of the process, where the system tells them: no change of the
-   * clock moves them, so they are compared first.
+   * Clock ticks between the start of the machine and the start of the process, if the system reports them.
+   * Changes of the clock do not affect them, so they are compared first.
    */
   readonly startTicks?: number;
-  /** Names the run of the machine, and the space of process ids, in which `pid` means this process. */
+  /** Identifies the boot of the machine and the process namespace in which `pid` is valid. */
   readonly system?: string;
 }
 
-/** What the model said when it asked for a batch. */
+/** The model's message that contained a batch of calls. */
 export interface BatchMessage {
   readonly text: string;
   readonly model?: string;
   readonly provider?: string;
 }
 
-/** A call as it is recorded, before anything is done for it. */
+/** A call as it is recorded before any work on it starts. */
 export interface CallEntry {
   readonly callId: string;
-  /** The id was made up by the reader of the response: it names a call only together with a turn. */
+  /** The reader of the response made up the id, so it identifies a call only together with a turn. */
   readonly madeUp?: true;
-  /** The turn that a made-up id belongs to. Left out with `madeUp`: no later delivery attaches to the call. */
+  /** The turn of a made-up id. If it is left out with `madeUp`, no later delivery attaches to the call. */
   readonly turn?: string;
   readonly toolName: string;
   readonly args: JsonObject;
@@ -43,117 +46,120 @@ export interface CallEntry {
 }
 
 export interface BatchEntry {
-  /** Time-ordered, unique. */
+  /** Time-ordered and unique. */
   readonly id: string;
   readonly conversation: string;
   /**
-   * True when the conversation was named by the caller: then a call's identity names the first delivery, and a later
-   * one with the same arguments attaches to it. The identity is `(conversation, callId)`; for a made-up id it is
-   * `(conversation, turn, callId)`, and without a turn there is none: the call is always fresh, except where its id
-   * comes twice in the batch. False: every delivery is a call of its own.
-   * An answer `approval_unavailable` is no final word, because there was no decision: the same call delivered again is
-   * fresh, and takes over the name.
+   * True if the caller named the conversation. Then a call's identity names its first delivery, and a later
+   * delivery with the same arguments attaches to it. The identity is `(conversation, callId)`, or
+   * `(conversation, turn, callId)` for a made-up id; without a turn a made-up id has no identity and the call
+   * is always fresh, unless its id occurs twice in the batch. False: every delivery is a new call. An answer
+   * `approval_unavailable` is not final, because nothing was decided: the next delivery of the call is fresh
+   * and takes over the identity.
    */
   readonly attach: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly calls: readonly CallEntry[];
-  /** The process that will run it: when that is dead, so are its queued calls. Left out: none. */
+  /** The process that will run the calls. If it dies, its queued calls are dead too. Left out: no process. */
   readonly worker?: Worker;
-  /** The assistant's message that the calls came with. */
+  /** The assistant's message that contained the calls. */
   readonly message?: BatchMessage;
-  /** What a surface needs later to answer in kind; only it can read that. */
+  /** Data that a surface needs to answer later in the original format. Only that surface reads it. */
   readonly origin?: JsonObject;
 }
 
-/** A batch as it was recorded, without its calls. */
+/** A recorded batch without its calls. */
 export interface BatchRecord extends Omit<BatchEntry, 'calls'> {
-  /** How many calls were delivered with it, repeated ones included. */
+  /** The number of calls in the delivery, repeated ones included. */
   readonly size: number;
-  /** Left out: there was nothing to decide. */
+  /** Left out if there was nothing to decide. */
   readonly decision?: DecisionKind;
 }
 
-/** Which batches, newest first. */
+/** Selects batches, newest first. */
 export interface BatchFilter {
   readonly conversation?: string;
-  /** Only those that wait for the person. */
+  /** Only batches that wait for the person. */
   readonly waiting?: boolean;
-  /** Only those whose id begins with this. A journal that does not know this filter gives others as well. */
+  /** Only batches whose id starts with this. A journal that does not know this filter returns others too. */
   readonly prefix?: string;
-  /** At most so many; default: all. */
+  /** The maximum number; default: all. */
   readonly limit?: number;
-  /** The id of a batch: only older ones. */
+  /** A batch id: only older batches. */
   readonly before?: string;
 }
 
 /** A part of a list of calls. */
 export interface CallPage {
-  /** At most so many. */
+  /** The maximum number of calls. */
   readonly limit: number;
-  /** Only those behind this one, which need not be in the list any more. Left out: from the beginning. */
+  /** Only calls after this one, which may be gone from the list. Left out: from the start. */
   readonly after?: CallKey;
 }
 
 /**
- * What is decided about a batch as a whole. `wait`: it waits for the person, and so does its conversation. `resume`:
- * its results count as they are. `discard`: they count as failures.
+ * A decision about a whole batch. `wait`: the batch and its conversation wait for the person. `resume`: its
+ * results count. `discard`: they count as failures.
  */
 export type DecisionKind = 'wait' | 'resume' | 'discard';
 
-/** What the person knows of a call that a crash has cut: it took effect, or it did not. */
+/** The person's statement about a call that a crash interrupted: it took effect, or it did not. */
 export type Settlement = 'applied' | 'not_applied';
 
 export interface BatchDecision {
   readonly kind: DecisionKind;
   readonly at: number;
-  /** Why, and by whom. */
+  /** The reason and the decider. */
   readonly data: JsonObject;
 }
 
-/** A message of a conversation that is no batch: the person's, the system's, a model's answer without calls. */
+/** A message of a conversation without calls: from the person, the system or the model. */
 export interface ConversationMessage {
   readonly role: string;
   readonly content: JsonValue;
   readonly at: number;
 }
 
-/** Something that a conversation knows, for the processes that come later; under one key the newest stands. */
+/** A fact of a conversation, for later processes. The newest value of a key counts. */
 export interface ConversationFact {
   readonly key: string;
-  /** Small: it is kept whole, in the same row. */
+  /** A small value: it is stored in the same row. */
   readonly value: JsonValue;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
 export interface RecalledFacts {
-  /** One a key, in the order in which they were remembered. */
+  /** One per key, in the order of writing. */
   readonly facts: readonly ConversationFact[];
-  /** Give it to the next `recall` to get only what was remembered since. Opaque; it means something to this journal. */
+  /** Pass it to the next `recall` to get only newer facts. Opaque; valid for this journal. */
   readonly mark: number;
 }
 
-/** What happened in a conversation, in order. */
+/** One event in a conversation. Events are in order. */
 export type ConversationEntry =
   | ({ readonly kind: 'message' } & ConversationMessage)
   | ({ readonly kind: 'batch' } & BatchRecord);
 
 export type Acceptance =
   | { readonly kind: 'fresh'; readonly key: CallKey }
-  /** Delivered before with the same arguments: `record` is what became of it. */
+  /** Delivered before with the same arguments. `record` holds its current state. */
   | { readonly kind: 'known'; readonly key: CallKey; readonly record: CallRecord }
-  /** Delivered before with other arguments, or twice in this batch. It has a key, so that its answer is recorded. */
+  /**
+   * Delivered before with other arguments, or twice in this batch. It has a key, so its answer is recorded.
+   */
   | { readonly kind: 'conflict'; readonly key: CallKey; readonly record: CallRecord }
   /**
-   * Not accepted: a batch of this conversation waits for the person. Only where deliveries attach; what was delivered
-   * before is `known` all the same. Nothing of such a batch is recorded, and the key names nothing.
+   * Not accepted, because a batch of this conversation waits for the person. Only if deliveries attach; a
+   * call that was delivered before is `known` nevertheless. Nothing of such a batch is recorded, and the key
+   * is not valid.
    */
   | {
       readonly kind: 'waits';
       readonly key: CallKey;
       readonly batchId: string;
-      /** What its last decision says (`data.why`); left out where it says nothing. */
+      /** The reason from the last decision (`data.why`). Left out if there is none. */
       readonly why?: string;
     };
 
@@ -165,22 +171,25 @@ export interface CallRecord extends CallEntry {
   readonly index: number;
   readonly conversation: string;
   readonly state: CallState;
-  /** Present exactly when `done`. */
+  /** Present exactly if the state is `done`. */
   readonly result?: ToolResult;
-  /** Who has started it. */
+  /** The process that started the call. */
   readonly worker?: Worker;
   /** The process that would start it. */
   readonly acceptedBy?: Worker;
-  /** What was decided last about its batch. */
+  /** The last decision about its batch. */
   readonly decision?: DecisionKind;
-  /** What the person has said of a call whose outcome was not known, with that decision (`data.settled`, by call id). */
+  /**
+   * The person's statement in that decision about a call with an unknown outcome (`data.settled`, by call
+   * id).
+   */
   readonly settled?: Settlement;
   readonly acceptedAt: number;
   readonly startedAt?: number;
   readonly finishedAt?: number;
 }
 
-/** What notes speak of. */
+/** The kinds of notes. */
 export const NOTE_KINDS = [
   'intent',
   'preimage',
@@ -192,7 +201,7 @@ export const NOTE_KINDS = [
   'asked',
 ] as const;
 
-/** Facts a probe or an undo will need, on disk before the effect they speak of. */
+/** Facts for a probe or an undo, written to disk before the effect. */
 export interface JournalNote {
   readonly kind: (typeof NOTE_KINDS)[number];
   readonly data: JsonObject;
@@ -200,74 +209,74 @@ export interface JournalNote {
 }
 
 /**
- * The record of every call, and the fence before every effect (design: the journal).
+ * The record of every call, and the fence before every effect.
  *
- * 1. Operations take effect in the order they were asked for; a returned promise resolves when the operation, and
- *    with it all earlier ones, is as durable as the journal is. A plain value means: it already is.
- * 2. At most one `claim` of a key ever answers true.
- * 3. The first `finish` of a key wins and never changes; a later one is kept as a note and answered `late`.
- * 4. Every operation that cannot be recorded throws or rejects with `ToolError` `journal_unavailable`.
+ * 1. Operations take effect in the order of the calls. A returned promise resolves when the operation and all
+ *   earlier ones are as durable as the journal allows. A plain value means that this is already so.
+ * 2. At most one `claim` of a key ever returns true.
+ * 3. The first `finish` of a key wins and never changes. A later one is kept as a note and answered `late`.
+ * 4. An operation that cannot be recorded throws or rejects with `ToolError` `journal_unavailable`.
  */
 export interface Journal {
   /** Whether records survive the process. */
   readonly durable: boolean;
-  /** Records a batch whole. One answer per call, in order. */
+  /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
-  /** The fence: true exactly once per key, and only while it is queued. */
+  /** The fence: true exactly once per key, and only while the call is queued. */
   claim(key: CallKey, worker: Worker, at: number): Awaitable<boolean>;
   note(key: CallKey, note: JournalNote): Awaitable<void>;
   /**
-   * Keeps bytes under the SHA-256 (lower-case hex) of their content, which it gives; equal ones once.
-   * A journal that is not durable may forget the oldest.
+   * Stores bytes under their SHA-256 (lower-case hex) and returns it; equal bytes are stored once. A journal
+   * that is not durable may drop the oldest.
    */
   keep(bytes: Uint8Array): Awaitable<string>;
   /**
-   * Decides about a batch; true when that counts. `wait` counts only while a call of the batch is not done, the
-   * others only while it waits: of two that decide at once, one does.
+   * Decides a batch; true if the decision counts. `wait` counts only while a call of the batch is not done,
+   * the others only while the batch waits: if two processes decide at once, one succeeds.
    */
   decide(batchId: string, decision: BatchDecision): Awaitable<boolean>;
-  /** Adds to a conversation, behind all that is recorded of it so far. */
+  /** Appends a message to a conversation. */
   message(conversation: string, message: ConversationMessage): Awaitable<void>;
   /**
-   * Adds to what a conversation knows. A value that stands already is not written again.
-   * Left out, as `recall` is then: what a conversation has read is known to one process only.
+   * Stores facts of a conversation. An unchanged value is not written again. If this and `recall` are left
+   * out, file reads are known to one process only.
    */
   remember?(conversation: string, facts: readonly ConversationFact[]): Awaitable<void>;
   /**
-   * The answer, from any state. Bytes of its content are read as bytes again; in their place a text says so where a
-   * journal that is not durable has forgotten them.
+   * Records the answer, from any state. Binary content is stored as bytes. If a journal that is not durable
+   * has dropped them, a text says so.
    */
   finish(key: CallKey, result: ToolResult, at: number): Awaitable<'recorded' | 'late'>;
-  /** Everything asked for so far, durable. */
+  /** Makes everything so far durable. */
   sync(): Awaitable<void>;
 
   call(key: CallKey): Awaitable<CallRecord | undefined>;
   /**
-   * The delivery that a call id names in a conversation: the first, unless that one was planned again. With a turn: of
-   * the calls whose id was made up in that turn; without one: of those with an id of the provider's own. Without a
-   * conversation: of all calls with that id (and turn) the newest that was started, else the newest.
+   * The delivery that a call id names in a conversation: the first one, unless that was planned again. With a
+   * turn: among made-up ids of that turn; without one: among the provider's ids. Without a conversation: the
+   * newest started call with that id (and turn), otherwise the newest.
    */
   find(conversation: string | undefined, callId: string, turn?: string): Awaitable<CallRecord | undefined>;
-  /** A batch's calls, in order. */
+  /** The calls of a batch, in order. */
   batch(id: string): Awaitable<readonly CallRecord[]>;
-  /** Calls that are not done, oldest first; of one conversation, or of all; all of them, or a page. */
+  /** Calls that are not done, oldest first; of one conversation or of all; all of them or one page. */
   unfinished(conversation?: string, page?: CallPage): Awaitable<readonly CallRecord[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
-  /** What was kept under this hash; undefined where nothing is, or it was forgotten. */
+  /** The bytes stored under this hash; undefined if there are none, or they were dropped. */
   kept(hash: string): Awaitable<Uint8Array | undefined>;
-  /** Everything that was decided about a batch, in order. */
+  /** All decisions about a batch, in order. */
   decisions(batchId: string): Awaitable<readonly BatchDecision[]>;
   /** Batches, newest first. */
   batches(filter?: BatchFilter): Awaitable<readonly BatchRecord[]>;
-  /** A conversation's messages and batches, oldest first. */
+  /** The messages and batches of a conversation, oldest first. */
   history(conversation: string): Awaitable<readonly ConversationEntry[]>;
-  /** What a conversation knows; with a mark, at least what was remembered since. */
+  /** The facts of a conversation; with a mark, at least the newer ones. */
   recall?(conversation: string, since?: number): Awaitable<RecalledFacts>;
   /**
-   * Whether no other process has these records open at this moment: who has begun a call and is not seen from here is dead
-   * then. Left out: it cannot tell.
+   * Whether no other process has this journal open now. Then a call that was started by an unseen process is
+   * dead. Left out if the journal cannot tell.
    */
   isAlone?(): Awaitable<boolean>;
-  /** Writes what is pending, then closes. Closing twice is fine. */
+  /** Writes pending records and closes. May be called twice. */
   close(): Awaitable<void>;
 }

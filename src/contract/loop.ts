@@ -7,46 +7,49 @@ export interface ToolLoopOptions {
   /** Plans, approves, runs and records the calls. The loop does not close it. */
   readonly executor: Executor;
   readonly model: Model;
-  /** Instructions that stand before the conversation. */
+  /** Instructions before the conversation. */
   readonly system?: string;
   /**
-   * Names the conversation: with a journal a later loop goes on with it, also in another process. Left out: one of its
-   * own.
+   * The id of the conversation. With a journal, a later loop can continue it, also in another process.
+   * Default: a new id.
    */
   readonly conversation?: string;
-  /** How many batches run in one turn of the person. Default: that of the executor's limits (4). */
+  /** Maximum number of batches in one user turn. Default: the executor's limit (4). */
   readonly maxToolIterationsPerUserTurn?: number;
   /**
-   * How many tokens one turn of the person may take, input and output of all its requests together. After that no
-   * batch runs: the model is told so, and asked once more. Default: no bound.
+   * Maximum number of tokens in one user turn, input and output of all requests together. When it is reached,
+   * no more batch runs: the model gets a notice and one last request. Default: no limit.
    */
   readonly maxTokensPerUserTurn?: number;
-  /** Tokens that the model takes, answer included. Default: as the model is known; results are cut to fit. */
+  /**
+   * The size of the model's context in tokens, including the answer. Default: the known size of the model.
+   * Results are cut to fit.
+   */
   readonly contextTokens?: number;
   /** Calls whose effects do not conflict run side by side. Default false. */
   readonly parallel?: boolean;
-  /** Only calls that read are run; the others answer what they would do. Default false. */
+  /** Runs only calls that read; the others describe what they would do. Default false. */
   readonly dryRun?: boolean;
   /** After the first failure the remaining calls of a batch are answered `cancelled`. Default false. */
   readonly failFast?: boolean;
   /**
-   * Calls that need approval are not asked for: they are recorded and wait for `executor.approve`, and the model is
-   * told so. Default false.
+   * Calls that need approval are recorded and wait for `executor.approve`; the model gets that as their
+   * result. Default false.
    */
   readonly defer?: boolean;
-  /** Plain data that is recorded with each batch: `RunOptions.origin`. */
+  /** Plain data that is recorded with each batch, as `RunOptions.origin`. */
   readonly origin?: JsonObject;
-  /** Whether the model may start sub-agents with the tool `task`, where it is one of the tools. Default true. */
+  /** Whether the model may start sub-agents with the tool `task`, if that tool is present. Default true. */
   readonly agents?: boolean;
 }
 
 export type LoopState =
   | { readonly kind: 'idle' }
-  /** The model speaks. `iteration` counts the batches before, in this turn. */
+  /** The model responds. `iteration` counts the earlier batches of this turn. */
   | { readonly kind: 'streaming'; readonly iteration: number }
-  /** Calls are planned, approved and run. */
+  /** The calls are being planned, approved or run. */
   | { readonly kind: 'tools'; readonly iteration: number; readonly calls: readonly ToolCall[] }
-  /** Mode `parse_only`: these calls have no result yet; `submit` gives it. */
+  /** Mode `parse_only`: these calls wait for a result from `submit`. */
   | { readonly kind: 'waiting'; readonly iteration: number; readonly calls: readonly ToolCall[] };
 
 export type LoopEvent =
@@ -58,53 +61,63 @@ export type LoopEvent =
   | { readonly type: 'end'; readonly result: LoopResult };
 
 export interface LoopResult {
-  /** What the model said last. */
+  /** The model's last text. */
   readonly text: string;
   /**
-   * `end`: it has answered. `max_iterations`: it wanted more batches than it may have. `max_tokens`: the budget of
-   * tokens was used up (`maxTokensPerUserTurn`). `refused`: the model or a filter
-   * of its provider declined. `error`: the provider, the network or the journal failed.
+   * `end`: the model has answered. `max_iterations`: it asked for more batches than allowed. `max_tokens`:
+   * the token limit was reached (`maxTokensPerUserTurn`). `refused`: the model or a filter of its provider
+   * declined. `error`: the provider, the network or the journal failed.
    */
   readonly stopReason: 'end' | 'max_iterations' | 'max_tokens' | 'cancelled' | 'refused' | 'error';
-  /** Batches that were run, or submitted. */
+  /** The number of batches that ran or were submitted. */
   readonly iterations: number;
-  /** Of all calls of the turn, in order; a call that could not be read has its `bad_args`. */
+  /** The results of all calls of the turn, in order; an unreadable call has a `bad_args` result. */
   readonly results: readonly ToolResult[];
   /** Tokens of all requests of the turn. */
   readonly usage: ModelUsage;
-  /** Tokens that the conversation takes by now, estimated where the provider counts none, and that the model takes. */
+  /**
+   * The current size of the conversation in tokens, estimated if the provider does not report it, and the
+   * size of the model's context.
+   */
   readonly context: { readonly usedTokens: number; readonly contextTokens?: number };
-  /** The answer was cut at the model's limit of tokens. */
+  /** The answer ended at the model's token limit. */
   readonly cutOff?: true;
   readonly error?: { readonly status?: number; readonly message: string };
 }
 
 export interface LoopRunOptions {
-  /** Aborting it cancels the turn: what runs is stopped, results are kept, the model is not asked again. */
+  /**
+   * Aborting it cancels the turn: running calls are stopped, results are kept, and the model gets no further
+   * request.
+   */
   readonly signal?: AbortSignal;
 }
 
-/** A conversation of a model that has tools (D141, D146). One turn at a time. */
+/** A conversation with a model that has tools (D141, D146). One turn at a time. */
 export interface ToolLoop {
-  /** Of the conversation. */
+  /** The id of the conversation. */
   readonly conversation: string;
   readonly state: LoopState;
-  /** The conversation so far, in the shape of the model's provider. */
+  /** All messages so far, in the provider's format. */
   readonly messages: readonly JsonObject[];
-  /** Takes in what the journal has of the conversation; the first turn does it by itself. */
+  /** Loads the conversation from the journal. The first turn does this automatically. */
   resume(): Promise<void>;
   /**
-   * One turn of the person: until the model has answered. Does not reject for what a provider, a tool or a signal does.
-   * @throws ToolError `bad_args` while another turn is under way, and for a text that is none
+   * Runs one user turn until the model has answered. Does not reject for an error of the provider, a tool or
+   * a signal.
+   * @throws ToolError `bad_args` if another turn is running, or `text` is not a text
    */
   run(text: string, options?: LoopRunOptions): Promise<LoopResult>;
-  /** The same, live: `end` comes last. Leaving the iteration cancels the turn. A slow reader slows the turn. */
+  /**
+   * The same as `run`, live; `end` is the last event. Leaving the iteration cancels the turn. A slow reader
+   * slows the turn.
+   */
   stream(text: string, options?: LoopRunOptions): AsyncGenerator<LoopEvent, void, undefined>;
   /**
-   * In mode `parse_only`: the result of a call of `state.calls`. With the last one the model goes on. It is redacted and
-   * cut like a tool's own.
-   * @param given `success` false: `output` says why it failed. Default true.
-   * @throws ToolError `bad_args` when no such call waits
+   * In mode `parse_only`: gives the result of a call in `state.calls`. After the last one the model
+   * continues. The result is redacted and cut like a tool's output.
+   * @param given `success: false` means that `output` is the reason of a failure. Default true.
+   * @throws ToolError `bad_args` if no such call waits
    */
   submit(callId: string, given: SubmittedResult): void;
 }

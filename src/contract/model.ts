@@ -2,34 +2,34 @@ import type { ContentBlock, ReadError, ToolCall, ToolResult } from './call.js';
 import type { JsonObject } from './json.js';
 import type { ToolDefinition } from './tool.js';
 
-/** The wire formats in which a conversation has a shape. */
+/** The wire formats that can represent a conversation. */
 export type ModelFormat = 'anthropic' | 'gemini' | 'native' | 'openai' | 'openai-responses';
 
-/** A language model that can be asked for the next message of a conversation. */
+/** A language model that continues a conversation. */
 export interface Model {
-  /** As the provider knows it: `claude-sonnet-4-5`. */
+  /** The provider's name for it: `claude-sonnet-4-5`. */
   readonly name: string;
   readonly format: ModelFormat;
-  /** How many tokens a conversation may have, answer included. Left out: not known. */
+  /** The context size in tokens, including the answer. Left out: unknown. */
   readonly contextTokens?: number;
-  /** How many tokens of them an answer may take. Left out: not known. */
+  /** The maximum length of an answer in tokens. Left out: unknown. */
   readonly maxOutputTokens?: number;
   /**
-   * Asks for the next message and gives what arrives, as it arrives; `end` comes last and exactly once, unless it
-   * throws. Ending the iteration early or aborting `signal` closes the connection. A request may be tried again, but
-   * only before the first event.
-   * @throws ModelError for whatever the provider or the network does; what it gave until then stays given. A call
-   *   whose arguments were cut off is given as `call_error` before the throw.
+   * Requests the next message and yields its parts as they arrive. `end` comes last and exactly once, unless
+   * the stream throws. Ending the iteration early or aborting `signal` closes the connection. A request may
+   * be retried, but only before the first event.
+   * @throws ModelError for any failure of the provider or the network. Earlier events stay valid. A call with
+   * incomplete arguments is yielded as `call_error` before the throw.
    */
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
 
 export interface ModelRequest {
-  /** Instructions that stand before the conversation. */
+  /** Instructions before the conversation. */
   readonly system?: string;
-  /** The whole conversation so far, in order. The last is of the user, or holds the results of tools. */
+  /** The whole conversation in order. The last message is from the user or holds tool results. */
   readonly messages: readonly ModelMessage[];
-  /** What the model may call, as `executor.definitions()` gives it. May be empty. */
+  /** The tools that the model may call, as `executor.definitions()` gives them. May be empty. */
   readonly tools: readonly ToolDefinition[];
 }
 
@@ -38,7 +38,7 @@ export type ModelMessage = UserMessage | AssistantMessage | ToolMessage;
 
 export interface UserMessage {
   readonly role: 'user';
-  /** What a provider does not take of blocks is said in words. */
+  /** A block that the provider does not support is described in words. */
   readonly content: string | readonly ContentBlock[];
 }
 
@@ -46,25 +46,25 @@ export interface AssistantMessage {
   readonly role: 'assistant';
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Calls that cannot be read. Each is answered too. */
+  /** Calls that cannot be read. Each gets a result too. */
   readonly errors: readonly ReadError[];
-  /** The response's own id, where it has one: the turn of calls whose ids were made up. */
+  /** The response's id, if it has one. It is the turn of calls with made-up ids. */
   readonly id?: string;
-  /** What has to be known of calls that are not of the format's usual kind, to answer them in kind. */
+  /** For calls of a special kind: the data that is needed to answer in the same kind. */
   readonly origins?: readonly JsonObject[];
   readonly native: NativeMessages;
 }
 
 export interface ToolMessage {
   readonly role: 'tool';
-  /** Of all readable calls of the message before, in any order. */
+  /** The results of all readable calls of the previous message, in any order. */
   readonly results: readonly ToolResult[];
   readonly native: NativeMessages;
 }
 
 /**
- * The provider's own messages, sent back as they are, so that ids, signatures and reasoning survive. A model of another
- * format writes its own from the rest of the message.
+ * The provider's own messages, sent back unchanged so that ids, signatures and reasoning survive. A model of
+ * another format uses the other fields of the message instead.
  */
 export interface NativeMessages {
   readonly format: ModelFormat;
@@ -72,19 +72,19 @@ export interface NativeMessages {
 }
 
 export type ModelEvent =
-  /** A piece of the text that the person sees. */
+  /** A piece of the visible text. */
   | { readonly type: 'text'; readonly text: string }
-  /** A piece of what the model thinks aloud. */
+  /** A piece of the model's reasoning. */
   | { readonly type: 'reasoning'; readonly text: string }
-  /** A call, as soon as all of it has arrived. */
+  /** A complete call. */
   | { readonly type: 'call'; readonly call: ToolCall }
-  /** A call that cannot be read: its arguments are malformed or were cut off. */
+  /** A call that cannot be read: its arguments are malformed or incomplete. */
   | { readonly type: 'call_error'; readonly error: ReadError }
   /** At most once, before `end`. */
   | ({ readonly type: 'usage' } & ModelUsage)
   | ModelEnd;
 
-/** Tokens of one request; those that came from a cache are counted too. */
+/** Tokens of one request, including cached ones. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -93,16 +93,17 @@ export interface ModelUsage {
 export interface ModelEnd {
   readonly type: 'end';
   /**
-   * `tool_calls`: the message has calls or errors, and is to be answered. `length`: it was cut at a limit and has none.
-   * `refused`: the model or a filter of the provider declined; calls that it gave are not to be run, and not in `message`.
+   * `tool_calls`: the message has calls or unreadable calls and needs an answer. `length`: it reached a limit
+   * and has none. `refused`: the model or a filter of the provider declined; its calls must not run and are
+   * not in `message`.
    */
   readonly stopReason: 'end' | 'tool_calls' | 'length' | 'refused';
-  /** To be added to the conversation. */
+  /** The message to add to the conversation. */
   readonly message: AssistantMessage;
   /**
-   * The message that answers the calls, to be added after `message`: one result for each readable call, in any order;
-   * errors are answered by themselves.
-   * @throws ToolError `bad_args` when a call has no result, or one too many.
+   * Creates the message with the results, to add after `message`: one result for each readable call, in any
+   * order. Unreadable calls are answered automatically.
+   * @throws ToolError `bad_args` if a result is missing or does not belong to a call.
    */
   answer(results: readonly ToolResult[]): ToolMessage;
 }

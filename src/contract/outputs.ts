@@ -2,51 +2,56 @@ import type { ToolResult } from './call.js';
 import type { FileStat, ReadOptions } from './files.js';
 import type { JsonObject } from './json.js';
 
-/** Takes one output while it is produced. */
+/** Receives one output while it is produced. */
 export interface OutputSink {
-  /** Bytes from here on are kept; before, the sink holds what came until it is more than `holdBytes`. */
+  /** Adds bytes. The sink holds up to `holdBytes` in memory before it stores them. */
   push(chunk: Uint8Array): void | Promise<void>;
-  /** Keeps also what is no more than `holdBytes`. */
+  /** Stores the output even if it is not larger than `holdBytes`. */
   keep(): void;
-  /** Where it can be read; undefined when it was too little to be kept, or could not be. */
+  /**
+   * Ends the output and returns its URI; undefined if it was too small to be stored, or could not be stored.
+   */
   end(): Promise<string | undefined>;
 }
 
 /**
- * Untruncated outputs, under opaque URIs (F004). Each is kept up to a limit, all together too: then the oldest
- * make room.
+ * Full outputs under opaque URIs (F004). Each output and their sum have a size limit; the oldest are dropped
+ * first.
  */
 export interface OutputStore {
-  /** Whether `path` is written as such a URI is: then it is no path of the file system. */
+  /** Whether `path` has the form of such a URI and is therefore not a file path. */
   owns(path: string): boolean;
   openSink(): OutputSink;
-  /** Keeps a text, or bytes; undefined when it could not be kept. */
+  /** Stores a text or bytes; undefined if that failed. */
   save(content: string | Uint8Array): string | undefined;
-  /** @throws ToolError `execution_failed` with `details.errno` `ENOENT` when it is no longer, or never was, kept. */
+  /**
+   * @throws ToolError `execution_failed` with `details.errno` `ENOENT` if the output is not stored (any
+   * more).
+   */
   stat(ref: string): Promise<FileStat>;
   read(ref: string, options?: ReadOptions): Promise<Uint8Array>;
-  /** Deletes what is not meant to outlive its owner. */
+  /** Deletes the outputs that must not outlive the store's owner. */
   close(): Promise<void>;
 }
 
 export interface CacheStats {
   readonly hits: number;
   readonly misses: number;
-  /** Entries that made room for others. */
+  /** Entries that were dropped to make room. */
   readonly evictions: number;
   readonly size: number;
   readonly capacity: number;
-  /** Hits among all look-ups; 0 before the first. */
+  /** Hits divided by look-ups; 0 before the first look-up. */
   readonly hitRate: number;
 }
 
-/** Results by tool and arguments (C026, C027, C039). The order of an object's properties makes no difference. */
+/** Results by tool and arguments (C026, C027, C039). The order of an object's properties does not matter. */
 export interface ResultCache {
-  /** A copy of what was kept; undefined when there is nothing, or nothing young enough. Counts as a hit or a miss. */
+  /** A copy of the stored result; undefined if there is none or it has expired. Counts as a hit or a miss. */
   get(toolName: string, args: JsonObject): ToolResult | undefined;
-  /** Keeps a copy. Failures are kept as well when the caller asks for it; the executor keeps successes only. */
+  /** Stores a copy. Failures can be stored too; the executor stores only successes. */
   set(toolName: string, args: JsonObject, result: ToolResult): void;
-  /** Forgets results and statistics. */
+  /** Deletes results and statistics. */
   clear(): void;
   stats(): CacheStats;
 }

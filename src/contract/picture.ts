@@ -2,26 +2,29 @@ import type { ChangedEntry } from './changes.js';
 import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 
-/** What a call would do, for a person to look at: the same on the terminal, on a page and in another program. */
+/**
+ * A description of a call for a person. The terminal, the HTML page and other programs draw the same picture.
+ */
 export interface Picture {
-  /** One line: the tool and its summary. Controls are neutralised, secrets redacted. */
+  /** One line: the tool and its summary. Control characters are neutralized, secrets redacted. */
   readonly title: string;
   readonly risk: Risk;
-  /** Left out: not known. */
+  /** Left out if unknown. */
   readonly containment?: Containment;
-  /** Why it is asked for, or why not. One line. */
+  /** Why the call needs approval, or does not. One line. */
   readonly reason: string;
   readonly effects: readonly Effect[];
-  /** One key is too little consent: the risk is high. */
+  /** The risk is high, so one key is not enough to approve. */
   readonly dangerous: boolean;
   readonly parts: readonly PicturePart[];
 }
 
 /**
- * A part of a picture. Texts are as they are in files and arguments: a surface that draws them neutralises controls.
+ * One part of a picture. Texts are unchanged from files and arguments: a surface that draws them must
+ * neutralize control characters.
  */
 export type PicturePart =
-  /** A text file that would change: `after` undefined where it would go, `from` where it would come from another name. */
+  /** A changed text file: `after` is undefined if it is removed; `from` is its old name if it is moved. */
   | {
       readonly kind: 'diff';
       readonly path: string;
@@ -29,9 +32,9 @@ export type PicturePart =
       readonly after: string | undefined;
       readonly from?: string;
     }
-  /** A text file that would be made. */
+  /** A new text file. */
   | { readonly kind: 'file'; readonly path: string; readonly text: string }
-  /** A file that would change and is no text, or too large to be shown. Bytes; undefined where there is no file. */
+  /** A changed file that is not text, or too large to show. Sizes in bytes; undefined if there is no file. */
   | {
       readonly kind: 'unshown';
       readonly path: string;
@@ -43,7 +46,7 @@ export type PicturePart =
   | ChangesPart
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'arguments'; readonly json: JsonObject }
-  /** The call would fail, or what it would change cannot be told. */
+  /** The call would fail, or its changes are not known. */
   | { readonly kind: 'problem'; readonly text: string };
 
 /** A command line. */
@@ -52,35 +55,38 @@ export interface CommandPart {
   readonly text: string;
   readonly shell: 'sh' | 'bash';
   readonly cwd?: string;
-  /** What to look at, in order; they may overlap. */
+  /** The parts to highlight, in order. They may overlap. */
   readonly marks: readonly CommandMark[];
-  /** All that the analysis knows of the line, redirections included; paths start where the call does. */
+  /**
+   * All effects that the analysis finds in the line, including redirections. Relative paths start at the
+   * call's directory.
+   */
   readonly touches: readonly Effect[];
-  /** Each simple command in it. */
+  /** Each simple command of the line. */
   readonly commands: readonly PicturedCommand[];
 }
 
 export interface PicturedCommand {
   readonly words: readonly string[];
-  /** The files and hosts that it names, with its redirections and with the commands that it starts. */
+  /** The files and hosts that the command names, including its redirections and the commands it starts. */
   readonly touches: readonly Effect[];
-  /** It may touch more than its words tell: the program is not known, or decides by itself. */
+  /** It may touch more than its words show: the program is unknown, or decides itself. */
   readonly isUntold?: true;
 }
 
 /**
- * What calls have changed, before it is committed: every path. Texts of files are parts of their own, `diff` and
- * `file`.
+ * The changes that calls made, before the commit: every path. The texts of files are separate parts, `diff`
+ * and `file`.
  */
 export interface ChangesPart {
   readonly kind: 'changes';
   /** Sorted by path. */
   readonly entries: readonly ChangedEntry[];
-  /** What a commit leaves as it is. */
+  /** Paths that the commit does not change. */
   readonly notKept: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** From where to where (UTF-16 units; the end is not part of it), and why. */
+/** A range in UTF-16 units (the end is exclusive), and the reason. */
 export interface CommandMark {
   readonly start: number;
   readonly end: number;

@@ -4,36 +4,36 @@ import type { Effect } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { ToolCategory } from './tool.js';
 
-/** What a policy is told of a call. */
+/** The facts about a call that a policy decides on. */
 export interface PolicyQuestion {
   readonly name: string;
-  /** The other names of the same tool: a rule about one holds for all. */
+  /** Other names of the tool. A rule for one name applies to all. */
   readonly aliases?: readonly string[];
   readonly sideEffecting: boolean;
   readonly requiresApproval: boolean;
   readonly sandboxViolation?: boolean;
-  /** Left out: what `command`, `path`, `file_path` and `url` among the arguments say. */
+  /** Left out: the policy derives them from the arguments `command`, `path`, `file_path` and `url`. */
   readonly effects?: readonly Effect[];
   readonly args?: JsonObject;
-  /** What the tool's schema made of `args`, where that is something else: rules about arguments look at both. */
+  /** The arguments after the tool's schema, if they differ from `args`. Rules about arguments check both. */
   readonly parsedArgs?: unknown;
-  /** One for each effect, in the same order: its canonical path, where it has one. */
+  /** One entry per effect, in the same order: its canonical path, if it has one. */
   readonly places?: readonly { readonly at?: string }[];
-  /** The sandbox's roots, canonical: what relative path patterns start from. */
+  /** The sandbox's roots, canonical. Relative path patterns start there. */
   readonly roots?: readonly string[];
   /**
-   * The canonical path of one that a command names, from where the command starts; undefined: it lies outside the
-   * roots. Left out: paths inside commands are taken as they are written.
+   * Gives the canonical path of a path in a command, relative to the command's directory; undefined outside
+   * the roots. Left out: paths in commands are compared as written.
    */
   readonly locate?: (path: string, from: string | undefined) => string | undefined;
   /**
-   * Why the sandbox would refuse a path that a command is seen to touch, from where the command starts; undefined: it
-   * would not. Left out: such paths are not asked about.
+   * Why the sandbox would refuse a path that a command touches; undefined if it would not. Left out: such
+   * paths are not checked.
    */
   readonly refusal?: (effect: PathEffect, from: string | undefined) => string | undefined;
   /**
-   * The files that a wildcard of a command stands for, as the shell would list them from where the command starts; `\`
-   * makes the next character plain. Undefined: that cannot be told. Left out: files cannot be looked at.
+   * Expands a wildcard of a command as the shell would in its directory; `\` quotes the next character.
+   * Undefined if that is not known. Left out: the file system cannot be read.
    */
   readonly expand?: (pattern: string, from: string | undefined) => readonly string[] | undefined;
   /**
@@ -63,51 +63,70 @@ export interface PolicyAnswer {
   readonly reason: string;
   /** Of a refusal: what the developer or the person can do about it. A model never sees it. */
   readonly hint?: string;
-  /** Asked by a rule, or because a command is not understood: no review may lift that, as for a tool's own requirement. */
+  /**
+   * The question comes from a rule, or the command was not understood. A review cannot lift it, as with a
+   * tool's own requirement.
+   */
   readonly insists?: boolean;
   /**
-   * What the commands of the call are seen to touch, besides what it declares: shown with the plan and the approval.
-   * Relative paths start where those of the call do.
+   * The effects that the analysis finds in the commands, besides the declared ones. The plan and the approval
+   * show them. Relative paths start at the call's directory.
    */
   readonly seen?: readonly Effect[];
-  /** What rules let its commands change. Left out: every path that is not run later by itself. */
+  /**
+   * The paths that rules allow the commands to change. Left out: every path that does not run later by
+   * itself.
+   */
   readonly consent?: WriteConsent;
-  /** Of a call that runs: its commands need no transaction, and what they change is real at once. */
+  /** The commands of the call need no transaction: their changes take effect at once. */
   readonly writesThrough?: true;
-  /** The rule that decided, where one did, as it is named in messages. */
+  /** The rule that decided, as messages name it. Left out if no rule decided. */
   readonly rule?: string;
 }
 
-/** What the rules that allow a call let its commands change; what lies beyond is asked about when they have ended. */
+/**
+ * The paths that the allowing rules let the commands change. Other changes are asked about when the commands
+ * have ended.
+ */
 export interface WriteConsent {
-  /** Path patterns. Left out: every path that is not run later by itself. */
+  /** Path patterns. Left out: every path that does not run later by itself. */
   readonly patterns?: readonly string[];
-  /** What the commands are seen to touch, and a rule allows by its path. Relative paths start where those of the call do. */
+  /**
+   * The effects found in the commands that a rule allows by path. Relative paths start at the call's
+   * directory.
+   */
   readonly named: readonly Effect[];
 }
 
-/** Evaluates one call. Pure: no I/O, the same answer to the same question. */
+/** Decides on one call. Pure: no I/O, and the same question always gets the same answer. */
 export interface Policy {
-  /** Path patterns of what is run later by itself, so that changes of it by a command are asked about. Left out: the table. */
+  /**
+   * Path patterns of files that run later by themselves; changes to them by a command are asked about. Left
+   * out: the built-in table.
+   */
   readonly laterCode?: readonly string[];
   decide(question: PolicyQuestion): PolicyAnswer;
   /**
-   * The part of the evaluation that needs neither arguments nor effects: switched off, denylisted. Asked first, so
-   * that a denylisted call is refused whatever its arguments (D041). Left out: `decide` alone evaluates.
+   * The part of the decision that needs neither arguments nor effects: policy switched off, tool denylisted.
+   * It comes first, so a denylisted call is refused with any arguments (D041). Left out: only `decide`
+   * decides.
    */
   screen?(name: string, aliases: readonly string[]): PolicyAnswer | undefined;
   /**
-   * Whether every call of a tool is refused, whatever its arguments: `definitions()` leaves it out. Left out: what
-   * `screen` refuses.
+   * Whether every call of a tool is refused, with any arguments. `definitions()` leaves such a tool out. Left
+   * out: the tools that `screen` refuses.
    */
   refuses?(name: string, aliases: readonly string[]): boolean;
 }
 
-/** A policy that is nothing but its evaluation. */
+/** A policy that consists only of its decision function. */
 export type PolicyFunction = (question: PolicyQuestion) => PolicyAnswer;
 
-/** What an observer sees: a call that is refused by its name alone has no effects yet. */
+/** The question as an observer sees it. A call that is refused by name has no effects yet. */
 export type ObservedQuestion = Pick<PolicyQuestion, 'name' | 'aliases' | 'args'> & Partial<PolicyQuestion>;
 
-/** Told of every decision of the policy (C035). Changes nothing; a throw is logged and forgotten. */
+/**
+ * Called with every decision of the policy (C035). It changes nothing; if it throws, that is logged and
+ * ignored.
+ */
 export type DecisionObserver = (question: ObservedQuestion, answer: PolicyAnswer) => void;

@@ -2,124 +2,144 @@ import type { CommandChanges, DeedsRefusal, DeedsReview, PreviewedChanges } from
 import type { GuardedPaths } from './files.js';
 import type { OutputSink } from './outputs.js';
 
-/** What commands are kept inside by the operating system. Where it is left out, nothing is. */
+/** How the operating system confines commands. Left out: not at all. */
 export interface Confinement {
-  /** `required`: without the sandbox no command runs. `preferred`: it runs plain, and its outcome says so. */
+  /**
+   * `required`: no command runs without the sandbox. `preferred`: it runs without one, and its outcome says
+   * so.
+   */
   readonly os: 'off' | 'preferred' | 'required';
-  /** Whether commands reach the network. */
+  /** Whether commands can reach the network. */
   readonly network: boolean;
   /** Canonical directories that commands may change. */
   readonly roots: readonly string[];
-  /** Directories that they may read besides, absolute. */
+  /** Absolute directories that they may also read. */
   readonly readable: readonly string[];
-  /** Directories inside the roots that this program goes by: no command changes them, nor makes them. Left out: none. */
+  /**
+   * Directories inside the roots that toolexec itself depends on. Commands can neither change nor create
+   * them. Left out: none.
+   */
   readonly own?: readonly string[];
-  /** Whether a link leads to what this program goes by, now: no mount keeps a command from replacing it. */
+  /** Whether a link currently leads to files that toolexec depends on. No mount can protect such a link. */
   readonly ledByLink?: () => boolean;
-  /** Asked for each command. `every`: also more than can be mounted over. */
+  /** Called for each command. `every`: also returns paths beyond the number that can be mounted over. */
   readonly guarded: (every?: 'every') => GuardedPaths;
-  /** Left out: each command has a network namespace for itself, if the network is off. */
+  /** Left out: with the network off, each command has its own network namespace. */
   readonly rooms?: RoomOwner;
-  /** Commands that are run to their end change nothing before their changes are looked at. Left out: they write through. */
+  /**
+   * With rules, the changes of a finished command are checked before they are committed. Left out: commands
+   * write through.
+   */
   readonly transactions?: TransactionRules;
 }
 
-/** Whose conversations have rooms: the commands of one share a loopback, if the network is off. */
+/**
+ * Owns the network namespaces of conversations: with the network off, the commands of a conversation share a
+ * loopback.
+ */
 export interface RoomOwner {
-  /** Set with the first room: closes all of them. */
+  /** Set when the first one is opened: closes all of them. */
   end?: () => Promise<void>;
-  /** No more rooms are opened. */
+  /** No more can be opened. */
   isEnded?: boolean;
 }
 
-/** A port of a conversation's loopback that programs of this machine reach. */
+/** A port of a conversation's loopback that programs on this machine can reach. */
 export interface ExposedPort {
-  /** As commands know it. */
+  /** The port number inside. */
   readonly port: number;
-  /** On `127.0.0.1`, with the same port if that was free. */
+  /** On `127.0.0.1`, with the same port number if it was free. */
   readonly url: string;
 }
 
-/** How the changes of a command are kept apart, and which of them become real. */
+/** How a command's changes are captured, and which of them are committed. */
 export interface TransactionRules {
-  /** `required`: where it cannot be done no command runs. `auto`: then it writes through, and its outcome says so. */
+  /**
+   * `required`: no command runs without a transaction. `auto`: it writes through, and its outcome says so.
+   */
   readonly mode: 'auto' | 'required';
-  /** Absolute directories that changes may be kept in; the first that serves is taken. */
+  /** Absolute directories for captured changes. The first usable one is taken. */
   readonly places: readonly string[];
-  /** Of everything that one command changes, until it has ended. */
+  /** Size limit for the changes of one command. */
   readonly maxMb: number;
-  /** What becomes of the changes of a command that was ended by its signal. */
+  /** Whether to commit the changes of a command that was ended by its signal. */
   readonly onTimeout: 'discard' | 'keep';
   /**
-   * What happens where others have changed the same while a command ran: it is run again on what is there now (`rerun`,
-   * left out: that), nothing of it is kept (`fail`), or what is in no conflict is (`keep_rest`).
+   * If another program changed the same paths while a command ran: run it again on the new state (`rerun`,
+   * the default), keep nothing (`fail`), or commit the changes without a conflict (`keep_rest`).
    */
   readonly onConflict?: 'rerun' | 'fail' | 'keep_rest';
-  /** Why a deny pattern keeps a path, absolute and canonical, from being changed; undefined: none does. */
+  /** The deny pattern that forbids changing an absolute, canonical path; undefined if none does. */
   readonly refusal: (path: string, change: 'write' | 'delete', isLink?: boolean) => string | undefined;
   /**
-   * What leads to what this program goes by, in lower case: directories that may be absent, and links. Asked when a
-   * command has ended. Left out: nothing does.
+   * The paths on the way to files that toolexec depends on, in lower case: directories, which may be missing,
+   * and links. Called when a command has ended. Left out: none.
    */
   readonly ways?: (() => ReadonlySet<string>) | undefined;
-  /** The same of the policy's rules. @param tool the name of the tool whose command changes it */
+  /** Like `refusal`, for the policy's rules. @param tool the tool whose command makes the change */
   readonly ruleRefusal: (
     path: string,
     change: 'write' | 'delete',
     tool: string | undefined,
   ) => string | undefined;
-  /** Whether commands may not see what lies at a path. */
+  /** Whether commands may not see this path. */
   readonly isHidden: (path: string) => boolean;
 }
 
-/** What has become of a transaction. With `network` it may have done more than change files. */
+/** The outcome of a transaction. With `network`, the command may have had effects beyond files. */
 export type TransactionEvent =
   | { readonly state: 'begun'; readonly directory: string; readonly network: boolean }
   | {
       readonly state: 'committed' | 'discarded';
       readonly directory: string;
       readonly network: boolean;
-      /** Of a command whose changes were made. */
+      /** The exit code of a command whose changes were committed. */
       readonly exitCode?: number | null;
     };
 
-/** What stood around a command. */
+/** How a command was confined. */
 export interface CommandSandbox {
   readonly kind: 'bubblewrap' | 'none';
   readonly network: boolean;
-  /** Why there is none, where one was wanted. */
+  /** Why there was no sandbox, if one was wanted. */
   readonly reason?: string;
-  /** What it has refused to a command that failed; known at the end. */
+  /** The refusals of the sandbox to a failed command. Known at its end. */
   readonly refused?: readonly SandboxRefusal[];
-  /** There was more than could be guarded: some of what deny patterns hide could be seen. */
+  /** There were too many paths to protect, so the command could see some that deny patterns hide. */
   readonly incomplete?: true;
-  /** Whether all of it has ended cannot be known: what leaves its session, environment and files is not found here. */
+  /**
+   * It is not known whether all its processes have ended: a process that leaves the session, environment and
+   * files cannot be found here.
+   */
   readonly unheld?: true;
-  /** What another program replaced while it ran, so that nothing guarded it any more: the command was ended for that. */
+  /**
+   * Protected paths that another program replaced while the command ran. The command was ended because of
+   * that.
+   */
   readonly lost?: readonly string[];
-  /** Repositories that came while it ran, in which settings or hooks were switched off (`.disabled`). */
+  /** Repositories that appeared while it ran, and whose settings or hooks were disabled (`.disabled`). */
   readonly disarmed?: readonly string[];
-  /** Whether its changes were kept apart until its end. */
+  /** Whether its changes were captured until its end. */
   readonly transaction?: boolean;
-  /** Why they were not, where that was wanted. */
+  /** Why they were not, if that was wanted. */
   readonly transactionReason?: string;
 }
 
 /**
- * `network`: a connection; `name_lookup`: to find the address of a host; `write_outside`: to change what is read-only;
- * `hidden_file`: what a deny pattern hides, or what lies outside of the roots.
+ * `network`: a connection. `name_lookup`: the address of a host. `write_outside`: a write to a read-only
+ * path. `hidden_file`: a path that a deny pattern hides, or that lies outside the roots.
  */
 export type SandboxRefusal = 'network' | 'name_lookup' | 'write_outside' | 'hidden_file';
 
-/** What a command may use. What is left out is not limited. */
+/** Resource limits of a command. No entry means no limit. */
 export interface CommandLimits {
-  /** Of each process. */
+  /** Processor time of each process. */
   readonly cpuSeconds?: number | undefined;
   /** Private memory of each process. */
   readonly memoryMb?: number | undefined;
-  /** Processes that run at a time, the shell included. */
+  /** Processes at a time, including the shell. */
   readonly processes?: number | undefined;
-  /** Of each file. */
+  /** The size of each file. */
   readonly fileSizeMb?: number | undefined;
 }
 
@@ -130,145 +150,154 @@ export interface LimitHit {
 
 /** One command to run to its end. */
 export interface CommandRequest {
-  /** Left out: nothing is. */
+  /** Left out: not confined. */
   readonly confinement?: Confinement;
   readonly limits?: CommandLimits;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
-  /** Its commands share a loopback, if the network is off. Left out: it has one for itself. */
+  /**
+   * With the network off, commands of one conversation share a loopback. Left out: the command has its own.
+   */
   readonly conversation?: string;
-  /** Absolute and canonical; the engine checks it against the roots. */
+  /** Absolute and canonical. The caller has checked it against the roots. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Aborting it kills everything the command started. */
+  /** Aborting it kills the command and everything it started. */
   readonly signal: AbortSignal;
-  /** Live output, in order of arrival. A returned promise slows the command down until it resolves. */
+  /** Live output in order of arrival. A returned promise slows the command until it resolves. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
-  /** Bytes of each stream that are kept: the first and the last half of it. */
+  /** How many bytes of each stream are kept: half from its start, half from its end. */
   readonly keepBytes: number;
-  /** Told, and waited for, before it is started: until then nothing of it can have happened. */
+  /** Called and awaited before the command starts. Before that, it cannot have had any effect. */
   readonly onStarting?: (transaction: TransactionEvent | undefined) => Promise<void>;
-  /** Told when it runs. */
+  /** Called when the command runs. */
   readonly onStarted?: (process: StartedCommand) => void;
   /**
-   * Opens what takes everything that comes of either stream, in order of arrival, once it is more than a result shows:
-   * one for each time that the command is run.
+   * Opens a sink for all output of both streams, in order of arrival. Called for each run if the output is
+   * larger than a result shows.
    */
   readonly openWhole?: () => OutputSink;
-  /** Absolute paths that it is known to change, as far as its text says so. Left out: not known. */
+  /** Absolute paths that the command's text says it changes. Left out: unknown. */
   readonly targets?: readonly string[];
-  /** The same of what it reads. */
+  /** Absolute paths that the command's text says it reads. Left out: unknown. */
   readonly sources?: readonly string[];
-  /** The tool that runs it, for rules about what it changes. */
+  /** The tool that runs it, for rules about changes. */
   readonly tool?: string;
-  /** Told what has become of its transaction, where it has one. */
+  /** Called with the outcome of its transaction, if it has one. */
   readonly onTransaction?: (event: TransactionEvent) => void;
   /**
-   * Asked when it has ended, before its changes become real; where there are none it is not asked. With it the command runs only where its changes are kept apart.
+   * Asked when the command has ended with changes, before they are committed. With it, the command runs only
+   * in a transaction.
    */
   readonly agree?: (changes: PreviewedChanges) => Promise<DeedsRefusal | undefined>;
   /**
-   * Asked when it has ended and its changes were kept apart. Left out: they may be any. What goes beyond is asked about by
-   * `agree` where that is given.
+   * Checks the changes of a command that ended in a transaction. Left out: every change is allowed. Changes
+   * beyond the permission are asked about by `agree`, if that is given.
    */
   readonly deeds?: DeedsReview;
   /**
-   * Whether a person has agreed to a new file or directory with a denied name, by its absolute path: asked when the changes
-   * are looked at, and again when `agree` was asked. Left out: to none.
+   * Whether the person approved a new file or directory with a denied name, given its absolute path. Called
+   * when the changes are checked, and again after `agree`. Left out: none is approved.
    */
   readonly mayCreate?: (path: string, isDirectory: boolean) => boolean;
-  /** It needs no transaction: what it changes is real at once. Where one is required, or `agree` is given, it has one. */
+  /**
+   * The command needs no transaction: its changes take effect at once. If a transaction is required, or
+   * `agree` is given, it has one nevertheless.
+   */
   readonly writesThrough?: boolean;
-  /** It runs only where its changes are kept apart. */
+  /** The command runs only in a transaction. */
   readonly needsTransaction?: boolean;
-  /** Keeps a version of a file that was not made real, and says where it can be read. */
+  /** Stores a version of a file that was not committed, and returns its reference. */
   readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
 }
 
-/** A process by its id and, where the system tells it, its start: ids are used again. */
+/** A process by its id and, if the system reports it, its start time, because ids are reused. */
 export type StartedCommand = { readonly pid: number; readonly startTicks?: number };
 
-/** What was kept of one stream. */
+/** The kept part of one stream. */
 export interface KeptOutput {
-  /** Decoded as UTF-8 (bad bytes become U+FFFD); where bytes were left out, the first part. */
+  /** Decoded as UTF-8 (invalid bytes become U+FFFD). The first part, if bytes were left out. */
   readonly head: string;
-  /** The last part, empty when nothing was left out. */
+  /** The last part; empty if nothing was left out. */
   readonly tail: string;
-  /** Everything that came, kept or not. */
+  /** All bytes that were written, kept or not. */
   readonly totalBytes: number;
   readonly omittedBytes: number;
-  /** It is no text: to be told, not to be shown. */
+  /** The output is not text and should not be shown. */
   readonly binary: boolean;
 }
 
 export interface CommandOutcome {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly stdout: KeptOutput;
   readonly stderr: KeptOutput;
   readonly durationMs: number;
-  /** It was ended by `signal`. */
+  /** `signal` ended it. */
   readonly aborted: boolean;
-  /** Process ids that could not be killed; empty as a rule. */
+  /** Process ids that could not be killed; usually empty. */
   readonly survivors: readonly number[];
-  /** Left out: not read. */
+  /** Left out: unknown. */
   readonly sandbox?: CommandSandbox;
-  /** What ended it, or made it fail. */
+  /** The limit that ended it or made it fail. */
   readonly limit?: LimitHit;
-  /** Where everything can be read that was printed; left out where it was so little that it is all here. */
+  /** The URI of the full output. Left out if all of it is here. */
   readonly outputRef?: string;
   /** Left out: it had no transaction. */
   readonly changes?: CommandChanges;
-  /** Its changes were not committed: why, in words. `changes` names what stood in the way, or says that there were none. */
+  /**
+   * Why its changes were not committed, in words. `changes` names the paths that prevented it, or says that
+   * there were none.
+   */
   readonly discarded?: string;
   /**
-   * The person did not agree to them or could not be asked, the policy does not allow them, others changed the same, or
-   * commands may not change it. Left out: another reason.
+   * The person refused or could not be asked, the policy refused, another program changed the same paths, or
+   * commands may not change a path. Left out: another reason.
    */
   readonly discardedBy?: 'person' | 'unasked' | 'policy' | 'conflict' | 'rules';
-  /** How often it was run again, because others had changed the same things meanwhile. Left out: never. */
+  /** How many times it was run again because of a conflict. Left out: never. */
   readonly reruns?: number;
-  /** What it has written outside of the roots, and what is gone with it; left out: nothing, or nothing was kept. */
+  /** Writes outside the roots that were lost. Left out: none, or nothing was committed. */
   readonly discardedWrites?: DiscardedWrites;
 }
 
-/** What a command has written and what did not last, without the caches of programs. */
+/** Writes of a command that were lost, without the caches of programs. */
 export interface DiscardedWrites {
-  /** Absolute, escaped as in `CommandChanges`; an empty directory with `/` at its end. At most 200. */
+  /** Absolute, escaped as in `CommandChanges`; an empty directory ends with `/`. At most 200. */
   readonly paths: readonly string[];
-  /** How many there are besides, at least. */
+  /** The number of further paths, at least. */
   readonly more?: number;
 }
 
-/** Runs a command and resolves when it has ended, with everything it started. */
+/** Runs a command and resolves when the command and everything it started have ended. */
 export type RunCommand = (request: CommandRequest) => Promise<CommandOutcome>;
 
-/** The life of a background shell (B043): the last four are ends, and an end is never left again. */
+/** The states of a background shell (B043). The last four are final. */
 export type ShellStatus = 'pending' | 'running' | 'completed' | 'failed' | 'timeout' | 'killed';
 
-/** A background shell as it is at one moment. */
+/** The state of a background shell at one moment. */
 export interface ShellSnapshot {
-  /** `shell_` and a number that cannot be guessed. */
+  /** `shell_` and an unguessable number. */
   readonly id: string;
   readonly command: string;
   readonly cwd: string;
   readonly status: ShellStatus;
   readonly isRunning: boolean;
-  /** Null while it runs, and when a signal ended it. */
+  /** Null while it runs, and if a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   /** Until now, or until its end. */
   readonly durationMs: number;
-  /** Process ids that could not be killed; empty as a rule. */
+  /** Process ids that could not be killed; usually empty. */
   readonly survivors: readonly number[];
-  /** Left out: not read. */
+  /** Left out: unknown. */
   readonly sandbox?: CommandSandbox;
-  /** What ended it, or made it fail. */
+  /** The limit that ended it or made it fail. */
   readonly limit?: LimitHit;
 }
 
-/** What a shell has printed since it was read last. */
+/** The output of a shell since the last read. */
 export interface ShellReading {
   readonly shell: ShellSnapshot;
   readonly stdout: ShellText;
@@ -277,13 +306,13 @@ export interface ShellReading {
 
 export interface ShellText {
   readonly text: string;
-  /** Bytes that were not read in time: they made room for newer ones. */
+  /** Bytes that were dropped for newer ones before they were read. */
   readonly droppedBytes: number;
   readonly binary: boolean;
 }
 
 export interface ShellRequest {
-  /** Left out: nothing is. */
+  /** Left out: not confined. */
   readonly confinement?: Confinement;
   readonly limits?: CommandLimits;
   /** As in `CommandRequest`. */
@@ -293,18 +322,24 @@ export interface ShellRequest {
   /** Absolute and canonical. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** After this it is ended, and its status is `timeout`. Left out: it may run as long as its owner. */
+  /** It is ended after this time with status `timeout`. Left out: it may run as long as its owner. */
   readonly timeoutMs?: number;
 }
 
-/** Background shells with one owner, who ends them all with `close`. */
+/** Background shells of one owner. `close` ends them all. */
 export interface BackgroundShells {
-  /** Resolves when it runs. @throws ToolError `spawn_failed`, `limit_exceeded`. */
+  /** Resolves when the shell runs. @throws ToolError `spawn_failed`, `limit_exceeded`. */
   start(request: ShellRequest): Promise<ShellSnapshot>;
   find(id: string): ShellSnapshot | undefined;
-  /** Only whole lines while the shell runs, if `wholeLines`. Undefined: there is no such shell. */
+  /**
+   * With `wholeLines`, returns only complete lines while the shell runs. Undefined if the shell does not
+   * exist.
+   */
   read(id: string, options: { readonly wholeLines: boolean }): ShellReading | undefined;
-  /** Ends it with everything it started, and resolves when that is done. A shell that has ended stays as it is. */
+  /**
+   * Ends the shell and everything it started, and resolves when that is done. Does nothing to a shell that
+   * has ended.
+   */
   kill(id: string): Promise<ShellSnapshot | undefined>;
   close(): Promise<void>;
 }

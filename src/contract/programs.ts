@@ -1,6 +1,6 @@
 import type { CommandOutcome, CommandRequest, CommandSandbox, Confinement, KeptOutput } from './processes.js';
 
-/** One program to run to its end, without a shell; in the command sandbox where `confinement` says so. */
+/** One program to run to its end without a shell, in the command sandbox if `confinement` says so. */
 export interface ProgramRequest
   extends Pick<
     CommandRequest,
@@ -17,26 +17,25 @@ export interface ProgramRequest
     | 'env'
     | 'signal'
   > {
-  /** Absolute. */
+  /** An absolute path. */
   readonly file: string;
   readonly args: readonly string[];
-  /** All of its standard input. */
+  /** The whole standard input. */
   readonly input: string;
-  /** Of standard output; a program that writes more is ended. */
+  /** Limit for standard output. A program that writes more is ended. */
   readonly maxOutputBytes: number;
-  /** Of standard error: the first and the last half are kept. */
+  /** How much of standard error is kept: half from its start, half from its end. */
   readonly keepErrorBytes: number;
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>) | undefined;
-  /** Called before it is run again, because others have changed the same things meanwhile: what came so far does not count. */
+  /** Called before the program is run again because of a conflict. Earlier output does not count. */
   readonly onRerun?: () => void;
-  /** Left out: it may touch what the user may. */
+  /** Left out: the program may touch everything that the user may. */
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
 }
 
 /**
- * Of a path, absolute and canonical, why the call itself may not have it changed, whatever holds for other calls;
- * undefined: it may.
+ * Why this call may not change an absolute, canonical path, whatever other calls may do; undefined if it may.
  */
 export type ForbidsChange = (
   path: string,
@@ -59,14 +58,14 @@ export interface ProgramOutcome
     | 'reruns'
     | 'discardedWrites'
   > {
-  /** Whole, unless `overflow`: then its first `maxOutputBytes`. */
+  /** The whole output; with `overflow`, the first `maxOutputBytes`. */
   readonly stdout: Buffer;
   readonly stderr: KeptOutput;
-  /** It wrote more than `maxOutputBytes`, and was ended for it. */
+  /** It wrote more than `maxOutputBytes` and was ended because of that. */
   readonly overflow: boolean;
-  /** What stood around it. */
+  /** How it was confined. */
   readonly sandbox: CommandSandbox;
 }
 
-/** Runs a program and resolves when it has ended, with everything it started. */
+/** Runs a program and resolves when the program and everything it started have ended. */
 export type RunProgram = (request: ProgramRequest) => Promise<ProgramOutcome>;

@@ -1,9 +1,9 @@
 /** One question to the person (C021). */
 export interface Question {
-  /** A few words that name it in the answer. */
+  /** A short name for the answer. */
   readonly header: string;
   readonly question: string;
-  /** Two to four. The person may always answer in other words. */
+  /** Two to four options. The person can always answer in other words. */
   readonly options: readonly QuestionOption[];
   /** Several options may be chosen. */
   readonly multiSelect: boolean;
@@ -14,25 +14,25 @@ export interface QuestionOption {
   readonly description?: string;
 }
 
-/** What the person said to one question. */
+/** The person's answer to one question. */
 export interface QuestionAnswer {
-  /** Labels of the options, as they stand in the question. */
+  /** Labels of the chosen options, exactly as in the question. */
   readonly chosen: readonly string[];
-  /** In the person's own words. */
+  /** An answer in the person's own words. */
   readonly other?: string;
 }
 
-/** Of one call: which it is, and the sub-agent that makes it. */
+/** The call that asks, and the sub-agent that makes it. */
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly callId: string;
-  /** Left out: the conversation itself. */
+  /** Left out for the main conversation. */
   readonly agent?: string;
 }
 
 /**
- * Asks the person, all questions of a call at once. One answer for each question, in order; undefined where the person
- * does not want to answer. May take as long as it likes; must answer soon after `signal` aborts.
+ * Asks the person all questions of a call at once. One answer per question, in order; undefined if the person
+ * does not answer it. It may take any time, but must answer soon after `signal` aborts.
  */
 export type Asker = (
   questions: readonly Question[],

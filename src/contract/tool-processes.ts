@@ -9,22 +9,22 @@ import type {
 } from './processes.js';
 import type { ProgramOutcome, ProgramRequest } from './programs.js';
 
-/** What a tool gets of it: only commands that its effects declare. */
+/** Process access for a tool: only the commands that its effects declare. */
 export interface ToolProcesses {
   run(request: {
     readonly shell: 'sh' | 'bash';
     readonly command: string;
-    /** Inside the roots; default the working directory. */
+    /** Inside the roots. Default: the working directory. */
     readonly cwd?: string;
-    /** Bytes of each stream that are kept; default 1 MiB. */
+    /** How many bytes of each stream are kept. Default 1 MiB. */
     readonly keepBytes?: number;
     /**
-     * For callers that show a part of it: both ends come neutralised and redacted, as results are, so that a cut leaves no
-     * half of a secret. Default false: as it was printed.
+     * For callers that show a part of the output: both ends are neutralized and redacted first, so a cut
+     * cannot leave half of a secret. Default false: the output is unchanged.
      */
     readonly clean?: boolean;
   }): Promise<CommandOutcome>;
-  /** The same in the background: it outlives the call, and ends at the latest with the executor. */
+  /** Starts a command in the background. It outlives the call and ends with the executor at the latest. */
   startShell(request: {
     readonly shell: 'sh' | 'bash';
     readonly command: string;
@@ -32,60 +32,63 @@ export interface ToolProcesses {
     readonly timeoutMs?: number;
   }): Promise<ShellSnapshot>;
   /**
-   * What is new, of the lines that `filter` (a regular expression, matched in linear time) matches, if it is given;
-   * neutralised and cleared of known secrets, also where they are cut between two readings.
-   * Only for a call that declares `{ kind: 'process', id, access: 'read' }`, or that has started the shell itself.
-   * Undefined: there is no such shell.
-   * @throws ToolError `sandbox_violation` for a shell that is not declared, `bad_args` for a filter that is not a
-   * regular expression; then nothing counts as read.
+   * Returns the new output; with `filter` (a regular expression, matched in linear time), only its matching
+   * lines. It is neutralized and redacted, even if a secret is split between two reads. Only for a call that
+   * declares `{ kind: 'process', id, access: 'read' }` or has started the shell itself. Undefined if the
+   * shell does not exist.
+   * @throws ToolError `sandbox_violation` for a shell that is not declared, `bad_args` for an invalid filter;
+   * then nothing counts as read.
    */
   readShell(id: string, options?: { readonly filter?: string }): Promise<ShellReading | undefined>;
   /**
-   * For callers that show only parts of a text: keeps all of it for `read_file`, under `outputRef`, and gives it neutralised
-   * and redacted, as results are, so that no cut leaves half of a secret. Without `outputRef` it could not be kept.
+   * For callers that show parts of a text: stores all of it for `read_file` under `outputRef`, and returns it
+   * neutralized and redacted, so a cut cannot leave half of a secret. Without `outputRef` it could not be
+   * stored.
    */
   keepText(text: string): { readonly text: string; readonly outputRef?: string };
-  /** As `readShell`. @throws ToolError `sandbox_violation` for a shell that is not declared. */
+  /**
+   * Conditions as for `readShell`. @throws ToolError `sandbox_violation` for a shell that is not declared.
+   */
   findShell(id: string): ShellSnapshot | undefined;
   /**
-   * Only for a call that declares `{ kind: 'process', id }` without `access`, or that has started the shell itself.
-   * Undefined: there is no such shell.
+   * Only for a call that declares `{ kind: 'process', id }` without `access`, or has started the shell
+   * itself. Undefined if the shell does not exist.
    * @throws ToolError `sandbox_violation` for a shell that is not declared.
    */
   killShell(id: string): Promise<ShellSnapshot | undefined>;
   /**
-   * Lets programs of this machine reach a port of the loopback that the commands of the conversation share, if the person
-   * agrees: until none of them runs any more. A text: why not.
+   * Makes a port of the conversation's loopback reachable for programs on this machine, if the person agrees,
+   * until the last command of the conversation ends. A text gives the reason why not.
    */
   exposePort(port: number): Promise<ExposedPort | string>;
   /**
-   * What commands see of this program's environment: without secrets, as it is configured.
-   * @param options `maxAgeMs`: it may have been read so long ago; default 0.
+   * The environment that commands see: without secrets, as configured.
+   * @param options `maxAgeMs`: the maximum age of a cached copy; default 0.
    */
   environment(options?: { readonly maxAgeMs?: number }): Readonly<Record<string, string>>;
-  /** Whether the program that the tool is runs in the OS sandbox. */
+  /** Whether the program of this tool runs in the OS sandbox. */
   isConfined(): boolean;
   /**
-   * Runs the program that the tool is (`program` in its declaration) to its end, in the OS sandbox where that is wanted of
-   * such programs: then its changes are kept apart as those of commands are, and what the call has not declared stays as
-   * it was.
+   * Runs the tool's program (`program` in its declaration) to its end, in the OS sandbox if that is
+   * configured for such programs. There its changes run in a transaction like those of commands, and
+   * undeclared changes are not committed.
    * @throws ToolError `spawn_failed`; `sandbox_violation` for a tool that is not a program.
    */
   runProgram(program: ProgramStart): Promise<ToldProgram>;
   /**
-   * For a tool that starts a process of its own: until `run` has come to its end the call has a process, whose end is
-   * waited for (2.5 s) when the call is stopped. What it notes is recorded: after a crash it says what was left running.
+   * For a tool that starts its own process. Until `run` ends, the call owns a process and waits for its end
+   * (2.5 s) when it is stopped. Notes are recorded: after a crash they show which process was left running.
    */
   track<T>(run: (note: (process: ProcessNote) => void) => Promise<T>): Promise<T>;
 }
 
-/** First with its start, then with how it ended. */
+/** First the start of the process, then its end. */
 export type ProcessNote = StartedCommand & {
   readonly exitCode?: number | null;
   readonly signal?: string | null;
 };
 
-/** What a tool says of its program; the rest the engine knows. */
+/** The tool's part of a program request. The executor adds the rest. */
 export type ProgramStart = Pick<
   ProgramRequest,
   | 'file'
@@ -100,15 +103,18 @@ export type ProgramStart = Pick<
   | 'onRerun'
 >;
 
-/** How it has ended, and what a result says of the sandbox around it and of its changes. */
+/** The end of the program, with the sandbox and the changes for the result. */
 export interface ToldProgram extends ProgramOutcome {
-  /** For the model: lines; empty where there is nothing to say. */
+  /** Lines for the model; empty if there are none. */
   readonly notice: string;
   readonly metadata: JsonObject;
-  /** Why the call has failed, whatever the program says: its changes were dropped, or it has hit a limit. */
+  /**
+   * Why the call failed although the program may report success: its changes were dropped, or it reached a
+   * limit.
+   */
   readonly fault?: {
     readonly code: ErrorCode;
-    /** A clause. */
+    /** A clause, to be put into a sentence. */
     readonly why: string;
     readonly hint?: string;
   };

@@ -17,38 +17,41 @@ export type ToolCategory =
   | 'external'
   | 'custom';
 
-/** Which configured timeout holds for a tool that names none of its own (F003). */
+/** The configured timeout that applies if a tool names none (F003). */
 export type TimeoutClass = 'default' | 'files' | 'commands' | 'external';
 
-/** What a tool gives back besides a plain text or value. @typeParam O what its output schema accepts */
+/**
+ * The result of a tool that returns more than a text or a value. @typeParam O the type of its output schema
+ */
 export interface ToolOutput<O = unknown> {
   /** Default: `structured` as JSON, or `content` in words. */
   readonly text?: string;
-  /** Pictures, sounds, documents and more texts, in order. */
+  /** Images, audio, documents and further texts, in order. */
   readonly content?: readonly ContentBlock[];
   readonly metadata?: JsonObject;
-  /** A JSON value; with an output schema, what that accepts. */
+  /** A JSON value. With an output schema, it must match the schema. */
   readonly structured?: unknown extends O ? JsonValue | object : O;
-  /** False: the tool keeps to the limit itself, and the engine must not cut text or message (default true). */
+  /** False: the tool limits its output itself, so text and message are not cut. Default true. */
   readonly truncatable?: boolean;
-  /** The tool has left out some of its output itself: `truncated` of the result says so. Default false. */
+  /** The tool left out a part of its output; `truncated` of the result is set. Default false. */
   readonly truncated?: boolean;
-  /** Where all of the output can be read, as `ctx.processes` has said it. */
+  /** The URI of the full output, from `ctx.processes`. */
   readonly outputRef?: string;
-  /** It ran, and the answer is a failure. Without a code: `execution_failed`. */
+  /** The tool ran, and its answer is a failure. Without a code: `execution_failed`. */
   readonly error?: {
     /** For the model. */
     readonly message: string;
     readonly code?: ErrorCode;
-    /** For the developer or the person; a model never sees it. */
+    /** For the developer or the person. Never sent to a model. */
     readonly hint?: string;
     readonly details?: JsonObject;
   };
 }
 
 /**
- * What `execute` may return. Without an output schema: a text, any JSON value, or an output. With one: the value itself,
- * unless it has a part that an output has (then as `{ structured: value }`), an output with `structured`, or a failure.
+ * The possible return values of `execute`. Without an output schema: a text, any JSON value, or a
+ * `ToolOutput`. With one: the value itself, unless it has a property of `ToolOutput` (then `{ structured:
+ * value }`), a `ToolOutput` with `structured`, or a failure.
  */
 export type ToolReturn<O = unknown> = unknown extends O
   ? string | number | boolean | null | object
@@ -68,108 +71,115 @@ export interface ProbeContext {
   readonly cwd: string;
   readonly files: ToolContext['files'];
   readonly signal: AbortSignal;
-  /** What was noted of the call before its effect, each with its `kind`: `intent`, `process`, `approval`. */
+  /** Notes about the call from before its effect, each with its `kind`: `intent`, `process`, `approval`. */
   readonly notes: readonly JsonObject[];
   /**
-   * What the files say of the last change that the call was about to make to them (D142, D143). `not_applied` also
-   * where it never came to one.
+   * The state of the files after the call's last intended change (D142, D143). `not_applied` also if it never
+   * started one.
    */
   readonly lastChange: 'applied' | 'not_applied' | 'unknown';
 }
 
-/** What a tool may look at to say what it would change. Files can be looked at, not changed. */
+/** What a tool may read to predict its changes. Files can be read, not changed. */
 export interface PreviewContext {
   readonly cwd: string;
   readonly files: ToolContext['files'];
   readonly signal: AbortSignal;
 }
 
-/** What a tool's declaration may go by. Bytes. */
+/** Limits that a tool's declaration can depend on, in bytes. */
 export interface DeclaredLimits {
   readonly maxApplyPatchBytes: number;
 }
 
 export interface EffectScope {
   readonly cwd: string;
-  /** Left out: the tool's own hold. */
+  /** Left out: the tool's own limits apply. */
   readonly limits?: DeclaredLimits;
 }
 
-/** How a tool is declared; `defineTool` makes it a `Tool`. */
+/** The declaration of a tool. `defineTool` turns it into a `Tool`. */
 export interface ToolSpec<A, O = unknown> {
   /** `^[A-Za-z0-9_-]{1,64}$` */
   readonly name: string;
-  /** Other names it answers to; a rule about the tool holds for all of them. */
+  /** Other names of the tool. A rule for one name applies to all. */
   readonly aliases?: readonly string[];
-  /** For people: what a list of tools shows instead of the name. */
+  /** For people: a list of tools shows it instead of the name. */
   readonly title?: string;
   readonly description: string;
   /** A Standard Schema (zod, valibot, arktype) or a JSON Schema. */
   readonly input: StandardSchemaV1<unknown, A> | JsonSchema;
   /**
-   * Pure: in the tool's own words, what is wrong with arguments that `input` refuses. Undefined, or left out: as the
-   * schema says it.
+   * Pure. Explains in the tool's own words why `input` rejects the arguments. Undefined or left out: the
+   * schema's message is used.
    */
   readonly explainArgs?: (args: JsonObject) => string | undefined;
-  /** A Standard Schema or a JSON Schema: what `structured` of a success is. */
+  /** A Standard Schema or a JSON Schema for `structured` of a success. */
   readonly output?: StandardSchemaV1<O, unknown> | JsonSchema;
-  /** Pure; called once per call, at planning. Default: `[{ kind: 'unknown' }]`; `() => []` touches nothing and runs unasked. */
+  /**
+   * Pure; called once per call, at planning. Default: `[{ kind: 'unknown' }]`. `() => []` touches nothing and
+   * runs without a question.
+   */
   readonly effects?: (args: A, at: EffectScope) => readonly Effect[];
   /**
-   * The only kinds that `effects` may give; any other is answered with `tool_panicked`, and nothing has run. What
-   * `definitions()` tells of side effects comes from here. Default: nothing is told, and every kind is accepted.
+   * The only kinds that `effects` may return. Any other kind is answered `tool_panicked`, and nothing has
+   * run. The annotations in `definitions()` are derived from it. Default: every kind is accepted, and there
+   * are no annotations.
    */
   readonly touches?: readonly EffectKind[];
   readonly requiresApproval?: boolean | ((args: A) => boolean);
   /**
-   * `after`: of a call that only runs commands the person is asked when these have ended, with their changes in hand, and
-   * nothing of them is real before. Only where the OS sandbox is required and the network off; else, and by default,
-   * `before`.
+   * `after`: a call that only runs commands is asked about when they have ended, with their changes, and
+   * nothing is committed before. Only if the OS sandbox is required and the network is off; otherwise, and by
+   * default, `before`.
    */
   readonly approval?: 'before' | 'after' | ((args: A) => 'before' | 'after');
-  /** Default: from the effects. */
+  /** Default: derived from the effects. */
   readonly risk?: Risk | ((args: A) => Risk);
-  /** Pure, no I/O. Default: from the effects. Secrets are redacted, more than 200 characters are cut. */
+  /**
+   * Pure, without I/O. Default: derived from the effects. Secrets are redacted; the text is cut after 200
+   * characters.
+   */
   readonly summarize?: (args: A) => string;
-  /** Beats every configured timeout; a function may answer undefined. */
+  /** Overrides every configured timeout. A function may return undefined. */
   readonly timeoutMs?: number | ((args: A) => number | undefined);
-  /** The tool's own default: beaten by a class that the configuration names explicitly (F003). */
+  /** The tool's default. A configured timeout for its class overrides it (F003). */
   readonly defaultTimeoutMs?: number;
   /** Default: `files` for category file and search, `commands` for execution, `external` for external. */
   readonly timeoutClass?: TimeoutClass;
   readonly category?: ToolCategory;
-  /** May be run again after a crash, if the policy allows; default false. */
+  /** The call may run again after a crash, if the policy allows it. Default false. */
   readonly idempotent?: boolean;
   /** Only for tools whose effects are all `read`. */
   readonly cacheable?: boolean;
   /**
-   * All that it does it does through its context: files, search and commands. `executor.preview` tries it; other tools
-   * answer there as in a dry run. Default false.
+   * The tool acts only through its context: files, search and commands. `executor.preview` can run it; other
+   * tools answer there as in a dry run. Default false.
    */
   readonly contained?: boolean;
   /**
-   * The tool is a program: all that a call does one process does, which `processes.runProgram` runs. `trusted`: what it
-   * declares is believed. Whether it runs in the OS sandbox the executor's `externalTools` says; there its changes are kept
-   * apart until it has ended, and a preview tries it.
+   * The tool is a program: each call is one process, which `processes.runProgram` runs. `trusted`: its
+   * declared effects are believed. The executor's `externalTools` decides whether it runs in the OS sandbox.
+   * There it runs in a transaction, and a preview can run it.
    */
   readonly program?: { readonly trusted: boolean };
-  /** It may start a background shell: what that changes is real at once. Default: it may. */
+  /** The tool may start a background shell, whose changes take effect at once. Default true. */
   readonly background?: boolean | ((args: A) => boolean);
-  /** Replaces the limit on serialised arguments for this tool (F019). Bytes. */
+  /** Overrides the size limit of serialized arguments for this tool (F019). Bytes. */
   readonly maxArgsBytes?: number | ((limits: DeclaredLimits) => number);
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;
   /**
-   * The changes to files that `execute` would make now, for the person who is asked. A throw says that it would fail,
-   * and why. At most 5 s. Left out: the person is shown the arguments.
+   * The file changes that `execute` would make now, shown in the question. A throw means that it would fail,
+   * and why. At most 5 s. Left out: the question shows the arguments.
    */
   previewChanges?(args: A, ctx: PreviewContext): Awaitable<readonly FileChange[]>;
-  /** After a crash: did it happen? Files can be looked at, not changed. */
+  /** After a crash: did the effect happen? Files can be read, not changed. */
   probe?(args: A, ctx: ProbeContext): Awaitable<'applied' | 'not_applied' | 'unknown'>;
 }
 
 /**
- * A declared tool, as `defineTool` returns it: normalized and frozen. Its arguments are erased to `unknown`; only what
- * its own schema has accepted is ever handed to it, and only the engine calls `execute`.
+ * A declared tool from `defineTool`: normalized and frozen. The type of its arguments is `unknown`. It only
+ * receives arguments that its schema accepts, and only the executor calls `execute`.
  */
 export interface Tool extends ToolSpec<unknown> {
   readonly aliases: readonly string[];
@@ -177,39 +187,39 @@ export interface Tool extends ToolSpec<unknown> {
   readonly timeoutClass: TimeoutClass;
 }
 
-/** A tool that remembers its argument type. */
+/** A tool that keeps its argument type. */
 export interface TypedTool<A> extends Tool {
-  /** Never there at run time; carries the type. */
+  /** Absent at run time; it carries the type. */
   readonly '~args'?: A;
 }
 
-/** What a tool can do at worst, in the terms of MCP's tool annotations. */
+/** The worst effects of a tool, in the terms of MCP's tool annotations. */
 export interface ToolAnnotations {
   /** It changes nothing. */
   readonly readOnlyHint: boolean;
-  /** It may replace or remove what is there. */
+  /** It may replace or remove existing data. */
   readonly destructiveHint: boolean;
-  /** The same call twice changes no more than once. */
+  /** Repeating the call has no further effect. */
   readonly idempotentHint: boolean;
   /** It may reach beyond this machine. */
   readonly openWorldHint: boolean;
 }
 
-/** What a model, or a client that offers the tool to one, is shown. */
+/** The description of a tool for a model, or for a client that passes it to one. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  /** What `structured` of a result follows; only where the tool has an output schema. */
+  /** The schema of `structured` in a result. Only for a tool with an output schema. */
   readonly outputSchema?: JsonSchema;
-  /** Only for a tool that says what it touches. */
+  /** Only for a tool with `touches`. */
   readonly annotations?: ToolAnnotations;
 }
 
-/** Tools by name. Lookups also take aliases. Safe under concurrent use: every operation is one step. */
+/** Tools by name. Lookups accept aliases. Safe under concurrent use: every operation is one step. */
 export interface Registry {
-  /** @throws ToolError `duplicate_tool`, `config_invalid`; on a throw nothing was registered. */
+  /** @throws ToolError `duplicate_tool`, `config_invalid`; then nothing was registered. */
   register(tool: Tool): void;
   /** @throws ToolError `unknown_tool` with the nearest name. */
   get(name: string): Tool;
@@ -217,10 +227,10 @@ export interface Registry {
   has(name: string): boolean;
   /** Sorted by name. */
   list(): readonly Tool[];
-  /** What a model is shown, sorted by name; the same bytes every time. */
+  /** The definitions for a model, sorted by name; the same bytes every time. */
   definitions(): readonly ToolDefinition[];
-  /** Grows with every registration; lets readers keep what they derived. */
+  /** Increases with every registration, so readers know when a derived value is outdated. */
   readonly revision: number;
-  /** Why there is no tool of that name, where more is known than that. */
+  /** Explains why a tool is missing, if the reason is known. */
   whyMissing?(name: string): ToolError | undefined;
 }
