@@ -1,6 +1,6 @@
 /**
- * Waits for `work`, but no longer than until `signal` aborts; then it rejects with the signal's reason. What `work`
- * does later is ignored. Nothing is left on the signal.
+ * Waits for `work` until `signal` aborts, then rejects with the signal's reason. A later outcome of `work` is
+ * ignored. No listener stays on the signal.
  */
 export function abortable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

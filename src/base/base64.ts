@@ -4,15 +4,15 @@ export function toBase64(bytes: Uint8Array): string {
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The bytes of a text in base64; undefined where it is none. */
+/** Decodes base64; undefined if the text is not base64. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** Freezes an object whose JSON holds the bytes under `data` as base64. A structured clone loses that. */
+/** Freezes an object whose JSON form encodes `data` as base64. A structured clone loses this method. */
 export function withBase64Json<T extends object>(value: T): Readonly<T> {
-  // Not enumerable: it is no part of what is compared, copied and shown.
+  // Not enumerable, so it is not compared, copied or shown.
   Object.defineProperty(value, 'toJSON', { value: base64Json });
   return Object.freeze(value);
 }

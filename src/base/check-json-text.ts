@@ -3,7 +3,9 @@ import { JsonTextError } from './json-text-error.js';
 export interface JsonTextLimits {
   readonly maxDepth: number;
   readonly maxValues: number;
-  /** Lets numbers pass that a double cannot hold, halves of characters, and any key: for who keeps the text. */
+  /**
+   * For callers that keep the text: accepts numbers that a double cannot hold, lone surrogates, and any key.
+   */
   readonly keepsText?: boolean;
 }
 
@@ -35,19 +37,19 @@ const PLAIN = /[^"\\\u0000-\u001f\ud800-\udfff]*/y;
 /** The same with common escapes in it: where there was one, many follow. Bounded, since it keeps its way back. */
 // oxlint-disable-next-line no-control-regex -- as above
 const ESCAPED = /(?:[^"\\\u0000-\u001f\ud800-\udfff]|\\["\\/bfnrt]){0,1000}/y;
-/** By character code: 1 for what may follow a backslash and stands for itself. */
+/** By character code: 1 for a simple escape after a backslash. */
 const SIMPLE_ESCAPES = Uint8Array.from({ length: 128 }, (_, code) =>
   '"\\/bfnrt'.includes(String.fromCharCode(code)) ? 1 : 0,
 );
 const LITERALS: { readonly [first: string]: string } = { t: 'true', f: 'false', n: 'null' };
 const SHORT_RUN = 16;
-/** Any integer of so many digits is exact. */
+/** Every integer with at most this many digits is exact. */
 const EXACT_DIGITS = 15;
 
 class Scanner {
   readonly #text: string;
   readonly #limits: JsonTextLimits;
-  /** The containers around this place: an object's keys so far, or null for an array. */
+  /** The open containers: the keys so far for an object, null for an array. */
   readonly #open: (Set<string> | null)[] = [];
   #at = 0;
   #values = 0;
@@ -65,7 +67,7 @@ class Scanner {
     } while (this.#leaveValue());
   }
 
-  /** Steps over a value's beginning. False when that opened a container whose first value comes next. */
+  /** Steps over the start of a value. False if it opened a container whose first value comes next. */
   #enterValue(): boolean {
     const code = this.#skipSpace();
     this.#values += 1;
@@ -97,7 +99,7 @@ class Scanner {
     return false;
   }
 
-  /** Steps over what follows a value. True when another value comes next. */
+  /** Steps over the end of a value. True if another value comes next. */
   #leaveValue(): boolean {
     for (;;) {
       const code = this.#skipSpace();
@@ -126,7 +128,7 @@ class Scanner {
     const key = escaped
       ? String(JSON.parse(this.#text.slice(start, this.#at)))
       : this.#text.slice(start + 1, this.#at - 1);
-    // A caller that keeps the text gives it back as it is, and a model may have written any name.
+    // A caller that keeps the text returns it unchanged, and a model may write any key.
     if (key === '__proto__' && this.#limits.keepsText !== true)
       this.#fail(start, 'the key "__proto__" is not allowed. Leave it out.');
     if (keys.has(key)) {
@@ -137,7 +139,7 @@ class Scanner {
     this.#at += 1;
   }
 
-  /** True when the string holds escapes, so that its text is not its value. */
+  /** True if the string contains escapes, so its text differs from its value. */
   #skipString(): boolean {
     const text = this.#text;
     const start = this.#at;
@@ -153,7 +155,7 @@ class Scanner {
       }
       if (code === BACKSLASH) {
         escaped = true;
-        // Escapes are frequent where text is quoted twice: no call for the common ones.
+        // Texts that are quoted twice have many escapes: the common ones need no function call.
         at = SIMPLE_ESCAPES[text.charCodeAt(at + 1)] === 1 ? at + 2 : this.#skipEscape(at);
       } else if (code < SPACE) {
         this.#fail(at, `a raw ${nameControl(code)} inside a string. Write it as ${escapeControl(code)}.`);
@@ -183,7 +185,7 @@ class Scanner {
     return this.#fail(at, 'an escape that JSON does not know. Write a backslash itself as \\\\.');
   }
 
-  /** A half of a pair may be raw or escaped: what counts is the string's value. */
+  /** Half of a pair may be raw or escaped: the string's value counts. */
   #skipSurrogates(at: number, unit: number, width: number): number {
     const text = this.#text;
     const next = at + width;
@@ -261,11 +263,11 @@ class Scanner {
 
 function losesDigits(integer: string, value: number): boolean {
   if (Number.isSafeInteger(value)) return false;
-  // JSON.stringify pads the shortest digits with zeros: what a program wrote, it shall be able to read.
+  // JSON.stringify pads the shortest digits with zeros, and a program must be able to read its own output.
   return BigInt(integer) !== BigInt(value) && integer !== String(value);
 }
 
-/** The place after an integer that needs no further look, or -1: then the slow way decides. */
+/** The position after an integer that is surely exact, or -1 to use the slow check. */
 function skipShortInteger(text: string, start: number): number {
   let at = start;
   let code = text.charCodeAt(at);
@@ -278,7 +280,7 @@ function skipShortInteger(text: string, start: number): number {
   return isWhole && at > start && at - start <= EXACT_DIGITS ? at : -1;
 }
 
-/** -1 when there are no four hexadecimal digits. */
+/** -1 if there are not four hexadecimal digits. */
 function readHex(text: string, at: number): number {
   let unit = 0;
   for (let index = at; index < at + 4; index++) {

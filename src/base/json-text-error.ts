@@ -1,11 +1,11 @@
-/** Says where a JSON text is wrong and how to mend it, in words that can be handed to a model. */
+/** An error in a JSON text, with its position and a remedy. The message may be shown to a model. */
 export class JsonTextError extends Error {
   /** UTF-16 code units from the start of the text. */
   readonly position: number;
-  /** Both count from 1; the column counts UTF-16 code units. */
+  /** Counted from 1; the column counts UTF-16 code units. */
   readonly line: number;
   readonly column: number;
-  /** The message without its opening, for a sentence that already says what was parsed. */
+  /** The message without its prefix, for a sentence that already names the parsed text. */
   readonly detail: string;
 
   constructor(text: string, position: number, problem: string) {

@@ -1,12 +1,12 @@
-/** A member of a `LiveSet`; of one at a time. */
+/** A member of a `LiveSet`. It can be in one set at a time. */
 export interface LiveMember {
-  /** Where it is in the set; -1: in none. The set's own to write. */
+  /** The index in the set, or -1. Only the set writes it. */
   place: number;
 }
 
 /**
- * A set of what comes and goes all the time. A `Set` keeps what has left it alive: the tables that it outgrows grow old
- * with all that was in them, and only a collection of the whole heap frees them.
+ * A set for members that come and go all the time. A `Set` keeps removed members alive: its old tables reach
+ * the old generation of the heap, and only a full garbage collection frees them.
  */
 export class LiveSet<T extends LiveMember> {
   readonly #members: T[] = [];
@@ -20,13 +20,13 @@ export class LiveSet<T extends LiveMember> {
     return this.#members;
   }
 
-  /** Adds what is in no set. */
+  /** Adds a member that is in no set. */
   add(member: T): void {
     member.place = this.#members.length;
     this.#members.push(member);
   }
 
-  /** False where it is in the set no longer. */
+  /** False if the member is not in this set. */
   delete(member: T): boolean {
     const { place } = member;
     const last = this.#members.at(-1);

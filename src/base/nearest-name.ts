@@ -1,11 +1,13 @@
-/** Longer names are compared by their folded spelling only: an edit distance is quadratic in the length. */
+/**
+ * Longer names are compared only without case and separators: an edit distance is quadratic in the length.
+ */
 const MAX_COMPARED_LENGTH = 80;
 const MAX_COMPARED_CANDIDATES = 1_000;
 
 /**
- * The candidate that was most likely meant by `name`: the same but for case, underscores and hyphens; else the one
- * with the fewest typing slips (at most a third of its letters, three at most); else the only one that shares its words
- * (`file_path` for `path`). Never `name` itself. Ties go to the earlier candidate.
+ * The most likely intended candidate: one that differs only in case, underscores and hyphens; else the one
+ * with the fewest typing slips (at most a third of its letters, at most three); else the only one that shares
+ * its words (`file_path` for `path`). Never `name` itself. The earlier candidate wins a tie.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const others = firstOthers(candidates, name);
@@ -17,16 +19,16 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   );
 }
 
-/** Something that goes by a name, and perhaps by others. */
+/** An object with a name and possibly aliases. */
 export interface Named {
   readonly name: string;
   readonly others: readonly string[];
 }
 
 /**
- * The names of all candidates, the nearest to `name` first: by typing slips in proportion to the length, where a shared
- * word counts as half of the way. What another of its names is near to is near. Ties stay in the given order; only the
- * first thousand candidates are compared.
+ * The names of all candidates, nearest first: by typing slips relative to the length, where a shared word
+ * counts as half. An alias counts like the name. Ties keep the given order; only the first thousand
+ * candidates are compared.
  */
 export function byNearness(name: string, candidates: readonly Named[]): string[] {
   const folded = fold(name).slice(0, MAX_COMPARED_LENGTH);
@@ -100,8 +102,8 @@ function wordsOf(name: string): Set<string> {
 }
 
 /**
- * How many typing slips turn one text into the other: letters inserted, left out, replaced, or two neighbours swapped
- * (optimal string alignment). Time grows with the product of the lengths: bound them first.
+ * The number of typing slips between two texts: letters inserted, omitted or replaced, or two neighbours
+ * swapped (optimal string alignment). The time grows with the product of the lengths, so limit them first.
  */
 export function countSlips(from: string, to: string): number {
   let beforeLast: number[] = [];

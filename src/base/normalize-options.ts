@@ -1,6 +1,6 @@
 import { ToolError } from '../errors/tool-error.js';
 
-/** One option: its default, what is accepted, and how that is said. */
+/** One option: its default, its accepted values, and their description. */
 export interface OptionRule<V> {
   readonly fallback: V;
   readonly accepts: (value: unknown) => boolean;
@@ -11,9 +11,9 @@ export interface OptionRule<V> {
 export type OptionRules<T> = { readonly [K in keyof T]-?: OptionRule<T[K]> };
 
 /**
- * Makes given options complete and checked, once, at the border.
- * @param label where the options stand, for messages: `limits`.
- * @throws ToolError `config_invalid` for an unknown option and for a value that is not accepted.
+ * Checks options and fills in defaults, once, at the border.
+ * @param label the place of the options in messages: `limits`.
+ * @throws ToolError `config_invalid` for an unknown option or an invalid value.
  */
 export function normalizeOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): T {
   const values = valuesIn(label, given, rules);
@@ -26,8 +26,8 @@ export function normalizeOptions<T extends object>(label: string, given: unknown
 }
 
 /**
- * The same, where nothing has to be made complete: for options that come with every call.
- * @throws ToolError `config_invalid` for an unknown option and for a value that is not accepted.
+ * Checks options without filling in defaults, for options that come with every call.
+ * @throws ToolError `config_invalid` for an unknown option or an invalid value.
  */
 export function checkOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): void {
   const values = valuesIn(label, given, rules);
@@ -60,7 +60,7 @@ function acceptedValue<T extends object, K extends keyof T & string>(
   if (value !== undefined && !accepts(value)) {
     throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${show(value)}.`);
   }
-  // Checked by `accepts` just above, which is what makes the value a T[K].
+  // `accepts` has just checked that the value is a T[K].
   return value as T[K] | undefined;
 }
 
@@ -89,7 +89,7 @@ export const isTextList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 function show(value: unknown): string {
-  // JSON would call NaN and Infinity null.
+  // JSON would write NaN and Infinity as null.
   if (typeof value === 'number') return String(value);
   try {
     return (JSON.stringify(value) ?? typeof value).slice(0, 80);

@@ -1,6 +1,6 @@
 /**
- * The URL that `text` is, if it is one. Not by `URL.canParse`: once V8 has optimised a caller, Node 20's takes texts
- * with Latin-1 letters (`https://bücher.example/`) for no URLs.
+ * Parses a URL; undefined if the text is not one. Does not use `URL.canParse`: after V8 has optimized a
+ * caller, Node 20's version rejects URLs with Latin-1 letters (`https://bücher.example/`).
  */
 export function parseUrl(text: string): URL | undefined {
   try {

@@ -1,13 +1,13 @@
 const MAX_CHARACTERS = 60;
 const MAX_ITEMS = 8;
 
-/** A value of a configuration in a message: one line, short, nothing in it that a terminal would obey. */
+/** A configuration value for a message: one line, short, safe for a terminal. */
 export function showValue(value: unknown): string {
   const text = write(value, 0);
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text;
 }
 
-/** A key as it is written in TOML: in quotes where it has to be. */
+/** A key in TOML syntax, quoted if necessary. */
 export function showKey(path: readonly (string | number)[]): string {
   const text = path.slice(0, MAX_ITEMS).reduce<string>((before, step) => {
     if (typeof step === 'number') return `${before}[${step}]`;
@@ -17,7 +17,7 @@ export function showKey(path: readonly (string | number)[]): string {
   return text.length > 2 * MAX_CHARACTERS ? `${text.slice(0, 2 * MAX_CHARACTERS - 1)}…` : text;
 }
 
-/** A file in a message: as it is, unless a terminal would obey it. */
+/** A file path for a message, quoted if it could control a terminal. */
 export function showPath(path: string): string {
   return /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(path) ? quote(path).slice(1, -1) : path;
 }

@@ -1,8 +1,10 @@
 /*
- * A function, because V8 makes a set of Unicode as slowly as it loads a module: a program that shows nothing does not
- * wait for it.
+ * A function, because V8 takes milliseconds to build a Unicode set: only programs that show text pay for it.
  */
 
-/** Characters that cannot be seen: controls, formats, blanks that are no space, fillers, private and broken characters. */
+/**
+ * Invisible characters: controls, formats, blanks other than the space, fillers, private and invalid
+ * characters.
+ */
 export const unseenCharacters = (): RegExp =>
   /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;

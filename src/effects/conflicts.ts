@@ -2,19 +2,19 @@ import type { Effect, EffectKind } from '../contract/effect.js';
 import { type EffectRow, rowOf } from './effect-kinds.js';
 import { hasSideEffect } from './traits.js';
 
-/** An effect with the canonical path the sandbox found for it at planning. */
+/** An effect with its canonical path from planning. */
 export interface PlacedEffect {
   readonly effect: Effect;
-  /** Canonical and absolute; present for effects on paths, and for commands: where they start. */
+  /** Canonical and absolute. Present for effects on paths, and for commands, where it is their directory. */
   readonly at?: string;
 }
 
-/** Decides whether one canonical path is the other or lies below it. */
+/** Whether the inner canonical path is the outer one or lies below it. */
 export type Covers = (outer: string, inner: string) => boolean;
 
 /**
- * Two calls conflict when one changes what the other reads or changes. What cannot be told (`run`, `unknown`)
- * conflicts with everything that touches anything, also with a second question to the person.
+ * Two calls conflict if one changes a thing that the other reads or changes. `run` and `unknown` conflict
+ * with every call that touches anything, even a question to the person.
  */
 export function conflicts(a: readonly PlacedEffect[], b: readonly PlacedEffect[], covers: Covers): boolean {
   for (const x of a) for (const y of b) if (clash(x, y, covers)) return true;

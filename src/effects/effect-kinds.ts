@@ -1,10 +1,10 @@
 import type { Effect, EffectFields, EffectKind, Risk } from '../contract/effect.js';
 import type { ToolAnnotations } from '../contract/tool.js';
 
-/** What the context of a call may be used for. */
+/** A use of the call's context. */
 export type Capability = 'read' | 'write' | 'delete' | 'run' | 'watch shell' | 'end shell';
 
-/** One field of a kind, as a tool may give it. */
+/** One field of an effect kind, as a tool may give it. */
 export interface EffectField {
   readonly accepts: (value: unknown) => boolean;
   /** Completes the sentence `effect 0 (run) needs shell, …`. */
@@ -12,25 +12,28 @@ export interface EffectField {
   readonly isOptional?: true;
 }
 
-/** Everything that toolexec knows of one kind of effect. */
+/** Everything that toolexec knows about one kind of effect. */
 export interface EffectRow<K extends EffectKind> {
-  /** In the order in which the frozen effect shows them. */
+  /** In the order of the frozen effect. */
   readonly fields: { readonly [F in keyof Required<EffectFields[K]>]: EffectField };
   readonly risk: (effect: Effect<K>) => Risk;
   /** Whether it changes anything outside the call (D021). */
   readonly sideEffect: 'always' | 'never' | ((effect: Effect<K>) => boolean);
   /**
-   * With what another call must not run at the same time. `everything`: any effect at all. `places`: an effect on an
-   * overlapping path, where one of the two has a side effect. A function: another effect of the same kind.
+   * The effects that must not run at the same time. `everything`: any effect. `places`: an effect on an
+   * overlapping path, if one of the two has a side effect. A function: another effect of the same kind.
    */
   readonly conflicts: 'everything' | 'places' | ((a: Effect<K>, b: Effect<K>) => boolean);
-  /** What the context may be used for, of what the effect names; `everything`: all of it, anywhere inside the roots. */
+  /**
+   * The uses of the context that the effect allows on the thing it names. `everything`: all uses, anywhere
+   * inside the roots.
+   */
   readonly grants: (effect: Effect<K>) => readonly Capability[] | 'everything';
-  /** The worst that an effect of this kind can do, in the terms of MCP's annotations. */
+  /** The worst case of this kind, in the terms of MCP's annotations. */
   readonly hints: { readonly destroys: boolean; readonly reachesOut: boolean };
-  /** For people: summaries, plans, the reasons of the policy. */
+  /** For people: in summaries, plans and policy reasons. */
   readonly words: (effect: Effect<K>) => string;
-  /** Where a rule names the kind alone, its examples are held against this. */
+  /** A rule that names only the kind is tested against these examples. */
   readonly example: Effect<K>;
 }
 
@@ -55,7 +58,7 @@ const WATCH_END: readonly Capability[] = ['watch shell', 'end shell'];
 const always = (): boolean => true;
 const never = (): boolean => false;
 
-/** The one table of effect kinds: all that depends on a kind is read from its row. */
+/** The table of effect kinds. Everything that depends on a kind is read from its row. */
 export const EFFECT_KINDS: { readonly [K in EffectKind]: EffectRow<K> } = {
   read: {
     fields: { path: TEXT },
@@ -72,9 +75,9 @@ export const EFFECT_KINDS: { readonly [K in EffectKind]: EffectRow<K> } = {
     risk: () => 'medium',
     sideEffect: 'always',
     conflicts: 'places',
-    // A tool that may change a file may also look at it.
+    // A tool that may change a file may also read it.
     grants: () => READ_WRITE,
-    // A write may replace what was there.
+    // A write may replace existing content.
     hints: { destroys: true, reachesOut: false },
     words: ({ path }) => `write ${path}`,
     example: { kind: 'write', path: '.' },
@@ -103,7 +106,7 @@ export const EFFECT_KINDS: { readonly [K in EffectKind]: EffectRow<K> } = {
     fields: { id: TEXT, access: { ...oneOf('read'), isOptional: true } },
     risk: ({ access }) => (access === 'read' ? 'low' : 'medium'),
     sideEffect: ({ access }) => access !== 'read',
-    // Also two readings: each shows what came since the one before it.
+    // Two reads conflict too: each returns the output since the previous one.
     conflicts: (a, b) => a.id === b.id,
     grants: ({ access }) => (access === 'read' ? WATCH : WATCH_END),
     hints: { destroys: true, reachesOut: false },
@@ -171,19 +174,19 @@ export function rowOf<K extends EffectKind>(effect: Effect<K>): EffectRow<K> {
   return EFFECT_KINDS[effect.kind];
 }
 
-/** The kinds that have such a field: what a rule about it can speak of. */
+/** The kinds with this field: a rule about the field can match them. */
 export function kindsWith(field: string): readonly EffectKind[] {
   return KIND_NAMES.filter((kind) => Object.hasOwn(EFFECT_KINDS[kind].fields, field));
 }
 
-/** What MCP's annotations can say of a tool that touches no more than these kinds. */
+/** MCP's annotations for a tool that touches only these kinds. */
 export function annotationsOf(touches: readonly EffectKind[], idempotent: boolean): ToolAnnotations {
   const rows = touches.map((kind) => EFFECT_KINDS[kind]);
   const readOnlyHint = rows.every(({ sideEffect }) => sideEffect === 'never');
   return Object.freeze({
     readOnlyHint,
     destructiveHint: rows.some(({ hints }) => hints.destroys),
-    // To look twice changes no more than to look once.
+    // Reading twice changes no more than reading once.
     idempotentHint: idempotent || readOnlyHint,
     openWorldHint: rows.some(({ hints }) => hints.reachesOut),
   });

@@ -2,8 +2,9 @@ import type { Effect, EffectKind } from '../contract/effect.js';
 import { EFFECT_KINDS, type EffectField, isEffectKind, KIND_NAMES } from './effect-kinds.js';
 
 /**
- * Takes what a tool declared: a frozen copy, so that neither the tool nor a reader of it can widen it later.
- * @throws TypeError that names the effect, the field and what is expected.
+ * Parses the declared effects of a tool into a frozen copy, so neither the tool nor a reader can widen them
+ * later.
+ * @throws TypeError that names the effect, the field and the expected value.
  */
 export function parseEffects(declared: unknown): readonly Effect[] {
   if (!Array.isArray(declared)) {
@@ -13,14 +14,14 @@ export function parseEffects(declared: unknown): readonly Effect[] {
   return Object.freeze(Array.from(declared, parseEffect));
 }
 
-/** Many calls touch nothing; they share one list. */
+/** Many calls have no effects; they share one list. */
 const NONE: readonly Effect[] = Object.freeze([]);
 
 function parseEffect(declared: unknown, index: number): Effect {
   if (typeof declared !== 'object' || declared === null) {
     throw new TypeError(`effect ${index} must be an object, got ${kindOf(declared)}`);
   }
-  // Each property is read once: a getter that answers differently later does not count.
+  // Each property is read once, so a getter cannot answer differently later.
   const given = declared as { readonly [key: string]: unknown };
   const { kind } = given;
   if (!isEffectKind(kind)) {
@@ -43,7 +44,7 @@ function parseEffect(declared: unknown, index: number): Effect {
 
 type NamedFields = readonly { readonly name: string; readonly field: EffectField }[];
 
-/** The fields of every kind as lists: this is asked for every call. */
+/** The fields of every kind as lists, because every call needs them. */
 const FIELDS: ReadonlyMap<EffectKind, NamedFields> = new Map(
   KIND_NAMES.map((kind) => {
     const fields: Readonly<Record<string, EffectField>> = EFFECT_KINDS[kind].fields;

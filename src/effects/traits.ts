@@ -11,20 +11,22 @@ export function hasSideEffect(effect: Effect): boolean {
   return typeof sideEffect === 'function' ? sideEffect(effect) : sideEffect === 'always';
 }
 
-/** Whether there is no effect of this kind without a side effect; of `call` and `process` the access decides. */
+/**
+ * Whether every effect of this kind has a side effect; for `call` and `process` that depends on the access.
+ */
 export function alwaysChanges(kind: EffectKind): boolean {
   return EFFECT_KINDS[kind].sideEffect === 'always';
 }
 
 /**
- * A durable start record is needed unless the call only looks at files: running it again harms nothing. Also asked of
- * effects that an older or newer version has recorded, so that it reads no table.
+ * Whether a call only reads files. Such a call needs no durable start record, because running it again is
+ * harmless. Also used for effects that another version recorded, so it reads no table.
  */
 export function isAllReads(effects: readonly Effect[]): boolean {
   return effects.every(({ kind }) => kind === 'read');
 }
 
-/** By index: this is asked of every call. */
+/** By index, because every call runs this. */
 export function runsCommand(effects: readonly Effect[]): boolean {
   for (let index = 0; index < effects.length; index++) if (effects[index]?.kind === 'run') return true;
   return false;
@@ -32,9 +34,9 @@ export function runsCommand(effects: readonly Effect[]): boolean {
 
 const ORDER: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2 };
 
-/** The risk of the most dangerous effect; none at all is low. */
+/** The risk of the most dangerous effect; low if there are none. */
 export function riskOfEffects(effects: readonly Effect[]): Risk {
-  // Before the loop, which costs every call an iterator.
+  // Before the loop, whose iterator every call would pay for.
   if (effects.length === 0) return 'low';
   let risk: Risk = 'low';
   for (const effect of effects) {
@@ -44,12 +46,12 @@ export function riskOfEffects(effects: readonly Effect[]): Risk {
   return risk;
 }
 
-/** Of a call around which nothing is known to stand. */
+/** The containment of a call that nothing is known to contain. */
 export function uncontained(effects: readonly Effect[]): Containment {
   return { transaction: false, network: reachesOut(effects), undo: false };
 }
 
-/** Whether an effect may use the network, if nothing keeps it from that. */
+/** Whether an effect can use the network, if nothing prevents it. */
 export function reachesOut(effects: readonly Effect[]): boolean {
   return effects.some((effect) => rowOf(effect).hints.reachesOut);
 }
@@ -58,18 +60,18 @@ export function isRisk(value: unknown): value is Risk {
   return typeof value === 'string' && Object.hasOwn(ORDER, value);
 }
 
-/** Whether the effect lets its call use the context so, within what the effect names. */
+/** Whether the effect allows this use of the context. */
 export function grants(effect: Effect, capability: Capability): boolean {
   const granted = rowOf(effect).grants(effect);
   return granted === 'everything' || granted.includes(capability);
 }
 
-/** Whether the effect names nothing and grants everything. */
+/** Whether the effect allows every use. */
 export function grantsEverything(effect: Effect): boolean {
   return rowOf(effect).grants(effect) === 'everything';
 }
 
-/** The default approval summary: what the call will touch, in words. */
+/** The default approval summary: the effects of the call in words. */
 export function describeEffects(toolName: string, effects: readonly Effect[]): string {
   if (effects.length === 0) return `${toolName} (touches nothing)`;
   const shown = effects.slice(0, 4).map(describeEffect);

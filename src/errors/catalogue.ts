@@ -1,6 +1,6 @@
 /**
- * Every error code toolexec speaks, once. Types, exit codes, docs/errors.md and the tests read this table.
- * Codes are append-only: a retired code keeps its row and is never used for anything else.
+ * Every error code of toolexec. Types, exit codes, docs/errors.md and the tests read this table. Codes are
+ * append-only: a retired code keeps its row and is never reused.
  */
 export const ERROR_CATALOGUE = {
   bad_args: {
@@ -130,7 +130,7 @@ export const ERROR_CATALOGUE = {
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** Exit codes of the command, in the order in which they win (contract: “the first that applies”). */
+/** Exit codes of the command in their order of precedence: the first that applies counts. */
 export const EXIT_CODES = {
   usage: { code: 2, meaning: 'wrong usage, input or configuration' },
   interrupted: { code: 130, meaning: 'interrupted' },

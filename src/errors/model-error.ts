@@ -1,5 +1,5 @@
 export interface ModelErrorOptions {
-  /** The status of the provider's answer, where it gave one. */
+  /** The HTTP status of the provider's answer, if it gave one. */
   readonly status?: number;
   /** The same request may succeed later. Default false. */
   readonly retriable?: boolean;
@@ -7,11 +7,11 @@ export interface ModelErrorOptions {
 }
 
 /**
- * What a model throws while it streams: the provider refused the request, the connection was cut, a time limit passed,
- * or the signal aborted. Its message never holds a key.
+ * Thrown by a model's stream: the provider refused the request, the connection was cut, a time limit passed,
+ * or the signal aborted. The message never contains a key.
  */
 export class ModelError extends Error {
-  /** Left out where no answer came: no connection, a timeout, a cancellation. */
+  /** Left out without an answer: no connection, a timeout, a cancellation. */
   declare readonly status?: number;
   readonly retriable: boolean;
 

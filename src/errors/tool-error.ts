@@ -1,16 +1,16 @@
 import { type ErrorCode, isErrorCode } from './catalogue.js';
 
-/** Facts about a failure that programs read: JSON values only. */
+/** Facts about a failure for programs. JSON values only. */
 export type ErrorDetails = { readonly [key: string]: unknown };
 
 export interface ToolErrorOptions {
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
-  /** What the developer or the person can do about it; no provider is sent it. */
+  /** What the developer or the person can do. It is never sent to a provider. */
   readonly hint?: string;
 }
 
-/** What travels over the wire; `ToolError.fromJSON` makes it a `ToolError` again. */
+/** The wire form. `ToolError.fromJSON` turns it into a `ToolError` again. */
 export interface ToolErrorJson {
   readonly name: 'ToolError';
   readonly code: ErrorCode;
@@ -23,15 +23,15 @@ export interface ToolErrorJson {
 const BRAND = Symbol.for('toolexec.ToolError');
 
 /**
- * The one error class of toolexec: a code of the catalogue, a message that says what to do, data, and a cause.
- * Thrown by a tool it becomes the call's failed result with this code (A019, D094).
+ * The error class of toolexec: a code from the catalogue, a message with a remedy, data, and a cause. If a
+ * tool throws it, the call's result fails with this code (A019, D094).
  */
 export class ToolError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
-  /** There only where it was given. */
+  /** Present only if it was given. */
   declare readonly hint?: string;
-  /** Recognised across copies of the package and realms, where `instanceof` is not. */
+  /** Identifies the class across copies of the package and across realms, where `instanceof` fails. */
   readonly [BRAND] = true;
 
   constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {
@@ -54,13 +54,14 @@ export class ToolError extends Error {
     };
   }
 
-  /** @throws TypeError when `value` is not what `toJSON` writes. */
+  /** @throws TypeError if `value` does not come from `toJSON`. */
   static fromJSON(value: unknown): ToolError {
     return errorFromJson(value);
   }
 }
 
-// Outside of the class: the bundler renames a class that names itself in a static member, and stacks show that name.
+// Outside the class: the bundler renames a class that names itself in a static member, and stack traces show
+// that name.
 function errorFromJson(value: unknown): ToolError {
   if (!isToolErrorJson(value)) throw new TypeError('Cannot read a ToolError: { code, message } expected.');
   return new ToolError(value.code, value.message, {
@@ -70,12 +71,15 @@ function errorFromJson(value: unknown): ToolError {
   });
 }
 
-/** True for a ToolError of any copy of this package; with `code`, also somewhere along its causes (A019). */
+/**
+ * True for a ToolError from any copy of this package; with `code`, also if an error in its chain of causes
+ * has that code (A019).
+ */
 export function isToolError(error: unknown, code?: ErrorCode): error is ToolError {
   for (let at = error, depth = 0; at !== undefined && at !== null && depth < 32; depth++) {
     const branded = typeof at === 'object' && (at as { [BRAND]?: unknown })[BRAND] === true;
     if (branded && (code === undefined || (at as ToolError).code === code)) return true;
-    // Without a code only the error itself is asked: a wrapper is not a ToolError because its cause is one.
+    // Without a code only the error itself counts: a wrapper is not a ToolError because its cause is one.
     if (code === undefined) return false;
     at = typeof at === 'object' ? (at as { cause?: unknown }).cause : undefined;
   }

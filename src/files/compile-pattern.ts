@@ -3,40 +3,40 @@ import { foldCase } from '../patterns/fold-case.js';
 import { type Glob, isNegated, matchesParts, parseGlob } from '../patterns/glob.js';
 import { literalSegment, type Segment } from '../patterns/segment.js';
 
-/** A deny pattern, ready to be asked about one entry of a directory. */
+/** A deny pattern, compiled to match one directory entry. */
 export interface DenyPattern {
   /** As it was configured. */
   readonly source: string;
   /**
-   * What the pattern is compared with: `name` is the entry's name alone (one component decides, wherever it
-   * stands), `absolute` its path, `relative` its path from a root.
+   * What the pattern is compared with. `name`: the entry's name alone, at any depth. `absolute`: its absolute
+   * path. `relative`: its path from a root.
    */
   readonly subject: 'name' | 'absolute' | 'relative';
-  /** The name in lower case, where only one name can match. */
+  /** In lower case, if only one name can match. */
   readonly literalName: string | undefined;
-  /** How every name that it can match begins and ends, in lower case. */
+  /** The start and end of every matching name, in lower case. */
   readonly head: string;
   readonly tail: string;
-  /** Quick and never wrongly false; `name` is in lower case. */
+  /** A quick test without false negatives; `name` is in lower case. */
   mayMatch(name: string): boolean;
-  /** @param names of the subject, folded; those of an absolute path begin with `ROOT`. */
+  /** @param names the subject's names, folded; an absolute path starts with `ROOT`. */
   matches(names: readonly string[]): boolean;
-  /** Whether they are those of a directory that the pattern names, and that what it denies lies in. */
+  /** Whether these are the names of a directory that the pattern passes through. */
   leadsTo(names: readonly string[]): boolean;
-  /** Whether the pattern speaks of all below this directory, which may lie above a root. */
+  /** Whether the pattern matches everything below this directory, which may lie above a root. */
   coversBelow(directory: readonly string[]): boolean;
 }
 
-/** Begins every absolute path, so that `/etc` is never found in a path from a root. */
+/** The first name of every absolute path, so `/etc` is never found inside a relative path. */
 export const ROOT = '/';
 
 const ROOT_PART = literalSegment(ROOT);
 
 /**
- * One for each alternative: `{/etc,keys}/x` speaks of two different places. Case never saves a path from a pattern, nor
- * does a leading dot.
- * @param roots left out: what begins with a slash is an absolute path.
- * @throws ToolError `config_invalid` for what is no glob
+ * Compiles one pattern per alternative: `{/etc,keys}/x` names two different places. Case and a leading dot
+ * never exempt a path from a pattern.
+ * @param roots left out: a pattern with a leading slash is an absolute path.
+ * @throws ToolError `config_invalid` for an invalid glob
  */
 export function compilePattern(
   source: unknown,
@@ -57,8 +57,8 @@ export function compilePattern(
 }
 
 /**
- * Whether an absolute pattern leads to none of the roots: `/keys/**`, as in a .gitignore, is meant from a root. It would
- * deny nothing otherwise.
+ * Whether an absolute pattern reaches none of the roots. `/keys/**`, as in a .gitignore, then starts at a
+ * root; otherwise it would deny nothing.
  */
 function isFarFrom(roots: readonly string[], { isAbsolute, parts: [first] }: Glob): boolean {
   if (!isAbsolute || first === undefined || first.isMany) return false;
@@ -67,7 +67,8 @@ function isFarFrom(roots: readonly string[], { isAbsolute, parts: [first] }: Glo
 }
 
 function compile(source: string, { isAbsolute, parts }: Glob, meant?: DenyPattern['subject']): DenyPattern {
-  // `x/**` means x too, which gives the same away when it is listed or replaced; what is below inherits from it.
+  // `x/**` includes x itself, which reveals as much when it is listed or replaced. Entries below inherit from
+  // it.
   const holdsBelow = parts.length > 1 && parts.at(-1)?.isMany === true;
   const own = holdsBelow ? parts.slice(0, -1) : parts;
   const subject = meant ?? subjectOf(own, isAbsolute, holdsBelow);
@@ -90,14 +91,14 @@ function compile(source: string, { isAbsolute, parts }: Glob, meant?: DenyPatter
   };
 }
 
-/** Up to each name that is spelled out, but the last one. */
+/** The prefixes that end in a literal name, except the whole path. */
 function waysOf(path: readonly Segment[]): readonly (readonly Segment[])[] {
   return path.slice(0, -1).flatMap(({ literal }, index) => {
     return literal === undefined || path[index] === ROOT_PART ? [] : [path.slice(0, index + 1)];
   });
 }
 
-/** A plain name holds at any depth, as in a .gitignore; `x/**` is meant from the root. */
+/** A plain name matches at any depth, as in a .gitignore; `x/**` starts at the root. */
 function subjectOf(
   own: readonly Segment[],
   isAbsolute: boolean,
@@ -116,7 +117,7 @@ interface FixedEnds {
   readonly isPlain: boolean;
 }
 
-/** How every name that the part can match begins and ends, in lower case. */
+/** The start and end of every name that the part can match, in lower case. */
 function fixedEnds(part: Segment | undefined): FixedEnds {
   const pieces = part?.pieces ?? [];
   const head: string[] = [];
@@ -130,7 +131,7 @@ function fixedEnds(part: Segment | undefined): FixedEnds {
     tail.unshift(piece);
   }
   const isPlain = part !== undefined && head.length === pieces.length;
-  // What lower case does beyond ASCII is no business of a quick test.
+  // The quick test handles ASCII only: lower case beyond it is complicated.
   if (NOT_ASCII.test(head.join('') + tail.join(''))) return { head: '', tail: '', isPlain: false };
   return { head: head.join(''), tail: tail.join(''), isPlain };
 }

@@ -8,13 +8,13 @@ import type { SandboxOptions } from './sandbox-options.js';
 import { TEMPORARY_PATTERN } from './temporary-name.js';
 import { deniedByPattern, outsideRoots } from './violations.js';
 
-/** What every contained operation needs: the roots, what is denied in them, and how entries are opened. */
+/** The data of every contained operation: the roots, their deny rules, and the way to open entries. */
 export interface Containment {
   readonly rootSet: RootSet;
   readonly denies: DenyRules;
-  /** The same for commands, which package managers are. */
+  /** The deny rules for commands, which include package managers. */
   readonly deniesCommands: DenyRules;
-  /** What `denies` was made of, for reading. */
+  /** The read patterns of `denies`. */
   readonly deniedPatterns: readonly string[];
   readonly opener: Opener;
   readonly parse: (asked: unknown) => PathRequest;
@@ -26,13 +26,13 @@ export function createContainment(options: SandboxOptions, opener: Opener = choo
   return containIn(rootSet, options, opener);
 }
 
-/** What is denied below roots that were checked before. */
+/** Deny options for roots that are already checked. */
 export type DenyOptions = Pick<
   SandboxOptions,
   'deniedPatterns' | 'deniedWritePatterns' | 'includeDefaultDenies'
 >;
 
-/** @throws ToolError `config_invalid` for a pattern that is no glob */
+/** @throws ToolError `config_invalid` for an invalid glob */
 export function containIn(
   rootSet: RootSet,
   options: DenyOptions,
@@ -60,26 +60,26 @@ export function containIn(
   return { rootSet, denies, deniesCommands, deniedPatterns, opener, parse: createRequestParser(rootSet) };
 }
 
-/** The same, where absolute paths are accepted. */
+/** The same containment with absolute paths accepted. */
 export function withAbsolutePaths(containment: Containment): Containment {
   const rootSet = { ...containment.rootSet, allowAbsolute: true };
   return { ...containment, rootSet, parse: createRequestParser(rootSet) };
 }
 
-/** Parses a path and checks its spelling alone: nothing inside the roots is looked up before this. */
+/** Parses a path and checks only its spelling. No look-up inside the roots happens before this. */
 export function admit(containment: Containment, asked: unknown, access: Access): PathRequest {
   const request = containment.parse(asked);
   assertAllowed(containment, request.asked, request.path, access);
   return request;
 }
 
-/** @throws ToolError `sandbox_violation` when a pattern denies `path`, which is inside the roots. */
+/** @throws ToolError `sandbox_violation` if a pattern denies `path`, which is inside the roots. */
 export function assertAllowed(containment: Containment, asked: string, path: string, access: Access): void {
   const pattern = containment.denies.deniedBy(path, access);
   if (pattern !== undefined) throw deniedByPattern(asked, pattern, path);
 }
 
-/** Checks an open entry by the name that the system itself has for it, and gives that name. */
+/** Checks an open entry by the kernel's own name for it, and returns that name. */
 export function assertOpenInside(
   containment: Containment,
   asked: string,
@@ -94,7 +94,7 @@ export function assertOpenInside(
   return name;
 }
 
-// A file that was replaced after it was opened still has its old content, under a marked name.
+// A file that was replaced after opening keeps its content under a marked name.
 function nameWhereItWas(handle: Handle): string {
   const name = handle.name();
   const mark = ' (deleted)';

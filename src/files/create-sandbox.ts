@@ -35,27 +35,28 @@ import { writeAllContained } from './write-all-contained.js';
 import { writeContained } from './write-contained.js';
 
 /**
- * Keeps the file tools inside the roots (D045 to D050). It holds nothing open between operations.
- * @throws ToolError `config_invalid` for a wrong option, a root that is missing and a pattern that is no glob
+ * Creates the sandbox that keeps file tools inside the roots (D045 to D050). It keeps nothing open between
+ * operations.
+ * @throws ToolError `config_invalid` for an invalid option, a missing root or an invalid glob
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { cwd, ...normalized } = normalizeOptions('sandbox', options, RULES);
   return sandboxOf(createContainment(cwd === undefined ? normalized : { ...normalized, cwd }));
 }
 
-/** The same with roots and patterns that were checked before. */
+/** The same for roots and patterns that are already checked. */
 export function sandboxIn(rootSet: RootSet, options: DenyOptions): Sandbox {
   return sandboxOf(containIn(rootSet, options));
 }
 
-/** The same over what another process sees of these roots. */
+/** The same for another process's view of these roots. */
 export function sandboxSeenFrom(view: FileView, rootSet: RootSet, options: DenyOptions): Sandbox {
   return sandboxOf(containIn(rootSet, options, openerIn(view)));
 }
 
 const PATTERNS = option<readonly string[]>([], isTextList, 'a list of patterns');
 
-/** What a root or a working directory is worth, the file system says. */
+/** The file system decides whether a root or a working directory is usable. */
 const RULES: OptionRules<Required<Omit<SandboxOptions, 'cwd'>> & { cwd: string | undefined }> = {
   roots: option<SandboxOptions['roots']>([], Array.isArray, 'a list of directories'),
   hardLinks: option<HardLinks>('allow', isHardLinks, 'one of allow, refuse'),
@@ -95,11 +96,11 @@ export function sandboxOf(containment: Containment): Sandbox {
   };
 }
 
-/** D046, all seven steps; also for what does not exist yet. */
+/** All seven steps of D046, also for a path that does not exist yet. */
 function resolveContained(containment: Containment, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(containment, asked, access);
-  // The short way asks for names of this process's own view.
+  // The short way uses names of this process's own view.
   const isSimple = containment.opener.reach === undefined && leadsNowhereElse(request.path, access);
   const path = isSimple ? request.path : walkTo(containment, request, purpose);
   if (purpose !== 'delete') {
@@ -112,14 +113,14 @@ function reach({ opener }: Containment, path: string): string {
   return opener.reach?.(path) ?? path;
 }
 
-/** No link is on the way. Of what is to be written, often only the directory is there. */
+/** Whether no link is on the way. For a write, often only the directory exists. */
 function leadsNowhereElse(path: string, access: Access): boolean {
   if (access === 'read' || !isMissing(path)) return realPath(path) === path;
   const directory = dirname(path);
   return directory !== path && realPath(directory) === directory;
 }
 
-/** False also where it cannot be told: the walk says why. */
+/** False also if that is not known: the walk then gives the reason. */
 function isMissing(path: string): boolean {
   try {
     return entryStat(path) === undefined;
@@ -138,7 +139,7 @@ function walkTo(containment: Containment, request: PathRequest, purpose: Access 
   });
 }
 
-/** The system calls are synchronous: each takes microseconds, a way over the thread pool some eighty. */
+/** The system calls are synchronous: each takes microseconds, while the thread pool takes about eighty. */
 function containedFiles(containment: Containment): ContainedFiles {
   const sweepBeside = createSweeper(containment);
   return {

@@ -1,4 +1,4 @@
-/** What no tool reads or writes unless `includeDefaultDenies` is false (D048, A008). */
+/** Paths that no tool reads or writes, unless `includeDefaultDenies` is false (D048, A008). */
 export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
   '**/.ssh/**',
   '**/.gnupg/**',
@@ -16,7 +16,7 @@ export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
   '**/id_ecdsa*',
   '**/id_ed25519*',
   '**/.env',
-  // A template holds names, not secrets: projects keep it in the repository.
+  // A template contains names, not secrets; projects commit it.
   '**/.env.!(example)',
   '**/.netrc',
   '**/_netrc',
@@ -24,7 +24,7 @@ export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
   '**/.pypirc',
   '**/.pgpass',
   '**/.git-credentials',
-  // Within reach only where a root is as wide as `/`.
+  // Reachable only if a root is as wide as `/`.
   '/etc/passwd*',
   '/etc/shadow*',
   '/etc/gshadow*',
@@ -34,7 +34,7 @@ export const DEFAULT_DENIED_PATTERNS: readonly string[] = [
   '/proc/**',
 ];
 
-/** What no tool changes: files that make other programs run something. */
+/** Paths that no tool changes: files that make other programs run something. */
 export const DEFAULT_DENIED_WRITE_PATTERNS: readonly string[] = [
   '**/.git/**',
   '**/.gitconfig',
@@ -54,7 +54,7 @@ export const DEFAULT_DENIED_WRITE_PATTERNS: readonly string[] = [
   '**/.config/fish/config.fish',
   '**/.config/fish/conf.d/**',
   '**/.config/fish/functions/**',
-  // What we ourselves go by: the person's configuration, what they trust, what was done.
+  // toolexec's own state: the person's configuration, trust records, and journals.
   '**/.config/toolexec/**',
   '**/.local/state/toolexec/**',
 ];

@@ -3,19 +3,22 @@ import { covers } from '../base/covers.js';
 import { foldCase } from '../patterns/fold-case.js';
 import { type DenyPattern, ROOT } from './compile-pattern.js';
 
-/** Finds the pattern that matches one entry. The caller adds what the directory passes on to the entry. */
+/** Finds the pattern that matches one entry. The caller handles inheritance from its directory. */
 export interface DenyMatcher {
   /** `name` is the last part of `path`. */
   entry(path: string, name: string): string | undefined;
-  /** The same, for many entries of one directory. */
+  /** The same for many entries of one directory. */
   entriesOf(directory: string): (name: string) => string | undefined;
-  /** The pattern that names this entry as a directory on the way to what it denies. */
+  /** The pattern that passes through this directory. */
   leadsTo(path: string): string | undefined;
-  /** The pattern that matches everything below a root, because of where that root lies. */
+  /** The pattern that matches everything below a root because of the root's own place. */
   below(root: string): string | undefined;
 }
 
-/** Plain names are looked up, the other patterns asked only where they may match: a listing asks for every entry. */
+/**
+ * Plain names are looked up in a map; other patterns run only if they may match, because a listing checks
+ * every entry.
+ */
 export function createDenyMatcher(roots: readonly string[], patterns: readonly DenyPattern[]): DenyMatcher {
   const literals = new Map<string, string>();
   for (const { literalName, source } of patterns) {
@@ -41,7 +44,7 @@ export function createDenyMatcher(roots: readonly string[], patterns: readonly D
     entriesOf(directory) {
       const isPlain = !NOT_ASCII.test(directory);
       const start = directory.endsWith(sep) ? directory : directory + sep;
-      // Most names concern no pattern, and need no path.
+      // Most names match no pattern and need no path.
       return (name) =>
         isPlain && !NOT_ASCII.test(name) && !mayConcern(name) ? undefined : entry(start + name, name);
     },
@@ -60,7 +63,7 @@ export function createDenyMatcher(roots: readonly string[], patterns: readonly D
   };
 }
 
-/** Asked for few roots, many times. */
+/** Caches results: there are few roots and many calls. */
 function onceFor<T>(find: (root: string) => T): (root: string) => T {
   const known = new Map<string, { readonly found: T }>();
   return (root) => {
@@ -72,7 +75,7 @@ function onceFor<T>(find: (root: string) => T): (root: string) => T {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** Whether any pattern may match an ASCII name, told by its first and its last character. Never wrongly false. */
+/** Whether any pattern may match an ASCII name, by its first and last character. No false negatives. */
 function quickTest(patterns: readonly DenyPattern[]): (name: string) => boolean {
   const firsts = new Uint8Array(128);
   const lasts = new Uint8Array(128);
@@ -104,7 +107,9 @@ function concerns(
 const asIs = (text: string): string => text;
 const composed = (text: string): string => text.normalize('NFC');
 
-/** Makes one of the names that some file systems take for the same: with a long s, or an invisible character. */
+/**
+ * Unifies names that some file systems treat as equal, for example with a long s or an invisible character.
+ */
 const plainSpelling = (text: string): string =>
   text.normalize('NFKC').replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '');
 

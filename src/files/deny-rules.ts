@@ -5,11 +5,11 @@ import { createDenyMatcher, type DenyMatcher } from './deny-matcher.js';
 export type Access = 'read' | 'write';
 
 export interface DenyRules {
-  /** The pattern that denies a path inside the roots, or a directory on its way; undefined: none does. */
+  /** The pattern that denies a path inside the roots, or a directory on its way; undefined if none does. */
   deniedBy(path: string, access: Access): string | undefined;
-  /** The same for entries of a directory that is itself not denied. */
+  /** The same for entries of a directory that is not denied itself. */
   deniedEntries(directory: string): (name: string) => boolean;
-  /** The pattern that denies something below a path, which it names: `.config` for `.config/tool/**`. */
+  /** The pattern that denies something below a path and names the path: `.config` for `.config/tool/**`. */
   deniedBelow(path: string): string | undefined;
 }
 
@@ -21,7 +21,7 @@ interface DenyRulesOptions {
 
 const CACHED_PATHS = 8192;
 
-/** @throws ToolError `config_invalid` for a pattern that is no glob */
+/** @throws ToolError `config_invalid` for an invalid glob */
 export function createDenyRules(options: DenyRulesOptions): DenyRules {
   const { roots } = options;
   const matcher = createDenyMatcher(
@@ -45,8 +45,8 @@ export function createDenyRules(options: DenyRulesOptions): DenyRules {
 }
 
 /**
- * What lies in a denied directory is denied with it. Roots themselves are not matched: the host chose them.
- * A verdict follows from the string alone, so remembering it cannot be raced.
+ * Entries of a denied directory are denied too. Roots themselves are not matched, because the host chose
+ * them. The result depends on the string alone, so a cached result cannot be raced.
  */
 function inheriting(roots: readonly string[], matcher: DenyMatcher): (path: string) => string | undefined {
   const verdicts = new Map<string, string | undefined>();

@@ -1,7 +1,7 @@
 import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './default-denies.js';
 import type { DenyRules } from './deny-rules.js';
 
-/** Directories that package managers fill with others' code, and empty again. */
+/** Directories that package managers fill with third-party code, and empty again. */
 export const DEPENDENCY_FOLDERS: readonly string[] = [
   // JavaScript
   ...['node_modules', 'bower_components', 'jspm_packages', '.pnpm-store'],
@@ -11,7 +11,7 @@ export const DEPENDENCY_FOLDERS: readonly string[] = [
   ...['vendor', 'target', 'Pods', 'Carthage'],
 ];
 
-/** Directories that builds, tests and caches fill, and that are made again. */
+/** Directories that builds, tests and caches fill and can rebuild. */
 const BUILD_FOLDERS: readonly string[] = [
   ...['build', 'dist', 'out', 'tmp', 'temp', 'coverage', '.nyc_output', 'htmlcov', '.cache', '.parcel-cache'],
   ...['.next', '.nuxt', '.output', '.svelte-kit', '.angular', '.turbo', '.vite', '.gradle', '.dart_tool'],
@@ -19,10 +19,11 @@ const BUILD_FOLDERS: readonly string[] = [
 ];
 
 /**
- * For commands, what holds everywhere and what holds in dependency folders. There the built-in patterns do not hold:
- * packages bring certificates, test keys and settings along under such names, and their managers must be able to write,
- * replace and remove them. What patterns name by its whole path, and git's and toolexec's own files, stay denied.
- * @param roots directories whose own names count for nothing
+ * The deny patterns for commands: those that apply everywhere, and those in dependency folders. Most built-in
+ * patterns do not apply there, because packages contain certificates, test keys and settings with such names,
+ * and package managers must write, replace and remove them. Patterns with a whole path, and git's and
+ * toolexec's own files, stay denied.
+ * @param roots directories whose own names do not count
  */
 export function withDependencies(
   roots: readonly string[],
@@ -45,7 +46,7 @@ export function withDependencies(
 
 const MOST_KNOWN = 4096;
 
-/** The built-in patterns that hold there too. */
+/** The built-in patterns that also apply there. */
 export const HOLDS_IN_DEPENDENCIES = {
   denied: DEFAULT_DENIED_PATTERNS.filter((pattern) => pattern.startsWith('/')),
   deniedWrite: DEFAULT_DENIED_WRITE_PATTERNS.filter((pattern) => /\/(\.git|toolexec)\/\*\*$/.test(pattern)),
@@ -58,7 +59,7 @@ export function isInDependencies(roots: readonly string[], directory: string): b
   return isIn(FOLDERS, roots, directory);
 }
 
-/** Whether a path can be made again: it is, or lies in, a folder of builds or dependencies, or git's own. */
+/** Whether a path can be rebuilt: it is, or lies in, a build or dependency folder, or git's own. */
 export function isRemade(roots: readonly string[], path: string): boolean {
   return isIn(REMADE, roots, path);
 }

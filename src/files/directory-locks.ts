@@ -2,24 +2,24 @@ import { createMarker, entryStat, readMarker, removeEntry } from '../platform/fs
 import type { Handle } from '../platform/fs/open-handle.js';
 import { fateOf, ownTag } from '../platform/process/process-tag.js';
 
-/** Named like every other temporary file, so that code that skips those skips it too. */
+/** Named like a temporary file, so that code which skips those skips the lock too. */
 export const LOCK_NAME = '.toolexec-0000000000000000.tmp';
-/** Held by the process that takes a dead process's lock away. */
+/** Held by the process that removes a dead process's lock. */
 const REMOVER_NAME = '.toolexec-0000000000000001.tmp';
 
-/** Another process is replacing files in a directory. Not an answer: the attempt is repeated. */
+/** Another process is replacing files in the directory. The attempt is repeated. */
 export class DirectoryBusy extends Error {
-  /** `lock` is the same as long as the same holder has it. */
+  /** `lock` stays the same while the same process holds it. */
   constructor(readonly lock: string) {
     super('another process is replacing files in this directory');
   }
 }
 
-/** Something else lies in the place of a file that was looked at a moment ago. The attempt is repeated, a few times. */
+/** The entry differs from the one examined a moment ago. The attempt is repeated a few times. */
 export class PlaceChanged extends DirectoryBusy {
   /**
    * @param file its name
-   * @param isSwapped a link was put in its place, or it was moved away and back
+   * @param isSwapped a link was put in its place, or the file was moved away and back
    */
   constructor(
     lock: string,
@@ -31,15 +31,18 @@ export class PlaceChanged extends DirectoryBusy {
 }
 
 /**
- * Between comparing a file and replacing it, no other toolexec may replace it: a marker in its directory says so to
- * other processes, and who has put it there. It is held for the few system calls of that moment, never while bytes
- * are written. That of a process which is gone is taken away at once; that of one which runs, never.
+ * Between the comparison of a file and its replacement, no other toolexec process may replace it. A marker
+ * file in the directory names the holder. It is held for a few system calls, never while bytes are written.
+ * The lock of a dead process is removed at once; the lock of a living process never.
  */
 export class DirectoryLocks {
   readonly #opened = new Map<string, string>();
   readonly #abandoned: string | undefined;
 
-  /** `abandoned`: a lock that has not changed for so long that its holder, whose process cannot be looked up, must be dead. */
+  /**
+   * `abandoned`: a lock that has not changed for so long that its holder must be dead, although its process
+   * cannot be checked.
+   */
   constructor(abandoned: string | undefined) {
     this.#abandoned = abandoned;
   }
@@ -77,11 +80,11 @@ function holderOf(path: string): ReturnType<typeof fateOf> {
   return fateOf(readMarker(path)?.trim() ?? '');
 }
 
-// One at a time: of two that find a lock left behind, the slower must not remove the new one of the faster.
+// One process at a time: of two that find a dead lock, the slower must not remove the faster one's new lock.
 function removeLeftBehind(directory: Handle, path: string, lock: string): void {
   const remover = `${directory.at}/${REMOVER_NAME}`;
   if (!createMarker(remover, ownTag())) {
-    // Killed between two system calls; the next attempt finds the way free.
+    // The process was killed between two system calls. The next attempt succeeds.
     removeDeadRemover(directory);
     return;
   }
@@ -92,7 +95,7 @@ function removeLeftBehind(directory: Handle, path: string, lock: string): void {
   }
 }
 
-/** What a process leaves that is killed while it takes a dead process's lock away. */
+/** Removes the leftover of a process that was killed while it removed a dead process's lock. */
 export function removeDeadRemover(directory: Handle): void {
   const remover = `${directory.at}/${REMOVER_NAME}`;
   if (holderOf(remover) === 'gone') removeIfThere(remover);
@@ -102,6 +105,6 @@ export function removeIfThere(path: string): void {
   try {
     removeEntry(path);
   } catch {
-    // Another process removed it first, which is all that was wanted.
+    // Another process removed it first, which has the same effect.
   }
 }

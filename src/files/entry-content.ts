@@ -7,7 +7,7 @@ import { fileSystemError } from './file-failure.js';
 const CHUNK_BYTES = 1 << 20;
 const NOTHING = new Uint8Array(0);
 
-/** SHA-256 of the regular file at `at`, an entry of an open directory; lower-case hex. */
+/** SHA-256 (lower-case hex) of the regular file at `at`, an entry of an open directory. */
 export function hashEntry(containment: Containment, at: string): string {
   return withContent(containment, at, (descriptor, { size }) => hashDescriptor(descriptor, size));
 }
@@ -15,7 +15,7 @@ export function hashEntry(containment: Containment, at: string): string {
 function hashDescriptor(descriptor: number, size: number): string {
   const hash = createHash('sha256');
   for (let offset = 0; ; ) {
-    // One byte more than it had: a file that grew meanwhile is another one.
+    // One byte more than its size: a file that grew meanwhile has another hash.
     const length = Math.min(CHUNK_BYTES, size + 1 - offset);
     const bytes = readBytes(descriptor, { offset, length, size: size + 1 });
     hash.update(bytes);
@@ -28,11 +28,11 @@ function hashDescriptor(descriptor: number, size: number): string {
 export interface EntryContent {
   readonly sha256: string;
   readonly stat: EntryStat;
-  /** Undefined where there are too many. */
+  /** Undefined if it is too large. */
   readonly bytes: Uint8Array | undefined;
 }
 
-/** What is in the regular file at `at`. A writer that changes it meanwhile also changes its size or times. */
+/** Reads the regular file at `at`. A concurrent writer also changes its size or times. */
 export function readEntry(containment: Containment, at: string, maxBytes: number): EntryContent {
   return withContent(containment, at, (descriptor, stat) => {
     if (stat.size > maxBytes)
@@ -42,7 +42,7 @@ export function readEntry(containment: Containment, at: string, maxBytes: number
   });
 }
 
-/** Copies a regular file with its mode and owner, and further bytes behind its own. */
+/** Copies a regular file with its mode and owner, and appends bytes. */
 export function copyEntry(
   containment: Containment,
   at: string,
@@ -60,7 +60,7 @@ function withContent<Value>(
   const handle = containment.opener.open(at);
   try {
     const stat = handle.stat();
-    // A link or a pipe was put in the file's place after it had been looked at.
+    // A link or pipe replaced the file after it was examined.
     if (!stat.isFile()) throw fileSystemError('EAGAIN');
     const descriptor = handle.openForReading();
     try {

@@ -3,9 +3,9 @@ import { parseSegment, type Segment } from '../patterns/segment.js';
 import { namedEntries } from '../platform/fs/probe-place.js';
 
 /**
- * The files that a shell's wildcards stand for, as it lists them: `*` is no dot at the beginning of a name, and `\\` makes
- * the next character plain. Relative patterns start at `from`, and so do their answers.
- * @returns undefined where it cannot be told: too many files, or a pattern that is not read here
+ * Expands wildcards as a shell does: `*` does not match a leading dot, and `\\` quotes the next character.
+ * Relative patterns start at `from`, and so do the results.
+ * @returns undefined if the result is not known: too many files, or an unsupported pattern
  */
 export function expandWildcards(pattern: string, from: string): readonly string[] | undefined {
   let found: readonly string[] = [isAbsolute(pattern) ? '/' : ''];
@@ -32,7 +32,7 @@ export function expandWildcards(pattern: string, from: string): readonly string[
   return found;
 }
 
-/** So many names are compared, and no more. */
+/** The maximum number of names to compare. */
 const MOST_ENTRIES = 5_000;
 
 function readSegment(part: string): Segment | undefined {

@@ -5,12 +5,12 @@ import { syncShared } from './shared-sync.js';
 
 type FileAction = 'read' | 'write' | 'list' | 'look at' | 'remove' | 'rename' | 'use';
 
-/** What a system call would have thrown; `fileFailure` makes the answer of it. */
+/** An error like that of a system call. `fileFailure` turns it into an answer. */
 export function fileSystemError(errno: string): Error {
   return Object.assign(new Error(errno), { code: errno });
 }
 
-/** Carries out an operation and puts the system's errors into words. */
+/** Runs an operation and puts system errors into words. */
 export function withFailures<Value>(action: FileAction, asked: string, operation: () => Value): Value {
   try {
     return operation();
@@ -19,7 +19,7 @@ export function withFailures<Value>(action: FileAction, asked: string, operation
   }
 }
 
-/** The same, for an operation that answers later. */
+/** The same for an asynchronous operation. */
 export async function withLaterFailures<Value>(
   action: FileAction,
   asked: string,
@@ -33,9 +33,9 @@ export async function withLaterFailures<Value>(
 }
 
 /**
- * Makes a change of names durable: syncs the directories in which it happened, in this order. They stay open meanwhile.
- * @throws ToolError `execution_failed` with `details.changed: true` when the disk refuses: the files are changed by then,
- *   and only a loss of power could take that back.
+ * Makes changed names durable: syncs the directories in this order. They stay open meanwhile.
+ * @throws ToolError `execution_failed` with `details.changed: true` if the disk refuses: the files are
+ * changed, and only a power loss could undo that.
  */
 export async function syncChange(asked: string, directories: readonly Handle[]): Promise<void> {
   let refusal: unknown;
@@ -56,7 +56,7 @@ export async function syncChange(asked: string, directories: readonly Handle[]):
   );
 }
 
-/** `execution_failed` with `details.errno`, in words that name the path as it was asked for. */
+/** `execution_failed` with `details.errno`, in words that name the path as it was requested. */
 function fileFailure(action: FileAction, asked: string, error: unknown): unknown {
   if (isToolError(error)) return error;
   const errno = errnoOf(error);

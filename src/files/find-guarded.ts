@@ -4,21 +4,24 @@ import { entryStat } from '../platform/fs/fs-entry.js';
 import { type DirectoryPrint, directoryPrint, namedEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';
 
-/** Directories that are looked into, the shallow ones first: what lies deeper is not guarded, and that is told. */
+/**
+ * Maximum number of directories to read, shallow ones first. Deeper ones are not protected, and the result
+ * says so.
+ */
 const MOST_DIRECTORIES = 20_000;
-/** Mounts of so many take a quarter of a second. */
+/** This many mounts take a quarter of a second. */
 const MOST_GUARDED = 2000;
 
-/** Others' code, thousands of directories deep, and what is guarded as a whole. */
+/** Third-party code with thousands of directories, and directories that are protected as a whole. */
 const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__pycache__']);
 
 /**
- * Finds what the deny patterns say of what is there, for a command sandbox, which knows only paths. Asked before every command: a
- * directory that has not changed since is not read again, which makes it 2 µs a directory.
+ * Finds the existing paths that match deny patterns, for a command sandbox, which knows only paths. Runs
+ * before every command: an unchanged directory is not read again, which takes 2 µs a directory.
  */
 export function guardedFinder(containment: Containment): Guarded {
   const known = new Map<string, KnownDirectory>();
-  // What was guarded first keeps its guard: a command can make as many files as it likes.
+  // Earlier protected paths keep their protection: a command can create any number of files.
   let first: ReadonlySet<string> = new Set();
   let last: { readonly directories: readonly KnownDirectory[]; readonly guarded: GuardedPaths } | undefined;
   return (every) => {
@@ -43,14 +46,14 @@ export function guardedFinder(containment: Containment): Guarded {
       first = new Set([...taken.hidden, ...taken.readOnly].map(({ path }) => path));
       return taken;
     }
-    // The very same lists tell that nothing has changed.
+    // The identical lists show that nothing has changed.
     if (last === undefined || !isSame(last.directories, visited))
       last = { directories: visited, guarded: answer };
     return { ...last.guarded, incomplete, directories: last.directories };
   };
 }
 
-/** As many of them as can be mounted over, those of `first` before all others. */
+/** As many of them as can be mounted over, those of `first` before the others. */
 function mountable(found: GuardedPaths, first: ReadonlySet<string>): GuardedPaths {
   if (found.hidden.length + found.readOnly.length <= MOST_GUARDED) return found;
   const isFirst = ({ path }: GuardedPath): boolean => first.has(path);
@@ -77,9 +80,9 @@ class KnownDirectory implements SeenDirectory {
   readonly print: DirectoryPrint;
   readonly hidden: readonly GuardedPath[];
   readonly readOnly: readonly GuardedPath[];
-  /** To be looked into. */
+  /** Directories to read. */
   readonly directories: readonly string[];
-  /** What the deny patterns say of each entry, by its type and name: that never changes. */
+  /** The patterns' result for each entry, by its type and name. It never changes. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
 
   constructor(
@@ -176,7 +179,7 @@ function verdictOf(
   return type === 'dir' && !NOT_ENTERED.has(name) ? 'entered' : 'open';
 }
 
-/** What git would take for a repository, hooks and all. */
+/** Paths that git would accept as a repository, including hooks. */
 function missing({ rootSet, denies }: Containment): readonly string[] {
   return rootSet.roots
     .map((root) => join(root, '.git'))

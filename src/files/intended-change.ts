@@ -8,13 +8,13 @@ import { readEntry } from './entry-content.js';
 import { missingDirectories } from './make-way.js';
 import type { OpenPlace } from './open-place.js';
 
-/** A change, and what lay at its place when it was looked at; undefined where there was nothing. */
+/** A change, and the entry that was at its place when it was examined; undefined if there was none. */
 export interface SeenChange {
   readonly change: IntendedChange;
   readonly entry: EntryStat | undefined;
 }
 
-/** Looks at what a change will replace. */
+/** Examines the entry that a change will replace. */
 export function seeChange(
   containment: Containment,
   { place, at }: OpenPlace,
@@ -36,7 +36,7 @@ export function seeChange(
   return { change: bytes === undefined ? change : { ...change, content: bytes }, entry: stat };
 }
 
-/** The permission bits that a file gets whose new content lies at `staged`. */
+/** The permission bits of a new file with its content at `staged`. */
 export function modeOfNew(staged: string): Pick<IntendedChange, 'afterMode'> {
   const entry = entryStat(staged);
   return entry === undefined ? {} : { afterMode: entry.mode & 0o7777 };
@@ -45,13 +45,13 @@ export function modeOfNew(staged: string): Pick<IntendedChange, 'afterMode'> {
 /** Set-user-ID and set-group-ID. */
 const LENDS_RIGHTS = 0o6000;
 
-/** The directories that are made for changes, each once, as an intent names them. */
+/** The directories to create for these changes, each once, for the intent. */
 export function madeFor(opened: readonly OpenPlace[]): Pick<FileIntent, 'made'> {
   const made = new Set(opened.flatMap(({ place }) => missingDirectories(place)));
   return made.size === 0 ? {} : { made: [...made] };
 }
 
-/** @throws PlaceChanged when something else lies there by now: then it is looked at again. */
+/** @throws PlaceChanged if another entry is there now: then it is examined again. */
 export function assertAsSeen(entry: EntryStat | undefined, at: string): void {
   const now = entryStat(at);
   const isSame =
@@ -64,7 +64,7 @@ export function assertAsSeen(entry: EntryStat | undefined, at: string): void {
   throw new PlaceChanged(`${now?.ino}:${now?.ctimeMs}`, basename(at), isSwapped(entry, now));
 }
 
-/** A link lies there, or the very same file was moved away and back: a writer does neither. */
+/** A link is there, or the same file was moved away and back. A normal writer does neither. */
 function isSwapped(entry: EntryStat | undefined, now: EntryStat | undefined): boolean {
   if (entry?.isFile() !== true || now === undefined) return false;
   const isSameContent =

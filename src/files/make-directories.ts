@@ -6,7 +6,7 @@ import type { Containment } from './containment.js';
 import { type OpenPlace, openPlace } from './open-place.js';
 import { componentsOf } from './parse-request.js';
 
-/** Those that are missing, with their permission bits. @returns all that were made, outermost first. */
+/** Creates the missing directories with their permission bits. @returns all created ones, outermost first. */
 export function makeDirectories(containment: Containment, directories: readonly DirectoryMode[]): string[] {
   const made: string[] = [];
   for (const { path, mode } of [...directories].sort((a, b) => a.path.length - b.path.length)) {
@@ -27,7 +27,7 @@ export function makeDirectories(containment: Containment, directories: readonly 
   return made;
 }
 
-/** The innermost first, and only while they are empty. */
+/** Removes empty directories, innermost first. */
 export function removeEmpty(containment: Containment, directories: Iterable<string>): void {
   for (const path of [...directories].sort((a, b) => b.length - a.length)) {
     atDirectory(containment, path, false, (opened) => {
@@ -37,7 +37,9 @@ export function removeEmpty(containment: Containment, directories: Iterable<stri
   }
 }
 
-/** Nothing is done where a link is on the way by now, or the file system refuses: then the directory stays as it is. */
+/**
+ * Does nothing if a link is now on the way or the file system refuses: the directory then stays unchanged.
+ */
 function atDirectory(
   containment: Containment,
   path: string,

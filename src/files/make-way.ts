@@ -6,7 +6,7 @@ import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 import type { Place } from './walk.js';
 
-/** The directories that do not exist yet on the way to a place, canonical, outermost first. */
+/** The missing directories on the way to a place, canonical, outermost first. */
 export function missingDirectories({ path, missing }: Pick<Place, 'path' | 'missing'>): string[] {
   const directories: string[] = [];
   for (let at = dirname(path), left = missing.length; left > 0; left--, at = dirname(at))
@@ -15,10 +15,10 @@ export function missingDirectories({ path, missing }: Pick<Place, 'path' | 'miss
 }
 
 /**
- * Makes the directories on the way to a place, and opens the place again. This is done as late as can be, after the
- * new content is on the disk and the change is on record: a process that is killed before leaves no directory that
- * the journal does not name, and a full disk is found before anything is made.
- * @throws PlaceChanged when the path has come to lead elsewhere
+ * Creates the directories on the way to a place and opens the place again. This happens as late as possible,
+ * after the new content is on disk and the change is recorded. So a process that is killed earlier leaves no
+ * directory that the journal does not name, and a full disk is found before anything is created.
+ * @throws PlaceChanged if the path now leads elsewhere
  */
 export function makeWay(
   containment: Containment,
@@ -28,7 +28,7 @@ export function makeWay(
 ): OpenPlace {
   const { path } = opened.place;
   const made = openPlace(containment, request, { access: 'write', followLast, createParents: true });
-  // What another process has put there meanwhile is compared with what was seen, not taken for it.
+  // An entry that another process created meanwhile is compared with the examined one.
   if (made.place.path === path) return { ...made, entry: opened.entry };
   made.place.parent.close();
   removeEmpty(containment, made.place.made);

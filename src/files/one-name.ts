@@ -3,8 +3,8 @@ import type { Containment } from './containment.js';
 import { severalNames } from './violations.js';
 
 /**
- * Refuses a regular file that has other names, where its root says so. Asked of an open file, it cannot be raced: a
- * process that adds a name later could as well copy the content.
+ * Refuses a regular file with several names if its root requires that. The check uses an open file and cannot
+ * be raced: a process that adds a name later could also copy the content.
  * @throws ToolError `sandbox_violation`
  */
 export function assertOneName(

@@ -9,7 +9,7 @@ import type { DenyRules } from './deny-rules.js';
 import { fileSystemError, withFailures } from './file-failure.js';
 import { openTarget } from './open-place.js';
 
-/** Opens a directory or a regular file for a program that cannot walk on descriptors itself. */
+/** Opens a directory or regular file for a program that cannot use descriptors itself. */
 export function openContained(containment: Containment, asked: string): OpenEntry {
   const request = admit(containment, asked, 'read');
   return withFailures('read', asked, () => {
@@ -22,10 +22,10 @@ export function openContained(containment: Containment, asked: string): OpenEntr
       });
     }
     const root = containment.rootSet.rootOf(opened.path) ?? request.root;
-    // The spelling may be denied where the place that a link leads to is not, and the other way round.
+    // The requested path may be denied although its target is not, and the reverse.
     const spellings = opened.path === request.path ? [opened.path] : [opened.path, request.path];
     let known = opened.path;
-    // Its name is asked for again only where it may have been moved.
+    // Its name is queried again only if it may have been moved.
     const isBelow = (name: string, relative: Uint8Array): boolean => {
       if (name === nameBelow(known, relative)) return true;
       known = opened.handle.name();
@@ -64,7 +64,7 @@ function denialBelow(denies: DenyRules, base: string, directory: string): (name:
   return denies.deniedBy(path, 'read') === undefined ? denies.deniedEntries(path) : EVERYTHING;
 }
 
-/** What lies at `at` if that is a regular file, and the system's name for it says that no link was followed. */
+/** The entry at `at`, if it is a regular file and the kernel's name shows that no link was followed. */
 function lookAtFile<Value>(
   { opener, rootSet }: Containment,
   at: string | Buffer,
@@ -91,7 +91,7 @@ function lookAtFile<Value>(
   }
 }
 
-/** One directory is open for all of them: what is asked of its entries then cannot be led elsewhere. */
+/** One directory is open for all of them, so queries about its entries cannot be redirected. */
 function lookForFiles(
   { opener }: Containment,
   opened: Handle,
@@ -111,7 +111,7 @@ function lookForFiles(
   }
 }
 
-/** Undefined for what is gone, or no longer to be reached: there is nothing to look at. */
+/** Undefined for an entry that is gone or no longer reachable. */
 function whereReachable<Value>(look: () => Value): Value | undefined {
   try {
     return look();
@@ -125,7 +125,7 @@ function below(handle: Handle, relative: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${handle.at}/`), relative]);
 }
 
-/** The name that the system has for a file below a directory, when nothing on the way was a link. */
+/** The kernel's name for a file below a directory, if no link was on the way. */
 function nameBelow(directory: string, relative: Uint8Array): string {
   const below = Buffer.from(relative).toString();
   const name = sep === '/' ? below : below.replaceAll('/', sep);

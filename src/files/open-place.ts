@@ -7,25 +7,25 @@ import { assertOneName } from './one-name.js';
 import { namesDirectory, type PathRequest } from './parse-request.js';
 import { type Place, type WalkOptions, walk } from './walk.js';
 
-/** How often something may be swapped under our hands before we give up. */
+/** How many concurrent swaps we tolerate before giving up. */
 const MAX_ATTEMPTS = 8;
 
-/** What a path leads to, open. The caller closes `handle`. */
+/** An open path target. The caller closes `handle`. */
 export interface OpenTarget {
   readonly handle: Handle;
   readonly stat: EntryStat;
   readonly path: string;
 }
 
-/** Where a path's last part is, or would be. The caller closes `place.parent`. */
+/** The place of a path's last component, existing or not. The caller closes `place.parent`. */
 export interface OpenPlace {
   readonly place: Place;
-  /** Reaches the entry itself. */
+  /** A path to the entry itself. */
   readonly at: string;
   readonly entry: EntryStat | undefined;
 }
 
-/** Opens what the path leads to, all links followed inside the roots. Throws `ENOENT` where there is nothing. */
+/** Opens the path's target and follows all links inside the roots. Throws `ENOENT` if nothing is there. */
 export function openTarget(containment: Containment, request: PathRequest): OpenTarget {
   const handle = openByName(containment, request.path);
   if (handle !== undefined) {
@@ -50,7 +50,10 @@ function withOneName(containment: Containment, request: PathRequest, opened: Ope
   }
 }
 
-/** Opens the directory that the path's last part is in. A file whose content is to be replaced may have to be its only name. */
+/**
+ * Opens the directory of the path's last component. A file whose content is replaced may be required to have
+ * only one name.
+ */
 export function openPlace(containment: Containment, request: PathRequest, options: WalkOptions): OpenPlace {
   const opened = openAnyPlace(containment, request, options);
   try {
@@ -96,8 +99,8 @@ function openAnyPlace(containment: Containment, request: PathRequest, options: W
 }
 
 /**
- * The short way for a path without links: open first, then ask the system for the name of what is open. Where
- * that is the very path that was checked, no link was followed to get there; else the walk has to find out.
+ * The short way for a path without links: open it first, then ask the kernel for its name. If that equals the
+ * checked path, no link was followed. Otherwise the walk decides.
  */
 function openByName(containment: Containment, path: string): Handle | undefined {
   let handle: Handle;
@@ -133,7 +136,7 @@ function openByWalking(containment: Containment, request: PathRequest): OpenTarg
   return examine(handle, () => assertOpenInside(containment, request.asked, handle, 'read'));
 }
 
-/** Undefined for a link: the path goes on behind it. */
+/** Undefined for a link: the path continues behind it. */
 function examine(handle: Handle, name: () => string): OpenTarget | undefined {
   let opened: OpenTarget | undefined;
   keepIf(handle, () => {
@@ -155,7 +158,7 @@ function enter(place: Place, options: WalkOptions): OpenPlace | undefined {
   return opened;
 }
 
-/** Closes what is not kept, also when looking at it fails. */
+/** Closes a handle that is not kept, even if examining it fails. */
 function keepIf(handle: Handle, isWanted: () => boolean): boolean {
   let isKept = false;
   try {

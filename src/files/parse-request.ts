@@ -5,18 +5,18 @@ import type { RootSet } from './root-set.js';
 import { badPath, outsideRoots } from './violations.js';
 import { windowsFlawOf } from './windows-path.js';
 
-/** A path as it was asked for, read but not looked up. */
+/** A parsed path that has not been looked up. */
 export interface PathRequest {
   readonly asked: string;
-  /** Absolute and without dots, in the canonical root; links are still in it. */
+  /** Absolute, without dots, in the canonical root; links are not resolved. */
   readonly path: string;
-  /** The outermost root that holds it. */
+  /** The outermost root that contains it. */
   readonly root: string;
-  /** From the root down. */
+  /** From the root downward. */
   readonly components: readonly string[];
 }
 
-/** Linux's PATH_MAX; walking component by component would go on without end. */
+/** Linux's PATH_MAX. Without it, a walk component by component has no limit. */
 const MAX_PATH_BYTES = 4096;
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const CONTROLS = /[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
@@ -25,14 +25,14 @@ const CACHED_REQUESTS = 4096;
 
 /**
  * The lexical half of D046: steps 1 to 3.
- * @throws ToolError `bad_args` for what is no path, `sandbox_violation` for `..` and absolute paths.
+ * @throws ToolError `bad_args` for an invalid path, `sandbox_violation` for `..` and absolute paths.
  */
 export function createRequestParser(rootSet: RootSet): (asked: unknown) => PathRequest {
   const known = new Map<string, PathRequest>();
   return (asked) => {
     assertIsString(asked);
     const request = known.get(asked) ?? parseRequest(rootSet, asked);
-    // What an absolute path means may depend on links outside the roots; a relative one is only read.
+    // An absolute path may depend on links outside the roots, so only relative paths are cached.
     if (isAbsolute(asked) || known.has(asked)) return request;
     if (known.size >= CACHED_REQUESTS) known.clear();
     known.set(asked, request);
@@ -52,7 +52,7 @@ function parseRequest(rootSet: RootSet, asked: string): PathRequest {
   return requestFor(rootSet, asked, locateAbsolute(rootSet, asked));
 }
 
-/** The parts of a path that name something: neither empty nor `.`. */
+/** The components of a path without empty ones and `.`. */
 export function componentsOf(path: string): string[] {
   return path.split(sep === '/' ? '/' : /[\\/]/).filter((part) => part !== '' && part !== '.');
 }
@@ -85,21 +85,21 @@ function requestFor(rootSet: RootSet, asked: string, path: string): PathRequest 
   return { asked, path, root, components: componentsOf(path.slice(root.length)) };
 }
 
-/** It ends in a slash, or in `/.`: only a directory answers to that, as in the kernel. */
+/** It ends in a slash or in `/.`, so only a directory matches, as in the kernel. */
 export function namesDirectory(asked: string): boolean {
   return NAMES_DIRECTORY.test(asked);
 }
 
 const NAMES_DIRECTORY = sep === '/' ? /\/\.?$/ : /[\\/]\.?$/;
 
-/** The spelling below a canonical root for an absolute path that may reach it by way of links outside the roots. */
+/** The path below a canonical root for an absolute path that may pass through links outside the roots. */
 function locateAbsolute(rootSet: RootSet, asked: string): string {
   const path = resolve(asked);
   if (rootSet.rootOf(path) !== undefined) return path;
   for (const [spelling, root] of rootSet.spellings) {
     if (covers(spelling, path)) return join(root, path.slice(spelling.length));
   }
-  // The outside is looked at by name only to find which root is meant; inside, every step is checked again.
+  // Paths outside are read only to find the intended root; inside, every step is checked again.
   for (let known = path, rest = ''; ; rest = join(basename(known), rest), known = dirname(known)) {
     const real = realPath(known);
     if (real !== undefined) return join(real, rest);

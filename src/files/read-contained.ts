@@ -7,7 +7,7 @@ import { fileSystemError, withFailures } from './file-failure.js';
 import { type OpenTarget, openPlace, openTarget } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 
-/** A regular file's bytes, and the canonical path of what was open when they were read. */
+/** Reads a regular file, and returns the canonical path of the file that was open. */
 export function readContained(containment: Containment, asked: string, options: ReadOptions): PlacedBytes {
   const offset = assertBytes('offset', options.offset) ?? 0;
   const length = assertBytes('length', options.length);
@@ -29,7 +29,7 @@ export function readContained(containment: Containment, asked: string, options: 
   });
 }
 
-/** Names that a pattern denies are left out, as if they were not there (D102). */
+/** Names that a pattern denies are left out, as if they did not exist (D102). */
 export function listContained(containment: Containment, asked: string): readonly DirectoryEntry[] {
   const request = admit(containment, asked, 'read');
   return withFailures('list', asked, () => {
@@ -43,7 +43,7 @@ export function listContained(containment: Containment, asked: string): readonly
   });
 }
 
-/** Each entry itself, one after the other in the same open directory; undefined for an entry that cannot be examined. */
+/** Examines each entry in the same open directory; undefined for an entry that cannot be examined. */
 export function statEntriesContained(
   containment: Containment,
   asked: string,
@@ -94,7 +94,7 @@ function statIn(directory: string, name: string): FileStat | undefined {
   }
 }
 
-/** The entry itself: a link where the last part is one. */
+/** Examines the entry itself: the last component is not followed if it is a link. */
 export function statContained(containment: Containment, asked: string): FileStat {
   const request = admit(containment, asked, 'read');
   return withFailures('look at', asked, () => {

@@ -10,8 +10,8 @@ import { type OpenPlace, openPlace } from './open-place.js';
 import { writeAllContained } from './write-all-contained.js';
 
 /**
- * Puts files back as they were, all of them or none. In order: missing directories are made, every content is staged
- * and synced, the files are replaced, and last the directories go that are empty then.
+ * Restores files, all or none. First missing directories are created, then every content is staged and
+ * synced, then the files are replaced, and finally empty directories are removed.
  * @throws DirectoryBusy as `writeAllContained` does
  */
 export async function restoreContained(
@@ -40,7 +40,7 @@ export async function restoreContained(
   }
 }
 
-/** What lies at a canonical path; no link is followed. */
+/** Examines a canonical path without following links. */
 export function examineContained(containment: Containment, path: string): ExaminedEntry {
   const request = admit(containment, path, 'write');
   return withFailures('look at', path, () => {

@@ -4,17 +4,17 @@ import { ToolError } from '../errors/tool-error.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from './sandbox-options.js';
 
-/** Where the sandbox reaches: canonical roots, and how else they are written. */
+/** The canonical roots and their other spellings. */
 export interface RootSet {
-  /** Canonical, absolute, as many as were given. */
+  /** Canonical and absolute, in the given order. */
   readonly roots: readonly string[];
   readonly cwd: string;
   readonly allowAbsolute: boolean;
-  /** Roots that lie in no other root, by each absolute spelling that the host used for them. */
+  /** Roots that lie in no other root, by each absolute spelling that the host used. */
   readonly spellings: ReadonlyMap<string, string>;
-  /** The outermost root that holds a canonical path. */
+  /** The outermost root that contains a canonical path. */
   rootOf(path: string): string | undefined;
-  /** The innermost root that holds a canonical path, where that one refuses files with several names. */
+  /** The innermost root that contains a canonical path, if it refuses files with several names. */
   refusingHardLinks(path: string): string | undefined;
 }
 
@@ -25,7 +25,10 @@ interface RootSetOptions {
   readonly hardLinks?: HardLinks;
 }
 
-/** @throws ToolError `config_invalid` when a root or the working directory is no directory, or outside (D045). */
+/**
+ * @throws ToolError `config_invalid` if a root or the working directory is not a directory, or is outside
+ * (D045).
+ */
 export function createRootSet(options: RootSetOptions): RootSet {
   if (!Array.isArray(options.roots) || options.roots.length === 0) {
     throw configInvalid('roots', options.roots, 'at least one root is needed', 'Name a directory');
@@ -71,7 +74,7 @@ function normalizeRoot(root: unknown, hardLinks: HardLinks): Required<SandboxRoo
   if (!isHardLinks(own)) {
     throw configInvalid('roots', root, 'its hardLinks is neither "allow" nor "refuse"', 'Say one of them');
   }
-  // Whether it is a path at all is looked at where it is made canonical.
+  // The path is checked when it is made canonical.
   return { path: path as string, hardLinks: own };
 }
 

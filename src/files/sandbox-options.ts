@@ -1,6 +1,6 @@
 /**
- * What happens to a regular file that has further names: any of them may lie outside the roots, and the file system
- * does not tell. `refuse`: it is neither read nor changed (it can be listed, and its name removed).
+ * What to do with a regular file that has several names: some may lie outside the roots, and the file system
+ * does not say where. `refuse`: it is neither read nor changed (it can be listed, and its name removed).
  */
 export type HardLinks = 'allow' | 'refuse';
 
@@ -8,26 +8,29 @@ export function isHardLinks(value: unknown): value is HardLinks {
   return value === 'allow' || value === 'refuse';
 }
 
-/** A root with rules of its own. */
+/** A root with its own rules. */
 export interface SandboxRoot {
   readonly path: string;
-  /** Default: what the sandbox's own `hardLinks` says. */
+  /** Default: the sandbox's `hardLinks`. */
   readonly hardLinks?: HardLinks;
 }
 
-/** What a sandbox is made of (D045). */
+/** The options of a sandbox (D045). */
 export interface SandboxOptions {
-  /** Existing directories; relative ones are taken from the process's working directory. The first is the default `cwd`. */
+  /**
+   * Existing directories; relative ones start at the process's working directory. The first is the default
+   * `cwd`.
+   */
   readonly roots: readonly (string | SandboxRoot)[];
-  /** For roots that do not say; default `allow`: package managers link what they install. */
+  /** For roots without their own rule. Default `allow`, because package managers link files. */
   readonly hardLinks?: HardLinks;
-  /** What relative paths start from; inside a root. */
+  /** The start of relative paths; inside a root. */
   readonly cwd?: string;
-  /** Globs, ignoring case, for what may be neither read nor written; added to the defaults. */
+  /** Globs, ignoring case, of paths that may be neither read nor written; added to the defaults. */
   readonly deniedPatterns?: readonly string[];
-  /** Globs for what may be read and not changed; added to the defaults. */
+  /** Globs of paths that may be read but not changed; added to the defaults. */
   readonly deniedWritePatterns?: readonly string[];
-  /** Default false: only relative paths. Absolute ones have to lie inside a root either way. */
+  /** Default false: only relative paths. Absolute paths must always lie inside a root. */
   readonly allowAbsolute?: boolean;
   /** Default true (D048). */
   readonly includeDefaultDenies?: boolean;

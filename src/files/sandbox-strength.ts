@@ -1,7 +1,7 @@
 import { isToolError } from '../errors/tool-error.js';
 import { type ContainmentStrength, chooseOpener } from '../platform/fs/open-handle.js';
 
-/** How well files are contained on this machine; `none`: no sandbox can be made. For a doctor to tell. */
+/** How well files are contained on this machine; `none`: no sandbox can be created. For `doctor`. */
 export function sandboxStrength(): ContainmentStrength | 'none' {
   try {
     return chooseOpener().strength;

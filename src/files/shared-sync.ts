@@ -2,9 +2,9 @@ import { syncDirectoryLater } from '../platform/fs/fs-bytes.js';
 import type { Handle } from '../platform/fs/open-handle.js';
 
 /**
- * Makes the changes of names in a directory durable that were made before this is called. Changes share syncs: one at a
- * time runs for a directory, and the next one covers every change that was made before it begins.
- * The caller keeps the directory open until the promise is resolved or rejected. When a sync fails, it fails for all that share it.
+ * Makes earlier changes of names in a directory durable. Changes share syncs: one runs at a time for a
+ * directory, and the next one covers every change made before it starts. The caller keeps the directory open
+ * until the promise settles. A failed sync fails for all that share it.
  */
 export function syncShared(directory: Handle): Promise<void> {
   const { dev, ino } = directory.stat();
@@ -20,7 +20,7 @@ export function syncShared(directory: Handle): Promise<void> {
   return sync.done;
 }
 
-/** By the directory's identity: an open directory's inode is given to no other one. */
+/** By the directory's identity: the inode of an open directory is not reused. */
 const newest = new Map<string, SharedSync>();
 
 class SharedSync {
@@ -32,7 +32,7 @@ class SharedSync {
   }
 
   async #run(directory: Handle, before: Promise<void> | undefined): Promise<void> {
-    // Its own callers learn whether that one succeeded.
+    // The callers of that sync receive its error.
     await before?.catch(NOTHING);
     this.hasBegun = true;
     await syncDirectoryLater(directory.at);

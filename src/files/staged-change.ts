@@ -7,13 +7,16 @@ import { type OpenPlace, openPlace } from './open-place.js';
 import type { PathRequest } from './parse-request.js';
 import { assertMayWrite, assertRegular } from './write-contained.js';
 
-/** A change that a caller asks for, or a file that is put back. */
+/** A change that a caller requests, or a file to restore. */
 export type StagedChange = FileChange & Partial<RestoredFile>;
 
-/** How places are reached: `restore` follows no link, sets every bit, and keeps a backup of whatever it replaces. */
+/**
+ * How places are reached: `restore` follows no link, sets every bit, and keeps a backup of every replaced
+ * file.
+ */
 export type WriteKind = 'write' | 'restore';
 
-/** Opens the place of a change; nothing is made on the way to it yet. */
+/** Opens the place of a change. No directory is created yet. */
 export function openChange(
   containment: Containment,
   request: PathRequest,
@@ -28,7 +31,7 @@ export function openChange(
   throw stale(path, 'a directory on its way has become a link');
 }
 
-/** Whether a link at the very end of its path is followed. */
+/** Whether a link at the end of its path is followed. */
 export function followsLast({ bytes }: StagedChange, kind: WriteKind): boolean {
   return kind === 'write' && bytes !== null;
 }
@@ -36,7 +39,7 @@ export function followsLast({ bytes }: StagedChange, kind: WriteKind): boolean {
 export function assertMayChange(change: StagedChange, opened: OpenPlace, kind: WriteKind): void {
   const { path, bytes, expectedSha256 } = change;
   if (kind === 'restore') {
-    // Its permission bits are looked at where it is planned.
+    // Its permission bits are checked during planning.
     if (opened.entry?.isFile() === false) throw stale(path, 'something else lies there');
   } else if (bytes !== null) {
     assertMayWrite(path, opened, 'overwrite');
@@ -49,7 +52,7 @@ export function assertMayChange(change: StagedChange, opened: OpenPlace, kind: W
   if (opened.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
 }
 
-/** Mode and owner of a new content: as a caller asks. */
+/** Mode and owner of a new content, as requested by the caller. */
 export function asAsked({ mode }: StagedChange, model: EntryStat | undefined): NewFileOptions {
   return {
     ...(model === undefined ? {} : { like: model }),
@@ -57,7 +60,7 @@ export function asAsked({ mode }: StagedChange, model: EntryStat | undefined): N
   };
 }
 
-/** The same of a file that is put back. */
+/** Mode and owner of a restored file. */
 export function asItWas(
   { mode, expectedMode, owner }: StagedChange,
   model: EntryStat | undefined,

@@ -7,16 +7,19 @@ import { DirectoryLocks, LOCK_NAME, removeDeadRemover, removeIfThere } from './d
 import { hashEntry } from './entry-content.js';
 import { readTemporaryName } from './temporary-name.js';
 
-/** A directory is not looked through more often than this. */
+/** The minimum time between two searches of a directory. */
 const SWEEP_EVERY_MS = 60_000;
 const REMEMBERED_DIRECTORIES = 1000;
 const DAY_MS = 86_400_000;
-/** Of a change that was interrupted, a backup is all there is of what was replaced: time to put it back by hand. */
+/**
+ * After an interrupted change, a backup is the only copy of the replaced file, so it is kept long enough to
+ * restore it by hand.
+ */
 const BACKUP_KEPT_MS = 7 * DAY_MS;
 
 /**
- * Removes, beside files that were just written, what processes left there that were killed in the middle of a write.
- * Only what is ours by its name, and whose maker is gone; where that cannot be told, after a day.
+ * Removes, next to files that were just written, the leftovers of processes that were killed during a write.
+ * Only files with our names whose process is gone; if that is not known, after a day.
  */
 export function createSweeper(containment: Containment): (written: readonly string[]) => void {
   const sweptAt = new Map<string, number>();
@@ -31,13 +34,16 @@ export function createSweeper(containment: Containment): (written: readonly stri
   };
 }
 
-/** Whose backups are needed no more: those of a dead process, and all whose content is kept elsewhere (SHA-256). */
+/**
+ * Whose backups are no longer needed: those of a dead process, and all whose content (SHA-256) is kept
+ * elsewhere.
+ */
 interface KnownMaker {
   readonly pid: number;
   readonly kept: ReadonlySet<string> | undefined;
 }
 
-/** Removes from a directory what dead processes have left in it, at once. */
+/** Removes the leftovers of dead processes in a directory, immediately. */
 export function sweepDirectory(containment: Containment, directory: string, known?: KnownMaker): void {
   const { opener } = containment;
   let handle: Handle | 'missing' | 'other' | undefined;
@@ -50,7 +56,7 @@ export function sweepDirectory(containment: Containment, directory: string, know
       else if (isLeftBehind(containment, handle, name, known)) removeIfThere(`${handle.at}/${name}`);
     }
   } catch {
-    // The write was done; tidying up after others is a courtesy.
+    // The write succeeded; this cleanup is optional.
   } finally {
     if (typeof handle === 'object') handle.close();
   }
@@ -70,12 +76,12 @@ function isLeftBehind(
     if (known?.kept?.has(hashEntry(containment, at)) === true) return true;
   }
   const entry = entryStat(at);
-  // The time of its making: a backup is the old file itself, with the old file's other times.
+  // The change time: a backup is the old file itself and keeps its other times.
   const age = entry === undefined ? 0 : systemClock.now() - entry.ctimeMs;
   return age > (made.kind === 'backup' ? BACKUP_KEPT_MS : DAY_MS);
 }
 
-/** To take it means to take it over from a process that is gone. */
+/** Taking the lock takes it over from a dead process. */
 function removeDeadLock(handle: Handle): void {
   const locks = new DirectoryLocks(undefined);
   try {

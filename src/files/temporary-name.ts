@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { fateOf, ownTag, pidOf, TAG_DIGITS } from '../platform/process/process-tag.js';
 
 /**
- * What we put beside a file for a moment: its new content; or the old one, while several files are replaced. Neither
- * is shown, searched or given to tools.
+ * A temporary file next to a file: its new content, or its old content while several files are replaced.
+ * Neither is shown, searched or given to tools.
  */
 export type TemporaryKind = 'content' | 'backup';
 
-/** Hides them, and the locks, which are named alike. */
+/** Matches the temporary files, and the locks, which are named alike. */
 export const TEMPORARY_PATTERN = '**/.toolexec-*.tmp';
 
-/** A name that no other file has, and that says who made it. */
+/** A unique name that identifies its process. */
 export function temporaryName(kind: TemporaryKind = 'content'): string {
   return `.toolexec-${MARKS[kind]}${ownTag()}${randomUUID().slice(24)}.tmp`;
 }
@@ -23,7 +23,7 @@ export interface TemporaryFile {
   readonly pid: number;
 }
 
-/** What a name says, and what has become of the process that made it; undefined where it is not one of ours. */
+/** Parses such a name and checks its process; undefined for other names. */
 export function readTemporaryName(name: string): TemporaryFile | undefined {
   const [, mark, tag] = NAME.exec(name) ?? [];
   if (tag === undefined) return undefined;

@@ -3,7 +3,7 @@ import { ToolError } from '../errors/tool-error.js';
 /** Why a path is refused (D095). */
 type ViolationReason = 'PathOutsideSandbox' | 'DeniedPatternMatched';
 
-/** The path leaves the roots, or is written in a way that could. */
+/** The path leaves the roots, or its spelling could. */
 export function outsideRoots(
   asked: string,
   why: string,
@@ -25,7 +25,9 @@ function nameRoots(roots: readonly string[]): string {
   return roots.length === 1 ? `the root ${named}` : `one of the roots ${named}${more}`;
 }
 
-/** A deny pattern matches the path, a link on its way, or where it leads (A010: the message names the pattern). */
+/**
+ * A deny pattern matches the path, a link on its way, or its target (A010: the message names the pattern).
+ */
 export function deniedByPattern(asked: string, pattern: string, matched: string): ToolError {
   const reason: ViolationReason = 'DeniedPatternMatched';
   return new ToolError(
@@ -35,7 +37,7 @@ export function deniedByPattern(asked: string, pattern: string, matched: string)
   );
 }
 
-/** A regular file with several names, in a root that refuses those. */
+/** A regular file with several names, in a root that refuses them. */
 export function severalNames(asked: string, path: string, names: number, root: string): ToolError {
   const reason: ViolationReason = 'PathOutsideSandbox';
   return new ToolError(
@@ -55,7 +57,7 @@ export function badPath(asked: unknown, why: string): ToolError {
   });
 }
 
-// Escaped and bounded: the path is the model's, and the message goes to a terminal.
+// Escaped and shortened: the path comes from the model, and the message goes to a terminal.
 export function quote(value: unknown): string {
   const text = (JSON.stringify(value) ?? String(value)).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,

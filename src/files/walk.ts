@@ -9,37 +9,37 @@ import { fileSystemError } from './file-failure.js';
 import { componentsOf, type PathRequest } from './parse-request.js';
 import { outsideRoots, quote } from './violations.js';
 
-/** Linux's own limit. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 export interface WalkOptions {
   readonly access: Access;
-  /** Whether a link at the very end is followed too. */
+  /** Whether a link at the end is followed too. */
   readonly followLast: boolean;
-  /** Makes missing directories on the way. */
+  /** Creates missing directories on the way. */
   readonly createParents: boolean;
 }
 
-/** Where a walk ended. The caller closes `parent`. */
+/** The end of a walk. The caller closes `parent`. */
 export interface Place {
-  /** The deepest directory that exists on the way. */
+  /** The deepest existing directory on the way. */
   readonly parent: Handle;
-  /** Entry of `parent`; `.` for a root itself. */
+  /** An entry of `parent`; `.` for a root itself. */
   readonly name: string;
-  /** What would have to be made below `parent` before `name`'s place exists; empty: only `name` may be missing. */
+  /** The directories to create below `parent`; if empty, only `name` may be missing. */
   readonly missing: readonly string[];
-  /** Canonical: no link is left in it. */
+  /** Canonical: it contains no link. */
   readonly path: string;
-  /** The missing part was named by a link, not by the request. */
+  /** The missing part comes from a link, not from the request. */
   readonly isDangling: boolean;
-  /** The directories that were made on the way, canonical, outermost first. */
+  /** The directories created on the way, canonical, outermost first. */
   readonly made: readonly string[];
 }
 
 /**
- * Goes down from an open root, one component at a time, and follows links by walking their text, so that no
- * directory can be swapped on the way (D049).
- * @throws ToolError `sandbox_violation` for links that lead out, to something denied, or in a circle
+ * Walks down from an open root, one component at a time, and follows links by walking their target text, so
+ * that no directory can be swapped on the way (D049).
+ * @throws ToolError `sandbox_violation` for links that lead outside, to a denied path, or in a circle
  */
 export function walk(containment: Containment, request: PathRequest, options: WalkOptions): Place {
   const walker = new Walker(containment, request, options);
@@ -59,10 +59,10 @@ class Walker {
   private root: string;
   private steps: Step[];
   private queue: string[];
-  /** How much at the end of the queue is the request's own; what comes before is a link's text. */
+  /** How many components at the end of the queue come from the request; the others come from a link. */
   private own: number;
   private links = 0;
-  /** The last link whose text was taken. */
+  /** The last link that was followed. */
   private followed = '';
   private readonly made: string[] = [];
 
@@ -128,11 +128,11 @@ class Walker {
       const parent = this.top().handle.at;
       this.steps.push({ name, handle });
       this.made.push(this.path());
-      // What is written into it later must not lose its directory with the power.
+      // A file written into the new directory must not be lost with it in a power failure.
       syncDirectory(parent);
       return;
     }
-    // Another process made a directory or a link first: it is entered like any other.
+    // Another process created a directory or link first: it is entered like any other.
     if (handle !== 'missing' && handle !== 'other') handle.close();
     this.lookAgain(name, false);
   }
@@ -160,14 +160,14 @@ class Walker {
     if (!isNamedByLink) this.own++;
   }
 
-  /** A circle of links, or a process that changes the path faster than it can be walked. */
+  /** A circle of links, or a process that changes the path faster than we walk it. */
   private countLink(): void {
     if (++this.links > MAX_LINKS) {
       throw this.outside(`its links do not end after ${MAX_LINKS} steps`);
     }
   }
 
-  /** A name on the way may be denied even where the link of that name leads to something harmless. */
+  /** A name on the way may be denied even if it is a link to a harmless target. */
   private assertSpellingAllowed(): void {
     const spelled = join(this.path(), ...this.queue);
     if (this.containment.rootSet.rootOf(spelled) === undefined) return;
@@ -183,7 +183,7 @@ class Walker {
     this.restart(parse(this.root).root);
   }
 
-  /** Outside the roots nothing is looked at: the text has to name a root, or it leads out. */
+  /** Nothing outside the roots is read: the link's text must name a root, otherwise it leads outside. */
   private restart(top: string): void {
     let reached = top;
     for (let index = 0; index <= this.queue.length; index++) {
@@ -227,7 +227,7 @@ class Walker {
     return this.place(rest.slice(0, -1), rest.at(-1) ?? name, isDangling);
   }
 
-  /** Hands the innermost handle over; `close` closes the others. */
+  /** Transfers the innermost handle; `close` closes the others. */
   private place(missing: readonly string[], name: string, isDangling: boolean): Place {
     const path = join(this.path(), ...missing, name);
     assertAllowed(this.containment, this.request.asked, path, this.options.access);

@@ -3,18 +3,22 @@ import { ToolError } from '../errors/tool-error.js';
 import { pause, systemClock } from '../platform/clock/clock.js';
 import { DirectoryBusy, PlaceChanged } from './directory-locks.js';
 
-/** Locks are held for milliseconds: one that does not change for this long, and whose holder cannot be looked up, was left behind. */
+/**
+ * Locks are held for milliseconds. One that does not change for this long, and whose process cannot be
+ * checked, is left over.
+ */
 const ABANDONED_MS = 3_000;
 const GIVE_UP_MS = 15_000;
-/** Writers like ours let one after the other through; a program that changes a file without pause does not. */
+/** Our own writers take turns; a program that changes a file without pause does not. */
 const CHANGED_GIVE_UP_MS = 8_000;
-/** How often a file may be found swapped for a link: writers do not do that. */
+/** How many times a file may be swapped for a link: normal writers never do that. */
 const MAX_SWAPS = 8;
 
 /**
- * Repeats an attempt while other processes hold what it needs. `attempt` gets the name of a lock that its holder has abandoned.
- * @throws ToolError `execution_failed` (`details.errno` is EBUSY) after fifteen seconds, after eight of a file that changes
- *   under every attempt, or once it was swapped for a link eight times; and whatever `check` throws before an attempt
+ * Repeats an attempt while other processes hold a needed lock. `attempt` receives the name of an abandoned
+ * lock.
+ * @throws ToolError `execution_failed` (`details.errno` is EBUSY) after fifteen seconds, after eight seconds
+ * if a file changes during every attempt, or after eight swaps for a link; and any error of `check`
  */
 export async function whileBusy<Value>(
   attempt: (abandoned: string | undefined) => Value | Promise<Value>,
@@ -41,7 +45,7 @@ export async function whileBusy<Value>(
       }
       if (at - waiting.since > GIVE_UP_MS) throw busyForLong(error);
     }
-    // Not all at once again.
+    // A random delay, so that waiting processes do not collide again.
     await pause(1 + Math.random() * 4);
   }
 }

@@ -1,6 +1,6 @@
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\..*)?$/i;
 
-/** What Windows would make of a component besides a plain name; undefined: nothing. */
+/** How Windows would misread a path component; undefined if it is a plain name. */
 export function windowsFlawOf(component: string): string | undefined {
   if (component.includes(':')) return 'a colon names a drive or a stream';
   if (/[<>"|?*]/.test(component)) return 'it holds a character that Windows does not allow';

@@ -10,10 +10,10 @@ import { type AdmittedChange, WriteAttempt } from './write-attempt.js';
 import { assertNamesFit, badWrite } from './write-contained.js';
 
 /**
- * Changes several files, or none (D067). In order: every place is checked, every new content written
- * beside its place and synced, every file compared with what the change is based on; then all are renamed, and put
- * back when one fails.
- * @throws DirectoryBusy when another process is at the last step in one of the directories
+ * Changes several files or none (D067). First every place is checked, then every new content is written next
+ * to its place and synced, then every file is compared with the base of its change; finally all are renamed,
+ * and restored if one fails.
+ * @throws DirectoryBusy if another process is at the last step in one of the directories
  */
 export async function writeAllContained(
   containment: Containment,
@@ -35,7 +35,7 @@ export async function writeAllContained(
 interface WholeChangeOptions extends WriteAllOptions {
   readonly check: () => void;
   readonly kind: WriteKind;
-  /** Those that the caller makes and removes besides. */
+  /** Directories that the caller also creates and removes. */
   readonly directories?: Pick<FileIntent, 'made' | 'removed'>;
 }
 
@@ -64,10 +64,10 @@ async function runAttempt(
   }
 }
 
-/** So many files are open, and synced to the disk at once: it takes milliseconds. */
+/** How many files are open and synced at once: a sync takes milliseconds. */
 const STAGED_A_TURN = 8;
 
-/** @throws the first failure, once none of them is under way any more */
+/** @throws the first failure, after all steps have ended */
 async function awaitAll(steps: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(steps)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
@@ -84,7 +84,7 @@ function admitChange(containment: Containment, { path, bytes, expectedSha256 }: 
   return request;
 }
 
-/** Before anything is made, all of it is checked. @returns the directories that are missing. */
+/** Checks all places before anything is created. @returns the missing directories. */
 function checkPlaces(
   containment: Containment,
   admitted: readonly AdmittedChange[],

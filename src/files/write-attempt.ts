@@ -31,13 +31,13 @@ import {
 } from './staged-change.js';
 import { type TemporaryKind, temporaryName } from './temporary-name.js';
 
-/** One try: it keeps open what it touches, and can undo all it did. */
+/** One attempt. It keeps the touched entries open, and can undo everything it did. */
 export class WriteAttempt {
   readonly #items: Item[] = [];
   readonly #containment: Containment;
   readonly #locks: DirectoryLocks;
   readonly #kind: WriteKind;
-  /** Everything is in its place: what fails now takes nothing back. */
+  /** All files are in place: a later failure undoes nothing. */
   #isDone = false;
 
   constructor(containment: Containment, locks: DirectoryLocks, kind: WriteKind) {
@@ -47,8 +47,8 @@ export class WriteAttempt {
   }
 
   /**
-   * Writes the new content beside its place, or into the deepest directory on its way that exists, and has it on the
-   * disk once the promise resolves.
+   * Writes the new content next to its place, or into the deepest existing directory on its way. It is on
+   * disk when the promise resolves.
    */
   stage({ change, request }: AdmittedChange): Promise<void> {
     return withLaterFailures('write', change.path, async () => {
@@ -67,7 +67,7 @@ export class WriteAttempt {
     });
   }
 
-  /** Says what the last step will replace. */
+  /** Announces the entries that the last step will replace. */
   async announce(
     intend: NonNullable<ChangeOptions['intend']>,
     directories: Pick<FileIntent, 'made' | 'removed'> = {},
@@ -106,7 +106,7 @@ export class WriteAttempt {
       assertUnchanged(this.#containment, change, opened);
       if (seen !== undefined) assertAsSeen(seen.entry, opened.at);
     });
-    // A file that moves is on the disk under its new name before the old name goes.
+    // A moved file is on disk under its new name before the old name is removed.
     const written = this.#items.filter(({ temporary }) => temporary !== undefined);
     const removed = this.#items.filter(({ temporary }) => temporary === undefined);
     this.#putAll(written);
@@ -117,7 +117,8 @@ export class WriteAttempt {
     this.#putAll(removed);
     this.#each(assertNotWrittenMeanwhile);
     this.#isDone = true;
-    // Names change in order on the disk as well: no backup goes before what replaces it, and one sync takes all of it.
+    // Names reach the disk in order too: no backup is removed before its replacement, and one sync covers
+    // all.
     this.#dropBackups();
     this.#locks.release();
     const [some] = this.#items;
@@ -132,11 +133,11 @@ export class WriteAttempt {
     }));
   }
 
-  /** Puts back what was replaced, the last first. */
+  /** Restores the replaced files, the last one first. */
   discard(): void {
     if (this.#isDone) return;
     const lost: string[] = [];
-    // Removed files were the last to go: they come back first.
+    // Removed files were removed last, so they are restored first.
     for (const item of this.#items.toReversed().sort((a, b) => rank(a) - rank(b))) {
       try {
         takeBack(item);
@@ -177,13 +178,13 @@ export class WriteAttempt {
     return entry?.isFile() === true ? entry : undefined;
   }
 
-  /** The permission bits that a file gets, where it is new or told which. */
+  /** The permission bits of a file that is new or gets explicit ones. */
   #modeOf({ change: { mode }, opened, temporary }: Item): Pick<IntendedChange, 'afterMode'> {
     const keepsItsOwn = mode === undefined && this.#kind === 'write' && opened.entry !== undefined;
     return temporary === undefined || keepsItsOwn ? {} : modeOfNew(temporary);
   }
 
-  /** A file that is like another one which goes in the same step has been moved. */
+  /** A file that copies the attributes of one removed in the same step has been moved. */
   #moveOf({ change: { like, movedFrom } }: Item): { readonly movedFrom?: string } {
     if (movedFrom !== undefined) return { movedFrom };
     if (like === undefined) return {};
@@ -203,7 +204,7 @@ export class WriteAttempt {
       return;
     }
     const isThere = entryStat(opened.at) !== undefined;
-    // A single rename is all or nothing by itself.
+    // A single rename is atomic by itself.
     if (isThere && (this.#items.length > 1 || this.#kind === 'restore')) this.#backUp(item);
     if (temporary === undefined) removeEntry(opened.at);
     else moveEntry(temporary, opened.at);
@@ -224,23 +225,23 @@ export class WriteAttempt {
   }
 }
 
-/** A change whose path was checked. */
+/** A change with a checked path. */
 export interface AdmittedChange {
   readonly change: StagedChange;
   readonly request: PathRequest;
 }
 
 interface Item extends AdmittedChange {
-  /** Opened again once its directories are made. */
+  /** Opened again after its directories are created. */
   opened: OpenPlace;
-  /** The directory that the new content lies in. */
+  /** The directory of the new content. */
   readonly staging: Handle;
-  /** The new content; undefined where the file goes. */
+  /** The new content; undefined if the file is removed. */
   readonly temporary: string | undefined;
-  /** The old file under another name, as long as it may have to come back. */
+  /** The old file under another name, as long as it may be restored. */
   backup: string | undefined;
   state: 'staged' | 'created' | 'replaced' | 'removed';
-  /** What the intent said that it will replace; undefined where no intent was recorded. */
+  /** The entry that the intent announced; undefined if no intent was recorded. */
   seen: SeenChange | undefined;
 }
 
@@ -249,11 +250,11 @@ function beside({ place }: OpenPlace, kind: TemporaryKind = 'content'): string {
 }
 
 function syncParents(items: readonly Item[]): void {
-  // No other call of this process comes between the names that are new and those that go.
+  // No other call of this process can run between the new names and the removals.
   for (const { at } of eachOnce(items.map(({ opened }) => opened.place.parent))) syncDirectory(at);
 }
 
-/** The directories in which names have changed. */
+/** The directories whose names have changed. */
 function parentsOf(items: readonly Item[]): readonly Handle[] {
   const parents = items.map(({ opened: { place } }) => place.parent);
   return eachOnce([...parents, ...items.map(({ staging }) => staging)]);
@@ -273,7 +274,10 @@ function assertUnchanged(
   if (hashEntry(containment, at) !== expectedSha256) throw stale(path);
 }
 
-/** @throws PlaceChanged where the old file was written after it was looked at: its backup shares that, and comes back. */
+/**
+ * @throws PlaceChanged if the old file was written after it was examined: its backup has the new content and
+ * is restored.
+ */
 function assertNotWrittenMeanwhile({ backup, seen, opened }: Item): void {
   const was = seen?.entry;
   const now = backup === undefined ? undefined : entryStat(backup);

@@ -1,21 +1,21 @@
-/** What the sanitiser does with a character when it stands outside an escape sequence. */
+/** How the sanitizer treats a character outside an escape sequence. */
 
 export const KIND = {
-  /** Shown as it is. */
+  /** Shown unchanged. */
   text: 0,
   /** Half of a pair that is shown if the other half follows. */
   pair: 1,
-  /** Half of a pair that must be looked at whole, or a lone half. */
+  /** Half of a pair that needs a closer look, or a lone half. */
   surrogate: 2,
   /** Never shown: controls, direction overrides, invisible characters. */
   hidden: 3,
-  /** Unseen, but with a meaning between certain neighbours: `invisible-verdict.ts` decides. */
+  /** Invisible, but meaningful between certain neighbours: `invisible-verdict.ts` decides. */
   joining: 4,
   carriageReturn: 5,
   escape: 6,
   /** U+0080 to U+009F: each stands for ESC and the character 0x40 below it. */
   c1: 7,
-  /** Breaks a line or jumps a column, where all must stay on one line. */
+  /** A line break or column jump, in text that must stay on one line. */
   layout: 8,
 } as const;
 
@@ -68,7 +68,7 @@ const LAYOUT: readonly Range[] = [
 /** One entry a UTF-16 unit. */
 export const OUTPUT_KINDS: Uint8Array = outputKinds();
 
-/** As `OUTPUT_KINDS`, for text that must stay on one line. */
+/** `OUTPUT_KINDS` for text that must stay on one line. */
 export const INLINE_KINDS: Uint8Array = fill(Uint8Array.from(OUTPUT_KINDS), LAYOUT, KIND.layout);
 
 /** The kind of a character beyond U+FFFF. */
@@ -105,7 +105,9 @@ function isIn(codePoint: number, ranges: readonly Range[]): boolean {
   return ranges.some(([first, last]) => codePoint >= first && codePoint <= last);
 }
 
-/** The index of the first character from `from` on that is not plainly shown, or the length. */
+/**
+ * The index of the first character, starting at `from`, that is not shown unchanged; otherwise the length.
+ */
 export function findSpecial(text: string, from: number, kinds: Uint8Array): number {
   const length = text.length;
   for (let at = from; at < length; at++) {

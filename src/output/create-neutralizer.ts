@@ -9,19 +9,22 @@ import {
   stepSequence,
 } from './step-sequence.js';
 
-/** `output`: lines and tabs stay. `inline`: all on one line, for a prompt or a name; breaks become symbols. */
+/**
+ * `output` keeps lines and tabs. `inline` puts everything on one line, for a prompt or a name; breaks become
+ * symbols.
+ */
 export type SanitizeMode = 'output' | 'inline';
 
 export interface Neutralizer {
   push(text: string): string;
   end(): string;
-  /** True when plain text would pass as it is. */
+  /** True if plain text would pass unchanged. */
   isIdle(): boolean;
-  /** Lets pass what the caller knows to be plain, while idle. */
+  /** Passes text that the caller knows to be plain, while idle. */
   pass(text: string): string;
 }
 
-/** What waits for the next shown character to decide about it. */
+/** What the next shown character decides. */
 type Held = 'nothing' | 'carriage_return' | 'joiner' | 'keycap_style' | 'flag_tags';
 
 const TAB = 0x09;
@@ -33,9 +36,9 @@ const JOINER = '\u200d';
 const EMOJI_STYLE = '\ufe0f';
 
 /**
- * The sanitizer's automaton over text whose chunks never end inside a surrogate pair. An escape sequence is dropped as
- * it comes, so nothing is buffered. A character whose worth depends on what follows is held until the next shown
- * character; what is removed in between does not count.
+ * The sanitizer's state machine. Chunks never end inside a surrogate pair. Escape sequences are dropped as
+ * they arrive, without a buffer. A character that depends on its successor is held until the next shown
+ * character; removed characters in between do not count.
  */
 export function createNeutralizer(mode: SanitizeMode): Neutralizer {
   return mode === 'inline'
@@ -51,7 +54,7 @@ class Automaton implements Neutralizer {
   #sequenceLength = 0;
   #held: Held = 'nothing';
   #tags = '';
-  /** The last shown character; a line feed stands for the beginning. */
+  /** The last shown character; a line feed represents the start. */
   #previous = LF;
   #out = '';
 
@@ -143,7 +146,10 @@ class Automaton implements Neutralizer {
     return taken;
   }
 
-  /** Decides about what is held, now that a shown character follows. True: they are one, and shown already. */
+  /**
+   * Decides about the held character when a shown character follows. True if both form one character and are
+   * already shown.
+   */
   #resolveHeld(codePoint: number): boolean {
     const held = this.#held;
     this.#held = 'nothing';
@@ -155,9 +161,9 @@ class Automaton implements Neutralizer {
     return paired;
   }
 
-  /** An invisible character: kept, dropped, or held until it is known what follows. */
+  /** An invisible character: kept, dropped, or held until its successor is known. */
   #weigh(codePoint: number): void {
-    // At the beginning of a line nothing unseen means anything, and the CR still waits for its LF.
+    // At the start of a line invisible characters have no meaning, and a held CR still waits for its LF.
     if (this.#held === 'carriage_return') return;
     const tags = this.#held === 'flag_tags' ? this.#tags : '';
     this.#held = 'nothing';

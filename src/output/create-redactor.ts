@@ -3,27 +3,27 @@ import { createSanitizer, type Sanitizer } from './sanitize.js';
 
 export interface Redactor {
   push(text: string): string;
-  /** The rest. The redactor then stands at the beginning again. */
+  /** The rest of the text. Then the redactor is ready for a new text. */
   end(): string;
 }
 
 /**
- * Hides exact values in a stream, also where a value is cut between chunks (F024: a stream knows exact values
- * only). Values that overlap are hidden together. Holds back only what may be the beginning of a value: who watches a
- * command sees its last line while it waits.
- * Values shorter than 6 characters, and words such as "password", are not hidden.
+ * Hides exact values in a stream, even if a value is split between chunks (F024: a stream knows exact values
+ * only). Overlapping values are hidden together. Only a possible start of a value is held back, so the last
+ * line of a waiting command is visible. Values shorter than 6 characters, and words such as "password", are
+ * not hidden.
  */
 export function createRedactor(values: readonly string[]): Redactor {
   const exact = createExactValues(values);
   if (exact.longest === 0) return { push: (text) => text, end: () => '' };
   let held = '';
-  /** How much of `held` belongs to a value that is hidden already. */
+  /** How many characters of `held` belong to a value that is already hidden. */
   let covered = 0;
 
   return {
     push(text) {
       const all = held + text;
-      // A value that begins before this place is whole by now.
+      // A value that starts before this position is complete.
       const certain = exact.findUnfinished(all);
       const { out, coveredTo } = hideValues(exact, all, covered, certain);
       held = all.slice(certain);
@@ -39,14 +39,14 @@ export function createRedactor(values: readonly string[]): Redactor {
   };
 }
 
-/** Hides exact values in a whole text; one without any comes back as it is. */
+/** Hides exact values in a whole text. A text without any is returned unchanged. */
 export function redactValues(text: string, exact: ExactValues): string {
   return exact.find(text, 0) === undefined ? text : hideValues(exact, text, 0, text.length).out;
 }
 
 /**
- * Hides the values that begin before `certain`, and gives the text before it. The first `covered` units belong to a
- * value that is hidden already; `coveredTo` says how far the last hidden value reaches.
+ * Hides the values that start before `certain`, and returns the text before it. The first `covered` units
+ * belong to a value that is already hidden; `coveredTo` is the end of the last hidden value.
  */
 function hideValues(
   exact: ExactValues,
@@ -58,7 +58,7 @@ function hideValues(
   let coveredTo = covered;
   let found = exact.find(text, 0);
   while (found !== undefined && found.start < certain) {
-    // One that begins inside another is hidden with it.
+    // A value that starts inside another is hidden with it.
     if (found.start >= coveredTo) out += text.slice(coveredTo, found.start) + REDACTION_MARKER;
     coveredTo = Math.max(coveredTo, found.end);
     found = exact.find(text, found.start + 1);
@@ -66,10 +66,10 @@ function hideValues(
   return { out: coveredTo < certain ? out + text.slice(coveredTo, certain) : out, coveredTo };
 }
 
-/** Shorter values would hit by chance. In UTF-16 units. */
+/** Shorter values would match by chance. In UTF-16 units. */
 const SHORTEST_VALUE = 6;
 
-/** Values that say nothing, and stand everywhere in ordinary text. */
+/** Common words that are not secret. */
 const TRIVIAL: ReadonlySet<string> = new Set(
   (
     'always bearer changeme default development disabled enabled example localhost master optional password ' +
@@ -80,18 +80,24 @@ const TRIVIAL: ReadonlySet<string> = new Set(
 const TABLE_SLOTS = 4096;
 
 export interface ExactValues {
-  /** Length of the longest value in UTF-16 units, 0 when there is none. */
+  /** Length of the longest value in UTF-16 units; 0 if there are none. */
   readonly longest: number;
-  /** The first place, from `from` on, where a value begins, and the end of the longest value that begins there. */
+  /**
+   * The first position, starting at `from`, where a value begins, and the end of the longest value that
+   * begins there.
+   */
   find(text: string, from: number): { start: number; end: number } | undefined;
-  /** The first place from which on a text may be the beginning of a value that has not come whole; its length if none. */
+  /**
+   * The first position from which the text may be the start of an incomplete value; its length if there is
+   * none.
+   */
   findUnfinished(text: string): number;
 }
 
 /**
- * Looks for several strings at once: a table of pairs of characters says how far away the beginning of the next value
- * is at least (Wu and Manber), so the number of values costs next to nothing. What cannot be a secret, and what could
- * not be told from the marker, is left out.
+ * Searches for several strings at once. A table of character pairs gives the minimum distance to the next
+ * value (Wu and Manber), so the number of values hardly matters. Values that cannot be secret, or that
+ * resemble the marker, are left out.
  */
 export function createExactValues(values: readonly string[]): ExactValues {
   const sought = [...new Set(values.flatMap(withLines).map(clearOfMarker))]
@@ -127,7 +133,9 @@ export function createExactValues(values: readonly string[]): ExactValues {
   };
 }
 
-/** A value of several lines, and each of its lines: programs print them one by one, indented, or with a number before. */
+/**
+ * A value with several lines, and each of its lines: programs print them one by one, indented, or numbered.
+ */
 function withLines(value: string): readonly string[] {
   if (!/[\r\n]/.test(value)) return [value];
   const lines = value.split(/[\r\n]+/).map((line) => line.trim());
@@ -136,10 +144,10 @@ function withLines(value: string): readonly string[] {
 
 const SHORTEST_LINE = 8;
 
-/** The first and last line of a key: they stand in files that hold no secret too. */
+/** The first and last line of a key. They also appear in files without a secret. */
 const ARMOUR = /^-----(?:BEGIN|END) [A-Z0-9 ]*-----$/;
 
-/** How far the window may move on, by the pair of characters at its end. */
+/** How far the window may move, by the character pair at its end. */
 function skipTable(sought: readonly string[], window: number): Uint8Array {
   const skips = new Uint8Array(TABLE_SLOTS).fill(Math.min(255, Math.max(0, window - 1)));
   for (const value of sought) {
@@ -157,14 +165,14 @@ function slotOf(first: number, second: number): number {
 
 function isWorthHiding(value: string): boolean {
   if (value.length < SHORTEST_VALUE || TRIVIAL.has(value.toLowerCase())) return false;
-  // Blanks, or one character again and again: every table and ruler is made of them.
+  // Blanks, or one repeated character: tables and rulers consist of them.
   if (value.trim() === '' || value.replaceAll(value.charAt(0), '') === '') return false;
   return !REDACTION_MARKER.includes(value) && !value.includes(REDACTION_MARKER);
 }
 
 /**
- * A value that ends as the marker begins, or begins as it ends, would be found again across the border of a marker:
- * those characters are given up, so that redacting twice changes nothing.
+ * Drops the characters of a value that overlap with the start or end of the marker. Otherwise redacting twice
+ * would find the value again across a marker.
  */
 function clearOfMarker(value: string): string {
   for (let length = Math.min(value.length, REDACTION_MARKER.length) - 1; length > 0; length--) {
@@ -175,19 +183,19 @@ function clearOfMarker(value: string): string {
 }
 
 interface ByteRedactor {
-  /** Gives what can be handed on by now: what may be the beginning of a value waits. */
+  /** Returns the certain part: a possible start of a value is held back. */
   push(bytes: Uint8Array): Uint8Array;
   end(): Uint8Array;
 }
 
 /**
- * Hides exact values in bytes of any kind, also where a value is cut between two pieces: for what is kept as it came,
- * programs and pictures too. Bytes without any are handed on as they are.
+ * Hides exact values in bytes of any kind, even if a value is split between two pieces, for stored programs
+ * and images too. Bytes without a value are unchanged.
  */
 export function createByteRedactor(values: readonly string[]): ByteRedactor {
-  // Most programs have nothing to hide, and much to say.
+  // Most programs have no secrets and much output.
   if (values.length === 0) return { push: (bytes) => bytes, end: () => new Uint8Array() };
-  // One character a byte: whatever the bytes are, they come out of it again.
+  // One character per byte, so every byte survives unchanged.
   const redactor = createRedactor(values.map((value) => toCharacters(Buffer.from(value, 'utf8'))));
   return {
     push(bytes) {
@@ -204,8 +212,8 @@ function toCharacters(bytes: Uint8Array): string {
 }
 
 /**
- * For output that is shown while it comes: neutralised, then cleared of exact values, over chunk borders too
- * (D077, F024). Rules need the whole text and are left to `cleanOutput`.
+ * For live output: neutralized, then redacted by exact values, across chunks (D077, F024). Rules need the
+ * whole text, so `cleanOutput` applies them.
  */
 export function createOutputPipe(values: readonly string[]): Sanitizer {
   const sanitizer = createSanitizer();

@@ -1,7 +1,7 @@
 import { REDACTION_MARKER } from '../contract/call.js';
 import { isPlaceholder, looksRandom } from './secret-shapes.js';
 
-/** What the name of a secret ends with. The words by which `redact` knows that this rule has work. */
+/** Endings of secret names. `redact` looks for these words to decide whether this rule applies. */
 export const ASSIGNMENT_WORDS: readonly string[] = [
   'pass',
   'pwd',
@@ -17,7 +17,9 @@ export const ASSIGNMENT_WORDS: readonly string[] = [
 const NAME_END =
   /(?:pass(?:word|wd|phrase|wort|code)|pwd|(?:api|access|private|secret|auth|encryption|encrypt|signing|account|master|shared|subscription|service|license|session)[_-]?key|secret|token|credentials?|creds|jwt|_auth|_pass(?![A-Za-z]))(?:[_-]?(?:base|value|b64|base64|[0-9]{1,3}))?/gi;
 
-/** From the name to its value: `=`, `:`, `=>`, `:=`, or `>` of an XML element; a quote may close the name. */
+/**
+ * Between the name and its value: `=`, `:`, `=>`, `:=`, or `>` of an XML element; a quote may close the name.
+ */
 const LINK = /(?:\\?["'`])?([ \t]{0,8})(?:=>|:=|[:=](?![:=])|>)([ \t]{0,8})/y;
 const GAP = /[ \t]{1,4}(?!-)/y;
 
@@ -32,8 +34,9 @@ const BARE = /[^\s"'`,;&|<>(){}[\]\\]+/y;
 const LONGEST_NAME = 64;
 
 /**
- * Hides values given to names such as `password`, `client_secret`, `API_KEY`, `_authToken`: in JSON, YAML, environment
- * files, connection strings, queries, XML and command lines. Placeholders, types, code and prose stay.
+ * Hides values of names such as `password`, `client_secret`, `API_KEY`, `_authToken` in JSON, YAML,
+ * environment files, connection strings, queries, XML and command lines. Placeholders, types, code and prose
+ * stay.
  */
 export function hideAssignments(text: string): string {
   let out = '';
@@ -70,7 +73,7 @@ interface Span {
   readonly to: number;
 }
 
-/** The whole name and the character before it, as `--db-password`. */
+/** The whole name with the characters before it, as in `--db-password`. */
 function nameEndingAt(text: string, wordAt: number, end: number): string {
   let from = wordAt;
   while (from > 0 && end - from < LONGEST_NAME && isNameUnit(text.charCodeAt(from - 1))) from--;
@@ -115,23 +118,23 @@ function quotedAt(text: string, at: number): Span | undefined {
   return undefined;
 }
 
-/** The bare value at `at`. A value that was found once is not read again for a name inside of it. */
+/** The unquoted value at `at`. A value that was found once is not read again for a name inside it. */
 function bareAt(text: string, at: number, last: Span): Span {
   if (at >= last.from && at < last.to) return last;
   BARE.lastIndex = at;
   return BARE.test(text) ? { from: at, to: BARE.lastIndex } : { from: at, to: at };
 }
 
-/** How name and value are joined: `a=b`, `a: b`, or `--a b`. */
+/** The connection of name and value: `a=b`, `a: b`, or `--a b`. */
 type LinkKind = 'tight' | 'spaced' | 'option';
 
 interface AssignmentContext {
-  /** The telling end of the name, as `password` or `api_key`. */
+  /** The significant end of the name, such as `password` or `api_key`. */
   readonly word: string;
   /** The whole name, with the dashes of an option. */
   readonly name: string;
   readonly link: LinkKind;
-  /** They are joined by a `=`. */
+  /** They are connected by `=`. */
   readonly isEqual: boolean;
   readonly quoted: boolean;
   /** The character after the value. */
@@ -140,27 +143,27 @@ interface AssignmentContext {
 
 const PASSWORD = /^_?(?:pass|pwd)/i;
 
-/** Names that end as a secret's does and are none: paging, cancelling, language models, tables. */
+/** Names that end like a secret's but are not secret: paging, cancelling, language models, tables. */
 const HARMLESS_NAME =
   /(?:next|page|paging|continuation|continue|cancell?ation|cancel|stop|sync|eos|bos|sep|cls|pad|unk|mask|eot|per|max|min|num|total|prompt|input|output|primary|foreign|public|sort|partition)[_-]?(?:page[_-]?)?(?:token|key)$/i;
 
-/** The working directory has a name like a password's. */
+/** Names of the working directory, which resemble a password's. */
 const DIRECTORY_NAME = /^(?:old)?pwd$/i;
 const DIRECTORY = /^[/~.\\]|^[A-Za-z]:/;
 
 /** Types that have a digit in their name. */
 const TYPE = /^(?:u?int|[iuf]|float|uint)(?:8|16|32|64|128)(?:array)?$|^(?:sha|md|base|utf-?|hs|rs|es)\d+$/i;
 
-/** self.password, config.db.token: a place, not a value. */
+/** self.password, config.db.token: a reference, not a value. */
 const CODE = /^[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z0-9_$]*)+!?$/;
 
-/** Sentences are written with small words between. */
+/** Prose contains small words. */
 const SENTENCE =
   /[.?!:]$|(?:^|\s)(?:a|an|the|is|are|be|must|your|you|for|and|or|to|of|in|not|with|has|enter|please)\s/i;
 
 const LONGEST_COMPARED = 128;
 
-/** True when a value that is given to a name with a secret's ending is a secret, and not a type, code, prose or blank. */
+/** True if the value of such a name is a secret, and not a type, code, prose or empty. */
 function isAssignedSecret(whole: string, context: AssignmentContext): boolean {
   const value = whole.slice(0, LONGEST_COMPARED);
   const password = PASSWORD.test(context.word);
@@ -170,13 +173,13 @@ function isAssignedSecret(whole: string, context: AssignmentContext): boolean {
   if (HARMLESS_NAME.test(context.name)) return false;
   if (DIRECTORY_NAME.test(context.name) && DIRECTORY.test(value)) return false;
   if (context.quoted) return isQuotedSecret(value, password, context);
-  // A call, an index, or a value of which a part is hidden already.
+  // A call, an index, or a value that is already partly hidden.
   if (/[([{]/.test(context.next) || CODE.test(value)) return false;
   if (!password) return isVariable || isRandomEnough(value, context);
   return /[^A-Za-z_]/.test(value) ? isUnwordlike(value, context) : isWordAPassword(value, context);
 }
 
-/** `API_TOKEN=x`: a line of an environment, where whatever stands is the value. */
+/** `API_TOKEN=x`: a line of an environment file, where every text is the value. */
 function isEnvironment({ name, link, isEqual }: AssignmentContext): boolean {
   return link === 'tight' && isEqual && /^[A-Z][A-Z0-9_]*$/.test(name);
 }
@@ -184,7 +187,7 @@ function isEnvironment({ name, link, isEqual }: AssignmentContext): boolean {
 function isQuotedSecret(value: string, password: boolean, context: AssignmentContext): boolean {
   const hasBlanks = /\s/.test(value);
   if (!password && !hasBlanks) return isEnvironment(context) || looksRandom(value);
-  // Words with blanks: given to a name they are a value, behind a colon they may be a message.
+  // Words with blanks: after `=` they are a value, after a colon they may be a message.
   if (!password) return !SENTENCE.test(value) && (context.isEqual || /\d/.test(value));
   return !/\s/.test(value) || (!SENTENCE.test(value) && !/pass(?:word|phrase)/i.test(value));
 }
@@ -193,13 +196,16 @@ function isRandomEnough(value: string, context: AssignmentContext): boolean {
   return looksRandom(value) || (context.link === 'option' && /\d/.test(value) && /[A-Za-z]/.test(value));
 }
 
-/** A password with something else than letters: beside a blank it takes a digit, for prose has dashes too. */
+/**
+ * A password with characters other than letters. Near a blank it must contain a digit, because prose has
+ * dashes too.
+ */
 function isUnwordlike(value: string, context: AssignmentContext): boolean {
   if (context.link === 'tight') return value.length >= 4 || /\d/.test(value);
   return /\d/.test(value) || /[!@#$%^*+=~]/.test(value);
 }
 
-/** Letters only: a password where a program reads it, a variable or a word where a person does. */
+/** Letters only: a password in text for programs, a variable or word in text for people. */
 function isWordAPassword(value: string, context: AssignmentContext): boolean {
   if (context.link === 'spaced' || value.length < 4) return false;
   if (context.link === 'option') return value.length >= 8 && value !== value.toUpperCase();

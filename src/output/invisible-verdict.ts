@@ -9,15 +9,15 @@ const BLACK_FLAG = 0x1f3f4;
 const KEYCAP = 0x20e3;
 const CANCEL_TAG = 0xe007f;
 
-// Node takes 5 ms to read these: each stands where it is needed, and most output needs none.
+// Node takes 5 ms to build these sets. Each is built where it is needed; most output needs none.
 
-/** Scripts whose letters change their shape with a joiner or non-joiner. */
+/** Scripts whose letters change shape with a joiner or non-joiner. */
 const isShaping = (character: string): boolean =>
   /^[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mandaic}\p{Script=Mongolian}\p{Script=Phags_Pa}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Balinese}\p{Script=Javanese}]$/u.test(
     character,
   );
 
-/** Scripts written without blanks between words, where the zero width space says where a line may break. */
+/** Scripts without spaces between words, where the zero width space marks a possible line break. */
 const isUnspaced = (character: string): boolean =>
   /^[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}\p{Script=Tai_Tham}\p{Script=New_Tai_Lue}]$/u.test(
     character,
@@ -27,19 +27,22 @@ const isSkinTone = (character: string): boolean => /^\p{Emoji_Modifier}$/u.test(
 const KEYCAP_BASE = /^[0-9#*]$/;
 const isIdeograph = (character: string): boolean => /^\p{Script=Han}$/u.test(character);
 const isMongolian = (character: string): boolean => /^\p{Script=Mongolian}$/u.test(character);
-/** What takes one of the first three selectors: mathematics, ideographs and their punctuation, Myanmar, Phags-pa. */
+/**
+ * Characters that accept one of the first three variation selectors: mathematics, ideographs and their
+ * punctuation, Myanmar, Phags-pa.
+ */
 const isStyled = (character: string): boolean =>
   /^[\p{Sm}\p{Script=Han}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\p{Script=Myanmar}\p{Script=Phags_Pa}]$/u.test(
     character,
   );
 
-/** The flags that fonts have: England, Scotland, Wales, spelled in tags and ended by the cancel tag. */
+/** The flags in common fonts: England, Scotland, Wales, spelled in tags and ended by the cancel tag. */
 const FLAG_TAGS: ReadonlySet<string> = new Set(['gbeng', 'gbsct', 'gbwls'].map(toTags));
 const LONGEST_FLAG = 12;
 
 /**
- * Says whether a character that cannot be seen means anything after `previous`, the last character that was shown.
- * A verdict about what comes next must be resolved with the next character that is shown.
+ * Whether an invisible character has a meaning after `previous`, the last shown character. If the verdict
+ * depends on the successor, resolve it with the next shown character.
  */
 export function invisibleVerdict(codePoint: number, previous: number): InvisibleVerdict {
   const before = String.fromCodePoint(previous);
@@ -64,7 +67,7 @@ export function invisibleVerdict(codePoint: number, previous: number): Invisible
   }
 }
 
-/** True for what a zero width joiner can join. */
+/** True for characters that a zero width joiner can join. */
 export function isPictograph(codePoint: number): boolean {
   return /^\p{Extended_Pictographic}$/u.test(String.fromCodePoint(codePoint));
 }
@@ -73,7 +76,7 @@ export function isKeycap(codePoint: number): boolean {
   return codePoint === KEYCAP;
 }
 
-/** Whether a run of tags is a flag, can still become one, or is neither. */
+/** Whether a run of tags is a flag, can become one, or is neither. */
 export function flagState(tags: string): 'whole' | 'open' | 'none' {
   if (FLAG_TAGS.has(tags)) return 'whole';
   const ended = tags.endsWith(String.fromCodePoint(CANCEL_TAG));

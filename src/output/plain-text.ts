@@ -3,24 +3,26 @@ import { KIND } from './character-kind.js';
 /** The longest piece that `plainText` takes, in bytes. */
 export const PLAIN_PIECE_BYTES = 65_536;
 
-// Four bytes at once: set in each byte that is below a blank, DEL, or not ASCII (and now and then in one that is not).
+// Four bytes at once. A bit is set in each byte that is below a blank, DEL, or not ASCII, and sometimes in
+// others.
 const BLANKS = 0x20202020;
 const ONES = 0x01010101;
 const HIGH_BITS = 0x80808080;
 
 const LINE_FEED = 0x0a;
 const LINE_FEEDS = 0x0a0a0a0a;
-// Added to a byte, these set its high bit where it is at least a blank, and where it is not zero.
+// Added to a byte, these set its high bit if it is at least a blank, and if it is not zero.
 const LIFTS_BLANK = 0x60606060;
 const LIFTS_ONE = 0x7f7f7f7f;
 
-// A piece may bring along the first bytes of its first character.
+// Room for the first bytes of a character from the previous piece.
 const units = new Uint16Array(PLAIN_PIECE_BYTES + 4);
 const unitBytes = Buffer.from(units.buffer);
 
 /**
- * The text of whole UTF-8 characters, if all of them are shown as they are; undefined sends the caller the long way.
- * Written for speed: nearly all output is plain, and V8 decodes text beyond ASCII at half the rate of this loop.
+ * The text of complete UTF-8 characters, if all of them are shown unchanged; undefined means that the slow
+ * path is needed. Optimized: nearly all output is plain, and V8 decodes non-ASCII text at half the speed of
+ * this loop.
  */
 export function plainText(bytes: Uint8Array, kinds: Uint8Array): string | undefined {
   if (isPlainAscii(bytes, kinds)) return toBuffer(bytes).toString('latin1');
@@ -30,7 +32,7 @@ export function plainText(bytes: Uint8Array, kinds: Uint8Array): string | undefi
 
 function isPlainAscii(bytes: Uint8Array, kinds: Uint8Array): boolean {
   const length = bytes.length;
-  // Too short to have a word at a multiple of four.
+  // Too short to contain an aligned word.
   if (length < 8) return areShown(bytes, 0, length, kinds);
   const wordsFrom = -bytes.byteOffset & 3;
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + wordsFrom, (length - wordsFrom) >> 2);
@@ -47,10 +49,10 @@ function isPlainAscii(bytes: Uint8Array, kinds: Uint8Array): boolean {
   return true;
 }
 
-/** Whether each of four bytes is printable ASCII or a line feed, which every few words have one. */
+/** Whether each of four bytes is printable ASCII or a line feed, which occurs every few words. */
 function isPlainWithLines(word: number): boolean {
   if ((word & HIGH_BITS) !== 0) return false;
-  // No byte carries over into the next: all are below 128, and so is what is added, less one.
+  // No byte carries into the next: all are below 128, and so is each addend, less one.
   const below = ~(word + LIFTS_BLANK) & HIGH_BITS;
   const lines = ~((word ^ LINE_FEEDS) + LIFTS_ONE) & HIGH_BITS;
   return ((below & ~lines) | ((word + ONES) & HIGH_BITS)) === 0;
@@ -64,7 +66,7 @@ function areShown(bytes: Uint8Array, from: number, to: number, kinds: Uint8Array
   return true;
 }
 
-/** Fills `units`; gives how many, or 0 at the first thing that is not well-formed and plain. */
+/** Fills `units` and returns their number, or 0 at the first sequence that is malformed or not plain. */
 function decodePlain(bytes: Uint8Array, kinds: Uint8Array): number {
   const length = bytes.length;
   let count = 0;
@@ -87,7 +89,7 @@ function decodePlain(bytes: Uint8Array, kinds: Uint8Array): number {
     }
     let unit = 0;
     if (lead >= 0xe0) {
-      // A continuation byte without its mark is below 64; anything else stays above.
+      // A valid continuation byte is below 64 without its mark; any other byte stays above.
       const second = (bytes[at++] ?? 0) ^ 0x80;
       const third = (bytes[at++] ?? 0) ^ 0x80;
       unit = ((lead & 0x0f) << 12) | (second << 6) | third;
@@ -110,15 +112,15 @@ function astral(lead: number, second: number, third: number, fourth: number): nu
 }
 
 interface Utf8Splitter {
-  /** The whole characters that are here by now; a view of the chunk where no copy was needed. */
+  /** The characters that are complete; a view of the chunk if no copy is needed. */
   take(chunk: Uint8Array): Uint8Array;
-  /** What is left of a character that never came to its end: U+FFFD, or nothing. */
+  /** The rest of an incomplete character: U+FFFD, or nothing. */
   end(): string;
 }
 
 /**
- * Cuts bytes between UTF-8 characters, so that decoding each part gives the text of the whole, however the bytes came.
- * A character that is not finished waits for the rest.
+ * Splits bytes between UTF-8 characters, so that decoding the parts gives the text of the whole. An
+ * incomplete character waits for its rest.
  */
 export function createUtf8Splitter(): Utf8Splitter {
   let unfinished: Uint8Array | undefined;
@@ -126,7 +128,7 @@ export function createUtf8Splitter(): Utf8Splitter {
     take(chunk) {
       const bytes = unfinished === undefined ? chunk : Buffer.concat([unfinished, chunk]);
       const end = completeLength(bytes);
-      // A copy: the caller may fill the same buffer again.
+      // A copy, because the caller may reuse the buffer.
       unfinished = end === bytes.length ? undefined : Uint8Array.from(bytes.subarray(end));
       return end === bytes.length ? bytes : bytes.subarray(0, end);
     },
@@ -143,7 +145,7 @@ export function toBuffer(chunk: Uint8Array): Buffer {
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** Where the last character begins if its bytes are not all here, else the length. */
+/** The start of the last character if it is incomplete, else the length. */
 function completeLength(bytes: Uint8Array): number {
   const length = bytes.length;
   for (let back = 1; back <= 3 && back <= length; back++) {

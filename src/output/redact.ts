@@ -9,7 +9,10 @@ interface Rule {
   apply(text: string): string;
 }
 
-/** In order: what is known by the text around it goes first, so that a key inside of a value goes with the value. */
+/**
+ * In this order: rules that use the surrounding text come first, so that a key inside a value is hidden with
+ * the value.
+ */
 const RULES: readonly Rule[] = [
   { name: 'private-key', words: ['private key'], apply: hidePrivateKeys },
   ...SECRET_CONTEXTS.map(toRule),
@@ -19,22 +22,25 @@ const RULES: readonly Rule[] = [
 
 let scanner: KeywordScanner | undefined;
 
-/** Making the scanner takes as long as searching a hundred short texts without it: a program that has few makes none. */
+/**
+ * Building the scanner costs as much as searching a hundred short texts without it, so programs with few
+ * texts do not build it.
+ */
 let unscanned = 64;
 const SHORT = 256;
 
 const MOST_ROUNDS = 4;
 
 export interface RedactOptions {
-  /** Exact strings to hide, as the values of secret environment variables. */
+  /** Exact strings to hide, such as values of secret environment variables. */
   readonly values?: readonly string[];
-  /** False hides the values only, as in the contents of files (F024). Default true. */
+  /** False hides only the values, as in file contents (F024). Default true. */
   readonly rules?: boolean;
 }
 
 /**
- * Hides secrets behind `[REDACTED]` (D026, F024): the given values, and what well-known rules tell to be a key,
- * token or password. Takes time linear in the text. Redacting twice changes nothing. No list of rules is complete.
+ * Replaces secrets by `[REDACTED]` (D026, F024): the given values, and keys, tokens and passwords that known
+ * rules detect. Takes linear time. Redacting twice changes nothing. No list of rules is complete.
  */
 export function redact(text: string, options: RedactOptions = {}): string {
   const values = options.values ?? [];
@@ -49,7 +55,7 @@ interface Prepared {
 
 const prepared = new WeakMap<readonly string[], Prepared>();
 
-/** What is looked for, prepared once for an array as long as its values stay the same. */
+/** The prepared search for an array, reused as long as its values stay the same. */
 export function exactValuesOf(values: readonly string[]): ExactValues {
   const known = prepared.get(values);
   if (known !== undefined && isSame(known.values, values)) return known.exact;
@@ -63,8 +69,8 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
 }
 
 /**
- * Until nothing changes: a hidden key may have been glued to a name that is recognised only now. So redacting the
- * result again finds nothing. What takes more rounds was made to take them.
+ * Repeats until nothing changes: after one key is hidden, a name next to it may be recognized. So redacting
+ * the result finds nothing. A text that needs more rounds was built for that.
  */
 function redactByRules(text: string): string {
   let clean = text;
@@ -113,13 +119,14 @@ function beforeOf(groups: unknown): string {
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
 
-/** Lines of base64, as they follow a header whose end is missing. A break may be written as \n. */
+/** Base64 lines after a header whose end line is missing. A line break may be written as \n. */
 const CUT_BODY =
   /(?:(?:\\[nr]|[ \t\r\n]){1,16}[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|[ \t\r\n]){1,16}[A-Za-z0-9+/]{1,15}={0,2}(?![A-Za-z0-9]))?/y;
 
 /**
- * Hides what stands between the first and last line of private keys in PEM and PGP armour, whatever it looks like
- * (quoted, indented, line numbers in front). Of a key without its last line all that can be key is hidden.
+ * Hides everything between the first and last line of private keys in PEM and PGP armour, in any form
+ * (quoted, indented, numbered lines). For a key without a last line, everything that can be part of it is
+ * hidden.
  */
 function hidePrivateKeys(text: string): string {
   let out = '';
@@ -137,7 +144,7 @@ function hidePrivateKeys(text: string): string {
 }
 
 function endOfBody(text: string, from: number): number {
-  // The next rule of dashes is the last line, or this key has none: so every part is read once.
+  // The next line of dashes is the last line, or the key has none. So each part is read once.
   const dashes = text.indexOf('-----', from);
   END.lastIndex = dashes;
   if (dashes >= 0 && END.exec(text)?.index === dashes) return dashes;
@@ -146,13 +153,13 @@ function endOfBody(text: string, from: number): number {
 }
 
 interface KeywordScanner {
-  /** The groups of which a word stands in the text, or undefined when there is none. Case does not matter. */
+  /** The groups with a word in the text, or undefined if there are none. Ignores case. */
   scan(text: string): ReadonlySet<number> | undefined;
 }
 
 /**
- * Looks for many ASCII words in one pass (Aho and Corasick): so that a text is read once, whatever the number of rules,
- * and only the rules whose words stand there read it again.
+ * Searches for many ASCII words in one pass (Aho and Corasick). The text is read once for any number of
+ * rules, and only rules with a matching word read it again.
  */
 function createKeywordScanner(groups: readonly (readonly string[])[]): KeywordScanner {
   const symbols = symbolTable(groups.flat().join(''));
@@ -175,7 +182,7 @@ function createKeywordScanner(groups: readonly (readonly string[])[]): KeywordSc
   };
 }
 
-/** Every letter of the words gets a small number, in both cases the same; all else is 0. */
+/** Each letter of the words gets a small number, equal for both cases; all others are 0. */
 function symbolTable(letters: string): Uint8Array {
   const symbols = new Uint8Array(128);
   [...new Set(letters.toLowerCase())].forEach((letter, index) => {
@@ -214,7 +221,10 @@ function buildAutomaton(
   return { next, hits };
 }
 
-/** Where a word breaks off, its longest end that begins a word goes on: breadth first, so shorter ones are done. */
+/**
+ * After a mismatch, the longest suffix that starts a word continues. Breadth first, so shorter suffixes are
+ * ready.
+ */
 function linkFailures(next: Uint16Array, hits: (number[] | undefined)[], width: number): void {
   const fallback = new Uint16Array(hits.length);
   const queue = [0];

@@ -2,7 +2,7 @@ import { findSpecial, INLINE_KINDS, OUTPUT_KINDS } from './character-kind.js';
 import { createNeutralizer, type SanitizeMode } from './create-neutralizer.js';
 import { createUtf8Splitter, PLAIN_PIECE_BYTES, plainText, toBuffer } from './plain-text.js';
 
-/** The whole of a text, made harmless as `createSanitizer` does it. Text that needs nothing comes back as it is. */
+/** Sanitizes a whole text like `createSanitizer`. A harmless text is returned unchanged. */
 export function sanitize(text: string, mode: SanitizeMode = 'output'): string {
   const kinds = mode === 'inline' ? INLINE_KINDS : OUTPUT_KINDS;
   if (findSpecial(text, 0, kinds) === text.length) return text;
@@ -11,22 +11,23 @@ export function sanitize(text: string, mode: SanitizeMode = 'output'): string {
 }
 
 export interface Sanitizer {
-  /** The part of the clean text that is certain by now. Bytes are UTF-8. */
+  /** The part of the clean text that is certain. Bytes are UTF-8. */
   push(chunk: Uint8Array | string): string;
-  /** The rest. The sanitizer then stands at the beginning again. */
+  /** The rest. Then the sanitizer is ready for a new text. */
   end(): string;
 }
 
 const REPLACEMENT = '\ufffd';
 
 /**
- * Text from a stranger, made harmless for a terminal and for a reader (D005, D077, D104, D138). Removed: escape
- * sequences of every kind in 7 and 8 bits, control characters but tab and line feed, direction controls, and
- * invisible characters where they mean nothing. CRLF stays, a lone CR becomes LF. What is not Unicode becomes U+FFFD.
+ * Makes untrusted text safe for a terminal and a reader (D005, D077, D104, D138). It removes escape sequences
+ * of every kind in 7 and 8 bits, control characters except tab and line feed, direction controls, and
+ * invisible characters without a meaning. CRLF stays, a lone CR becomes LF. Invalid Unicode becomes U+FFFD.
  *
- * 1. The text is the same however the input is cut into chunks, of bytes or of strings.
- * 2. Sanitizing twice changes nothing: whether a character stays depends on shown characters alone.
- * 3. Memory does not grow with the input: one unfinished and one undecided character (or flag) are kept, no more.
+ * 1. The result does not depend on how the input is cut into chunks of bytes or strings.
+ * 2. Sanitizing twice changes nothing: only shown characters decide whether a character stays.
+ * 3. Memory does not grow with the input: at most one unfinished and one undecided character (or flag) are
+ *   kept.
  */
 export function createSanitizer(mode: SanitizeMode = 'output'): Sanitizer {
   const kinds = mode === 'inline' ? INLINE_KINDS : OUTPUT_KINDS;
@@ -50,7 +51,7 @@ export function createSanitizer(mode: SanitizeMode = 'output'): Sanitizer {
         if (chunk.length <= PLAIN_PIECE_BYTES) return pushBytes(chunk);
         return piecesOf(chunk).map(pushBytes).join('');
       }
-      // Whichever kind of half character waits, a chunk of the other kind cannot bring its second half.
+      // A waiting half of one kind cannot be completed by a chunk of the other kind.
       const text = splitter.end() + highSurrogate + chunk;
       const end = isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
       highSurrogate = text.slice(end);

@@ -1,21 +1,20 @@
 /**
- * A kind of secret that is known by its looks or by the text around it. `words` are what must stand in a text that holds one
- * (lower case): the pattern is tried only then. What the group `before` matches is kept, all else of the match is
- * hidden.
+ * A kind of secret with a known form or context. `words` must occur in a text with such a secret (in lower
+ * case): only then is the pattern tried. The group `before` is kept, the rest of the match is hidden.
  *
- * Patterns are linear: what repeats without bound cannot begin again inside of the repeat.
+ * Patterns are linear: an unbounded repeat cannot start again inside itself.
  */
 
 export interface SecretShape {
   readonly name: string;
   readonly words: readonly string[];
-  /** Made when it is needed: most programs need one or two of these. */
+  /** Built when needed: most programs need one or two of them. */
   readonly pattern: () => RegExp;
-  /** Looks at what would be hidden; left out, everything is. */
+  /** Checks the text to hide. Left out: every match is hidden. */
   readonly isSecret?: (hidden: string) => boolean;
 }
 
-/** A key begins where no letter or digit stands before it. */
+/** A key starts where no letter or digit precedes it. */
 const START = '(?<![A-Za-z0-9])';
 const END = '(?![A-Za-z0-9])';
 
@@ -74,9 +73,9 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   key('tailscale-key', ['tskey-'], 'tskey-[a-z]{2,12}-[A-Za-z0-9-]{16,}'),
   key('age-secret-key', ['age-secret-key-'], 'AGE-SECRET-KEY-1[0-9A-Z]{50,}'),
   key('telegram-bot-token', [':aa'], '[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}'),
-  // In an address the word stands right before the number.
+  // In an address the word comes directly before the number.
   shape('bot-address', ['bot'], () => /(?<before>(?<![A-Za-z])bot)[0-9]{5,12}:[A-Za-z0-9_-]{20,}/gi),
-  // A signed address of Azure gives access by itself.
+  // A signed Azure address grants access by itself.
   shape('signed-address', ['sig='], () => /(?<before>[?&;]sig=)[A-Za-z0-9%+/=_-]{20,}/gi),
   key('square-token', ['sq0'], 'sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}'),
   shape(
@@ -96,8 +95,8 @@ function shape(name: string, words: readonly string[], pattern: () => RegExp): S
 }
 
 /**
- * Secrets that are known by what stands before them. No pattern reads over a `[`: what stands behind a marker is not
- * taken for what the marker hides.
+ * Secrets that are recognized by the text before them. No pattern reads across a `[`, so text after a marker
+ * is not mistaken for the hidden value.
  */
 export const SECRET_CONTEXTS: readonly SecretShape[] = [
   {
@@ -128,7 +127,7 @@ export const SECRET_CONTEXTS: readonly SecretShape[] = [
     isSecret: looksRandom,
   },
   {
-    // All of them: which one is the session, only the server knows.
+    // All cookies: only the server knows which one is the session.
     name: 'cookie-header',
     words: ['cookie'],
     pattern: () =>
@@ -176,14 +175,14 @@ export const SECRET_CONTEXTS: readonly SecretShape[] = [
   },
 ];
 
-/** `user:password` in base64, as HTTP sends it. */
+/** `user:password` in base64, as in HTTP. */
 function isBasicCredential(text: string): boolean {
   return (
     /^[A-Za-z0-9+/]{6,}={0,2}$/.test(text) && Buffer.from(text, 'base64').toString('latin1').includes(':')
   );
 }
 
-/** What people write where a secret belongs, whole values in lower case. */
+/** Placeholders for secrets: whole values in lower case. */
 const WORDS: ReadonlySet<string> = new Set(
   (
     'null none nil undefined true false yes no on off empty unset default required optional missing invalid incorrect ' +
@@ -212,7 +211,7 @@ const SPOKEN =
 /** A longer value is no placeholder. */
 const LONGEST_PLACEHOLDER = 64;
 
-/** True for what stands where a secret would, and is none. */
+/** True for a placeholder in place of a secret. */
 export function isPlaceholder(value: string): boolean {
   if (SYNTAX.some((pattern) => pattern.test(value))) return true;
   if (value.length > LONGEST_PLACEHOLDER) return false;
@@ -220,7 +219,10 @@ export function isPlaceholder(value: string): boolean {
   return WORDS.has(lower) || SPOKEN.test(lower);
 }
 
-/** True for what is not written as a word: at least 8 characters, letters and digits mixed, or letters in disorder. */
+/**
+ * True for text that does not look like words: at least 8 characters, letters and digits mixed, or letters
+ * without order.
+ */
 export function looksRandom(value: string): boolean {
   if (value.length < 8 || isPlaceholder(value)) return false;
   const beginning = value.slice(0, 256);

@@ -1,6 +1,6 @@
-/** Where an escape sequence has come to. */
+/** The states of an escape sequence. */
 export const SEQUENCE = {
-  /** None is open. */
+  /** No sequence is open. */
   none: 0,
   /** ESC was read. */
   escape: 1,
@@ -15,8 +15,8 @@ export const SEQUENCE = {
 export type SequenceState = (typeof SEQUENCE)[keyof typeof SEQUENCE];
 
 /**
- * After so many characters a sequence was none: what follows is text again. Twice the longest piece that well-behaved
- * programs send at once (4096 characters of a picture).
+ * A sequence this long is not one: the following characters are text. Twice the longest piece that common
+ * programs send at once (4096 characters of an image).
  */
 export const LONGEST_SEQUENCE = 8192;
 
@@ -34,15 +34,15 @@ export interface SequenceStep {
   readonly taken: boolean;
 }
 
-// One object a state: a step is taken for every character and must not allocate.
+// One object per state: a step happens for every character and must not allocate.
 const TAKEN: readonly SequenceStep[] = Object.values(SEQUENCE).map((state) => ({ state, taken: true }));
 
 /** The character is text again. */
 export const SEQUENCE_OVER: SequenceStep = { state: SEQUENCE.none, taken: false };
 
 /**
- * One character of an open sequence. The end of a line ends every sequence, so that one that was never finished hides
- * no more than its own line (and never more than `LONGEST_SEQUENCE` characters).
+ * Processes one character of an open sequence. A line end ends every sequence, so an unfinished one hides no
+ * more than its line (and never more than `LONGEST_SEQUENCE` characters).
  */
 export function stepSequence(state: SequenceState, codePoint: number): SequenceStep {
   if (codePoint === ESC) return taken(SEQUENCE.escape);
@@ -51,14 +51,14 @@ export function stepSequence(state: SequenceState, codePoint: number): SequenceS
   if (codePoint >= 0x80 && codePoint <= 0x9f) return taken(openSequence(codePoint - 0x40));
   if (state === SEQUENCE.string) return taken(codePoint === BEL ? SEQUENCE.none : SEQUENCE.string);
   if (codePoint === TAB || codePoint > 0x7f) return SEQUENCE_OVER;
-  // Terminals carry out other controls in the middle of a sequence and read on.
+  // Terminals execute other controls inside a sequence and continue with it.
   if (codePoint < 0x20 || codePoint === 0x7f) return taken(state);
   if (state === SEQUENCE.control) return taken(codePoint < 0x40 ? SEQUENCE.control : SEQUENCE.none);
   if (codePoint < 0x30) return taken(SEQUENCE.intermediate);
   return taken(state === SEQUENCE.escape ? openSequence(codePoint) : SEQUENCE.none);
 }
 
-/** What ESC and this character open; a C1 control stands for ESC and the character 0x40 below it. */
+/** The state after ESC and this character. A C1 control equals ESC and the character 0x40 below it. */
 export function openSequence(final: number): SequenceState {
   switch (String.fromCharCode(final)) {
     case '[':

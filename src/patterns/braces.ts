@@ -4,15 +4,15 @@ const MAX_ALTERNATIVES = 1000;
 const MAX_DEPTH = 32;
 
 /**
- * What the braces of a glob stand for, as ripgrep reads them: `{a,b}` is either, `{a}` is `a`, and they may stand in each
- * other. `{1..3}` is a range, as in bash. The braces are balanced; what `\` or a class makes plain stays as it is.
- * @throws Error for braces without anything in them, and for too many alternatives.
+ * Expands the braces of a glob, with ripgrep's rules: `{a,b}` is either, `{a}` is `a`, and braces may nest.
+ * `{1..3}` is a range, as in bash. The braces are balanced; characters quoted by `\` or a class stay.
+ * @throws Error for empty braces, and for too many alternatives.
  */
 export function expandBraces(source: string): readonly string[] {
   return source.includes('{') ? readSequence(source, 0, 0).texts : [source];
 }
 
-/** One way through a text, up to its end or to the comma or brace that ends it. */
+/** One reading of a text, up to its end or to the comma or brace that ends it. */
 interface Sequence {
   readonly texts: readonly string[];
   readonly end: number;
@@ -40,7 +40,7 @@ function readSequence(source: string, start: number, depth: number): Sequence {
   return { texts, end: at };
 }
 
-/** From a `{` to behind its `}`. */
+/** From a `{` to after its `}`. */
 function readBraces(source: string, open: number, depth: number): Sequence {
   const [range] = RANGE.exec(source.slice(open, open + MAX_RANGE)) ?? [];
   if (range !== undefined) {
@@ -68,13 +68,13 @@ function tooMany(): Error {
   return new Error(`its braces stand for more than ${MAX_ALTERNATIVES} alternatives`);
 }
 
-/** Behind one character, or behind what `\` or a class holds together. */
+/** The position after one character, or after a quoted character or class. */
 function plainEnd(source: string, at: number): number {
   if (source[at] === '\\') return Math.min(at + 2, source.length);
   return (source[at] === '[' ? classEnd(source, at) : at) + 1;
 }
 
-/** Where a class ends; its own beginning where it does not, which is found when the part is read. */
+/** The end of a class; its start if it has no end, which is reported when the part is parsed. */
 export function classEnd(source: string, start: number): number {
   let at = start + 1;
   if (source[at] === '!' || source[at] === '^') at++;

@@ -1,23 +1,32 @@
 import { literalCount, literalText, matchesWildcard, matchSequence, type Piece, RUN } from './wildcard.js';
 
-/** A word of a command: its text, and what of a pattern may stand for it. */
+/** A word of a command: its text, and the patterns that may match it. */
 export interface CommandWord {
-  /** As it is written, without quotes. */
+  /** As written, without quotes. */
   readonly text: string;
-  /** What the shell makes of it. A pattern that allows has to match all of them, any other one. */
+  /**
+   * The values that the shell may give it. An allowing pattern must match all of them, another pattern any of
+   * them.
+   */
   readonly names: readonly string[];
-  /** `any`: every wildcard. `spelled`: a word that begins as it does (`--color=*`). `exact`: only its very text. */
+  /**
+   * `any`: every wildcard matches. `spelled`: only a pattern with the same start (`--color=*`). `exact`: only
+   * the exact text.
+   */
   readonly reach: 'any' | 'spelled' | 'exact';
 }
 
 /** A pattern for one simple command, word by word. */
 export interface CommandPattern {
   readonly source: string;
-  /** The program's name, where only one can match: what an index looks it up by. */
+  /** The program's name, if only one can match. An index uses it. */
   readonly program: string | undefined;
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
-  /** `settings`: `NAME=value` before the words. What allows has to spell each of them; without words, they are all there is. */
+  /**
+   * `settings`: `NAME=value` before the words. An allowing pattern must spell each of them; without words,
+   * they are the whole command.
+   */
   matches(words: readonly (string | CommandWord)[], settings?: readonly string[]): boolean;
 }
 
@@ -26,15 +35,15 @@ const MANY = Symbol('**');
 const MAX_LENGTH = 4096;
 
 /**
- * Reads `git status *`. Words are separated by spaces; `*` inside a word stands for any characters of that word. `*`
- * alone stands for one word, at the end for any further words, also none; `**` stands for any words anywhere. So
- * `git status` is exactly that, without arguments. Quotes and `\` make what they hold plain, spaces and `*` included.
+ * Parses `git status *`. Words are separated by spaces; `*` inside a word matches any characters of that
+ * word. `*` alone matches one word, at the end any number of words; `**` matches any words anywhere. So `git
+ * status` matches only that, without arguments. Quotes and `\` quote their content, including spaces and `*`.
  *
- * What tightens finds the program under any directory (`rm *` is also `/bin/rm x`). What allows does not, and its `*`
- * stands for no step up: `rm build/*` does not allow `rm build/../x`. Words like `CI=*` before the program stand for
- * settings: what allows holds only where it spells all settings of a command; `*` and `**` alone are everything. What its
- * wildcards may stand for is said by each word (`CommandWord.reach`).
- * @throws Error that says what is wrong with it.
+ * A tightening pattern finds the program in any directory (`rm *` is also `/bin/rm x`). An allowing pattern
+ * does not, and its `*` matches no step up: `rm build/*` does not allow `rm build/../x`. Words like `CI=*`
+ * before the program match settings: an allowing pattern must spell all settings of a command; `*` and `**`
+ * alone match everything. Each word says which wildcards may match it (`CommandWord.reach`).
+ * @throws Error with the reason if the pattern is invalid.
  */
 export function parseCommandPattern(source: string, tightens: boolean): CommandPattern {
   if (source.length > MAX_LENGTH) throw new Error(`it is longer than ${MAX_LENGTH} characters`);
@@ -67,7 +76,7 @@ export function parseCommandPattern(source: string, tightens: boolean): CommandP
     : (given: string | CommandWord): boolean => typeof given === 'string' || given.reach === 'any';
   return {
     source,
-    // A setting may be all that there is, without a program.
+    // A setting may be the whole pattern, without a program.
     program: all.some(isSetting) ? undefined : program,
     isLiteral: !words.includes(MANY) && literalText(pieces) !== undefined,
     literalCharacters: literalCount(pieces),
@@ -77,7 +86,7 @@ export function parseCommandPattern(source: string, tightens: boolean): CommandP
       if (!tightens && !isEverything) {
         const isSpelled = (text: string) => all.some((word) => isSetting(word) && matchWord(word, text));
         if (!settings.every(isSpelled)) return false;
-        // Nothing runs, and what is set is spelled.
+        // No program runs, and the settings are spelled out.
         if (given.length === 0 && settings.length > 0) return true;
       }
       if (isEverything) return true;
@@ -89,14 +98,14 @@ export function parseCommandPattern(source: string, tightens: boolean): CommandP
   };
 }
 
-/** `NAME=…`, the name written out. */
+/** `NAME=…` with the name written out. */
 function isSetting(word: Word): boolean {
   if (word === MANY) return false;
   const equals = word.indexOf('=');
   return equals > 0 && /^[A-Za-z_][\w%]*$/.test(literalText(word.slice(0, equals)) ?? '');
 }
 
-/** A word that leads out of where the pattern's own beginning points. */
+/** A word that leads out of the directory at the pattern's start. */
 function stepsUp(word: readonly Piece[], given: string): boolean {
   if (literalText(word) !== undefined || (word.length === 1 && word[0] === RUN)) return false;
   return /(?:^|[/=:])\.\.(?:\/|$)/.test(given);

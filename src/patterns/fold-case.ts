@@ -1,6 +1,6 @@
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** Makes spellings in upper and in lower case one. No character outside of ASCII becomes one of ASCII. */
+/** Makes upper and lower case equal. A non-ASCII character never becomes an ASCII one. */
 export function foldCase(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toLowerCase();
   return Array.from(text, foldCharacter).join('');

@@ -2,19 +2,19 @@ import { classEnd, expandBraces } from './braces.js';
 import { parseSegment, type Segment, type SegmentOptions } from './segment.js';
 import { matchSequence } from './wildcard.js';
 
-/** One way to choose among the braces of a glob. */
+/** One alternative of a glob's braces. */
 export interface Glob {
-  /** It begins with a slash. */
+  /** It starts with a slash. */
   readonly isAbsolute: boolean;
-  /** Between its slashes; without empty parts, without `.`, and never two `**` in a row. */
+  /** The parts between slashes, without empty parts and `.`, and never two `**` in a row. */
   readonly parts: readonly Segment[];
 }
 
 const MAX_LENGTH = 4096;
 
 /**
- * Reads a glob: what `parseSegment` reads between slashes, `**` for any number of names, and what `expandBraces` reads.
- * @throws Error that says what makes it mean less than its author thinks
+ * Parses a glob: parts that `parseSegment` reads between slashes, `**` for any number of names, and braces.
+ * @throws Error if the glob matches less than its author probably expects
  */
 export function parseGlob(source: string, options: SegmentOptions = {}): readonly Glob[] {
   const flaw = flawOf(source);
@@ -25,12 +25,12 @@ export function parseGlob(source: string, options: SegmentOptions = {}): readonl
   }));
 }
 
-/** `!x` instead of a glob; `!(x)` is a group. */
+/** `!x` is a negated glob; `!(x)` is a group. */
 export function isNegated(source: string): boolean {
   return source.startsWith('!') && source[1] !== '(';
 }
 
-/** Whether a part of a glob may match other names than itself. */
+/** Whether a part of a glob can match names other than itself. */
 export function hasWildcards(part: string): boolean {
   return /[*?[\]{}\\]|[+@!]\(/.test(part);
 }
@@ -62,14 +62,14 @@ function partsOf(text: string, options: SegmentOptions): readonly Segment[] {
     if (part === '' || part === '.') continue;
     if (part === '..') throw new Error('paths are compared without "..", so that it would match nothing');
     const segment = parseSegment(part, options);
-    // Several `**` in a row say no more than one.
+    // Several `**` in a row are the same as one.
     if (!(segment.isMany && parts.at(-1)?.isMany === true)) parts.push(segment);
   }
   if (parts.length === 0 && !text.startsWith('/')) throw new Error('it names nothing');
   return parts;
 }
 
-/** Whether the parts stand for the whole path. */
+/** Whether the parts match the whole path. */
 export function matchesParts(parts: readonly Segment[], names: readonly string[]): boolean {
   return matchSequence(parts, names, isMany, matchesName);
 }
@@ -77,7 +77,7 @@ export function matchesParts(parts: readonly Segment[], names: readonly string[]
 const isMany = (part: Segment): boolean => part.isMany;
 const matchesName = (part: Segment, name: string): boolean => part.matches(name);
 
-/** The parts that may come next, by their places: how far a path has led into a glob. */
+/** The indices of the parts that may come next, after a path has matched so far. */
 export type Places = readonly number[];
 export type NameTest = (part: Segment, name: string) => boolean;
 
@@ -85,7 +85,7 @@ export function firstPlaces(parts: readonly Segment[]): Places {
   return passMany(parts, [0]);
 }
 
-/** One name further. All ways through the glob are followed side by side: the time is linear. */
+/** Continues with one name. All readings of the glob advance together, so the time is linear. */
 export function nextPlaces(
   parts: readonly Segment[],
   places: Places,
@@ -101,7 +101,7 @@ export function nextPlaces(
   return passMany(parts, further);
 }
 
-/** `**` may also stand for no name at all. */
+/** `**` also matches no name. */
 function passMany(parts: readonly Segment[], places: Places): Places {
   const passed = new Set<number>();
   for (const place of places) {

@@ -1,19 +1,19 @@
 import { type Group, isGroup, type Piece, RUN, takes } from './wildcard.js';
 
 /**
- * Pieces with groups, as the states of an automaton. Matching follows all ways side by side, so that the time is bounded
- * by pattern times text for what holds no `!(..)`, and by that times the text once more for what does.
+ * Pieces with groups, as states of an automaton. Matching follows all readings together: the time is pattern
+ * times text without `!(..)`, and pattern times text squared with it.
  */
 export type Automaton = readonly State[];
 
 type State =
-  /** Takes one character and goes on to the next state. */
+  /** Takes one character and continues with the next state. */
   | { readonly kind: 'take'; readonly piece: Piece }
-  /** Takes any characters, and goes on. */
+  /** Takes any characters and continues. */
   | { readonly kind: 'run' }
-  /** Goes on to each of these without taking anything. */
+  /** Continues with each of these states without taking a character. */
   | { readonly kind: 'fork'; to: readonly number[] }
-  /** Takes any characters that the other automaton does not end with. */
+  /** Takes any characters that the other automaton does not accept. */
   | { readonly kind: 'except'; readonly automaton: Automaton }
   | { readonly kind: 'end' };
 
@@ -58,7 +58,7 @@ export function matchesAutomaton(automaton: Automaton, characters: ArrayLike<str
   return endsFrom(automaton, characters, 0).has(characters.length);
 }
 
-/** Where a text ends that begins at `from` and that the automaton stands for. */
+/** The positions where a text accepted by the automaton can end, if it starts at `from`. */
 function endsFrom(automaton: Automaton, characters: ArrayLike<string>, from: number): ReadonlySet<number> {
   const ends = new Set<number>();
   const waiting = new Map<number, Set<number>>([[from, new Set([0])]]);
@@ -68,7 +68,7 @@ function endsFrom(automaton: Automaton, characters: ArrayLike<string>, from: num
     else known.add(state);
   };
   for (let at = from; at <= characters.length; at++) {
-    // States that are added while this goes on are visited too.
+    // States that are added during the loop are visited too.
     for (const index of waiting.get(at) ?? []) {
       const state = automaton[index] as State;
       const isMore = at < characters.length;

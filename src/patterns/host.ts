@@ -1,20 +1,20 @@
 import { domainToASCII } from 'node:url';
 import { parseUrl } from '../base/parse-url.js';
 
-/** A host as a URL names it, in its one spelling. */
+/** A host from a URL, in canonical form. */
 export interface HostSubject {
   readonly shown: string;
-  /** Undefined: the text is no URL, so that the host cannot be known. */
+  /** Undefined: the text is not a URL, so its host is unknown. */
   readonly scheme: string | undefined;
   readonly host: string;
-  /** The scheme's own where none is written; empty where the scheme has none. */
+  /** The scheme's default if none is written; empty if the scheme has none. */
   readonly port: string;
   readonly hasUser: boolean;
 }
 
 export interface HostPattern {
   readonly source: string;
-  /** What it is looked up by: the host, or what all its hosts end in; empty for every host. */
+  /** The index key: the host, or the common end of all its hosts; empty for every host. */
   readonly host: string;
   readonly kind: 'host' | 'below' | 'any';
   readonly isLiteral: boolean;
@@ -27,10 +27,10 @@ const PATTERN =
   /^(?:([A-Za-z][A-Za-z0-9+.-]*):\/\/)?(\[[0-9A-Fa-f:.]+\]|[^/:@?#[\]\\\s]+)(?::(\d{1,5}|\*))?(?:\/\*{0,2})?$/;
 
 /**
- * Reads `*.example.com`, `https://api.example.com`, `localhost:3000`, `[::1]`, `*`. `*.` stands for one or more names
- * before it, not for none. A scheme or port that is left out may be any; where an allowing rule names no scheme,
- * only `http` and `https` are meant, and a URL with a user name in it is never allowed.
- * @throws Error that says what is wrong with it.
+ * Parses `*.example.com`, `https://api.example.com`, `localhost:3000`, `[::1]`, `*`. `*.` matches one or more
+ * labels, not zero. Without a scheme or port any matches; but an allowing rule without a scheme matches only
+ * `http` and `https`, and never a URL with a user name.
+ * @throws Error with the reason if the pattern is invalid.
  */
 export function parseHostPattern(source: string, tightens: boolean): HostPattern {
   const [, scheme, written = '', port] = PATTERN.exec(source.trim()) ?? [];
@@ -60,7 +60,7 @@ export function parseHostPattern(source: string, tightens: boolean): HostPattern
   };
 }
 
-/** Reads a URL as what fetches it does, so that neither user names nor spellings mislead. */
+/** Parses a URL like a client does, so neither user names nor spellings mislead. */
 export function readHost(text: string): HostSubject {
   const url = parseUrl(text);
   const host = url === undefined ? undefined : hostOf(url);
@@ -72,14 +72,14 @@ export function readHost(text: string): HostSubject {
   return { shown: text, scheme, host, port: url.port || (PORTS[scheme] ?? ''), hasUser };
 }
 
-/** Of the schemes with a port of their own the parser has written the host in its one spelling already. */
+/** For schemes with a default port, the parser has already made the host canonical. */
 function hostOf({ protocol, hostname }: URL): string | undefined {
   if (!Object.hasOwn(PORTS, protocol.slice(0, -1))) return canonicalHost(hostname);
   const bare = hostname.replace(/\.+$/, '');
   return bare === '' ? undefined : (mappedAddress(bare) ?? bare);
 }
 
-/** Lower case, ASCII, no dot at the end, addresses in their one spelling. Undefined: it is no host. */
+/** Lower case, ASCII, no final dot, addresses in canonical form. Undefined if it is not a host. */
 function canonicalHost(name: string): string | undefined {
   const bare = name.replace(/\.+$/, '');
   if (bare === '') return undefined;
@@ -88,7 +88,7 @@ function canonicalHost(name: string): string | undefined {
   return mappedAddress(base) ?? base;
 }
 
-/** `::ffff:127.0.0.1` is 127.0.0.1 to a program that connects. */
+/** A program that connects treats `::ffff:127.0.0.1` as 127.0.0.1. */
 function mappedAddress(host: string): string | undefined {
   if (!host.startsWith('[')) return undefined;
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];

@@ -1,9 +1,9 @@
 import { ANY, literalText, matchesWildcard, type Piece, RUN } from './wildcard.js';
 
-/** A pattern for the name of a tool or an agent: `*` for anything, `?` for one character. */
+/** A pattern for the name of a tool or an agent: `*` for any text, `?` for one character. */
 export interface NamePattern {
   readonly source: string;
-  /** The one name that it stands for; undefined: it has wildcards. */
+  /** The only matching name; undefined if the pattern has wildcards. */
   readonly literal: string | undefined;
   matches(name: string): boolean;
 }

@@ -11,22 +11,22 @@ import {
   RUN,
 } from './wildcard.js';
 
-/** One part of a glob, between two slashes, ready to be compared with one name. */
+/** One part of a glob between two slashes, ready to match one name. */
 export interface Segment {
   /** `**`: any number of names. */
   readonly isMany: boolean;
   readonly pieces: readonly Piece[];
-  /** What it matches, where that is one name only. */
+  /** The only matching name, if there is just one. */
   readonly literal: string | undefined;
-  /** It spells out a dot at its beginning. */
+  /** It starts with an explicit dot. */
   readonly beginsWithDot: boolean;
   matches(name: string): boolean;
 }
 
 export interface SegmentOptions {
   /**
-   * Makes spellings one (upper and lower case ...). Applied to what the pattern spells out; the names that it is asked
-   * about have to be folded already.
+   * Makes spellings equal, for example upper and lower case. It is applied to the pattern's text; names must
+   * be folded by the caller.
    */
   readonly fold?: ((text: string) => string) | undefined;
   /** False: `@(a)` is these four characters, as in a .gitignore. */
@@ -34,9 +34,9 @@ export interface SegmentOptions {
 }
 
 /**
- * Reads one part: `*`, `?`, `[a-z]`, `[[:alpha:]]`, `[!a]`, `@(a|b)` and its like, `\` before what is meant as it stands.
- * No regular expression is made of it, so that no pattern can hang.
- * @throws Error that says what is wrong with it
+ * Parses one part: `*`, `?`, `[a-z]`, `[[:alpha:]]`, `[!a]`, groups such as `@(a|b)`, and `\` before a
+ * literal character. No regular expression is built, so no pattern can hang.
+ * @throws Error with the reason if the part is invalid
  */
 export function parseSegment(source: string, options: SegmentOptions = {}): Segment {
   const isMany = source === '**';
@@ -44,7 +44,7 @@ export function parseSegment(source: string, options: SegmentOptions = {}): Segm
   return segmentOf(isMany ? [RUN] : reader.pieces(), isMany);
 }
 
-/** A segment that stands for this name alone, whatever characters are in it. */
+/** A segment that matches only this name, with any characters. */
 export function literalSegment(name: string): Segment {
   return segmentOf(Array.from(name), false);
 }
@@ -69,7 +69,7 @@ function matcherFor(pieces: readonly Piece[], literal: string | undefined): (nam
   if (literal !== undefined) return (name) => name === literal;
   const [first] = pieces;
   if (pieces.length === 1 && first === RUN) return () => true;
-  // `*.ts` and `test*`: what most patterns are.
+  // The most common patterns: `*.ts` and `test*`.
   const tail = first === RUN ? literalText(pieces.slice(1)) : undefined;
   if (tail !== undefined) return (name) => name.endsWith(tail);
   const head = pieces.at(-1) === RUN ? literalText(pieces.slice(0, -1)) : undefined;
@@ -81,7 +81,7 @@ function matcherFor(pieces: readonly Piece[], literal: string | undefined): (nam
   return (name) => matchesAutomaton(automaton, charactersOf(name));
 }
 
-/** `.env.!(example)`: plain text, and at the end plain texts to choose from. */
+/** `.env.!(example)`: plain text, and a choice of plain texts at the end. */
 function matcherOfEnding(pieces: readonly Piece[]): ((name: string) => boolean) | undefined {
   const group = pieces.at(-1);
   const head = literalText(pieces.slice(0, -1));
@@ -93,7 +93,7 @@ function matcherOfEnding(pieces: readonly Piece[]): ((name: string) => boolean) 
   return (name) => name.startsWith(head) && texts.includes(name.slice(head.length)) === isOneOf;
 }
 
-/** Deeper than any pattern that is meant. */
+/** Deeper than any useful pattern. */
 const MAX_DEPTH = 10;
 
 class PieceReader {
@@ -110,7 +110,7 @@ class PieceReader {
     this.#hasGroups = hasGroups;
   }
 
-  /** Up to the end, or to the `|` or `)` of the group that it is in. */
+  /** Reads to the end, or to the `|` or `)` of the surrounding group. */
   pieces(): Piece[] {
     const pieces: Piece[] = [];
     let literal = '';
@@ -126,7 +126,7 @@ class PieceReader {
         pieces.push(this.#group(character));
       } else if (character === '*') {
         endLiteral();
-        // Several in a row say no more than one.
+        // Several in a row are the same as one.
         if (pieces.at(-1) !== RUN) pieces.push(RUN);
       } else if (character === '?') {
         endLiteral();
@@ -140,7 +140,7 @@ class PieceReader {
     return pieces;
   }
 
-  /** From the character before its `(` to its `)`. */
+  /** Reads from the character before its `(` to its `)`. */
   #group(kind: Group['kind']): Group {
     if (++this.#depth > MAX_DEPTH) throw new Error(`its groups are nested more than ${MAX_DEPTH} deep`);
     if (kind === '!' && this.#isExcepted) throw new Error('a "!(" stands inside of another one');
@@ -161,13 +161,13 @@ class PieceReader {
     return { kind, alternatives };
   }
 
-  /** From its `[` to its `]`. */
+  /** Reads from its `[` to its `]`. */
   #class(): CharacterClass {
     const isNegated = ['!', '^'].includes(this.#characters[this.#at + 1] ?? '');
     if (isNegated) this.#at++;
     this.#at++;
     const members: ((character: string) => boolean)[] = [];
-    // A bracket that comes first is a member: `[]a]`.
+    // A bracket in first position is a member: `[]a]`.
     for (let isFirst = true; isFirst || this.#characters[this.#at] !== ']'; isFirst = false) {
       members.push(this.#named() ?? this.#range());
     }
@@ -202,7 +202,7 @@ class PieceReader {
     const isBetween = (from: number, to: number) => (character: string) =>
       codeOf(character) >= from && codeOf(character) <= to;
     const asWritten = isBetween(first, last);
-    // Names come folded: for full-width letters, that is as the plain ones.
+    // Names are folded already: full-width letters become plain ones.
     const folded = [low, high].map((end) => Array.from(this.#fold(end)));
     const [[from, more], [to, further]] = folded as [string[], string[]];
     if (from === undefined || to === undefined || more !== undefined || further !== undefined)
@@ -225,7 +225,7 @@ class PieceReader {
   }
 }
 
-/** Made when a pattern names one: V8 makes a set of Unicode as slowly as it loads a module. */
+/** Built when a pattern names one: V8 takes milliseconds to build a Unicode set. */
 const NAMED_CLASSES: Readonly<Record<string, () => RegExp>> = {
   '[:alnum:]': () => /[\p{L}\p{Nl}\p{Nd}]/u,
   '[:alpha:]': () => /[\p{L}\p{Nl}]/u,

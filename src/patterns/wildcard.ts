@@ -1,4 +1,4 @@
-/** One place of a pattern: a character, any character, any run of characters, one of a class, or a group. */
+/** One position of a pattern: a character, any character, any run of characters, a class, or a group. */
 export type Piece = string | typeof ANY | typeof RUN | CharacterClass | Group;
 
 export const ANY = Symbol('?');
@@ -8,28 +8,31 @@ export interface CharacterClass {
   readonly has: (character: string) => boolean;
 }
 
-/** `@(a|b)`: one of them; `?(..)`: one or none; `+(..)`: one or more; `*(..)`: any number; `!(..)`: none of them. */
+/**
+ * `@(a|b)`: one of them; `?(..)`: one or none; `+(..)`: one or more; `*(..)`: any number; `!(..)`: none of
+ * them.
+ */
 export interface Group {
   readonly kind: '@' | '?' | '+' | '*' | '!';
   readonly alternatives: readonly (readonly Piece[])[];
 }
 
 /**
- * Whether the pieces, none of them a group, stand for the whole text. Goes back to the last run only, which is enough:
- * the time is bounded by pattern times text, whatever the pattern (`*a*a*a*b` is where regular expressions hang).
+ * Whether the pieces, without groups, match the whole text. It backtracks to the last run only, which is
+ * sufficient: the time is pattern times text for every pattern (`*a*a*a*b` would hang a regular expression).
  */
 export function matchesWildcard(pieces: readonly Piece[], text: string): boolean {
   return matchSequence(pieces, charactersOf(text), isRun, takes);
 }
 
-/** What `?` stands for one of: code points. */
+/** The units that `?` matches: code points. */
 export function charactersOf(text: string): ArrayLike<string> {
   return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
 }
 
 const isRun = (piece: Piece): boolean => piece === RUN;
 
-/** Whether a piece that is neither a run nor a group stands for this character. */
+/** Whether a piece other than a run or a group matches this character. */
 export function takes(piece: Piece, character: string): boolean {
   return piece === character || piece === ANY || (isClass(piece) && piece.has(character));
 }
@@ -43,8 +46,8 @@ export function isGroup(piece: Piece): piece is Group {
 }
 
 /**
- * The same walk for any sequence: characters of a name, parts of a path, words of a command.
- * @param takes whether a run may stand for this one. Left out: it stands for anything.
+ * The same algorithm for any sequence: characters of a name, parts of a path, words of a command.
+ * @param takes whether a run may match this item. Left out: it matches everything.
  */
 export function matchSequence<P, T>(
   pattern: ArrayLike<P>,
@@ -75,12 +78,12 @@ export function matchSequence<P, T>(
   return next === pattern.length;
 }
 
-/** How many places of a pattern are exactly one character: the more, the more precise it is. */
+/** The number of positions that match exactly one character: a measure of precision. */
 export function literalCount(pieces: readonly Piece[]): number {
   return pieces.reduce((count: number, piece) => (typeof piece === 'string' ? count + 1 : count), 0);
 }
 
-/** The text that the pieces stand for, where they stand for only one. */
+/** The text that the pieces match, if there is only one. */
 export function literalText(pieces: readonly Piece[]): string | undefined {
   return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : undefined;
 }

@@ -11,24 +11,28 @@ import { showText, showValue } from './show-value.js';
 
 export interface EngineOptions {
   readonly dialect: Dialect;
-  /** Stop at the first error, or collect all of them with the values they are about. */
+  /** Stop at the first error, or collect all of them with their values. */
   readonly report: 'first' | 'all';
-  /** Needed where a schema speaks of names that every object inherits (`constructor`); three times slower. */
+  /** Needed if a schema uses names that every object inherits (`constructor`); three times slower. */
   readonly ownProperties: boolean;
-  /** Whether the dialect's own schema is known: to check schemas, or for one that refers to it. Takes 10 ms. */
+  /** Loads the dialect's own schema: to check schemas, or for a schema that refers to it. Takes 10 ms. */
   readonly dialectSchema: boolean;
 }
 
 type Engine = Ajv | Ajv2020;
 
-/** An engine keeps a little of everything it has compiled: now and then it is replaced, so that memory stays flat. */
+/**
+ * An engine keeps data for everything it compiled. It is replaced after this many schemas, so memory stays
+ * flat.
+ */
 const MAX_COMPILED_BY_ONE = 500;
 const engines = new Map<string, { readonly engine: Engine; compiled: number }>();
 
 /**
- * A validator for a normalized schema. What an engine has compiled is not looked up again: `findValidator` does that.
+ * Compiles a validator for a normalized schema. Compiled validators are not looked up here: `findValidator`
+ * does that.
  *
- * @throws Error when the schema cannot be compiled: an unresolvable reference, a pattern that is none, …
+ * @throws Error if the schema cannot be compiled: an unresolvable reference, an invalid pattern, …
  */
 export function compileWithAjv(schema: JsonSchema, options: EngineOptions): ValidateFunction {
   const engine = findEngine(options);
@@ -40,8 +44,8 @@ export function compileWithAjv(schema: JsonSchema, options: EngineOptions): Vali
 }
 
 /**
- * What the dialect's own schema finds wrong with a schema; undefined: nothing. Costs 50 ms the first time. The schema's
- * $schema is left out: ajv would look for the dialect under that name, in every spelling of it.
+ * Validates a schema against its dialect's own schema; undefined if it is valid. Takes 50 ms the first time.
+ * The schema's $schema is left out: ajv would search for the dialect under that name, in every spelling.
  */
 export function checkAgainstDialect(schema: JsonSchema, dialect: Dialect): string | undefined {
   const engine = findEngine({ dialect, report: 'first', ownProperties: false, dialectSchema: true });
@@ -55,7 +59,7 @@ export function checkAgainstDialect(schema: JsonSchema, dialect: Dialect): strin
   return showText(`${came} ${message ?? `fails "${keyword}"`}${listAllowed(error)}.`, 400);
 }
 
-/** Only the dialect's own schema minds them: they ask for nothing. */
+/** The dialect's schema rejects empty lists, although they require nothing. */
 function dropEmptyLists(node: JsonSchema): JsonSchema {
   const empty = ['allOf', 'prefixItems'].filter((keyword) => {
     const list = node[keyword];
@@ -83,9 +87,9 @@ function createEngine({ dialect, report, ownProperties, dialectSchema }: EngineO
   const settings = {
     strict: false,
     meta: dialectSchema,
-    // Schemas are held against their dialect once, before they come here.
+    // Schemas are validated against their dialect once, before this.
     validateSchema: false,
-    // A schema's $id must not become known to other tools' schemas.
+    // A schema's $id must not be visible to other tools' schemas.
     addUsedSchema: false,
     logger: false,
     allErrors: report === 'all',

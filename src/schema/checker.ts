@@ -1,35 +1,38 @@
 import type { JsonSchema } from '../contract/json.js';
 import { showText } from './show-value.js';
 
-/** One thing to repair. */
+/** One fault to repair. */
 export interface CheckIssue {
-  /** JSON Pointer of the value at fault; for a missing property the place where it should be. */
+  /** JSON Pointer of the faulty value; for a missing property, its place. */
   readonly path: string;
   readonly message: string;
 }
 
 export type CheckResult =
-  /** `value` is what the tool is given: the very value that was checked, or what a Standard Schema made of it. */
+  /** `value` is passed to the tool: the checked value itself, or the output of a Standard Schema. */
   | { readonly ok: true; readonly value: unknown }
-  /** `message` is for the model: every fault with its path, what was expected, what came, at most 1,500 characters. */
+  /**
+   * `message` is for the model: every fault with its path, the expected and the actual value, at most 1,500
+   * characters.
+   */
   | { readonly ok: false; readonly message: string; readonly issues: readonly CheckIssue[] };
 
-/** Checks values against one schema. Answers at once unless the schema itself is asynchronous. */
+/** Checks values against one schema. Synchronous, unless the schema itself is asynchronous. */
 export interface Checker {
   check(value: unknown): CheckResult | Promise<CheckResult>;
-  /** Finds whatever is wrong with the schema. @throws ToolError `config_invalid` */
+  /** Checks the schema itself. @throws ToolError `config_invalid` */
   checkNow(): void;
-  /** What a model is shown; a frozen copy, the same object every time. */
+  /** The schema for a model: a frozen copy, always the same object. */
   readonly jsonSchema: JsonSchema;
 }
 
-/** One thing that is wrong with a value. */
+/** One fault in a value. */
 export interface Finding {
-  /** JSON Pointer of the value the message speaks of; empty for the whole. */
+  /** JSON Pointer of the value that the message describes; empty for the whole. */
   readonly path: string;
-  /** JSON Pointer of the value at fault: for a missing property the place where it should be. */
+  /** JSON Pointer of the faulty value; for a missing property, its place. */
   readonly about: string;
-  /** What was expected and what came, or which property is missing or unknown. */
+  /** The expected and the actual value, or the missing or unknown property. */
   readonly message: string;
 }
 
@@ -56,7 +59,7 @@ function composeFinding({ path, message }: Finding): string {
   return showText(`${where}${message}`, 1_000);
 }
 
-/** What a checker is for, and how it speaks. */
+/** The purpose of a checker and its names in messages. */
 export interface CheckerRole {
   readonly direction: 'input' | 'output';
   /** `Invalid arguments for write_file` */

@@ -11,8 +11,8 @@ import { StandardChecker } from './standard-checker.js';
 
 export interface CompileOptions {
   /**
-   * `now` (default): whatever is wrong with the schema is found now. `first_use`: a schema that a library has made is
-   * looked into, and any schema compiled, when it is first needed. What cannot fail is never compiled before that.
+   * `now` (default): every fault of the schema is found now. `first_use`: library schemas are read, and all
+   * schemas compiled, on first use. A schema that cannot fail is always compiled on first use.
    */
   readonly when?: 'now' | 'first_use';
 }
@@ -30,7 +30,7 @@ export function compileSchema(
   return checker;
 }
 
-/** Some libraries' schemas are functions. */
+/** Schemas of some libraries are functions. */
 function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false;
   if (!('~standard' in schema)) return false;
@@ -43,7 +43,7 @@ function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   );
 }
 
-/** Checks against a JSON Schema. The value is handed on as it came. */
+/** Checks against a JSON Schema. The value is passed on unchanged. */
 class JsonChecker implements Checker {
   readonly jsonSchema: FrozenSchema['schema'];
   readonly #frozen: FrozenSchema;
@@ -75,10 +75,10 @@ class JsonChecker implements Checker {
 }
 
 /**
- * The checker of a tool's arguments (D023, D024). Arguments are always an object.
+ * Compiles the checker of a tool's arguments (D023, D024). Arguments are always an object.
  *
- * @throws ToolError `config_invalid` naming the tool when the schema cannot be used. With `first_use` all but the plain
- *   faults is found by the first check, or by the first look at `jsonSchema`.
+ * @throws ToolError `config_invalid` with the tool's name if the schema is not usable. With `first_use`, all
+ * but the obvious faults are found by the first check, or by the first access to `jsonSchema`.
  */
 export function compileInput(
   input: StandardSchemaV1 | JsonSchema,
@@ -94,7 +94,8 @@ export function compileInput(
 }
 
 /**
- * The checker of a tool's structured output (E042), which need not be an object. Errors as `compileInput`.
+ * Compiles the checker of a tool's structured output (E042), which need not be an object. Errors as in
+ * `compileInput`.
  *
  * @throws ToolError `config_invalid`
  */

@@ -1,10 +1,10 @@
 import { showKey, showValue } from '../base/show-setting.js';
 
-/** What is wrong with a value. */
+/** One fault of a value. */
 export interface Flaw {
-  /** Of the part that is wrong, within the value. */
+  /** The path of the faulty part within the value. */
   readonly at: readonly (string | number)[];
-  /** Goes on after the key's name: ` must be …`, `[0].name must be …`. */
+  /** Continues the key's name: ` must be …`, `[0].name must be …`. */
   readonly problem: string;
 }
 
@@ -12,9 +12,9 @@ const MAX_DEPTH = 64;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * What is wrong with a list of definitions of tools (D114): each has a name, a description and a schema of an
- * object, names are unique, and nothing in it is other than JSON. Each flaw names the index and the field.
- * @param schemaField how the field of the schema is called: `parameters` in the file, `inputSchema` as an option.
+ * Checks a list of tool definitions (D114): each has a name, a description and an object schema, names are
+ * unique, and everything is JSON. Each flaw names the index and the field.
+ * @param schemaField the name of the schema field: `parameters` in the file, `inputSchema` as an option.
  */
 export function definitionFlaws(list: unknown, schemaField: 'parameters' | 'inputSchema'): readonly Flaw[] {
   if (!Array.isArray(list)) {
@@ -66,7 +66,7 @@ function schemaFlaws(schema: unknown, at: Flaw['at']): Flaw[] {
   return flaws;
 }
 
-/** What JSON cannot carry (dates, inf, nan), and what is nested too deep to be a schema. */
+/** Values that JSON cannot represent (dates, inf, nan), and nesting too deep for a schema. */
 function findNoJson(value: unknown, at: Flaw['at']): Flaw | undefined {
   if (typeof value === 'string' || typeof value === 'boolean') return undefined;
   if (value === null || value === undefined) return undefined;

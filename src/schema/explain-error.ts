@@ -5,10 +5,10 @@ import type { Finding } from './checker.js';
 import { escapeSegment, followPointer, isSchemaObject } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
-/** One error of ajv as a sentence: what was expected, what came, and the nearest valid name. */
+/** Turns one ajv error into a sentence: the expected value, the actual value, and the nearest valid name. */
 export function explainError(error: ErrorObject, root: unknown): Finding {
   const { instancePath: path, keyword } = error;
-  // Without `verbose` (a value too large to be explained in full) the data must be looked up.
+  // Without `verbose` (a value too large to explain in full) the data must be looked up.
   const data = 'data' in error ? error.data : followPointer(root, path);
   const explain = Object.hasOwn(EXPLAIN, keyword) ? EXPLAIN[keyword] : undefined;
   const { message, about = path } = explain?.(error, data) ?? {
@@ -67,7 +67,7 @@ function expected(what: string, came: string): Explanation {
   return { message: `expected ${what}, got ${came}` };
 }
 
-/** Says that a value is a string where that is the fault: `"5"` alone is easily read as a number. */
+/** Says that a value is a string if that is the fault: `"5"` alone is easily read as a number. */
 function gotKind(data: unknown): string {
   return typeof data === 'string' ? `the string ${showValue(data)}` : showValue(data);
 }
@@ -128,7 +128,7 @@ function explainUnknown(error: ErrorObject, name: string): Explanation {
   return { message: `unknown property ${showValue(name)}${hint}`, about: below(error, name) };
 }
 
-/** Of the schema itself and of those that hold for the same object. */
+/** Properties of the schema itself and of schemas that apply to the same object. */
 function declaredProperties(error: ErrorObject): Readonly<Record<string, unknown>> {
   const schema = toSchema(error.parentSchema);
   const parts = [
@@ -181,7 +181,7 @@ const KINDS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What a schema asks for, in a few words: `a string or null`, `an object with "path" and "kind": "file"`. */
+/** A short description of a schema: `a string or null`, `an object with "path" and "kind": "file"`. */
 export function describeSchema(schema: JsonSchema): string {
   if ('const' in schema) return showValue(schema.const);
   if (Array.isArray(schema.enum)) return `one of ${listChoices(schema.enum)}`;

@@ -5,18 +5,18 @@ import { describeSchema, explainError } from './explain-error.js';
 import { followPointer, isSchemaObject } from './map-schema.js';
 import { showValue } from './show-value.js';
 
-/** Keywords whose error sums up the errors of schemas below them. */
+/** Keywords whose error summarizes the errors of their subschemas. */
 const SUMMING = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames']);
 const DEFINITIONS = /^\/(?:\$defs|definitions)\//;
 
-/** What ajv found, for a model to repair: one finding a fault, alternatives summed up instead of listed. */
+/** Turns ajv's errors into findings that a model can act on: one per fault, alternatives summarized. */
 export function explainErrors(
   errors: readonly ErrorObject[],
   schema: JsonSchema,
   value: unknown,
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  // A summing error comes after those it sums up: read from the end.
+  // A summary error follows the errors it summarizes, so read from the end.
   for (let at = errors.length - 1; at >= 0; at--) {
     const error = errors[at];
     if (error === undefined || isSpokenFor(error, errors)) continue;
@@ -38,7 +38,7 @@ function explainOne(
   return nearest.kind === 'summary' ? [nearest.finding] : explainErrors(nearest.errors, schema, value);
 }
 
-/** `if` only repeats that `then` or `else` has failed, whose own errors are there. */
+/** `if` only repeats that `then` or `else` has failed, and their own errors are present. */
 function isSpokenFor(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   return error.keyword === 'if' && errors.some((other) => other !== error && isAtOrBelow(other, error));
 }
@@ -53,7 +53,8 @@ function findFirstInner(errors: readonly ErrorObject[], summing: number): number
 function belongsTo(error: ErrorObject | undefined, sum: ErrorObject): boolean {
   if (error === undefined || !isAtOrBelow(error, sum)) return false;
   if (error.schemaPath.startsWith(`${sum.schemaPath}/`)) return true;
-  // A path that starts elsewhere comes through a reference; one beside the summing keyword is a fault of its own.
+  // A path that starts elsewhere passes through a reference; one next to the summarizing keyword is a
+  // separate fault.
   const parent = sum.schemaPath.slice(0, sum.schemaPath.lastIndexOf('/'));
   return (
     !error.schemaPath.startsWith(`${parent}/`) || DEFINITIONS.test(error.schemaPath.slice(parent.length))
@@ -75,11 +76,11 @@ function dropRepeated(findings: readonly Finding[]): readonly Finding[] {
 const MAX_LISTED_FORMS = 6;
 
 type AlternativesExplained =
-  /** One form was clearly meant: what is wrong with that one. */
+  /** One form was clearly intended: its faults. */
   | { readonly kind: 'nearest'; readonly errors: readonly ErrorObject[] }
   | { readonly kind: 'summary'; readonly finding: Finding };
 
-/** Which of `anyOf` or `oneOf` was meant, and what it lacks; or, where that is not clear, what the forms are. */
+/** Finds the intended form of `anyOf` or `oneOf` and its faults; if it is not clear, lists the forms. */
 function explainAlternatives(
   error: ErrorObject,
   inner: readonly ErrorObject[],
@@ -111,7 +112,7 @@ function groupByForm(inner: readonly ErrorObject[], sum: ErrorObject): readonly 
   return [...groups.values()];
 }
 
-/** The form's number where the path shows it, else the definition that the form refers to. */
+/** The form's number if the path shows it, else the referenced definition. */
 function formKey(error: ErrorObject, sum: ErrorObject): string {
   const prefix = `${sum.schemaPath}/`;
   return error.schemaPath.startsWith(prefix)
@@ -119,7 +120,7 @@ function formKey(error: ErrorObject, sum: ErrorObject): string {
     : (/^[^#]*#\/[^/]+\/[^/]+/.exec(error.schemaPath)?.[0] ?? error.schemaPath);
 }
 
-/** The only form whose kind (and whose fixed properties) the value has. */
+/** The only form with the kind (and the constant properties) of the value. */
 function findMeantForm(
   groups: readonly (readonly ErrorObject[])[],
   path: string,
@@ -134,7 +135,7 @@ function isWrongKind(error: ErrorObject, path: string): boolean {
   return error.instancePath === path && ['type', 'const', 'enum', 'false schema'].includes(error.keyword);
 }
 
-/** A fixed property, such as `"kind": "file"`, has another value. */
+/** A constant property, such as `"kind": "file"`, has another value. */
 function isWrongTag(error: ErrorObject, path: string): boolean {
   const below = error.instancePath.slice(path.length);
   return (error.keyword === 'const' || error.keyword === 'enum') && /^\/[^/]+$/.test(below);

@@ -17,8 +17,9 @@ export type FrozenArguments =
   | { readonly ok: false; readonly code: 'bad_args' | 'limit_exceeded'; readonly message: string };
 
 /**
- * What a caller hands over as a call's arguments, made certain: plain JSON, an object, within the limits, and a
- * deep-frozen private copy, so that what runs is what was checked, hashed and recorded (D017, D025, A037).
+ * Checks the arguments of a call and copies them: plain JSON, an object, within the limits. The copy is
+ * private and deep-frozen, so the checked, hashed and recorded arguments are the ones that run (D017, D025,
+ * A037).
  */
 export function freezeArguments(args: unknown, limits: ArgumentLimits): FrozenArguments {
   if (!isObject(args)) return refuseKind(args);
@@ -28,7 +29,7 @@ export function freezeArguments(args: unknown, limits: ArgumentLimits): FrozenAr
     maxEntries: MAX_ENTRIES,
     unsafeIntegers: 'refuse',
   });
-  // An object went in, so an object came out.
+  // The input was an object, so the output is one.
   if (frozen.ok) return frozen as Extract<FrozenArguments, { ok: true }>;
   const where = frozen.path === '' ? 'the arguments' : showText(frozen.path, 100);
   return frozen.problem === 'size'
@@ -44,7 +45,7 @@ function isObject(args: unknown): args is object {
   try {
     return typeof args === 'object' && args !== null && !Array.isArray(args);
   } catch {
-    // A revoked proxy cannot even be asked whether it is an array: freezing finds that it cannot be read.
+    // A revoked proxy throws even for Array.isArray: freezing then reports that it cannot be read.
     return true;
   }
 }
@@ -70,8 +71,8 @@ function isEncodedObject(args: unknown): boolean {
 }
 
 /**
- * SHA-256, in hex, over the canonical JSON (RFC 8785) of a call's arguments: the same for the same arguments whatever
- * the order of their properties.
+ * SHA-256 in hex over the canonical JSON (RFC 8785) of a call's arguments. The order of properties does not
+ * matter.
  */
 export function hashArguments(args: JsonObject): string {
   return hash('sha256', canonicalize(args) ?? '', 'hex');

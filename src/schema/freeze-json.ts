@@ -6,11 +6,11 @@ import { nameKind } from './show-value.js';
 export interface JsonLimits {
   /** UTF-8 bytes of the compact serialisation. */
   readonly maxBytes: number;
-  /** Objects and arrays inside one another; a plain value has depth 0. */
+  /** Nesting of objects and arrays; a plain value has depth 0. */
   readonly maxDepth: number;
   /** Properties and array elements, all levels together. */
   readonly maxEntries: number;
-  /** Whether integers beyond 2^53 - 1, which have lost digits on the way, are taken as they are. */
+  /** Whether integers beyond 2^53 - 1, which have lost digits, are accepted. */
   readonly unsafeIntegers: 'refuse' | 'accept';
 }
 
@@ -18,18 +18,18 @@ export type FrozenJson =
   | { readonly ok: true; readonly value: JsonValue; readonly bytes: number }
   | {
       readonly ok: false;
-      /** `size`: a limit is exceeded; `shape`: something in it is no JSON. */
+      /** `size`: a limit is exceeded. `shape`: a part is not JSON. */
       readonly problem: 'size' | 'shape';
-      /** JSON Pointer of the offending value; empty for the whole. */
+      /** JSON Pointer of the faulty value; empty for the whole. */
       readonly path: string;
-      /** What is wrong there, to be put after the path: `is a function`. */
+      /** The fault, to be put after the path: `is a function`. */
       readonly message: string;
     };
 
 /**
- * A deep-frozen private copy of a value that claims to be JSON, and its size, in one pass. Properties that are
- * `undefined` or keyed by symbols are left out, as `JSON.stringify` does. No getter is ever run. -0 becomes 0: that is what is
- * recorded and hashed.
+ * Makes a private, deep-frozen copy of a JSON value and measures its size, in one pass. Properties that are
+ * `undefined` or have symbol keys are left out, as in `JSON.stringify`. No getter runs. -0 becomes 0, as in
+ * records and hashes.
  */
 export function freezeJson(value: unknown, limits: JsonLimits): FrozenJson {
   const freezer = new Freezer(limits);
@@ -37,7 +37,7 @@ export function freezeJson(value: unknown, limits: JsonLimits): FrozenJson {
   try {
     frozen = freezer.freeze(value, 0);
   } catch {
-    // A proxy's trap threw, or was revoked.
+    // A proxy's trap threw, or the proxy was revoked.
     return { ok: false, problem: 'shape', path: toPointer(freezer.path), message: 'cannot be read' };
   }
   if (frozen !== undefined) return { ok: true, value: frozen, bytes: freezer.bytes };
@@ -57,7 +57,10 @@ class Freezer {
     this.#limits = limits;
   }
 
-  /** Undefined: refused, and `problem` and `message` say why; `path` is put together on the way back. */
+  /**
+   * Undefined: refused; `problem` and `message` give the reason, and `path` is built while the recursion
+   * returns.
+   */
   freeze(value: unknown, depth: number): JsonValue | undefined {
     switch (typeof value) {
       case 'string':
@@ -138,7 +141,7 @@ class Freezer {
   }
 
   #takeString(text: string): boolean {
-    // Every unit is at least a byte: a text that cannot fit is not even looked at.
+    // Every unit is at least one byte: a text that cannot fit is not read.
     if (text.length > this.#limits.maxBytes - this.bytes) return this.#take(text.length);
     const bytes = jsonStringBytes(text);
     if (bytes >= 0) return this.#take(bytes);
@@ -179,7 +182,10 @@ function describeInstance(value: object): string {
   return kind === 'an object' ? 'an instance of a class' : kind;
 }
 
-/** Looks without running it. Reached through a property, so a getter of that name on `Object.prototype` counts too. */
+/**
+ * Reads the descriptor without running a getter. Looked up as a property, so a getter of that name on
+ * `Object.prototype` is found too.
+ */
 const lookupGetter: (this: object, key: PropertyKey) => unknown = Reflect.get(
   Object.prototype,
   '__lookupGetter__',
@@ -200,7 +206,7 @@ function isForeignObjectPrototype(prototype: unknown): boolean {
   );
 }
 
-/** UTF-8 bytes of `JSON.stringify(text)`, or -1 when the text holds a lone surrogate. */
+/** UTF-8 bytes of `JSON.stringify(text)`, or -1 if the text contains a lone surrogate. */
 function jsonStringBytes(text: string): number {
   const { length } = text;
   let bytes = length + 2;
@@ -215,7 +221,7 @@ function jsonStringBytes(text: string): number {
       bytes += 2;
     } else {
       const next = text.charCodeAt(at + 1);
-      // Past the end the next unit is NaN, which no comparison accepts.
+      // After the end the next unit is NaN, which no comparison accepts.
       if (unit > 0xdbff || !(next >= 0xdc00 && next <= 0xdfff)) return -1;
       bytes += 2;
       at++;
@@ -238,7 +244,7 @@ function jsonNumberBytes(value: number): number {
   return String(value).length;
 }
 
-/** \b \t \n \f \r; the other controls are written \u00XX. */
+/** \b \t \n \f \r; other controls are written \u00XX. */
 function hasShortEscape(unit: number): boolean {
   return unit === 0x0a || unit === 0x0d || unit === 0x09 || unit === 0x08 || unit === 0x0c;
 }

@@ -23,7 +23,9 @@ const DIALECTS: readonly (readonly [uri: RegExp, dialect: Dialect])[] = [
 
 const DIALECT_URI = /^https?:\/\/json-schema\.org\//i;
 
-/** Those that decide. What is none of them is an annotation and is left alone, unless it is nearly one of them. */
+/**
+ * Keywords that validate. Any other word is an annotation and is ignored, unless it resembles one of them.
+ */
 const DECIDING = [
   '$ref additionalItems additionalProperties allOf anyOf const contains dependencies dependentRequired dependentSchemas',
   'else enum exclusiveMaximum exclusiveMinimum format items maxContains maxItems maxLength maxProperties maximum',
@@ -31,14 +33,14 @@ const DECIDING = [
   'properties propertyNames required then type unevaluatedItems unevaluatedProperties uniqueItems',
 ].flatMap((line) => line.split(' '));
 const DECIDES = new Set(DECIDING);
-/** Words that are nearly one of them and are meant, and the most frequent of the others. */
+/** Intended words that resemble a keyword, and the most frequent annotations. */
 const ANNOTATIONS = new Set(
   'formats options patterns title types example examples description default'.split(' '),
 );
 
 /**
- * A schema made certain before it is compiled: plain JSON, of a known dialect, without keywords that are slips of the
- * pen (they would be ignored, and guard nothing).
+ * Checks and copies a schema before it is compiled: plain JSON, a known dialect, no misspelled keywords (they
+ * would be ignored and validate nothing).
  *
  * @throws ToolError `config_invalid`
  */
@@ -83,7 +85,7 @@ function readDialect(schema: JsonSchema, owner: string): Dialect {
 }
 
 function refuseSlips(node: JsonSchema, owner: string): void {
-  // Ajv would compile a validator that answers with a promise, and a promise is always truthy.
+  // Ajv would compile a validator that returns a promise, and a promise is always truthy.
   if ('$async' in node)
     throw unusable(owner, 'it has the keyword "$async", which is no JSON Schema. Leave it out.');
   if (typeof node.$id === 'string' && DIALECT_URI.test(node.$id)) {
@@ -105,7 +107,7 @@ function findSlip(keyword: string): string | undefined {
   const folded = keyword.toLowerCase().replace(/[_-]/g, '');
   return DECIDING.find((known) => {
     const other = known.toLowerCase();
-    // One slip changes the length by one at most: most need not be compared, which is slow before it is compiled.
+    // One slip changes the length by at most one, so most words need no slow comparison.
     const near = Math.abs(folded.length - other.length) <= 1;
     return near && (folded === other || (other.length > 5 && countSlips(folded, other) === 1));
   });

@@ -1,7 +1,7 @@
 /**
- * The type of what a JSON Schema written `as const` accepts: objects with their required and optional properties,
- * arrays, tuples, enums, constants, nullable types, `anyOf` and `oneOf`. What cannot be told is `unknown`, never `any`.
- * Properties that a schema lets through without naming them are not part of the type.
+ * The type that a JSON Schema written `as const` accepts: objects with required and optional properties,
+ * arrays, tuples, enums, constants, nullable types, `anyOf` and `oneOf`. Anything else is `unknown`, never
+ * `any`. Properties that a schema allows without naming them are not part of the type.
  */
 export type FromJsonSchema<S> =
   IsAny<S> extends true
@@ -49,7 +49,7 @@ type FromArray<S> = S extends { readonly prefixItems: readonly [...infer Parts] 
     ? readonly FromJsonSchema<Item>[]
     : readonly unknown[];
 
-/** A schema without `minItems` accepts a tuple that ends early. */
+/** A schema without `minItems` accepts a shorter tuple. */
 type FromTuple<Parts extends readonly unknown[]> = Readonly<
   Partial<{ [Index in keyof Parts]: FromJsonSchema<Parts[Index]> }>
 >;
@@ -66,5 +66,5 @@ type FromObject<S> = S extends { readonly properties: infer Properties extends o
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name extends string)[] } ? Name : never;
 
-/** Shown as one object in an editor. */
+/** Displayed as one object in an editor. */
 type Flatten<T> = { [Name in keyof T]: T[Name] };

@@ -8,7 +8,10 @@ import { mapSchema, withoutKeywords } from './map-schema.js';
 import { READY_MADE } from './ready-made.js';
 import { showText, showValue } from './show-value.js';
 
-/** More than this many values are reported on by their first fault alone: a list of 100,000 faults is of no use. */
+/**
+ * For a value with more parts than this, only the first fault is reported: a list of 100,000 faults is
+ * useless.
+ */
 const MAX_EXPLAINED_VALUES = 2_000;
 const MAX_KEPT_VALIDATORS = 256;
 
@@ -20,7 +23,7 @@ const INHERITED_NAME =
 /** A compiled JSON Schema. */
 export class JsonValidator {
   readonly schema: JsonSchema;
-  /** True when the value is what the schema accepts. Changes nothing, coerces nothing, fills in nothing. */
+  /** Whether the schema accepts the value. It changes, coerces and fills in nothing. */
   readonly accepts: ValidateFunction;
   readonly #frozen: FrozenSchema;
   readonly #ownProperties: boolean;
@@ -35,7 +38,7 @@ export class JsonValidator {
     this.accepts = READY_MADE[text] ?? this.#compile('first');
   }
 
-  /** What is wrong with a value that is not accepted. */
+  /** The faults of a rejected value. */
   explain(value: unknown): readonly Finding[] {
     return explainErrors(this.#collectErrors(value), this.schema, value);
   }
@@ -60,8 +63,8 @@ export class JsonValidator {
 }
 
 /**
- * What ajv would take otherwise than the specification: its own spelling of the dialect's name, a root without a name
- * (a reference to `#` would lead nowhere), and two annotations of other dialects that it throws at.
+ * Adapts a schema where ajv differs from the specification: the dialect's name, a root without an id (a
+ * reference to `#` would fail), and two annotations of other dialects that it rejects.
  */
 export function toAjvSchema(schema: JsonSchema): JsonSchema {
   return mapSchema({ $id: NAMELESS, ...withoutKeywords(schema, '$schema') }, (node) =>
@@ -71,11 +74,11 @@ export function toAjvSchema(schema: JsonSchema): JsonSchema {
 
 const kept = new Map<string, JsonValidator>();
 /**
- * Compiles a frozen schema, or finds the validator that an equal schema has already got.
+ * Compiles a frozen schema, or finds the validator of an equal schema.
  *
- * @param owner Whose schema it is, for messages: `the input schema of write_file`.
- * @param trust `known`: it need not be held against its dialect (50 ms the first time).
- * @throws ToolError `config_invalid` when it cannot be compiled.
+ * @param owner the schema's owner, for messages: `the input schema of write_file`.
+ * @param trust `known`: skips the check against the dialect (50 ms the first time).
+ * @throws ToolError `config_invalid` if it cannot be compiled.
  */
 export function findValidator(
   frozen: FrozenSchema,
@@ -89,7 +92,7 @@ export function findValidator(
     const known = kept.get(text);
     if (known !== undefined) return known;
     const validator = new JsonValidator(frozen, text);
-    // Runs it once: a schema that refers to itself without end shows here and not in the middle of a call.
+    // Runs it once: a schema with endless self-reference fails here, not in the middle of a call.
     validator.accepts({});
     keep(text, validator);
     return validator;
@@ -113,7 +116,7 @@ function explainCause(cause: unknown): string {
   return `its reference ${shown} leads nowhere. Only references within the schema are followed: use its $defs.`;
 }
 
-/** Counts objects, arrays and what is in them, and stops at the limit. */
+/** Counts objects, arrays and their members, up to the limit. */
 function countValues(value: unknown, limit: number): number {
   let count = 0;
   const open: unknown[] = [value];

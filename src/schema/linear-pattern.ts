@@ -1,37 +1,38 @@
 import { RE2JS } from 're2js';
 import { showText, showValue } from './show-value.js';
 
-/** What a compiled pattern can do; all that a validator needs of it. */
+/** The operations of a compiled pattern that a validator needs. */
 export interface LinearPattern {
   test(text: string): boolean;
-  /** The pattern, of which ajv makes the key under which it keeps this object. */
+  /** The pattern text. Ajv uses it as the key of this object. */
   toString(): string;
 }
 
-/** What ECMA-262 calls white space; RE2's own \s knows only five of them. */
+/** White space of ECMA-262; RE2's \s has only five of these characters. */
 const SPACE =
   '\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
 const NO_SPACE =
   '\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}' +
   '\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
-/** Letters that mean the same after a backslash. */
+/** Letters with the same meaning after a backslash. */
 const SAME_IN_BOTH = 'BbDdWwfnrtx';
 const ANYTHING = '[\\x{0}-\\x{10ffff}]';
 const NOTHING = '[^\\x{0}-\\x{10ffff}]';
 const NO_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
 
-/** A pattern's steps times a text's length is what matching may cost. */
+/** The limit for the steps of a pattern; matching costs steps times text length. */
 const MAX_STEPS = 5_000;
 const REMEDY =
   'Write it without look-around and back references, and with no repetition above 1000 (use maxLength for that).';
 
-/** Looks at each character once: V8 matches it in linear time as well, and faster. */
+/** It looks at each character once: V8 matches it in linear time too, and faster. */
 const ONE_CLASS = /^\\[dDsSwW]$/;
 
 /**
- * Compiles an ECMA-262 pattern for matching in linear time, whatever the pattern and the text.
+ * Compiles an ECMA-262 pattern for linear-time matching of any text.
  *
- * @throws Error when it is no ECMA-262 pattern, or needs look-around or back references, which take more than that.
+ * @throws Error for an invalid pattern, or for look-around and back-references, which linear matching does
+ * not support.
  */
 export function compileLinearPattern(
   pattern: string,
@@ -62,14 +63,14 @@ export function compileLinearPattern(
   return { test: (text) => compiled.test(text), toString: () => pattern };
 }
 
-/** What a pattern unrolls to is known without unrolling it, which could take seconds. */
+/** Computes the unrolled size of a pattern without unrolling it, which could take seconds. */
 function countRepetitions(pattern: string): number {
   let count = pattern.length;
   for (const [, times] of pattern.matchAll(/(\d+)\}/g)) count += Number(times);
   return count;
 }
 
-/** Asks V8 whether this is a pattern at all: it is compiled, and never run. */
+/** Lets V8 check the syntax: the pattern is compiled and never run. */
 function findSyntaxFault(pattern: string, flags: 'u' | ''): string | undefined {
   try {
     new RegExp(pattern, flags);
@@ -80,8 +81,8 @@ function findSyntaxFault(pattern: string, flags: 'u' | ''): string | undefined {
 }
 
 /**
- * One token of a pattern: an escape that RE2 spells otherwise (its parts are captured), any other escape, a named group,
- * a class's delimiters, or a plain character.
+ * One token of a pattern: an escape that RE2 writes differently (its parts are captured), any other escape, a
+ * named group, a class delimiter, or a plain character.
  */
 const TOKEN = new RegExp(
   [
@@ -119,9 +120,9 @@ function toRe2Syntax(pattern: string, flags: 'u' | ''): string {
   });
 }
 
-/** A bracket, with the `^` and the `]` right behind it where they are there. */
+/** A bracket with a following `^` and `]`, if present. */
 function openClass(token: string, inClass: boolean): { text: string; inClass: boolean } {
-  // RE2 would take `[[:alpha:]]` for a named class; in ECMA-262 the inner bracket is a character.
+  // RE2 would read `[[:alpha:]]` as a named class; in ECMA-262 the inner bracket is a character.
   if (inClass) return { text: `\\${token}`, inClass: !token.endsWith(']') };
   if (token === '[]') return { text: NOTHING, inClass: false };
   if (token === '[^]') return { text: ANYTHING, inClass: false };
@@ -137,7 +138,7 @@ function joinSurrogates(high: string, low: string): number {
   return 0x10000 + ((Number.parseInt(high, 16) - 0xd800) << 10) + (Number.parseInt(low, 16) - 0xdc00);
 }
 
-/** Letters and digits only: any other escaped character is itself in both. */
+/** Only letters and digits: any other escaped character means itself in both. */
 function translateEscape(letter: string, inClass: boolean, flags: 'u' | ''): string {
   if (letter === 's' || letter === 'S') {
     const members = letter === 's' ? SPACE : NO_SPACE;
@@ -147,6 +148,6 @@ function translateEscape(letter: string, inClass: boolean, flags: 'u' | ''): str
   if (letter === '0') return '\\x{0}';
   if (letter === 'b' && inClass) return '\\x{8}';
   if (SAME_IN_BOTH.includes(letter) || (flags === 'u' && 'pP'.includes(letter))) return `\\${letter}`;
-  // Without `u` it may be a letter that ECMA-262 takes for itself, and RE2 for something else.
+  // Without `u`, ECMA-262 may treat it as the letter itself, and RE2 as something else.
   throw new Error(`\\${letter} is not known`);
 }

@@ -1,15 +1,15 @@
 import type { JsonSchema } from '../contract/json.js';
 import { isSchemaObject } from './map-schema.js';
 
-/** What can be said of a schema at a glance. In doubt both are false: then ajv says what is wrong, if anything is. */
+/** A quick assessment of a schema. If in doubt, both are false, and ajv finds the faults, if any. */
 export interface SchemaOverview {
-  /** Both dialects' own schemas accept it: to ask them takes 50 ms the first time, and 50 µs each time. */
+  /** Both dialects' own schemas accept it. Asking them takes 50 ms the first time, and 50 µs each time. */
   readonly isValid: boolean;
-  /** And nothing in it can fail when it is compiled: no reference, no pattern, no name of its own. */
+  /** Compiling it cannot fail: it has no reference, no pattern and no id. */
   readonly isSimple: boolean;
 }
 
-/** Reads each keyword once, by a table of those that tools use. */
+/** Reads each keyword once, with a table of the common ones. */
 export function lookOver(schema: JsonSchema): SchemaOverview {
   const look = new Look();
   const { $schema, ...rest } = schema;
@@ -17,7 +17,7 @@ export function lookOver(schema: JsonSchema): SchemaOverview {
   return { isValid, isSimple: isValid && look.isSimple };
 }
 
-/** Deeper ones are left to ajv, which calls itself for each level. */
+/** Deeper schemas are left to ajv, which recurses for each level. */
 const MAX_DEPTH = 32;
 
 class Look {

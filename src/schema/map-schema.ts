@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/json.js';
 
-/** Keywords whose value is a schema (or, in draft-07, a list of them). */
+/** Keywords whose value is a schema (or, in draft-07, a list of schemas). */
 const ONE = new Set([
   'additionalItems',
   'additionalProperties',
@@ -25,7 +25,7 @@ const BY_NAME = new Set([
   'properties',
 ]);
 
-/** A schema with every subschema in it, and then itself, rewritten. Names of properties are never taken for keywords. */
+/** Rewrites every subschema and then the schema itself. Property names are never mistaken for keywords. */
 export function mapSchema(schema: JsonSchema, rewrite: (node: JsonSchema) => JsonSchema): JsonSchema {
   const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
     if (ONE.has(keyword) || LIST.has(keyword)) return [keyword, mapOneOrList(value, rewrite)];
@@ -35,7 +35,7 @@ export function mapSchema(schema: JsonSchema, rewrite: (node: JsonSchema) => Jso
   return rewrite(Object.fromEntries(entries));
 }
 
-/** Shows a schema, and every subschema in it. */
+/** Visits a schema and all its subschemas. */
 export function visitSchema(schema: JsonSchema, visit: (node: JsonSchema) => void): void {
   visit(schema);
   for (const keyword in schema) {
@@ -74,7 +74,7 @@ export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${escapeSegment(String(key))}`).join('');
 }
 
-/** The value a pointer leads to in a JSON document, or undefined. */
+/** The value at a pointer in a JSON document, or undefined. */
 export function followPointer(document: unknown, pointer: string): unknown {
   let at = document;
   for (const segment of pointer.split('/').slice(1)) {
