@@ -12,8 +12,8 @@ import { type OpenPlace, openPlace } from './open-place.js';
 const ENTRY_ITSELF = { access: 'write', followLast: false, createParents: false } as const;
 
 /**
- * Removes a file, or a link and not what it leads to.
- * @throws DirectoryBusy when it is to be said what goes, and another process is replacing files there
+ * Removes a file, or a link without its target.
+ * @throws DirectoryBusy if the intent is announced and another process is replacing files there
  */
 export async function removeContained(
   containment: Containment,
@@ -41,8 +41,8 @@ export async function removeContained(
 }
 
 /**
- * Gives a file or a link another name; what had that name is replaced. Directories are refused: below another
- * name, what a pattern denies by its place (`a/secret.txt`) would no longer be denied.
+ * Renames a file or a link; an existing entry with the new name is replaced. Directories are refused: with
+ * another name, a pattern with a path (`a/secret.txt`) would no longer match below it.
  * @throws DirectoryBusy as `removeContained` does
  */
 export async function renameContained(
@@ -58,7 +58,7 @@ export async function renameContained(
   const opened = withFailures('rename', from, () => openPlace(containment, source, ENTRY_ITSELF));
   try {
     withFailures('rename', from, () => assertIsNoDirectory(opened));
-    // Under another root it might be read.
+    // It might be readable under another root.
     assertOneName(containment, from, opened.place.path, () => opened.entry);
     const destination = step(() => openPlace(containment, target, ENTRY_ITSELF));
     try {
@@ -72,7 +72,7 @@ export async function renameContained(
         check?.();
         step(() => locked([opened, destination], abandonedLock, seen, move));
       }
-      // The new name first: of a file that the sync cannot finish with, one name at least is on the disk.
+      // The new name first: if the sync fails, at least one name of the file is on disk.
       await syncChange(to, [destination.place.parent, ...otherParent(opened, destination)]);
     } finally {
       destination.place.parent.close();
@@ -94,7 +94,7 @@ function seeRename(containment: Containment, from: OpenPlace, to: OpenPlace): Se
   return [source, { ...target, change: moved }];
 }
 
-/** The step itself, while what it replaces is what was said. */
+/** The step itself, if the replaced entry is still the announced one. */
 function locked(
   places: readonly OpenPlace[],
   abandonedLock: string | undefined,

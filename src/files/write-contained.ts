@@ -24,9 +24,9 @@ import { temporaryName } from './temporary-name.js';
 const MAX_NAME_BYTES = 255;
 
 /**
- * Puts bytes into a file so that a crash leaves the old or the new content: a temporary file beside it, synced,
+ * Writes a file so that a crash leaves the old or the new content: a temporary file next to it is synced and
  * then renamed, all in one open directory.
- * @throws DirectoryBusy when another process is replacing files there, or has changed what is appended to
+ * @throws DirectoryBusy if another process is replacing files there, or has changed the file to append to
  */
 export async function writeContained(
   containment: Containment,
@@ -46,7 +46,7 @@ export async function writeContained(
   let target = opened;
   try {
     step(() => assertMayWrite(asked, opened, mode));
-    // Beside the file; or in the deepest directory on its way that exists.
+    // Next to the file, or in the deepest existing directory on its way.
     const temporary = `${opened.place.parent.at}/${temporaryName()}`;
     let created: boolean;
     try {
@@ -88,14 +88,14 @@ export interface Replacement extends ChangeOptions {
 
 type NewContent = Pick<Replacement, 'bytes' | 'mode'>;
 
-/** The whole new content, beside its place. */
+/** Writes the whole new content next to its place. */
 async function stage(
   containment: Containment,
   { at, entry }: OpenPlace,
   temporary: string,
   { bytes, mode }: NewContent,
 ): Promise<void> {
-  // What is appended to must not change under its copy: other writers of this process wait for the sync.
+  // The file must not change while it is copied: other writers of this process wait for the sync.
   if (mode === 'append' && entry !== undefined) copyEntry(containment, at, temporary, bytes);
   else if (mode === 'append') writeNewFile(temporary, bytes, {});
   else await stageNewFile(temporary, bytes, entry === undefined ? {} : { like: entry });
@@ -110,7 +110,7 @@ function afterHash(
   return entry !== undefined && mode === 'append' ? hashEntry(containment, temporary) : sha256(bytes);
 }
 
-// Before anything is made: a name that cannot be would leave its new parents behind.
+// Before anything is created: an impossible name would leave new parent directories behind.
 export function assertNamesFit(request: PathRequest): void {
   const isTooLong = (name: string) =>
     name.length * 3 > MAX_NAME_BYTES && Buffer.byteLength(name) > MAX_NAME_BYTES;
@@ -134,7 +134,7 @@ export function assertMayWrite(asked: string, { place, at, entry }: OpenPlace, m
 
 export function assertRegular(asked: string, entry: EntryStat): void {
   if (entry.isDirectory()) throw fileSystemError('EISDIR');
-  // A link here was put in place after the path was followed.
+  // A link here was created after the path was followed.
   if (entry.isFile()) return;
   throw new ToolError('execution_failed', `path is not a regular file: ${asked}`, {
     details: { path: asked },
@@ -144,7 +144,7 @@ export function assertRegular(asked: string, entry: EntryStat): void {
 interface Step {
   readonly mode: WriteMode;
   readonly abandonedLock: string | undefined;
-  /** What the intent said that it will replace; undefined where no intent was recorded. */
+  /** The entry that the intent announced; undefined if no intent was recorded. */
   readonly seen: SeenChange | undefined;
 }
 
@@ -162,10 +162,10 @@ function putInPlace({ place, at, entry }: OpenPlace, temporary: string, step: St
       return true;
     }
     locks.take(place.parent);
-    // What was put there since it was copied must not be lost: then it is copied again.
+    // Content that was added since the copy must not be lost: it is copied again.
     if (entry !== undefined && mode === 'append') assertAsSeen(entry, at);
     if (seen !== undefined) assertAsSeen(seen.entry, at);
-    // Since it was looked at another writer may have made it.
+    // Another writer may have created it since it was examined.
     const isThere = seen === undefined ? entryStat(at) !== undefined : seen.entry !== undefined;
     moveEntry(temporary, at);
     return !isThere;
@@ -174,7 +174,7 @@ function putInPlace({ place, at, entry }: OpenPlace, temporary: string, step: St
   }
 }
 
-/** @throws DirectoryBusy when another writer has made the file meanwhile: then its content comes first */
+/** @throws DirectoryBusy if another writer has created the file meanwhile: its content comes first */
 function beFirst(temporary: string, at: string): void {
   try {
     moveToFreeName(temporary, at);

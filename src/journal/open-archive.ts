@@ -17,36 +17,37 @@ import { openJournalLook, openJournalReader } from './sqlite/open-journal-databa
 import { readBatches, readBatchRecord, readDecisions, readHistory } from './sqlite/read-batches.js';
 import { readBatch, readNotes } from './sqlite/read-calls.js';
 
-/** A journal's file as it was when it was opened, whatever is written to it meanwhile. For reading only. */
+/** A read-only view of a journal's file as it was when it was opened. */
 export interface JournalArchive {
-  /** In the order in which they began. */
+  /** In the order of their first entry. */
   conversations(): readonly string[];
-  /** Of one conversation, its messages and batches in order. */
+  /** The messages and batches of a conversation, in order. */
   history(conversation: string): readonly ConversationEntry[];
-  /** What a conversation knows, one a key. */
+  /** The facts of a conversation, one per key. */
   facts(conversation: string): readonly ConversationFact[];
   batches(filter?: BatchFilter): readonly BatchRecord[];
   batch(id: string): BatchRecord | undefined;
-  /** A batch's calls, in order; for a delivery that attached, the call it attached to. */
+  /** The calls of a batch, in order. A delivery that attached is represented by the call it attached to. */
   calls(batchId: string): readonly CallRecord[];
   decisions(batchId: string): readonly BatchDecision[];
   notes(call: CallRecord): readonly JournalNote[];
-  /** What was kept under this hash: the old content of a file. */
+  /** The bytes stored under this hash, such as the old content of a file. */
   kept(hash: string): Uint8Array | undefined;
-  /** The batches that a call of this id was delivered with, the latest first. */
+  /** The batches that delivered a call with this id, newest first. */
   batchesOfCall(callId: string): readonly string[];
   close(): void;
 }
 
 /**
- * @param onLoss called where the file does not hold all that was recorded in it.
- * @throws ToolError `journal_unavailable`, every method too, when the file cannot be read, or is no journal.
+ * @param onLoss called if the file does not contain everything that was recorded in it.
+ * @throws ToolError `journal_unavailable`, also from every method, if the file cannot be read or is not a
+ * journal.
  */
 export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void): JournalArchive {
   return archiveOf(path, () => openJournalReader(path, onLoss));
 }
 
-/** The same for those who look often: writes nothing, waits for no disk, and warns of no loss. @throws as `openArchive` */
+/** For frequent looks: writes nothing, waits for no disk, and reports no loss. @throws as `openArchive` */
 export function glanceAtArchive(path: string): JournalArchive {
   return archiveOf(path, () => openJournalLook(path).database);
 }
@@ -60,7 +61,7 @@ function archiveOf(path: string, open: () => JournalDatabase): JournalArchive {
     }
   };
   const database = guarded(open);
-  // One transaction: what others write meanwhile is not half seen, and they do not wait.
+  // One transaction, so concurrent writes are seen whole or not at all, and writers do not wait.
   guarded(() => database.prepared('BEGIN').run());
   return {
     conversations: () => guarded(() => readConversations(database)),
@@ -104,9 +105,9 @@ function readBatchesOfCall(database: JournalDatabase, callId: string): readonly 
 }
 
 /**
- * The conversations of a journal's file that hold a call of this id, the latest first.
+ * The conversations in a journal's file with a call of this id, newest first.
  *
- * @throws ToolError `journal_unavailable` when the file cannot be read, or is no journal.
+ * @throws ToolError `journal_unavailable` if the file cannot be read or is not a journal.
  */
 export function findConversations(path: string, callId: string): readonly string[] {
   try {

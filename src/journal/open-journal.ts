@@ -52,21 +52,23 @@ import {
 
 export interface JournalOptions {
   /**
-   * Milliseconds that an operation waits while another process writes to the file, before it is rejected with
+   * How long an operation waits while another process writes, in milliseconds, before it fails with
    * `journal_unavailable`. Default 5,000.
    */
   readonly busyTimeoutMs?: number;
   /**
-   * What happens when the file does not hold what was recorded in it: `warn` reports it and goes on, and calls that had
-   * run may run again; `refuse` rejects every operation with `journal_unavailable`. Default `warn`.
+   * If the file does not contain everything that was recorded in it: `warn` reports it and continues, and
+   * calls that had run may run again; `refuse` rejects every operation with `journal_unavailable`. Default
+   * `warn`.
    */
   readonly onLoss?: OnJournalLoss;
   /**
-   * Arguments that are not recorded: `true` for all; else patterns `TOOL/POINTER`, as `bash/command` or `/password`. Nor
-   * is what repeats their values. Such a call cannot be undone, nor run by another process. Default: none.
+   * Arguments that are not recorded: `true` for all, or patterns `TOOL/POINTER`, such as `bash/command` or
+   * `/password`. Texts that repeat their values are redacted too. Such a call cannot be undone or run by
+   * another process. Default: none.
    */
   readonly redactArguments?: RedactArguments;
-  /** Where the warning goes. Default: nowhere. */
+  /** Receives the warning. Default: none. */
   readonly logger?: Pick<Logger, 'warn'>;
 }
 
@@ -75,16 +77,16 @@ export type OnJournalLoss = 'warn' | 'refuse';
 export const ON_JOURNAL_LOSS: readonly OnJournalLoss[] = ['warn', 'refuse'];
 
 /**
- * A journal in an SQLite file, which several processes may use at once (D085). Touches the disk with its first
- * operation: then the file is made where there is none (mode 0600, its new directories 0700). Operations that are
- * asked for in one turn of the event loop share one commit.
+ * Opens a journal in an SQLite file, which several processes may use at once (D085). It touches the disk with
+ * its first operation: then a missing file is created (mode 0600, new directories 0700). Operations requested
+ * in one turn of the event loop share one commit.
  *
- * A file that can be read and not written answers what it holds; only what would be recorded is refused.
+ * A file that can be read but not written answers from its content; only new records are refused.
  *
- * A key that the journal never gave out cannot be claimed; to note or finish it is `journal_unavailable`.
+ * A key that the journal never returned cannot be claimed; a note or finish for it is `journal_unavailable`.
  *
  * @param path a file, or `:memory:` for a journal that ends with the process (`durable: false`).
- * @throws ToolError `config_invalid` for an empty path or a bad option.
+ * @throws ToolError `config_invalid` for an empty path or an invalid option.
  */
 export function openJournal(path: string, options: JournalOptions = {}): Journal {
   if (!isFilledText(path)) {
@@ -117,13 +119,15 @@ const OPTIONS: OptionRules<Required<JournalOptions>> = {
   logger: option<Pick<Logger, 'warn'>>({ warn: () => {} }, isObject, 'an object with a function warn'),
 };
 
-/** Opens its file, and with the first one SQLite, only with the first operation: `GroupCommit` asks for the database then. */
+/**
+ * It opens its file, and loads SQLite, with the first operation: `GroupCommit` requests the database then.
+ */
 class SqliteJournal implements Journal {
   readonly durable: boolean;
   private readonly commits: GroupCommit;
   private readonly readOnly: ReadOnlyJournal;
   private closing: Promise<void> | undefined = undefined;
-  /** The loss that was reported: once is enough, however often the file is opened. */
+  /** The reported loss. It is reported once, even if the file is opened again. */
   private reported: number | undefined = undefined;
 
   constructor(
@@ -224,12 +228,12 @@ class SqliteJournal implements Journal {
   }
 
   async isAlone(): Promise<boolean> {
-    // Opens it, and waits for others who have it for themselves at this moment.
+    // Opens it, and waits for a process that has exclusive access at the moment.
     await this.read('look who else uses it', () => undefined);
     try {
       return await this.commits.aside(isAlone);
     } catch {
-      // It cannot be written, and so it cannot be found out.
+      // It cannot be written, so this cannot be determined.
       return false;
     }
   }
@@ -251,33 +255,33 @@ class SqliteJournal implements Journal {
     try {
       return this.commits.ask(toOperation());
     } catch (error) {
-      // Values that are no JSON: nothing was asked for yet.
+      // Values that are not JSON: no operation was requested yet.
       return Promise.reject(journalFailure(this.path, error));
     }
   }
 }
 
 /**
- * Whether no other connection, of whatever process, has the file open. Each holds a lock on it for as long as it lives,
- * which the system takes away with its process, also one that cannot be seen from here; and only who has the file for
- * himself can leave WAL mode. To be called outside of a transaction.
+ * Whether no other connection of any process has the file open. Every connection holds a lock while it lives,
+ * which the system releases with the process, even an invisible one; and only an exclusive connection can
+ * leave WAL mode. Call it outside a transaction.
  */
 function isAlone(database: JournalDatabase): boolean {
-  // Outside of that mode no process holds a lock all the time, so the lock says nothing.
+  // In other modes no process holds a permanent lock, so the lock proves nothing.
   if (changeMode(database, 'WAL') !== 'wal' || changeMode(database, 'DELETE') !== 'delete') return false;
   database.logRenewed();
-  // Who opens it at this very moment is in the way, and does the same.
+  // A process that opens it at this moment prevents the change, and does the same.
   changeMode(database, 'WAL');
-  // The lock is there again with the first look, if no other process was faster.
+  // The first read takes the lock again, unless another process was faster.
   return ask(database, 'SELECT 1 FROM journal.sqlite_schema LIMIT 1') !== undefined;
 }
 
-/** The mode that it is in then. */
+/** Returns the resulting mode. */
 function changeMode(database: JournalDatabase, mode: 'DELETE' | 'WAL'): unknown {
   return ask(database, `PRAGMA journal.journal_mode = ${mode}`)?.journal_mode;
 }
 
-/** Undefined where others are in the way, or anything else: nothing is known then. */
+/** Undefined if another process is in the way, or on any other failure: then nothing is known. */
 function ask(database: JournalDatabase, sql: string): SqliteRow | undefined {
   try {
     return database.prepared(sql).get();

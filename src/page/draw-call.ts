@@ -21,12 +21,12 @@ export const SIGNS: Readonly<Record<PageOutcome, string>> = {
 /** Names and ids come from models. */
 export const MOST_NAME = 200;
 
-/** Where a call stands on the page. */
+/** The anchor of a call on the page. */
 export function anchorOf(batchNumber: number, { place }: PageCall): string {
   return `b${batchNumber}c${place}`;
 }
 
-/** The classes by which calls and batches are chosen. */
+/** The CSS classes that select calls and batches. */
 export function traitsOf(call: PageCall): readonly string[] {
   return [
     ...(isBad(call) ? ['bad'] : []),
@@ -35,7 +35,7 @@ export function traitsOf(call: PageCall): readonly string[] {
   ];
 }
 
-/** A call as a line, with its details folded below it where there are any. */
+/** Draws a call as a line, with its details folded below. */
 export function drawCall(
   call: PageCall,
   { id, span }: { readonly id: string; readonly span: Span },
@@ -45,7 +45,7 @@ export function drawCall(
   const classes = ['call', ...traitsOf(call)].join(' ');
   if (folded === undefined)
     return html`<li class="${classes}" id="${id}"><div class="row">${line}</div></li>\n`;
-  // A link to what is inside opens it.
+  // A link to an element inside opens it.
   return html`<li class="${classes}"><details><summary class="row">${line}</summary><div class="detail" id="${id}">${folded}</div></details></li>\n`;
 }
 
@@ -71,7 +71,7 @@ function tookOf({ outcome, ranMs, startedAt }: PageCall): string {
   return duration(ranMs);
 }
 
-/** @param room characters that the texts of the details may take together, roughly */
+/** @param room the approximate number of characters for all texts of the details */
 export function drawDetail(call: PageCall, detail: PageDetail, batch: PageBatch, room: number): Markup {
   const { picture } = detail;
   const each = Math.floor(room / (picture.parts.length + 2));
@@ -118,7 +118,7 @@ function drawError({ error, outcome }: PageCall, { hint }: PageDetail): Markup |
   }</p>`;
 }
 
-/** Every path that the result lists, as far as there is room; what is left out is counted. */
+/** All paths in the result, while there is room; the rest is counted. */
 function drawChanges({ changes, moreChanges = 0 }: PageDetail, room: number): Markup | undefined {
   if (changes.length === 0) return undefined;
   let left = Math.max(room, LEAST_ROOM);

@@ -6,17 +6,17 @@ import { PAGE_STYLE } from './page-style.js';
 import { drawActivity, spanOf } from './timeline.js';
 import { isBad, type Totals, totalsOf } from './totals.js';
 
-/** So many calls have details on a page: those that went wrong first, then those that were asked about, then changes. */
+/** How many calls have details on a page: failed ones first, then those with questions, then changes. */
 const MOST_DETAILED = 1_000;
-/** Characters that all details take together, roughly. */
+/** The approximate number of characters of all details. */
 const MOST_DETAIL = 4_000_000;
 const MOST_OF_ONE = 60_000;
 const MOST_PROBLEMS = 200;
 
 /**
- * A journal as one HTML page: no script, nothing from the network, every text of a call shown as text. However many calls
- * there are, what it takes to open it is bounded: a call is a line, and details beyond a limit are left out, which the
- * page says.
+ * Draws a journal as one HTML page: no script, no network access, every text of a call shown as text. The
+ * size is limited for any number of calls: a call is a line, and details beyond a limit are left out, which
+ * the page says.
  */
 export async function drawPage(page: Page, load: LoadDetails): Promise<string> {
   const totals = totalsOf(page.batches);
@@ -62,7 +62,7 @@ ${body}
 }
 
 interface Detailed {
-  /** Of each batch, in order. */
+  /** For each batch, in order. */
   readonly places: readonly (readonly number[])[];
   readonly count: number;
 }
@@ -170,7 +170,7 @@ function drawProblems(
     calls.filter(isMeant).map((call) => ({ call, number })),
   );
   if (found.length === 0) return undefined;
-  // What ran and failed may have left something behind; what did not run has not.
+  // A call that ran and failed may have left effects; a call that did not run has none.
   found.sort((a, b) => Number(a.call.outcome === 'not run') - Number(b.call.outcome === 'not run'));
   const items = found.slice(0, MOST_PROBLEMS).map(({ call, number }) => {
     const { outcome, toolName, title: words, error } = call;

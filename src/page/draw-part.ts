@@ -6,13 +6,13 @@ import { countChanges, describeChange, groupChanges } from '../terminal/describe
 import { untoldIn } from '../terminal/draw-picture.js';
 import { count, exact, html, Markup, shorten } from './markup.js';
 
-/** Lines of a difference that stand open; more are folded. */
+/** How many lines of a diff are open; more are folded. */
 const OPEN_LINES = 40;
 const CONTEXT_LINES = 3;
-/** A difference is given up after that long: texts without a line in common take for ever. */
+/** Time limit for a diff: texts without a common line take very long. */
 const DIFF_MS = 200;
 
-/** A part of a picture. @param room characters that it may take */
+/** Draws a part of a picture. @param room the maximum number of characters */
 export function drawPart(part: PicturePart, room: number): Markup {
   switch (part.kind) {
     case 'diff':
@@ -65,7 +65,7 @@ function drawCommand({ text, shell, cwd, marks, touches, commands }: CommandPart
   }</div>`;
 }
 
-/** Every path: what is shown is what is committed. */
+/** Every path: everything that is committed is shown. */
 function drawChanges(part: ChangesPart): Markup {
   const groups = groupChanges(part).map(({ sign, word, entries }) => {
     const rows = entries.map((entry) => html`<li>${exact(`${sign} ${describeChange(entry)}`)}</li>`);
@@ -77,7 +77,7 @@ function drawChanges(part: ChangesPart): Markup {
   }</ul></div>`;
 }
 
-/** The command with what deserves a look set off, where nothing of it is hidden. */
+/** The command with its marked parts highlighted; nothing is hidden. */
 function markCommand(text: string, marks: CommandPart['marks'], room: number): Markup {
   const isWhole = text.length <= room && redact(text) === text;
   const places = marks.filter(({ start, end }) => start > 0 || end < text.length);
@@ -94,7 +94,7 @@ function markCommand(text: string, marks: CommandPart['marks'], room: number): M
   return html`${pieces}`;
 }
 
-/** Lines that follow each other and begin with the same sign. */
+/** Consecutive lines with the same sign. */
 interface Run {
   readonly sign: string;
   readonly lines: readonly string[];
@@ -109,7 +109,7 @@ function drawDiff(
     const lines = linesOf(before);
     return drawLines(html`Removed ${name}`, [{ sign: '-', lines }], lines.length, room);
   }
-  // Before it is taken apart: a key of several lines is recognised only as a whole.
+  // Redacted before it is split: a key of several lines is recognized only as a whole.
   const [was, is] = [redact(before), redact(after)];
   const patch = structuredPatch(path, path, was, is, '', '', { context: CONTEXT_LINES, timeout: DIFF_MS });
   if (patch === undefined) {
@@ -138,7 +138,7 @@ function runsOf(lines: readonly string[]): readonly Run[] {
 
 const CLASSES: Readonly<Record<string, string>> = { '+': 'add', '-': 'del', '@': 'at' };
 
-/** One element a run of lines: a large difference is few elements. */
+/** One element per run of lines, so a large diff has few elements. */
 function drawLines(title: Markup, runs: readonly Run[], total: number, room: number): Markup {
   let left = room;
   const drawn: Markup[] = [];

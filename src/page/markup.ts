@@ -1,21 +1,21 @@
 import { redact } from '../output/redact.js';
 import { toVisible } from '../terminal/visible-text.js';
 
-/** HTML that is safe as it stands. Only `html` and `exact` make it. */
+/** Safe HTML. Only `html` and `exact` create it. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 export type Interpolated = string | number | Markup | readonly Markup[] | undefined;
 
-/** HTML from a template: every text in it is shown as text, whatever it holds. */
+/** Creates HTML from a template. Every text in it is escaped. */
 export function html(strings: TemplateStringsArray, ...values: readonly Interpolated[]): Markup {
   let out = strings[0] ?? '';
   for (const [index, value] of values.entries()) out += `${toHtml(value)}${strings[index + 1] ?? ''}`;
   return new Markup(out);
 }
 
-/** Text that a program reads (a command, a name, an address): what looks like another character is named, too. */
+/** For text that programs read (a command, a name, an address): lookalike characters are spelled out too. */
 export function exact(text: string): Markup {
   return new Markup(escapeHtml(toVisible(redact(text), { lookalikes: true })));
 }
@@ -39,13 +39,13 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** The beginning and the end of a text that is too long; what is between is counted. */
+/** Keeps the start and end of a long text and counts the middle. */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const head = Math.floor((most * 2) / 3);
   const tail = most - head;
   const left = (text.length - most).toLocaleString('en-US');
-  // No half of a pair: what is broken would be shown as its number.
+  // Never half a pair, which would be shown as a number.
   const start = text.slice(0, head).replace(/[\ud800-\udbff]$/, '');
   const end = text.slice(text.length - tail).replace(/^[\udc00-\udfff]/, '');
   return `${start}\n… ${left} characters are left out here …\n${end}`;

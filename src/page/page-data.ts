@@ -2,7 +2,7 @@ import type { Effect, Risk } from '../contract/effect.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
 
-/** What became of a call; `waits`: for the person. */
+/** The outcome of a call; `waits`: for the person. */
 export type PageOutcome =
   | 'ok'
   | 'failed'
@@ -15,7 +15,7 @@ export type PageOutcome =
 
 /** A call as a line of the page. Times are milliseconds since the epoch. */
 export interface PageCall {
-  /** Its place in the batch. */
+  /** Its position in the batch. */
   readonly place: number;
   readonly toolName: string;
   readonly callId: string;
@@ -25,24 +25,24 @@ export interface PageCall {
   readonly outcome: PageOutcome;
   readonly error?: { readonly code: string; readonly message: string };
   readonly hasSideEffects: boolean;
-  /** It has side effects and ran unasked, because a rule allows it. */
+  /** It has side effects and ran without a question, because a rule allows it. */
   readonly isSparedByRule: boolean;
-  /** A delivery of a call that another batch has. */
+  /** It repeats a call of another batch. */
   readonly repeats?: string;
   readonly acceptedAt: number;
   readonly asked?: PageQuestion;
-  /** When it began to run, and when it had its answer; left out where that is not known. */
+  /** When it started and when it was answered; left out if unknown. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
-  /** Milliseconds that it ran. */
+  /** Its run time in milliseconds. */
   readonly ranMs: number;
 }
 
-/** What a person was asked about a call. */
+/** The question about a call. */
 export interface PageQuestion {
-  /** An option of a command answered, no person. */
+  /** An option of a command answered it, not a person. */
   readonly isInAdvance: boolean;
-  /** Left out: the decision is open, or came to nothing. */
+  /** Left out: the decision is open, or had no effect. */
   readonly decision?: {
     readonly approved: boolean;
     readonly at: number;
@@ -51,11 +51,11 @@ export interface PageQuestion {
   };
 }
 
-/** What is folded below the line of a call. */
+/** The folded details of a call. */
 export interface PageDetail {
   readonly picture: Picture;
   readonly args: JsonObject;
-  /** A person has changed the arguments. */
+  /** A person edited the arguments. */
   readonly isEdited: boolean;
   readonly effects: readonly Effect[];
   readonly disposition: string;
@@ -63,11 +63,11 @@ export interface PageDetail {
   readonly output: string;
   readonly truncated: boolean;
   readonly outputRef?: string;
-  /** What a command has changed, as its result says. */
+  /** The changes of a command, from its result. */
   readonly changes: readonly { readonly kind: string; readonly paths: readonly string[] }[];
-  /** Paths that the result counts and does not list. */
+  /** Paths that the result counts without listing. */
   readonly moreChanges?: number;
-  /** The call that has undone it. */
+  /** The call that undid it. */
   readonly undoneBy?: string;
 }
 
@@ -77,7 +77,7 @@ export interface PageBatch {
   readonly at: number;
   readonly said?: string;
   readonly model?: string;
-  /** Decisions about the batch as a whole. */
+  /** Decisions about the whole batch. */
   readonly decisions: readonly { readonly kind: string; readonly at: number; readonly data: JsonObject }[];
   readonly calls: readonly PageCall[];
 }
@@ -87,9 +87,9 @@ export interface Page {
   /** One line below the title. */
   readonly about: string;
   readonly madeAt: number;
-  /** In the order in which they stand on the page. */
+  /** In page order. */
   readonly batches: readonly PageBatch[];
 }
 
-/** Gives the details of some calls of a batch, by their places, in this order. */
+/** Loads the details of some calls of a batch, by position and in this order. */
 export type LoadDetails = (batch: PageBatch, places: readonly number[]) => Promise<readonly PageDetail[]>;

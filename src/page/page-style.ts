@@ -1,4 +1,4 @@
-/** The page's whole look. It fits from 320 pixels on, in light and dark, and on paper. */
+/** The style of the page. It works from 320 pixels, in light and dark mode, and on paper. */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;--bg:#f7f7f5;--card:#fff;--ink:#1d1e20;--dim:#5d6269;--line:#dfe1e4;--ok:#1a7f37;--bad:#c0281f;--warn:#8a5a00;
 --run:#3d7bd9;--wait:#d8a31a;--queue:#b9bec6;--add:#e4f5e8;--del:#fde9ea;--mark:#ffe9a8;--focus:#0b5fff}

@@ -2,14 +2,14 @@ import { count, html, type Markup, moment } from './markup.js';
 import type { PageBatch, PageCall } from './page-data.js';
 import { isBad } from './totals.js';
 
-/** From when to when something is drawn, in milliseconds since the epoch. */
+/** A time span in milliseconds since the epoch. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 const WIDTH = 1_000;
-/** What takes no time is seen all the same. */
+/** Calls without duration stay visible. */
 const LEAST_WIDTH = 6;
 
 /** From the delivery of a batch to its last answer. */
@@ -21,7 +21,7 @@ export function spanOf({ at, calls }: Pick<PageBatch, 'at' | 'calls'>): Span {
   return { from: at, to };
 }
 
-/** When a call waited for the person, waited for its turn, and ran, as a bar. */
+/** A bar that shows when a call waited for the person, waited in the queue, and ran. */
 export function drawBar(call: PageCall, span: Span): Markup {
   const { acceptedAt, asked, startedAt, finishedAt, repeats } = call;
   const decidedAt = asked === undefined ? acceptedAt : (asked.decision?.at ?? finishedAt ?? span.to);
@@ -54,7 +54,7 @@ function drawPiece(
 const BINS = 60;
 const HEIGHT = 60;
 
-/** How many calls came when, and how many of them went wrong. Undefined: there is too little to see. */
+/** The number of calls over time, and of failures. Undefined if there are too few. */
 export function drawActivity(batches: readonly PageBatch[]): Markup | undefined {
   const calls = batches.flatMap((batch) => batch.calls);
   const from = calls.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt), Number.POSITIVE_INFINITY);

@@ -12,27 +12,30 @@ export interface Totals {
   readonly batches: number;
   readonly calls: number;
   readonly outcomes: Readonly<Record<PageOutcome, number>>;
-  /** Of all calls together. */
+  /** The sum over all calls. */
   readonly ranMs: number;
   readonly asked: {
     readonly calls: number;
     readonly approved: number;
     readonly refused: number;
     readonly open: number;
-    /** By an option of a command: no person was asked. */
+    /** Decided by an option of a command, without a person. */
     readonly inAdvance: number;
-    /** Of the decisions. Undefined: there was none. */
+    /** Over all decisions. Undefined if there were none. */
     readonly medianMs: number | undefined;
-    /** That calls waited for a decision, those of one batch at once counted once. */
+    /** How long calls waited for a decision; simultaneous ones of a batch count once. */
     readonly waitedMs: number;
   };
-  /** Calls with side effects that ran unasked because a rule allows them, and what the questions would have taken. */
+  /**
+   * Calls with side effects that ran without a question because a rule allows them, and the time their
+   * questions would have taken.
+   */
   readonly spared: { readonly calls: number; readonly ms: number | undefined };
-  /** The most used first. */
+  /** Most used first. */
   readonly tools: readonly ToolTotals[];
 }
 
-/** A repeated delivery is counted where the call was delivered first. */
+/** A repeated delivery counts where the call was first delivered. */
 export function totalsOf(batches: readonly PageBatch[]): Totals {
   const calls = batches.flatMap((batch) => batch.calls.filter(({ repeats }) => repeats === undefined));
   const byTool = new Map<string, PageCall[]>();
@@ -112,7 +115,7 @@ function median(numbers: readonly number[]): number | undefined {
 
 const BAD: readonly PageOutcome[] = ['failed', 'ran, cancelled', 'unknown', 'not run'];
 
-/** Calls that deserve a look before all others. */
+/** Calls that should be looked at first. */
 export function isBad({ outcome }: PageCall): boolean {
   return BAD.includes(outcome);
 }

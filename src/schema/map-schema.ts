@@ -86,7 +86,7 @@ export function followPointer(document: unknown, pointer: string): unknown {
   return at;
 }
 
-/** A property's name as one segment of a pointer. */
+/** A property name as one segment of a pointer. */
 export function escapeSegment(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

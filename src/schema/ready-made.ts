@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv';
 
 /**
- * Validators that were compiled ahead, by the text of the schema. A build puts those of our own tools here
- * (`scripts/compile-validators.ts`): loading ajv takes longer than all that most calls need besides. The sources have
- * none, and what is not here ajv compiles.
+ * Validators that the build compiled, by the text of their schema. The build puts those of our own tools here
+ * (`scripts/compile-validators.ts`): loading ajv takes longer than everything else that most calls need. The
+ * sources have none; ajv compiles all others.
  */
 export const READY_MADE: Readonly<Record<string, ValidateFunction>> = {};

@@ -4,7 +4,7 @@ const MAX_SHOWN_CHARACTERS = 60;
 
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
-/** A value as JSON on one line, escaped and cut: for messages. */
+/** A value as JSON for messages: one line, escaped and cut. */
 export function showValue(value: unknown, maxCharacters: number = MAX_SHOWN_CHARACTERS): string {
   const text = escapeUnseen(renderJson(value, maxCharacters));
   if (text.length <= maxCharacters) return text;
@@ -29,7 +29,7 @@ const KINDS: readonly (readonly [is: (value: unknown) => boolean, name: string])
   [types.isArrayBufferView, 'a typed array'],
 ];
 
-/** What a value is, with its article. Runs nothing of the value's own. */
+/** The kind of a value with its article. Runs no code of the value. */
 export function nameKind(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
@@ -38,7 +38,7 @@ export function nameKind(value: unknown): string {
   return KINDS.find(([is]) => is(value))?.[1] ?? 'an object';
 }
 
-/** About `room` characters of the JSON: what would be cut off is not rendered. */
+/** About `room` characters of the JSON. Parts that would be cut off are not rendered. */
 function renderJson(value: unknown, room: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
   if (Array.isArray(value)) return `[${renderEach(value, room, (item, left) => renderJson(item, left))}]`;
@@ -58,7 +58,7 @@ function renderEach<T>(items: readonly T[], room: number, render: (item: T, left
 
 function escapeUnseen(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
-  // Controls, invisible format characters (also those that turn the reading direction), and line separators.
+  // Controls, invisible format characters (including direction overrides), and line separators.
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character.split('').map(escapeUnit).join(''),
   );
@@ -68,7 +68,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Never ends inside a surrogate pair or an escape. */
+/** Never cuts a surrogate pair or an escape. */
 function cutBetweenCharacters(text: string, length: number): string {
   return text.slice(0, length).replace(/(?:[\ud800-\udbff]|(?<!\\)(?:\\\\)*\\(?:u[0-9a-f]{0,3})?)$/, '');
 }

@@ -7,7 +7,7 @@ import { findValidator, type JsonValidator } from './json-validator.js';
 import { followPointer, isSchemaObject, mapSchema, toPointer, withoutKeywords } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
-/** Checks with a Standard Schema, and explains with the help of its JSON Schema. */
+/** Checks with a Standard Schema, and uses its JSON Schema for explanations. */
 export class StandardChecker implements Checker {
   readonly #schema: StandardSchemaV1;
   readonly #standard: StandardSchemaV1.Props;
@@ -15,7 +15,7 @@ export class StandardChecker implements Checker {
   #derived: FrozenSchema | undefined;
   #explainer: JsonValidator | 'none' | undefined;
 
-  /** @throws ToolError `config_invalid` when the library gives no JSON Schema. */
+  /** @throws ToolError `config_invalid` if the library gives no JSON Schema. */
   constructor(schema: StandardSchemaV1, role: CheckerRole) {
     requireConverter(schema, role.owner);
     this.#schema = schema;
@@ -23,7 +23,7 @@ export class StandardChecker implements Checker {
     this.#role = role;
   }
 
-  /** @throws ToolError `config_invalid` when the schema gives no JSON Schema. */
+  /** @throws ToolError `config_invalid` if the schema gives no JSON Schema. */
   get jsonSchema(): FrozenSchema['schema'] {
     this.#derived ??= deriveJsonSchema(this.#schema, this.#role, this.#role.direction);
     return this.#derived.schema;
@@ -36,7 +36,7 @@ export class StandardChecker implements Checker {
   check(value: unknown): CheckResult | Promise<CheckResult> {
     try {
       const result = this.#standard.validate(value);
-      // Not `instanceof`: it may come from another realm.
+      // Not `instanceof`: the promise may come from another realm.
       if (!('then' in result)) return this.#conclude(value, result);
       return result.then(
         (outcome) => this.#conclude(value, outcome),
@@ -56,7 +56,10 @@ export class StandardChecker implements Checker {
     return refuse(this.#role.title, [couldNotCheck(this.#role.owner, error)]);
   }
 
-  /** What the derived JSON Schema finds, which says more than most libraries do; nothing where it accepts. */
+  /**
+   * The findings of the derived JSON Schema, which explain more than most libraries do; empty if it accepts
+   * the value.
+   */
   #explain(value: unknown): readonly Finding[] {
     this.#explainer ??= this.#compileExplainer();
     if (this.#explainer === 'none') return [];
@@ -69,8 +72,8 @@ export class StandardChecker implements Checker {
 
   #compileExplainer(): JsonValidator | 'none' {
     try {
-      // Formats and patterns differ between libraries in what they accept: there the library speaks for itself.
-      // What is checked is always what goes in, for an output too.
+      // Libraries differ in their formats and patterns, so the library's own message is used there. The input
+      // schema is checked, for an output too.
       const { schema } = deriveJsonSchema(this.#schema, this.#role, 'input');
       const shape = mapSchema(schema, (node) => withoutKeywords(node, 'format', 'pattern'));
       return findValidator(freezeSchema(shape, this.#role), this.#role.owner, 'known');
@@ -80,7 +83,7 @@ export class StandardChecker implements Checker {
   }
 }
 
-/** The findings, and those issues of the library that none of them speaks of. */
+/** The findings, and the library's issues that no finding covers. */
 function mergeFindings(
   findings: readonly Finding[],
   issues: readonly StandardSchemaV1.Issue[],
@@ -117,9 +120,9 @@ const REMEDY =
   'or give a plain JSON Schema.';
 
 /**
- * The JSON Schema of a Standard Schema, without what its library only adds as noise.
+ * The JSON Schema of a Standard Schema, without redundant parts from its library.
  *
- * @throws ToolError `config_invalid` when the schema gives none.
+ * @throws ToolError `config_invalid` if the schema gives none.
  */
 function deriveJsonSchema(
   schema: StandardSchemaV1,
@@ -146,7 +149,7 @@ function requireConverter(schema: StandardSchemaV1, owner: string): StandardJSON
   throw unusable(owner, `this schema of ${showText(standard.vendor, 40)} gives no JSON Schema. ${REMEDY}`);
 }
 
-/** zod bounds every integer by what is safe, and spells every format out as a pattern besides. */
+/** zod limits every integer to the safe range, and adds a pattern for every format. */
 function stripNoise(node: JsonSchema, vendor: string): JsonSchema {
   const { minimum, maximum, pattern, ...rest } = node;
   return {

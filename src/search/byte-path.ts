@@ -1,11 +1,11 @@
 /*
- * Names need not be text. While they are collected, paths are byte strings: one character (U+0000 to U+00FF) for each
- * byte. Nothing is lost, and their order is that of the bytes, which is that of Unicode's code points.
+ * File names need not be text. While they are collected, paths are byte strings: one character (U+0000 to
+ * U+00FF) per byte. Nothing is lost, and they sort by bytes, which equals the order of Unicode code points.
  */
 
 const NOT_ASCII = /[\x80-\xff]/;
 
-/** As text; bytes that are none become U+FFFD. */
+/** Decodes UTF-8; invalid bytes become U+FFFD. */
 export function toText(path: string): string {
   return NOT_ASCII.test(path) ? toBytes(path).toString('utf8') : path;
 }
@@ -14,15 +14,15 @@ export function toBytes(path: string): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
-/** A copy of its own: a part of a text keeps the whole text in memory. */
+/** A separate copy: a substring keeps its whole source in memory. */
 export function detach(path: string): string {
   return Buffer.from(path, 'latin1').toString('latin1');
 }
 
-/** Takes the path `text.slice(from, end)`, a byte string; `slash` is the last one in it. */
+/** Receives the path `text.slice(from, end)`, a byte string; `slash` is the index of its last slash. */
 export type TakePath = (text: string, from: number, slash: number, end: number) => void;
 
-/** Cuts a stream of NUL-terminated paths, each with a slash. What is left at the end is no whole path. */
+/** Splits a stream of NUL-terminated paths, each with a slash. An incomplete path at the end is ignored. */
 export function createPathSplitter(take: TakePath): (chunk: Buffer) => void {
   let rest = '';
   return (chunk) => {

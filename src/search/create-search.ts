@@ -3,7 +3,7 @@ import type { SearchEngine } from '../contract/search.js';
 import { findFiles } from './find-files.js';
 import { findText } from './find-text.js';
 
-/** Searching inside the roots of a sandbox (C030, C031). It holds nothing open between searches. */
+/** Search inside the roots of a sandbox (C030, C031). It keeps nothing open between searches. */
 export function createSearch(sandbox: Sandbox): SearchEngine {
   return {
     files: (request, signal) => findFiles(sandbox, request, signal),

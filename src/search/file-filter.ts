@@ -3,25 +3,25 @@ import { parseSegment, type Segment } from '../patterns/segment.js';
 import { createPathMatcher, type PathMatcher, type PathPattern, parsePathPattern } from './path-matcher.js';
 import { excludeGlob, narrowNames } from './ripgrep-globs.js';
 
-/** Which files are meant: decided here, path by path; ripgrep only narrows what comes. */
+/** Selects files by path. Ripgrep only narrows the candidates. */
 export interface FileFilter {
   readonly admits: PathMatcher;
-  /** Arguments that let ripgrep leave out some of what would not be admitted. */
+  /** Arguments that let ripgrep skip some files that would not be selected. */
   readonly narrowing: readonly string[];
-  /** The pattern spells out a name that begins with a dot. */
+  /** The pattern names an entry that starts with a dot. */
   readonly namesHidden: boolean;
-  /** It spells out `.git`, which is left out otherwise. */
+  /** The pattern names `.git`, which is skipped otherwise. */
   readonly namesGit: boolean;
 }
 
-/** Files by a glob over their whole path. @throws ToolError `bad_args` */
+/** Selects files by a glob over the whole path. @throws ToolError `bad_args` */
 export function filterByPath(pattern: string, includeHidden: boolean): FileFilter {
   return filterFor(parsePathPattern(pattern), includeHidden, true);
 }
 
 /**
- * Files as a .gitignore names them: without a slash by name alone, with a leading `!` all others.
- * @param narrows false where ripgrep has been given a file type already: two would both be let through
+ * Selects files by a .gitignore rule: without a slash by name, with a leading `!` all others.
+ * @param narrows false if ripgrep already has a file type: it would accept files of either type
  * @throws ToolError `bad_args`
  */
 export function filterByRule(rule: string | undefined, includeHidden: boolean, narrows: boolean): FileFilter {

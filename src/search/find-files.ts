@@ -7,7 +7,7 @@ import { openPlace, type SearchPlace } from './search-place.js';
 import { Smallest } from './smallest.js';
 import { type PathSink, walkFiles } from './walk-files.js';
 
-/** The files whose path a glob matches. Memory is bounded by what is asked for, not by what is there. */
+/** Finds the files that match a glob. Memory depends on the requested number, not on the number of files. */
 export async function findFiles(
   sandbox: Sandbox,
   request: FileSearch,
@@ -26,7 +26,8 @@ export async function findFiles(
       scope: request,
       filter,
       task: ['--files'],
-      // Only names are read, and what is denied is left out of those. Given to ripgrep, it would cost a fifth more.
+      // Only names are read, and denied ones are removed later. As arguments of ripgrep, the patterns would
+      // cost 20 % more.
       denied: [],
       signal,
       sink: isByAge ? byAge(place, first) : first,
@@ -39,7 +40,8 @@ export async function findFiles(
   }
 }
 
-// While another program renamed directories, ripgrep may have been elsewhere: only what is really there is named.
+// If another program renamed directories meanwhile, ripgrep may have left the directory: only existing files
+// are named.
 function keepThere({ held }: SearchPlace, paths: readonly string[]): readonly string[] {
   const namesIn = new Map<string, string[]>();
   for (const path of paths) {
@@ -70,13 +72,13 @@ const FAR_FUTURE = 10 ** AGE_LENGTH - 1;
 function byAge(place: SearchPlace, first: Smallest): PathSink {
   return {
     add: (path) => first.add(ageOf(place, path) + path),
-    // A path does not tell how old its file is.
+    // The age of a file is not in its path.
     isBeyond: () => false,
     pass: () => first.pass(),
   };
 }
 
-/** Orders as the time since the last change does: the newer, the smaller. */
+/** A sort key for the time since the last change: smaller for newer files. */
 function ageOf(place: SearchPlace, path: string): string {
   const modifiedMs = place.held.fileBelow(toBytes(path), (file) => file.modifiedMs) ?? 0;
   const microseconds = Math.min(Math.max(Math.round(modifiedMs * 1000), 0), FAR_FUTURE);

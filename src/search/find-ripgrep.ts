@@ -4,11 +4,11 @@ import { findProgram } from '../platform/process/find-program.js';
 import { spawnReader } from '../platform/process/spawn-reader.js';
 import { importInstalled } from '../platform/runtime/installed-package.js';
 
-/** What is asked of ripgrep is there since then. */
+/** The first version with all options that we use. */
 const OLDEST = [13, 0] as const;
 
 /**
- * The ripgrep that came along as a package, else a new enough one on `PATH` from outside of the roots.
+ * The ripgrep from the package, otherwise a sufficiently new one on `PATH` from outside the roots.
  * @throws ToolError `execution_failed` that says what to install; the next call looks again
  */
 export async function findRipgrep(roots: readonly string[]): Promise<string> {
@@ -30,7 +30,7 @@ export async function findRipgrep(roots: readonly string[]): Promise<string> {
   }
 }
 
-/** The first that is new enough. A program inside a root was chosen by the project, and is not run. */
+/** The first sufficiently new one. A program inside a root belongs to the project and is not run. */
 export async function ripgrepOnPath(roots: readonly string[]): Promise<string | undefined> {
   for (const file of findProgram('rg')) {
     const isInside = roots.some((root) => file.startsWith(root.endsWith(sep) ? root : root + sep));

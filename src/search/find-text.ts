@@ -11,12 +11,12 @@ import { patternArguments } from './text-arguments.js';
 import { walkFiles } from './walk-files.js';
 
 /**
- * What a regular expression matches.
+ * Finds the matches of a regular expression.
  *
- * 1. Ripgrep walks the directory, on all processors, and names the files that match. Nothing else is taken from it:
- *    another program may rename directories meanwhile.
- * 2. The first of these files by path are opened by us, held inside the root, and ripgrep reads what it finds from
- *    those open files. So results are in order, come from inside, and only as much is read as is wanted.
+ * 1. Ripgrep walks the directory on all processors and names the matching files. Only the names are used,
+ *   because another program may rename directories meanwhile.
+ * 2. We open the first of these files by path inside the root, and ripgrep reads the matches from the open
+ *   files. So results are in order, come from inside the root, and only the needed part is read.
  */
 export async function findText(
   sandbox: Sandbox,
@@ -49,9 +49,9 @@ async function findInFile(place: SearchPlace, request: TextSearch, signal: Abort
   }
 }
 
-/** Some of the files that matched may be gone when they are read. */
+/** Some of the matching files may be gone when they are read. */
 const SPARE_FILES = 64;
-/** A file gives at least a line, and a line needs a few bytes to be shown. */
+/** Every file gives at least one line, and showing a line takes a few bytes. */
 const BYTES_OF_A_FILE = 4;
 
 async function findBelow(
@@ -87,12 +87,12 @@ async function findBelow(
   };
 }
 
-/** Open files at a time. */
+/** The number of files open at once. */
 const BATCH = 200;
 
 interface Reading extends RipgrepEnd {
   readonly files: readonly FileMatches[];
-  /** How many candidates were looked at; those that do not match any more are not among `files`. */
+  /** The number of candidates read; those that no longer match are not in `files`. */
   readonly seen: number;
   readonly more: boolean;
 }
@@ -115,7 +115,7 @@ async function readCandidates(
       files.push(...read.files);
       unreadable ||= read.unreadable;
       const { stopped, more } = read;
-      // What was not reached has matched in the walk, and counts.
+      // Files that were not reached did match in the walk, so they count.
       if (stopped || more) return { files, seen: files.length, more, unreadable, stopped };
     } finally {
       for (const { descriptor } of opened) closeDescriptor(descriptor);
@@ -140,7 +140,7 @@ function openReadable(open: () => number): number | undefined {
   try {
     return open();
   } catch {
-    // Readable when it was walked, and no longer: as if it were gone.
+    // It was readable during the walk and is not any more: treated as gone.
     return undefined;
   }
 }

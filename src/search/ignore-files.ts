@@ -7,14 +7,14 @@ import { closeDescriptor, readBytes } from '../platform/fs/fs-bytes.js';
 import { directoryEntries, targetOf } from '../platform/fs/fs-entry.js';
 import { endsBelow } from './path-matcher.js';
 
-/** What ripgrep takes rules from, in each directory; a later one beats an earlier one. */
+/** The files with ignore rules in each directory; a later name overrides an earlier one. */
 const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore', '.rgignore'];
 
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * What the ignore files of the directories above, up to the root, say about the files below: the text of an ignore
- * file for the held directory. Ripgrep itself would read those outside of the root as well.
+ * The rules of ignore files in the directories above, up to the root, rewritten as an ignore file for the
+ * open directory. Ripgrep itself would also read those outside the root.
  */
 export function inheritedIgnores(held: OpenEntry, components: readonly string[]): string {
   const lines: string[] = [];
@@ -28,7 +28,7 @@ export function inheritedIgnores(held: OpenEntry, components: readonly string[])
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** The rule as it reads from further down; none where it does not speak of anything there. */
+/** The rule as seen from further down; empty if it matches nothing there. */
 function rulesBelow(line: string, directories: readonly string[]): readonly string[] {
   const rule = line.replace(/\r$/, '').replace(/(?<!\\)[ \t]+$/, '');
   if (rule === '' || rule.startsWith('#')) return [];
@@ -64,25 +64,25 @@ function readText(held: OpenEntry, path: string): string {
     });
     return bytes === undefined ? '' : Buffer.from(bytes).toString('utf8');
   } catch {
-    // One that may not be read rules nothing; ripgrep takes those further down the same way.
+    // An unreadable file has no rules; ripgrep treats those further down the same way.
     return '';
   }
 }
 
-/** A walk that ends sooner than this costs nothing more. */
+/** A walk that ends sooner has no extra cost. */
 const LOOKED_FOR_AFTER_MS = 1_000;
-/** More than this is no list of rules. */
+/** A larger file is not a list of rules. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const DIRECTORIES_A_TURN = 32;
 
 /**
- * Ripgrep opens every ignore file on its way, whatever it is: it would wait for a pipe without end, and read a link to
- * `/dev/zero` into memory. A walk that takes long is therefore looked through for such a file, and ended.
+ * Ripgrep opens every ignore file on its way, of any kind: it would wait forever for a pipe, and read a link
+ * to `/dev/zero` into memory. So a walk that takes long is checked for such a file, and ended.
  */
 interface IgnoreWatch {
-  /** Aborted when there is one, or when the search is. */
+  /** Aborted if there is such a file, or with the search. */
   readonly signal: AbortSignal;
-  /** @throws ToolError `execution_failed` that names the file, where that was the reason */
+  /** @throws ToolError `execution_failed` that names the file, if that was the reason */
   check(): void;
   end(): void;
 }
@@ -111,7 +111,10 @@ export function watchIgnores(held: OpenEntry, search: AbortSignal): IgnoreWatch 
 
 const NOTHING = (): void => {};
 
-/** From the held directory down. Only what things are is looked at: a swapped directory gives nothing away. */
+/**
+ * Searches from the open directory down. Only the kind of each entry is read, so a swapped directory reveals
+ * nothing.
+ */
 async function findEndless(held: OpenEntry, signal: AbortSignal): Promise<string | undefined> {
   const directories = [''];
   for (let seen = 0; !signal.aborted; seen++) {

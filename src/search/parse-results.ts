@@ -1,21 +1,24 @@
 import type { SearchLine, TextSearch } from '../contract/search.js';
 
-/** Takes what ripgrep tells, in its order. `name` is what the file was called when ripgrep was started. */
+/** Receives ripgrep's results in order. `name` is the file's name when ripgrep was started. */
 export interface ResultSink {
   file(name: string, count: number): void;
   line(name: string, line: Exclude<SearchLine, { kind: 'gap' }>): void;
-  /** Lines were passed over, or a file ended. */
+  /** Lines were skipped, or a file ended. */
   gap(): void;
-  /** Something in it matches, and it is no text. */
+  /** The file matches and is not text. */
   binary(name: string): void;
-  /** A record came that has no end. */
+  /** A record without an end. */
   overflow(): void;
 }
 
-/** A record is a name, a NUL, and a line of it. Far above what a shortened line can have. */
+/** A record is a name, a NUL, and a line. Far longer than any shortened line. */
 const MAX_RECORD = 4 * 1024 * 1024;
 
-/** Reads ripgrep's plain output with `--null`: unlike its JSON it shortens lines that are megabytes long. */
+/**
+ * Parses ripgrep's plain output with `--null`: unlike its JSON output, it shortens lines of several
+ * megabytes.
+ */
 export function createResultParser(want: TextSearch['want'], sink: ResultSink): (chunk: Buffer) => void {
   const next = want === 'files' ? nextName : want === 'counts' ? nextCount : nextLine;
   let rest = '';
@@ -28,7 +31,7 @@ export function createResultParser(want: TextSearch['want'], sink: ResultSink): 
   };
 }
 
-/** Reads the record that begins at `from`, and says where it ends; undefined: it is not all there. */
+/** Reads the record at `from` and returns its end; undefined if it is incomplete. */
 type NextRecord = (text: string, from: number, sink: ResultSink) => number | undefined;
 
 const nextName: NextRecord = (text, from, sink) => {

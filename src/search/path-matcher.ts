@@ -8,21 +8,21 @@ import {
 } from '../patterns/glob.js';
 import { parseSegment, type Segment } from '../patterns/segment.js';
 
-/** A glob over paths relative to where is searched. */
+/** A glob over paths relative to the searched place. */
 export interface PathPattern {
-  /** One for each way to choose among its braces. */
+  /** One per alternative of its braces. */
   readonly alternatives: readonly (readonly Segment[])[];
-  /** It spells out a name that begins with a dot. */
+  /** It names an entry that starts with a dot. */
   readonly namesHidden: boolean;
 }
 
-/** @throws ToolError `bad_args` for what is no glob, or names directories */
+/** @throws ToolError `bad_args` for an invalid glob, or one that names directories */
 export function parsePathPattern(source: string): PathPattern {
   if (source.endsWith('/')) {
     throw badPattern(source, `it names directories, and only files are found. Use ${source.slice(0, 80)}**`);
   }
   const alternatives = read(source).map((parts) =>
-    // `src/**` means what is below, not a file called src.
+    // `src/**` matches the files below, not a file called src.
     parts.at(-1)?.isMany === true ? [...parts, ANYTHING] : parts,
   );
   return {
@@ -47,13 +47,13 @@ function badPattern(source: string, why: string): ToolError {
 }
 
 /**
- * Says which names are meant in a directory, which is named from where is searched down (`a/b`, or empty).
- * Undefined: none is.
+ * Selects names in a directory, given relative to the searched place (`a/b`, or empty). Undefined if no name
+ * can match.
  */
 export type PathMatcher = (directory: string) => NameTest | undefined;
 export type NameTest = (name: string) => boolean;
 
-/** How far a path has led into an alternative. */
+/** How far a path matches an alternative. */
 interface Standing {
   readonly parts: readonly Segment[];
   readonly places: Places;
@@ -61,7 +61,7 @@ interface Standing {
 
 const CACHED_DIRECTORIES = 20_000;
 
-/** Where a directory has led is kept for those below it. */
+/** The state of a directory is kept for its subdirectories. */
 export function createPathMatcher(pattern: PathPattern, includeHidden: boolean): PathMatcher {
   const admits: SegmentTest = (part, name) =>
     (includeHidden || part.beginsWithDot || !name.startsWith('.')) && part.matches(name);
@@ -90,7 +90,7 @@ export function createPathMatcher(pattern: PathPattern, includeHidden: boolean):
   };
 }
 
-/** The last parts that may come next. */
+/** The parts that can match last. */
 function lastParts(standings: readonly Standing[]): readonly Segment[] {
   return standings.flatMap(({ parts, places }) => {
     const end = parts.at(-1);
@@ -98,7 +98,7 @@ function lastParts(standings: readonly Standing[]): readonly Segment[] {
   });
 }
 
-/** Which ends of a pattern are left for what lies below a directory, whose names are given from the top. */
+/** The remaining parts of a pattern below a directory, whose names are given from the top. */
 export function endsBelow(parts: readonly Segment[], directories: readonly string[]): Places {
   return directories.reduce<Places>((places, name) => nextPlaces(parts, places, name), firstPlaces(parts));
 }

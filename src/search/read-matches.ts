@@ -5,7 +5,7 @@ import { runRipgrep } from './ripgrep.js';
 import { patternArguments, resultArguments } from './text-arguments.js';
 
 export interface OpenFile {
-  /** What tools call it. */
+  /** The name for tools. */
   readonly path: string;
   readonly descriptor: number;
 }
@@ -15,20 +15,20 @@ export interface ReadRequest {
   readonly roots: readonly string[];
   readonly request: TextSearch;
   readonly signal: AbortSignal;
-  /** What may still be given; taken from as results come. */
+  /** The remaining limits; reduced with each result. */
   readonly room: { results: number; bytes: number };
 }
 
 export interface MatchesRead {
-  /** Those that match, in the order in which they were given. */
+  /** The matching files in the given order. */
   readonly files: readonly FileMatches[];
-  /** There was no room for all of it. */
+  /** Some results did not fit. */
   readonly more: boolean;
   readonly unreadable: boolean;
   readonly stopped: boolean;
 }
 
-/** Searches open files, one after the other, until there is no more room. */
+/** Searches open files one after the other until the limits are reached. */
 export async function readMatches({
   files,
   roots,
@@ -45,7 +45,7 @@ export async function readMatches({
       ...patternArguments(request),
       ...resultArguments(request),
       ...(request.type === undefined ? [] : [`--type=${request.type}`]),
-      // They are in the order in which they are wanted.
+      // They are already in the wanted order.
       '--threads=1',
       '--no-ignore',
       '--hidden',
@@ -74,7 +74,7 @@ interface Collected {
 
 class Results implements ResultSink {
   readonly files: Collected[] = [];
-  /** Something came for which there was no room. */
+  /** A result did not fit. */
   isFull = false;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #room: ReadRequest['room'];

@@ -5,15 +5,15 @@ import { type Piece, RUN } from '../patterns/wildcard.js';
 import { endsBelow, type PathPattern } from './path-matcher.js';
 
 /*
- * What ripgrep is told of patterns so that it opens and names less. Its globs are another language: it is given only
- * what reads the same in both, and every path that it names is held against the patterns themselves again.
+ * Patterns for ripgrep, so that it opens and names fewer files. Its glob language differs from ours: it only
+ * gets patterns that mean the same in both, and each path is matched against our patterns again.
  */
 
 const MAX_GLOBS = 100;
 
 /**
- * Arguments that let ripgrep leave out most files whose name cannot match, by a file type of our own: unlike `--glob`
- * it does not bring back what a .gitignore leaves out. Never leaves out what matches; none where that cannot be said.
+ * Arguments that let ripgrep skip most files whose name cannot match, with a file type of our own: unlike
+ * `--glob` it does not bring back ignored files. Never skips a match; empty if that cannot be guaranteed.
  */
 export function narrowNames({ alternatives }: PathPattern): readonly string[] {
   const globs = new Set<string>();
@@ -26,7 +26,7 @@ export function narrowNames({ alternatives }: PathPattern): readonly string[] {
   return ['--type', 'toolexec', ...[...globs].flatMap((glob) => ['--type-add', `toolexec:${glob}`])];
 }
 
-/** Matches at least what the part does: all but plain characters become a star. */
+/** Matches at least as much as the part: everything except plain characters becomes a star. */
 function looseGlob({ pieces }: Segment): string | undefined {
   const text = pieces
     .map((piece) => (typeof piece === 'string' && /^[\w.+@=~-]$|^[^\0-\x7f]$/u.test(piece) ? piece : '*'))
@@ -36,9 +36,9 @@ function looseGlob({ pieces }: Segment): string | undefined {
 }
 
 /**
- * Deny patterns in ripgrep's own words, so that it opens nothing they match: `!**\/.ssh`. Whatever it cannot say is
- * left out here.
- * @param place components of where is searched, from the system's root and from the sandbox's root
+ * Deny patterns in ripgrep's language, so that it opens no denied file: `!**\/.ssh`. Patterns that it cannot
+ * express are left out.
+ * @param place components of the searched place, from the system's root and from the sandbox's root
  */
 export function excludeGlobs(
   patterns: readonly string[],
@@ -47,7 +47,7 @@ export function excludeGlobs(
   const globs = patterns.flatMap((pattern) =>
     read(pattern).flatMap(({ isAbsolute, parts }) => {
       const [first] = parts;
-      // A plain name holds at any depth; `x/**` means x as well, and from the root.
+      // A plain name matches at any depth; `x/**` also matches x, and starts at the root.
       const own = parts.length > 1 && parts.at(-1)?.isMany === true ? parts.slice(0, -1) : parts;
       const isName = parts.length === 1 || (own.length === 2 && first?.isMany === true);
       if (isName && !isAbsolute) return excludeGlob([MANY, ...own.slice(-1)]) ?? [];
@@ -70,7 +70,9 @@ function read(pattern: string): readonly Glob[] {
 
 const MANY = parseSegment('**');
 
-/** A glob that leaves out what the parts match, from where is searched; undefined where there is no such glob. */
+/**
+ * A glob that excludes the matches of the parts, relative to the searched place; undefined if there is none.
+ */
 export function excludeGlob(parts: readonly Segment[]): string | undefined {
   const texts = parts.map((part) => (part.isMany ? '**' : spell(part.pieces)));
   return texts.length > 0 && texts.every((text) => text !== undefined) ? `!/${texts.join('/')}` : undefined;
@@ -79,7 +81,7 @@ export function excludeGlob(parts: readonly Segment[]): string | undefined {
 function spell(pieces: readonly Piece[]): string | undefined {
   const parts = pieces.map((piece) => {
     if (piece === RUN) return '*';
-    // One character is not one byte.
+    // One character may be several bytes.
     if (typeof piece !== 'string') return undefined;
     return /[*?{}[]/.test(piece) ? `[${piece}]` : piece;
   });

@@ -6,31 +6,31 @@ import { findRipgrep } from './find-ripgrep.js';
 export interface RipgrepRun {
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What stands before its command line. */
+  /** Arguments before its command line. */
   readonly under: readonly string[];
-  /** No program of theirs is run. */
+  /** No program inside them is run. */
   readonly roots: readonly string[];
-  /** Open files that it inherits, as descriptors 3, 4, … */
+  /** Open files to inherit as descriptors 3, 4, … */
   readonly inherit: readonly number[];
   readonly signal: AbortSignal;
-  /** Answered `enough`, it is ended. */
+  /** Returns `enough` to end the program. */
   readonly onOutput: (chunk: Buffer) => 'enough' | undefined;
 }
 
 export interface RipgrepEnd {
   /** Some files or directories could not be read. */
   readonly unreadable: boolean;
-  /** The signal was aborted before it had come to its end. */
+  /** The signal was aborted before the end. */
   readonly stopped: boolean;
 }
 
-/** Never what a configuration file of the machine or the project says, and nothing for people. */
+/** Ignores configuration files, and prints nothing for people. */
 const ALWAYS = ['--no-config', '--color', 'never', '--no-messages', '--no-ignore-messages', '--null'];
 
 /**
- * Runs ripgrep to its end; it is gone when this resolves.
- * @throws ToolError `bad_args` with its own words for a pattern or a type that it does not take; `execution_failed`
- *   when it cannot be had or breaks
+ * Runs ripgrep to its end. It is gone when the promise resolves.
+ * @throws ToolError `bad_args` with ripgrep's message for an invalid pattern or type; `execution_failed` if
+ * it is not available or fails
  */
 export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
   if (run.signal.aborted) return { unreadable: false, stopped: true };
@@ -80,7 +80,7 @@ function startFailed(error: unknown): ToolError {
 
 const SOMETHING_FAILED = 2;
 
-/** With messages about single files switched off, what it still says is about what it was asked for. */
+/** Messages about single files are off, so the remaining ones concern the arguments. */
 function readEnd({ exitCode, signal, stderr }: ReaderEnd): RipgrepEnd {
   if (exitCode === null) {
     throw new ToolError('execution_failed', `Cannot search: ripgrep was ended by ${signal ?? 'a signal'}.`);
@@ -94,7 +94,7 @@ function readEnd({ exitCode, signal, stderr }: ReaderEnd): RipgrepEnd {
   throw new ToolError(code, `Cannot search: ${withoutFlags(said)}`);
 }
 
-/** A model cannot set the flags that ripgrep advises: the message says what the tool's own arguments can do. */
+/** Models cannot set the flags that ripgrep recommends, so the message names the tool's own arguments. */
 function withoutFlags(said: string): string {
   return said.replace(/\n\nConsider enabling (.+) with the --[a-z][\s\S]*$/, (_, feature: string) => {
     if (feature === 'PCRE2') return '\n\nWrite the pattern without look-around and back-references.';

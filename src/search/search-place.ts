@@ -2,20 +2,20 @@ import { relative, sep } from 'node:path';
 import type { OpenEntry, Sandbox } from '../contract/files.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 
-/** Where is searched, held for as long as that takes, so that no renaming leads anywhere else. */
+/** The searched place. It stays open during the search, so that no rename can redirect it. */
 export interface SearchPlace {
   readonly held: OpenEntry;
-  /** Of the sandbox. */
+  /** The roots of the sandbox. */
   readonly roots: readonly string[];
-  /** From the root down to what is held. */
+  /** From the root to the open directory. */
   readonly components: readonly string[];
-  /** What tools call an entry below: the directory's own name, if any, and a slash, go before it. */
+  /** The prefix of entries below for tools: the directory's name, if any, and a slash. */
   readonly prefix: string;
-  /** What tools call the place itself. */
+  /** The name of the place for tools. */
   readonly name: string;
 }
 
-/** @throws ToolError `execution_failed` when there is nothing; `sandbox_violation` */
+/** @throws ToolError `execution_failed` if nothing is there; `sandbox_violation` */
 export function openPlace(sandbox: Sandbox, path: string): SearchPlace {
   const held = hold(sandbox, path);
   const below = relative(sandbox.cwd, held.path);

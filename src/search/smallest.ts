@@ -1,10 +1,10 @@
 import { detach } from './byte-path.js';
 
-/** Keeps the `capacity` smallest of however many byte strings come by, in a bounded amount of memory. */
+/** Keeps the `capacity` smallest byte strings of a stream in bounded memory. */
 export class Smallest {
   readonly #capacity: number;
   #kept: string[] = [];
-  /** Nothing from here on can be among the smallest. */
+  /** No string from here on can be among the smallest. */
   #ceiling: string | undefined;
   #count = 0;
 
@@ -12,7 +12,7 @@ export class Smallest {
     this.#capacity = capacity;
   }
 
-  /** How many came by. */
+  /** The number of strings seen. */
   get count(): number {
     return this.#count;
   }
@@ -24,12 +24,12 @@ export class Smallest {
     if (this.#kept.length >= 2 * this.#capacity + SLACK) this.#shrink();
   }
 
-  /** Whether nothing that begins so can be among the smallest. */
+  /** Whether no string with this prefix can be among the smallest. */
   isBeyond(start: string): boolean {
     return this.#ceiling !== undefined && start >= this.#ceiling;
   }
 
-  /** Counts one that is beyond. */
+  /** Counts a string that is too large. */
   pass(): void {
     this.#count++;
   }
@@ -48,5 +48,5 @@ export class Smallest {
   }
 }
 
-/** So that little capacities are not sorted for all the time. */
+/** So that small capacities are not sorted all the time. */
 const SLACK = 256;

@@ -1,23 +1,23 @@
 import type { TextSearch } from '../contract/search.js';
 
-/** Bytes of a line that are shown. */
+/** The maximum number of bytes shown of a line. */
 const MAX_COLUMNS = 2000;
 
-/** What is looked for: in ripgrep's own engine, whose time grows with the text alone. */
+/** The pattern arguments: ripgrep's own engine runs in linear time. */
 export function patternArguments({ pattern, ignoreCase, multiline }: TextSearch): readonly string[] {
   return [
     '--engine=default',
-    // A pattern may be small and what it is compiled to very large.
+    // A small pattern may compile to a very large program.
     '--regex-size-limit=10M',
     ignoreCase ? '--ignore-case' : '--case-sensitive',
     ...(multiline ? ['--multiline', '--multiline-dotall'] : []),
-    // Files may shrink while they are searched, which ends a program that has mapped them.
+    // Files may shrink during the search, which would kill a program that maps them.
     '--no-mmap',
     `--regexp=${pattern}`,
   ];
 }
 
-/** What is told about each file. A NUL cannot be in what it tells, so one marks where lines were passed over. */
+/** The output arguments. Output cannot contain a NUL, so a NUL marks skipped lines. */
 export function resultArguments({ want, before, after }: TextSearch): readonly string[] {
   if (want === 'files') return ['--files-with-matches'];
   if (want === 'counts') return ['--with-filename', '--count'];

@@ -12,26 +12,26 @@ export interface FileWalk {
   readonly place: SearchPlace;
   readonly scope: SearchScope;
   readonly filter: FileFilter;
-  /** What ripgrep is to do with each file; it names those that count. */
+  /** Ripgrep's task for each file; it names the files that count. */
   readonly task: readonly string[];
-  /** Patterns for what it may not open. */
+  /** Patterns of files that it may not open. */
   readonly denied: readonly string[];
   readonly signal: AbortSignal;
   readonly sink: PathSink;
 }
 
-/** Where files go that count: their paths from the place down, as byte strings. */
+/** Receives the files that count: their paths below the place, as byte strings. */
 export interface PathSink {
   add(path: string): void;
-  /** Whether no path that begins so is wanted; then such a file is only passed. */
+  /** Whether no path with this prefix is wanted; such a file is only counted. */
   isBeyond(start: string): boolean;
   pass(): void;
 }
 
-/** What it is asked to search, and puts before every path. */
+/** The searched directory, which precedes every path. */
 const HERE = './';
 
-/** Lets ripgrep walk a held directory, side by side on all processors; files come in any order. */
+/** Lets ripgrep walk an open directory on all processors; files arrive in any order. */
 export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
   const { place } = walk;
   const split = createPathSplitter(filterEach(walk));
@@ -61,19 +61,20 @@ export async function walkFiles(walk: FileWalk): Promise<RipgrepEnd> {
 
 const CACHED_DIRECTORIES = 20_000;
 
-/** A directory that files were met in. */
+/** A directory that contained files. */
 interface KnownDirectory {
-  /** Everything before a file's name, as it is written. */
+  /** Everything before a file's name, as written. */
   readonly start: string;
-  /** Undefined: nothing in it is meant. */
+  /** Undefined: no name in it can match. */
   readonly test: NameTest | undefined;
 }
 
-/** Lets those through that are meant and not denied. */
+/** Passes on the files that match and are not denied. */
 function filterEach(walk: FileWalk): TakePath {
   const { sink } = walk;
   const known = new Map<string, KnownDirectory>();
-  // Each of ripgrep's threads tells of one directory after the other, so the next file is mostly in the last one.
+  // Each thread of ripgrep reports one directory after the other, so the next file is usually in the last
+  // one.
   let last: KnownDirectory | undefined;
   let isBeyond = false;
   return (text, from, slash, end) => {
@@ -106,7 +107,9 @@ function lookUp(
   return directoryKnown;
 }
 
-/** Rules inside the root hold with or without a repository; those outside of it, and a person's own, never do. */
+/**
+ * Rules inside the root apply with and without a repository; rules outside it, and personal ones, never do.
+ */
 const IGNORE_RULES = ['--no-require-git', '--no-ignore-parent', '--no-ignore-global', '--no-ignore-exclude'];
 
 function scopeArguments(

@@ -26,13 +26,16 @@ export interface ApprovalQuestion {
   readonly palette: Palette;
   readonly signal: AbortSignal;
   describe(request: ApprovalRequest): Picture;
-  /** Opens the person's editor; undefined: nothing was changed. A throw says what is wrong with what was written. */
+  /** Opens the person's editor; undefined if nothing changed. A throw explains a fault in the edited text. */
   edit?(args: JsonObject): Promise<JsonObject | undefined>;
-  /** Undefined: no rule can say it. */
+  /** Undefined: no rule can express it. */
   propose?(request: ApprovalRequest): Promise<ProposedRule | undefined>;
 }
 
-/** What the person wants; `cancel` (Escape) and `interrupt` (Ctrl-C) decide nothing: nothing of the batch runs. */
+/**
+ * The person's answer. `cancel` (Escape) and `interrupt` (Ctrl-C) decide nothing, and no call of the batch
+ * runs.
+ */
 export type Answer = ApprovalDecision | 'cancel' | 'interrupt';
 
 const KEYS = `
@@ -45,8 +48,8 @@ const KEYS = `
 `;
 
 /**
- * Shows every call that needs consent, all at once, and takes single keys until it is clear what runs (D034, D090). A
- * call of high risk runs only after the word `yes`. No answer agrees to nothing, and nothing that is typed for one prompt
+ * Shows all calls that need approval and reads single keys until it is clear what runs (D034, D090). A
+ * high-risk call runs only after the word `yes`. No answer approves nothing, and input for one prompt never
  * answers another.
  */
 export async function askApproval(question: ApprovalQuestion): Promise<Answer> {
@@ -62,11 +65,11 @@ class Question {
   readonly #selected = new Set<number>();
   readonly #edits = new Map<number, JsonObject>();
   readonly #reasons = new Map<number, string>();
-  /** Drawn with the next prompt, so that a person who has read it can answer. */
+  /** Shown with the next prompt, so that the person can read it before answering. */
   #said = '';
-  /** All keys were named once. */
+  /** The keys have been listed once. */
   #isAsked = false;
-  /** It is not drawn yet, or for a window of another size. */
+  /** The question is not drawn yet, or was drawn for another window size. */
   #isStale = true;
 
   constructor(question: ApprovalQuestion) {
@@ -82,7 +85,7 @@ class Question {
     try {
       let answer: Answer | StillOpen;
       while (answer === undefined) {
-        // Also where the window has changed while an editor or a page was there.
+        // Also if the window changed while an editor or a page was open.
         if (this.#isStale) {
           this.#isStale = false;
           answer = await this.#show();
@@ -100,7 +103,7 @@ class Question {
     }
   }
 
-  /** All there is to decide about, for the screen as it is now. */
+  /** Shows everything to decide, for the current screen. */
   #show(): Promise<Answer | StillOpen> {
     const { requests, palette } = this.#question;
     const count = requests.length === 1 ? '1 call needs' : `${requests.length} calls need`;
@@ -180,7 +183,7 @@ class Question {
     return this.#say('Nothing is selected. y runs all, n none, ? shows the keys.');
   }
 
-  /** More than nine are selected with as many digits as the last one has. */
+  /** With more than nine calls, all numbers have as many digits as the last one. */
   async #select(first: string): Promise<Answer | StillOpen> {
     const { length } = this.#question.requests;
     let digits = first;
@@ -203,7 +206,7 @@ class Question {
     return undefined;
   }
 
-  /** Consent to some calls, once each of high risk has had its second word. */
+  /** Approves calls, after the second word for each high-risk call. */
   async #run(indexes: readonly number[]): Promise<Answer | StillOpen> {
     const chosen = [...indexes].sort((a, b) => a - b);
     for (const index of chosen) {
@@ -245,7 +248,7 @@ class Question {
     return undefined;
   }
 
-  /** All of them have one reason, unless some were selected first. */
+  /** Refuses all with one reason, unless some are selected first. */
   async #refuse(): Promise<Answer | StillOpen> {
     const { screen, requests } = this.#question;
     const refused = this.#selected.size > 0 ? [...this.#selected] : this.#open();
@@ -293,7 +296,7 @@ class Question {
     return this.#say(`Written. Call ${index + 1} is selected; Enter runs the selected.`);
   }
 
-  /** `back`: none of them after all. */
+  /** `back`: none of them. */
   async #which(text: string): Promise<number | 'back' | NoAnswer> {
     const { requests, screen } = this.#question;
     if (requests.length === 1) return 0;
@@ -309,7 +312,7 @@ class Question {
       : this.#askKey(prompt, expected, read);
   }
 
-  /** Shows lines a screen at a time: consent is asked for only when all were seen. */
+  /** Shows lines one screen at a time: the approval prompt comes only after all were shown. */
   async #page(lines: readonly string[]): Promise<Answer | StillOpen> {
     const { screen, signal } = this.#question;
     let answer: Answer | StillOpen;
@@ -340,7 +343,7 @@ class Question {
     return [...lines, ...notes];
   }
 
-  /** Those that are not refused. */
+  /** The calls that are not refused. */
   #open(): readonly number[] {
     return [...this.#pictures.keys()].filter((index) => !this.#reasons.has(index));
   }
@@ -374,7 +377,7 @@ function answerOf(left: NoAnswer | 'back'): Answer | StillOpen {
   return left === 'interrupt' ? left : NOT_ANSWERED;
 }
 
-/** Of calls, as they are shown. */
+/** Call numbers for display. */
 function numbers(indexes: Iterable<number>): string {
   return [...indexes]
     .sort((a, b) => a - b)

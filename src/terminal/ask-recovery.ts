@@ -5,13 +5,13 @@ import { pageLines } from './page-lines.js';
 import { askKeyFor, askKeyOrResize, CTRL_C, CTRL_D, ESCAPE, isBack, refusalOf } from './prompts.js';
 import type { QuestionScreen } from './question-screen.js';
 
-/** A call of a batch that a crash has cut. */
+/** A call of a batch that a crash interrupted. */
 export interface CutCall extends Omit<PictureHead, 'number'> {
-  /** In a few words of ours: done, never started. */
+  /** In a few of our own words: done, never started. */
   readonly state: string;
-  /** What it was to do, and what is known of it; from elsewhere. */
+  /** Its task and the known facts; untrusted text. */
   readonly lines: readonly string[];
-  /** What became of it is not known. */
+  /** Its outcome is unknown. */
   readonly isUnknown: boolean;
 }
 
@@ -38,7 +38,7 @@ const KEYS = `
   Enter or Esc  decide later    Ctrl-C  leave
 `;
 
-/** Shows what a crash has left of a batch, and asks what counts (D089). No answer decides nothing. */
+/** Shows a batch that a crash interrupted, and asks which results count (D089). No answer decides nothing. */
 export async function askRecovery(question: RecoveryQuestion): Promise<RecoveryAnswer> {
   return new RecoveryDialogue(question).ask();
 }
@@ -47,7 +47,7 @@ class RecoveryDialogue {
   readonly #question: RecoveryQuestion;
   readonly #settled = new Map<string, Settlement>();
   #isShown = false;
-  /** Drawn with the next prompt. */
+  /** Shown with the next prompt. */
   #said = '';
 
   constructor(question: RecoveryQuestion) {
@@ -61,7 +61,7 @@ class RecoveryDialogue {
     }
   }
 
-  /** All there is to decide about, a screen at a time; from the front where the window has another size meanwhile. */
+  /** Shows everything to decide, one screen at a time; from the start if the window size changed. */
   async #show(): Promise<RecoveryAnswer | undefined> {
     const { batchId, conversation, calls, palette, screen, signal } = this.#question;
     const title = `A process died in the middle of batch ${batchId} (conversation ${conversation}).`;
@@ -139,7 +139,7 @@ class RecoveryDialogue {
     }
   }
 
-  /** It cannot be taken back. */
+  /** Asks again, because discarding cannot be undone. */
   async #discard(): Promise<RecoveryAnswer | undefined> {
     const done = this.#question.calls.filter(
       ({ isUnknown, state }) => !isUnknown && state.startsWith('done'),

@@ -4,7 +4,7 @@ import { ownWords } from './own-words.js';
 import { askLineFor, type NoAnswer, type PromptPlace } from './prompts.js';
 import { inOneLine, toPieces, toVisible } from './visible-text.js';
 
-/** The second word of consent, to a call of high risk. */
+/** Asks for the second word for a high-risk call. */
 export async function confirmCall(
   { title }: Picture,
   number: number,
@@ -12,7 +12,7 @@ export async function confirmCall(
 ): Promise<'yes' | 'back' | NoAnswer> {
   const { screen, palette } = place;
   const visible = toVisible(inOneLine(title), { lookalikes: true, isShortened: true });
-  // The rest of it stands above: wrapped by the terminal it could pass for a line of ours.
+  // The rest is shown above: wrapped by the terminal, it could look like a line of ours.
   const [shown = ''] = toPieces(visible, screen.columns - 10);
   screen.write(`${palette.red(`⚠ ${number}. ${shown}`)}\n`);
   const prompt = ownWords(CONFIRM, screen.columns, ' yes'.length);

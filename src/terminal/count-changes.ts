@@ -1,6 +1,6 @@
 import { diffLines } from 'diff';
 
-/** A difference is given up after that long. */
+/** Time limit for a diff. */
 const DIFF_MS = 500;
 
 export interface ChangedLines {
@@ -8,7 +8,7 @@ export interface ChangedLines {
   readonly removed: number;
 }
 
-/** How many lines differ. Texts with nothing in common are wholly removed and added. */
+/** The number of changed lines. Texts without a common line count as wholly removed and added. */
 export function countChanges(before: string, after: string): ChangedLines {
   const changes = diffLines(before, after, { timeout: DIFF_MS });
   if (changes === undefined) return { added: linesIn(after), removed: linesIn(before) };
@@ -18,7 +18,7 @@ export function countChanges(before: string, after: string): ChangedLines {
   };
 }
 
-/** A line end at the end begins no line. */
+/** A line end at the end starts no new line. */
 export function linesIn(text: string): number {
   return text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
 }

@@ -7,7 +7,7 @@ interface ChangeGroup {
   readonly entries: readonly ChangedEntry[];
 }
 
-/** Entries by what becomes of them, in the order in which they are shown; groups that are empty are left out. */
+/** Groups entries by kind of change, in display order, without empty groups. */
 export function groupChanges({ entries }: ChangesPart): readonly ChangeGroup[] {
   const expected = entries.filter(({ unexpected }) => unexpected === undefined);
   const of = (change: ChangedEntry['change']) => expected.filter((entry) => entry.change === change);
@@ -24,7 +24,10 @@ export function groupChanges({ entries }: ChangesPart): readonly ChangeGroup[] {
   return groups.filter((group) => group.entries.length > 0);
 }
 
-/** How many paths change, and of what kinds: `302 changes, not kept yet: 1 deleted (1 link), 301 created (301 files)`. */
+/**
+ * The number of changed paths by kind: `302 changes, not kept yet: 1 deleted (1 link), 301 created (301
+ * files)`.
+ */
 export function countChanges(part: ChangesPart): string {
   const { entries, notKept } = part;
   const groups = groupChanges(part).map(
@@ -71,7 +74,7 @@ function bytes(size: number): string {
   return counted(size, 'byte', 'bytes');
 }
 
-/** One change in one line, but for its sign: the path, then what differs. */
+/** One change in one line without its sign: the path, then the difference. */
 export function describeChange(entry: ChangedEntry): string {
   const { path, change, before, after, isSameContent, unshown, unexpected } = entry;
   const facts = [
@@ -119,7 +122,7 @@ function describeState(state: EntryState): string {
   return [name, ...stateFacts(state).filter((fact) => fact !== name)].join(' ');
 }
 
-/** A name that could be read as more than a name stands in quotes. */
+/** A name that could be misread is quoted. */
 function nameOf(path: string): string {
   return /^[^\s",→()]+$/.test(path) ? path : `"${path.replaceAll('"', '\\u{22}')}"`;
 }

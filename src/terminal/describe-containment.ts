@@ -2,8 +2,8 @@ import type { Picture } from '../contract/picture.js';
 import { isSideEffecting } from '../effects/traits.js';
 
 /**
- * What stands around a call, in a few words: `contained: no network, can be undone`. Of a call that runs no command only what
- * a person may not expect; none of a call that changes nothing, or of which it is not known.
+ * Describes the containment of a call in a few words: `contained: no network, can be undone`. For a call
+ * without commands, only unexpected facts; nothing for a call that changes nothing, or if it is unknown.
  */
 export function describeContainment({
   containment,

@@ -4,20 +4,20 @@ import { drawTable } from './draw-table.js';
 import { toPieces, toWords } from './visible-text.js';
 
 export interface MarkdownOptions {
-  /** As they are now: the person may change them while the model speaks. */
+  /** The current width: the person may resize the window while the model responds. */
   readonly columns: () => number;
   readonly palette: Palette;
 }
 
-/** A model's Markdown as lines for a terminal, as it arrives. */
+/** Turns a model's Markdown into terminal lines as it arrives. */
 export interface MarkdownStream {
-  /** @returns the lines that are whole by now */
+  /** @returns the complete lines */
   push(text: string): string;
   /** @returns the rest */
   end(): string;
 }
 
-/** What begins a line, and how far its continuation is indented. */
+/** The start of a list item, and the indentation of its continuation. */
 const BULLET = /^(\s*)(?:[-*+])\s+(?:\[([ xX])\]\s+)?/;
 const NUMBER = /^(\s*)(\d{1,9}[.)])\s+/;
 const HEADING = /^#{1,6}\s+(.*?)\s*#*$/;
@@ -30,8 +30,8 @@ const TABLE_HEAD_END = /^\s*\|[\s:|-]+\|\s*$/;
 const LEAST_COLUMNS = 20;
 
 /**
- * Markdown line by line: headings, lists, tasks, quotes, code, tables, and emphasis inside of a line. What is none of
- * these stays as the model wrote it; nothing is left out but the marks.
+ * Renders Markdown line by line: headings, lists, tasks, quotes, code, tables, and inline emphasis. Other
+ * text stays unchanged; only the marks are removed.
  */
 export function createMarkdown(options: MarkdownOptions): MarkdownStream {
   return new Markdown(options);
@@ -39,9 +39,9 @@ export function createMarkdown(options: MarkdownOptions): MarkdownStream {
 
 class Markdown implements MarkdownStream {
   readonly #options: MarkdownOptions;
-  /** The line that still arrives. */
+  /** The incomplete line. */
   #open = '';
-  /** The end of the code that is open. */
+  /** The end of the open code block. */
   #fence: string | undefined;
   #table: string[] = [];
 
@@ -100,7 +100,7 @@ class Markdown implements MarkdownStream {
       this.#fence = undefined;
       return '';
     }
-    // Code is copied from the screen: a long line is cut by the terminal alone.
+    // Code is copied from the screen, so only the terminal wraps a long line.
     return `  ${this.#options.palette.dim('│')} ${line}\n`;
   }
 
@@ -125,7 +125,7 @@ class Markdown implements MarkdownStream {
     return Math.max(this.#options.columns() - 1, LEAST_COLUMNS);
   }
 
-  /** A paragraph, a heading or an entry in lines that fit, the later ones under the first. */
+  /** A paragraph, heading or item in lines that fit, with hanging indentation. */
   #fold(
     front: string,
     text: string,
@@ -155,7 +155,7 @@ const STRONG = /(\*\*|__)(?=\S)(.+?\S|\S)\1/g;
 const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])/g;
 const LINK = /\[([^\]]+)\]\(([^()\s]+)\)/g;
 
-/** Emphasis, code and links inside of a line. Marks inside of code are text. */
+/** Emphasis, code and links inside a line. Marks inside code are text. */
 function drawInline(text: string, { bold, yellow }: Palette): string {
   const codes: string[] = [];
   const withoutCode = text.replaceAll(CODE, (_, __, code: string) => {
@@ -171,13 +171,13 @@ function drawInline(text: string, { bold, yellow }: Palette): string {
     .replaceAll(HOLES, (_, at: string) => yellow(codes[Number(at)] ?? ''));
 }
 
-/** No text of a model has it: it was neutralised. */
+/** Cannot occur in a model's text, which is neutralized. */
 const HOLE = '\u0001';
 const HOLES = new RegExp(`${HOLE}(\\d+)${HOLE}`, 'g');
 
 const COLOUR = /\u001b\[[0-9]+m/g;
 
-/** Folds between words; a colour goes on in the next line, since the terminal keeps it. */
+/** Wraps between words. A colour continues on the next line, because the terminal keeps it. */
 function foldPainted(text: string, columns: number): readonly string[] {
   const plain = text.replaceAll(COLOUR, '');
   const pieces = toWords(plain, columns).flatMap((piece) => toPieces(piece.trimEnd(), columns));
@@ -194,7 +194,7 @@ function paintAgain(text: string, pieces: readonly string[]): readonly string[] 
   for (const piece of pieces) {
     let line = '';
     let left = piece.trimStart();
-    // Blanks at the fold are in the text and in no piece.
+    // Blanks at a line break are in the text but in no piece.
     while (left !== '' && at < text.length) {
       const [colour] = /^\u001b\[[0-9]+m/.exec(text.slice(at, at + 8)) ?? [];
       if (colour !== undefined) {

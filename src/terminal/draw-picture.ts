@@ -16,29 +16,32 @@ export interface Palette {
 export interface DrawOptions {
   readonly columns: number;
   readonly palette: Palette;
-  /** Nothing is folded. Commands never are. */
+  /** Folds nothing. Commands are never folded. */
   readonly whole?: boolean;
-  /** How the person sees what is folded; left out: with the key `d`. */
+  /** How the person sees folded lines. Default: the key `d`. */
   readonly remedy?: string;
 }
 
-/** Lines of a part that are shown before the rest of it is folded. */
+/** How many lines of a part are shown before the rest is folded. */
 const FOLDED_LINES = 80;
 const CONTEXT_LINES = 3;
 const INDENT = '   ';
 const LEAST_COLUMNS = 40;
 const RISK_COLUMNS = ' ⚠ HIGH RISK'.length;
-/** Before the rest of a line that did not fit. */
+/** Marks the continuation of a line that did not fit. */
 const GOES_ON = '┆ ';
 
-/** Which call a picture is of. */
+/** The call that a picture shows. */
 export interface PictureHead {
   readonly number: number;
   readonly toolName: string;
   readonly callId: string;
 }
 
-/** A picture as lines that no terminal has to wrap, and that nothing in the picture can forge: each part is indented. */
+/**
+ * Draws a picture in lines that no terminal has to wrap. Its content cannot forge our lines, because each
+ * part is indented.
+ */
 export function drawPicture(picture: Picture, head: PictureHead, options: DrawOptions): readonly string[] {
   const columns = Math.max(options.columns, LEAST_COLUMNS) - INDENT.length - 1;
   const pen = new Pen({ ...options, columns });
@@ -52,7 +55,7 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   return pen.lines;
 }
 
-/** A call of which no picture is needed: what is said of it, and lines below. */
+/** Draws a call without a picture: its title, and lines below. */
 export function drawCall(
   head: PictureHead,
   said: string,
@@ -65,23 +68,23 @@ export function drawCall(
   return pen.lines;
 }
 
-/** The parts of a picture alone, below what a list says of the call. */
+/** Draws only the parts of a picture, below a list entry. */
 export function drawParts(picture: Picture, options: DrawOptions): readonly string[] {
   const pen = new Pen({ ...options, columns: Math.max(options.columns, LEAST_COLUMNS) - INDENT.length - 1 });
   drawAll(picture, pen);
   return pen.lines;
 }
 
-/** Texts of changed files are drawn up to this many lines; their paths always. */
+/** How many lines of changed texts are drawn; their paths are always drawn. */
 const MOST_TEXT_LINES = 160;
 
-/** What changes is counted first, so that no long part stands before it. */
+/** The summary of changes comes first, before any long part. */
 function drawAll({ parts }: Picture, pen: Pen): void {
   for (const part of parts) if (part.kind === 'changes') pen.line(countChanges(part), pen.palette.bold);
   const at = parts.findIndex(({ kind }) => kind === 'changes');
   const first = at === -1 ? parts : parts.slice(0, at + 1);
   for (const part of first) drawPart(part, pen);
-  // The list has said of a new file that it is empty.
+  // The list already says that a new file is empty.
   const texts = parts.slice(first.length).filter((part) => part.kind !== 'file' || part.text !== '');
   const most = pen.lines.length + MOST_TEXT_LINES;
   for (const [index, part] of texts.entries()) {
@@ -93,7 +96,7 @@ function drawAll({ parts }: Picture, pen: Pen): void {
   }
 }
 
-/** Ids and names come from the model: what is more than a plain word stands in quotes. */
+/** Ids and names come from the model: anything but a plain word is quoted. */
 function nameOf({ toolName, callId }: PictureHead): string {
   return `${plainOrQuoted(toolName)} (${plainOrQuoted(callId)})`;
 }
@@ -104,7 +107,9 @@ function plainOrQuoted(text: string): string {
   return `"${shown}${text.length > 80 ? '…' : ''}"`;
 }
 
-/** One line of text from elsewhere, in lines that no terminal has to wrap. The first stands at the front. */
+/**
+ * Draws one line of untrusted text in lines that no terminal has to wrap. The first starts at the left edge.
+ */
 export function drawTitle(text: string, { columns, palette }: DrawOptions): readonly string[] {
   const title = toVisible(inOneLine(text), { lookalikes: true, isShortened: true });
   const pieces = toWords(title, Math.max(columns, LEAST_COLUMNS) - INDENT.length - GOES_ON.length);
@@ -117,7 +122,7 @@ interface TextKind {
   readonly cut?: (line: string, columns: number) => readonly string[];
 }
 
-/** Where a picture is drawn. */
+/** Collects the lines of a picture. */
 class Pen {
   readonly lines: string[] = [];
   readonly palette: Palette;
@@ -132,12 +137,12 @@ class Pen {
     this.remedy = remedy;
   }
 
-  /** A line that is safe as it is. */
+  /** Adds a line that is safe. */
   plain(line: string): void {
     this.lines.push(line);
   }
 
-  /** @param said safe as it is */
+  /** @param said a safe text */
   head(head: PictureHead, said: string): void {
     const [name = '', ...rest] = toPieces(`${head.number}. ${nameOf(head)}`, this.#columns - RISK_COLUMNS);
     this.plain(this.palette.bold(name));
@@ -145,7 +150,7 @@ class Pen {
     this.plain(`${this.lines.pop() ?? ''} ${said}`);
   }
 
-  /** Text from elsewhere, in as many lines as it needs. */
+  /** Adds untrusted text in as many lines as necessary. */
   text(
     text: string,
     paint: (text: string) => string = (line) => line,
@@ -155,19 +160,22 @@ class Pen {
     for (const line of toVisible(text.replaceAll('\t', '    '), { lookalikes, isShortened }).split('\n')) {
       const pieces = cut(line, this.#columns - Math.max(gutter.length, GOES_ON.length) - 2);
       for (const [index, piece] of pieces.entries()) {
-        // A line that goes on looks like none that begins.
+        // A continued line looks different from a new one.
         const start = index === 0 ? gutter : GOES_ON;
         this.lines.push(`${INDENT}${paint(`${start}${piece}`)}`);
       }
     }
   }
 
-  /** Text from elsewhere that is one line: a line end in it is named, so that nothing after it looks like a line of ours. */
+  /**
+   * Adds untrusted text in one line: a line end in it is spelled out, so nothing after it looks like a line
+   * of ours.
+   */
   line(text: string, paint?: (text: string) => string, isShortened = false): void {
     this.text(inOneLine(text), paint, '', { lookalikes: true, isShortened, cut: toWords });
   }
 
-  /** Puts words of ours behind the last line, or below it where they do not fit. */
+  /** Appends our own words to the last line, or below it if they do not fit. */
   append(said: string): void {
     const last = this.lines.at(-1) ?? '';
     const width = widthOf(last.replaceAll(/\u001b\[[0-9]+m/g, ''));
@@ -175,7 +183,7 @@ class Pen {
     else this.lines.splice(-1, 1, `${last} ${said}`);
   }
 
-  /** The first of many lines; the rest where everything is wanted. */
+  /** Draws the first of many lines, or all of them with `whole`. */
   folded<T>(items: readonly T[], draw: (item: T) => void): void {
     const shown = this.whole || items.length <= FOLDED_LINES + 10 ? items : items.slice(0, FOLDED_LINES);
     for (const item of shown) draw(item);
@@ -226,7 +234,7 @@ function drawPart(part: PicturePart, pen: Pen): void {
   }
 }
 
-/** Every path, never folded: what is shown is what is committed. */
+/** Every path, never folded: everything that is committed is shown. */
 function drawChanges(part: ChangesPart, pen: Pen): void {
   const { red, yellow, green, bold } = pen.palette;
   for (const { sign, word, entries } of groupChanges(part)) {
@@ -246,7 +254,7 @@ function sizeOf(bytes: number | undefined): string {
   return bytes === undefined ? 'no file' : `${bytes} bytes`;
 }
 
-/** A difference is given up after that long: texts without a line in common take for ever. */
+/** Time limit for a diff: texts without a common line take very long. */
 const DIFF_MS = 500;
 
 function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 'diff' }, pen: Pen): void {
@@ -275,10 +283,10 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   pen.folded(pen.whole ? lines : foldSides(lines), (line) => drawDiffLine(line, pen));
 }
 
-/** Of one side of a long change so many lines stand before the other side begins. */
+/** How many lines of one side are shown before the other side of a long change. */
 const SIDE_LINES = FOLDED_LINES / 2;
 
-/** A long change from the start of both its sides: a line `…` stands for the rest of one. */
+/** A long change from the start of both sides: a line `…` replaces the rest of a side. */
 function foldSides(lines: readonly string[]): readonly string[] {
   if (lines.length <= FOLDED_LINES + 10) return lines;
   const folded: string[] = [];
@@ -320,7 +328,7 @@ function drawCommand({ text, cwd, marks, touches, commands }: CommandPart, pen: 
   for (const untold of untoldIn(commands)) pen.line(`may touch more: ${untold}`, palette.dim);
 }
 
-/** Commands that may touch more than they tell, each once; of `sudo git gc` only `git gc`. */
+/** Commands that may touch more than their words show, each once; for `sudo git gc` only `git gc`. */
 export function untoldIn(commands: CommandPart['commands']): readonly string[] {
   const texts = new Set(commands.flatMap(({ words, isUntold }) => (isUntold ? [words.join(' ')] : [])));
   const all = [...texts].map((text) => text.replace(/\s+/g, ' '));

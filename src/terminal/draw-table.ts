@@ -4,18 +4,18 @@ import { toWords, widthOf } from './visible-text.js';
 export interface Table {
   readonly head?: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Columns of the terminal; Infinity: no line is broken. */
+  /** The terminal's width; Infinity: no line is wrapped. */
   readonly columns: number;
   readonly palette?: Pick<Palette, 'dim'>;
 }
 
 const GAP = '  ';
-/** With less room than this a text in the last column is a tower of words. */
+/** With less room than this, a text in the last column would be unreadably narrow. */
 const LEAST_ROOM = 24;
 
 /**
- * Rows with their columns under each other. Where the terminal is too narrow, the last column goes on under itself; where
- * that leaves too little room for it, each row is a paragraph: its first cell, the others with their heads, the last one.
+ * Draws rows with aligned columns. If the terminal is too narrow, the last column wraps below itself; if that
+ * leaves too little room, each row becomes a paragraph: the first cell, then the others with their headings.
  */
 export function drawTable({ head, rows, columns, palette }: Table): string {
   const widths: number[] = [];
@@ -49,7 +49,7 @@ function drawParagraph(row: readonly string[], head: readonly string[] | undefin
   return [first, ...lines.map((line) => `${indent}${line}`)].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** Colours take no room. */
+/** Colours take no width. */
 function widthOfCell(cell: string): number {
   return widthOf(cell.replaceAll(/\u001b\[[0-9]+m/g, ''));
 }

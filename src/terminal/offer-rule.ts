@@ -3,12 +3,12 @@ import { ownWords } from './own-words.js';
 import { askKeyFor, isBack, type NoAnswer, type PromptPlace } from './prompts.js';
 import { inOneLine, toVisible } from './visible-text.js';
 
-/** A rule that would allow a call from now on. */
+/** A rule that would allow a call in future. */
 export interface ProposedRule {
-  /** As it would be written. */
+  /** Its TOML text. */
   readonly text: string;
   readonly file: string;
-  /** Calls of the journal's past that it would have allowed too, in words. */
+  /** Recorded calls that it would also have allowed, in words. */
   readonly alsoAllows: readonly string[];
   write(): Promise<void>;
 }

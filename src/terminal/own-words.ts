@@ -1,12 +1,12 @@
 import { toWords, widthOf } from './visible-text.js';
 
-/** A line of keys goes on below its first key. */
+/** A continued list of keys is indented below its first key. */
 const HANG = 5;
 const LEAST_COLUMNS = 20;
 
 /**
- * Text of ours, in lines that fit: where a line of several keys does not, each key has a line of its own.
- * @param behind columns of the last line that are needed behind it
+ * Wraps our own text. If a line of several keys does not fit, each key gets its own line.
+ * @param behind columns to keep free after the last line
  */
 export function ownWords(text: string, columns: number, behind = 0): string {
   const room = Math.max(columns, LEAST_COLUMNS) - behind - 1;
@@ -27,7 +27,7 @@ function toKeys(line: string): readonly string[] {
 
 function fold(line: string, room: number): readonly string[] {
   const hang = line.startsWith('  ') ? HANG : 0;
-  // A key and what it does stay together.
+  // A key and its meaning stay on one line.
   const whole = line.replaceAll(/(?<=[?·] )[^·]+(?= ·|$)/g, (key) => key.replaceAll(' ', '\u00a0'));
   return toWords(whole, room - hang).map((piece, at) => {
     const words = piece.replaceAll('\u00a0', ' ').trimEnd();

@@ -3,8 +3,8 @@ import { ownWords } from './own-words.js';
 import type { QuestionScreen } from './question-screen.js';
 
 /**
- * Shows lines a screen at a time, so that all were seen when a question stands below them.
- * @param keys what keys do while some are left, as in "any key goes on"
+ * Shows lines one screen at a time, so that all were shown before a question.
+ * @param keys the help text while lines are left, as in "any key goes on"
  * @param goesOn reads the key below a prompt; false: the rest is not shown
  * @returns whether all were shown
  */

@@ -1,26 +1,26 @@
 import { ownWords } from './own-words.js';
 import type { QuestionScreen } from './question-screen.js';
 
-/** Where prompts are drawn. */
+/** The place of prompts. */
 export interface PromptPlace {
   readonly screen: QuestionScreen;
   readonly signal: AbortSignal;
 }
 
-/** The person has answered nothing: `interrupt` is Ctrl-C, `ended` the end of the terminal, or Ctrl-D. */
+/** The person gave no answer: `interrupt` is Ctrl-C, `ended` the end of the terminal, or Ctrl-D. */
 export type NoAnswer = 'interrupt' | 'ended';
 
 export const CTRL_C = '\u0003';
 export const CTRL_D = '\u0004';
 export const ESCAPE = '\u001b';
 
-/** Keys that leave a prompt without an answer to it. */
+/** Keys that leave a prompt without an answer. */
 export const isBack = (key: string): boolean => key === ESCAPE || key === '\r' || key === '\n';
 
 /**
- * Asks for a key until it is one that the prompt expects: any other is refused below it, and the same prompt stands again.
+ * Asks until a key has a meaning: any other key is refused below the prompt, which is drawn again.
  * @param expected in words, as in `y or n`
- * @param read what a key means; undefined: it is not expected
+ * @param read the meaning of a key; undefined: unexpected
  */
 export async function askKeyFor<T>(
   place: PromptPlace,
@@ -29,7 +29,7 @@ export async function askKeyFor<T>(
   read: (key: string) => T | undefined,
 ): Promise<T | NoAnswer> {
   const { screen, signal } = place;
-  // What is said of a key comes with the prompt that it may be answered at.
+  // The message about a key appears with the next prompt.
   for (let said = ''; ; ) {
     const key = await screen.askKey(`${said}${prompt} `, signal);
     screen.write(isPrintable(key) ? `${key}\n` : '\n');
@@ -41,7 +41,7 @@ export async function askKeyFor<T>(
   }
 }
 
-/** The same for a line. Several lines that came at once are none. */
+/** The same for a line. Several lines at once count as none. */
 export async function askLineFor<T>(
   { screen, signal }: PromptPlace,
   prompt: string,
@@ -61,8 +61,8 @@ export async function askLineFor<T>(
 }
 
 /**
- * The next key below a prompt, or `resized` where the window has had another size before one came: lines that were drawn for
- * the old one may be broken by the terminal now, and what is behind a break looks like a line of ours.
+ * Reads the next key below a prompt, or `resized` if the window size changed before: the terminal may have
+ * wrapped lines that were drawn for the old size, and text after a break could look like a line of ours.
  */
 export async function askKeyOrResize(
   screen: QuestionScreen,
@@ -84,7 +84,7 @@ export async function askKeyOrResize(
   }
 }
 
-/** Says of a key that a prompt does not expect it, in lines above the prompt that stands again. */
+/** Says that a prompt does not expect a key, in lines above the repeated prompt. */
 export function refusalOf({ columns }: QuestionScreen, key: string, expected: string): string {
   const words = isPrintable(key)
     ? `"${key}" is no answer here`

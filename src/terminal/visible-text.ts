@@ -1,10 +1,11 @@
 import { unseenCharacters } from '../base/unseen-characters.js';
 
 /**
- * Text as it may be shown to a person who decides: what cannot be seen, what moves the text and, where `lookalikes` is
- * set, what looks like another character stands as its number: `‹U+200B›`. Nothing is left out. Line ends stay.
- * @param lookalikes for what a program reads: commands, names, addresses. Prose may be in any script.
- * @param isShortened it may have been cut by us: then a `…` at its end, or at that of what it quotes, is ours
+ * Makes text safe for a person who decides: invisible characters, characters that move text and, with
+ * `lookalikes`, characters that resemble others are replaced by their number: `‹U+200B›`. Nothing is left
+ * out. Line ends stay.
+ * @param lookalikes for text that programs read: commands, names, addresses. Prose may use any script.
+ * @param isShortened we may have cut the text: then a `…` at its end, or at the end of a quoted part, is ours
  */
 export function toVisible(
   text: string,
@@ -22,18 +23,17 @@ export function toVisible(
 const CUT_MARK = /…(?=$|")/;
 
 /*
- * Functions, because V8 makes a set of Unicode as slowly as it loads a module: a program that shows nothing does not
- * wait for them.
+ * Functions, because V8 takes milliseconds to build a Unicode set: only programs that show text pay for it.
  */
 
-/** More marks on one letter than any language has hide what is below and above. */
+/** More marks on one letter than any language uses would hide text above and below. */
 const manyMarks = (): RegExp => /(?<=\p{M}{3})\p{M}+/gu;
 const WORD = /[^\s‹›]+/gu;
 const otherScript = (): RegExp =>
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
-/** Letters that cannot be told from Latin ones: a word of them alone can pass for a program's name. */
+/** Letters that look like Latin ones: a word of only these can pass for a program's name. */
 const TWINS = /^[аАВЕеЕсСһіІјЈКМНоОрРԛѕЅТԝхХуУԁɡΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν]+$/u;
-/** Dashes, slashes and quotes that a shell does not take for its own. */
+/** Dashes, slashes and quotes that a shell does not treat as such. */
 const PUNCTUATION = /[‐-―−⁄∕⧸‘-‟՚׳ʹʼˈ‚ǀǃ։׃꞉∶]/u;
 
 function nameLookalikes(word: string): string {
@@ -46,7 +46,7 @@ function nameLookalikes(word: string): string {
   }).join('');
 }
 
-/** Another form of something that is plain ASCII: full width, mathematical letters. */
+/** Another form of plain ASCII: full width, mathematical letters. */
 function isCompatible(character: string): boolean {
   const plain = character.normalize('NFKC');
   return plain !== character && /^[!-~]+$/.test(plain);
@@ -61,12 +61,12 @@ function nameOf(character: string): string {
   return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
 
-/** The text with its line ends by number: for what must stay one line. */
+/** Replaces line ends by their number, for text that must stay on one line. */
 export function inOneLine(text: string): string {
   return text.replaceAll('\n', nameOf('\n'));
 }
 
-/** Columns that a text takes on a terminal. */
+/** The number of terminal columns of a text. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += WIDE.test(character) ? 2 : MARK.test(character) ? 0 : 1;
@@ -77,14 +77,17 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const MARK = /\p{Mn}/u;
 
-/** The text in pieces that fit, so that no terminal breaks a line where a piece could pass for a line of ours. */
+/**
+ * Splits text into pieces that fit, so that no terminal wraps a line where a piece could look like a line of
+ * ours.
+ */
 export function toPieces(text: string, columns: number): readonly string[] {
   return cutInto(text, columns, (piece) => piece.length);
 }
 
 /**
- * The same for prose: a line ends after a blank, unless a word is longer than half a line. That blank may stand one column
- * further than there are. Nothing is left out.
+ * The same for prose: a line ends after a blank, unless a word is longer than half a line. That blank may
+ * exceed the width by one column. Nothing is left out.
  */
 export function toWords(text: string, columns: number): readonly string[] {
   const lines = cutInto(text, columns, (piece, next) => {
@@ -96,7 +99,7 @@ export function toWords(text: string, columns: number): readonly string[] {
   return lines.map((line, at) => line.slice(isMoved(at) ? 1 : 0) + (isMoved(at + 1) ? ' ' : ''));
 }
 
-/** @param endOf how much of a full piece stays in its line, when `next` does not fit behind it */
+/** @param endOf how much of a full piece stays in its line if `next` does not fit */
 function cutInto(
   text: string,
   columns: number,

@@ -3,32 +3,32 @@ import { identityOf } from '../records/call-key.js';
 import { MemoryBatch, type MemoryCall } from './memory-call.js';
 
 /**
- * The batches that a memory journal keeps: every one that has an unfinished call, and of the finished ones the newest,
- * `capacity` calls in all.
+ * The batches of a memory journal: every batch with an unfinished call, and the newest finished ones,
+ * `capacity` calls in total.
  */
 export class MemoryBatches {
   /**
-   * Where each batch that is kept lies in `slots`, by its id, in order of acceptance. A map of the batches themselves
-   * would hold forgotten ones: the tables that it outgrows die old, with all that they named.
+   * The slot of each batch by its id, in order of acceptance. A map of the batches themselves would keep
+   * removed ones alive in its outgrown tables.
    */
   private readonly slotOf = new Map<string, number>();
   private readonly slots: (MemoryBatch | undefined)[] = [];
   private readonly freeSlots: number[] = [];
-  /** First deliveries that later ones attach to, by their identity. */
+  /** First deliveries by their identity. Later deliveries attach to them. */
   private readonly first = new Map<string, MemoryCall>();
-  /** Finished batches, in order of finishing, linked by `next`. */
+  /** Finished batches in order of finishing, linked by `next`. */
   private oldest: MemoryBatch | undefined = undefined;
   private newest: MemoryBatch | undefined = undefined;
   private finishedCalls = 0;
-  /** The call that was asked for last. */
+  /** The call that was requested last. */
   private recent: MemoryCall | undefined = undefined;
-  /** Those that wait for the person, the first one first. */
+  /** Batches that wait for the person, in order. */
   private readonly waiting = new Set<MemoryBatch>();
   private accepted = 0;
 
   constructor(private readonly capacity: number) {}
 
-  /** How many batches were ever added: the number of the next. */
+  /** The number of batches ever added, which is the number of the next one. */
   get count(): number {
     return this.accepted;
   }
@@ -50,11 +50,11 @@ export class MemoryBatches {
     return [...this.slotOf.values()].flatMap((slot) => this.slots[slot] ?? []);
   }
 
-  /** The call of this key; a key of a delivery that attached was never given out. */
+  /** The call with this key. A delivery that attached has no key of its own. */
   callOf(key: CallKey): MemoryCall | undefined {
     const { recent } = this;
     if (recent?.key === key) return recent;
-    // Calls come batch by batch, and in order: nearly always the one behind the one that was asked for last.
+    // Calls are requested in order, so the next one is nearly always the neighbour of the last.
     const next = recent?.batch.calls[recent.index + 1];
     const call = next?.key === key ? next : this.lookUp(key);
     if (call !== undefined) this.recent = call;
@@ -67,7 +67,7 @@ export class MemoryBatches {
     return call?.key === key ? call : undefined;
   }
 
-  /** This call will be asked for next. */
+  /** This call will be requested next. */
   expect(call: MemoryCall | undefined): void {
     if (call !== undefined) this.recent = call;
   }
@@ -77,15 +77,15 @@ export class MemoryBatches {
     return identity === undefined ? undefined : this.first.get(identity);
   }
 
-  /** Later deliveries of this identity attach to it; it has one. */
+  /** Later deliveries with this identity attach to the call. */
   makeFirst(identity: string, call: MemoryCall): void {
     this.first.set(identity, call);
   }
 
-  /** The batch that a crash left half done, and that a conversation waits for. */
+  /** The unfinished batch that the conversation waits for after a crash. */
   waitingOf(conversation: string): MemoryBatch | undefined {
     for (const batch of this.waiting) {
-      // What waits for approval blocks no other call.
+      // A batch that waits for approval blocks no other call.
       const isDeferred = batch.decisions?.at(-1)?.data.why === 'approval';
       if (!isDeferred && batch.entry.conversation === conversation) return batch;
     }
@@ -109,7 +109,7 @@ export class MemoryBatches {
   private forget(batch: MemoryBatch): void {
     this.oldest = batch.next;
     if (this.oldest === undefined) this.newest = undefined;
-    // Else what is forgotten holds all that came after it, until the whole heap is collected.
+    // Otherwise a removed batch keeps all later ones alive until a full garbage collection.
     batch.next = undefined;
     this.finishedCalls -= batch.weight;
     this.freeSlot(batch.entry.id);
@@ -131,7 +131,7 @@ export class MemoryBatches {
     this.freeSlots.push(slot);
   }
 
-  /** Each call once, in order of acceptance; of one conversation, or of all. */
+  /** Each call once, in order of acceptance; of one conversation or of all. */
   *callsOf(conversation: string | undefined): Generator<MemoryCall> {
     for (const batch of this.all()) {
       if (conversation !== undefined && batch.entry.conversation !== conversation) continue;

@@ -18,16 +18,16 @@ import type { JsonObject } from '../../contract/json.js';
 import { settledBy } from '../records/settled.js';
 import { restoreBlocks, sha256, storeBlocks } from '../records/stored-content.js';
 
-/** A call as the memory journal keeps it. A record is made of it only when it is read. */
+/** A call in the memory journal. A record is made only when it is read. */
 export class MemoryCall {
   worker: Worker | undefined = undefined;
   startedAt = 0;
-  /** Without its content. */
+  /** Without its content blocks. */
   result: ToolResult | undefined = undefined;
   content: (() => readonly ContentBlock[]) | undefined = undefined;
   finishedAt = 0;
   notes: JournalNote[] | undefined = undefined;
-  /** The arguments as they came, kept where a second delivery will be compared with them. */
+  /** The arguments as text, kept if a second delivery will be compared with them. */
   argsText: string | undefined = undefined;
 
   constructor(
@@ -66,7 +66,7 @@ export class MemoryCall {
     };
   }
 
-  /** Bytes of content are kept with those of all calls, so that the oldest can go. */
+  /** Content bytes of all calls are kept together, so the oldest can be dropped. */
   answer(whole: ToolResult, contents: MemoryContents): void {
     this.result = whole;
     if (whole.content === undefined) return;
@@ -76,14 +76,14 @@ export class MemoryCall {
     this.content = () => restoreBlocks(blocks, (hash) => contents.kept(hash));
   }
 
-  /** Its answer is no final word: it was not decided about, or not run because the journal failed. */
+  /** Its answer is not final: it was not decided, or did not run because the journal failed. */
   get isOpen(): boolean {
     const error = this.result?.error;
     if (error?.code === 'journal_unavailable') return error.details?.executed === 'no';
     return error?.code === 'approval_unavailable';
   }
 
-  /** Whether another delivery asks for the same; the order of an object's members does not count. */
+  /** Whether another delivery has the same arguments. The order of properties does not matter. */
   isRepeatedBy(entry: CallEntry): boolean {
     if (entry.toolName !== this.entry.toolName || this.argsText === undefined) return false;
     if (JSON.stringify(entry.args) === this.argsText) return true;
@@ -92,9 +92,9 @@ export class MemoryCall {
 }
 
 export class MemoryBatch {
-  /** In order of delivery; one that attached is the first delivery, which belongs to another batch. */
+  /** In order of delivery. For a call that attached: its first delivery, which belongs to another batch. */
   readonly calls: MemoryCall[];
-  /** Calls of its own that are not done. */
+  /** The number of its own calls that are not done. */
   open = 0;
   decisions: BatchDecision[] | undefined = undefined;
   /** The batch that finished next. */
@@ -112,7 +112,7 @@ export class MemoryBatch {
     return this.decisions?.at(-1)?.kind;
   }
 
-  /** Whether the decision counts: then it is kept. */
+  /** Returns whether the decision counts, and then keeps it. */
   decide(decision: BatchDecision): boolean {
     const waits = this.decision === 'wait';
     if (decision.kind === 'wait' ? waits || this.open === 0 : !waits) return false;
@@ -127,13 +127,13 @@ export class MemoryBatch {
     return { ...entry, size: calls.length, ...(decision === undefined ? {} : { decision }) };
   }
 
-  /** What it counts against the capacity; never nothing, so that empty batches are bounded too. */
+  /** Its weight against the capacity; at least one, so empty batches are limited too. */
   get weight(): number {
     return this.calls.length || 1;
   }
 }
 
-/** What a finish that came too late leaves behind as evidence. */
+/** The evidence that a late finish leaves. */
 export function lateNote(
   { error, content, ...rest }: ToolResult,
   at: number,
@@ -147,10 +147,10 @@ export function lateNote(
   return { kind: 'late_result', data, at };
 }
 
-/** Bytes that are kept in all; the oldest go first. */
+/** The maximum number of content bytes; the oldest are dropped first. */
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 
-/** What a memory journal keeps besides calls: contents by their hash, and messages. */
+/** Contents by their hash, and messages. */
 export class MemoryContents {
   private readonly contents = new Map<string, Uint8Array>();
   private size = 0;
@@ -175,10 +175,10 @@ export class MemoryContents {
     return this.contents.get(hash);
   }
 
-  /** @param before the number of the batch that will come next */
+  /** @param before the number of the next batch */
   send(conversation: string, message: ConversationMessage, before: number): void {
     this.messages.push({ conversation, before, message });
-    // Not one by one: an array is moved as a whole.
+    // Removed in bulk, because removal moves the whole array.
     if (this.messages.length > 2 * this.capacity + 100) this.messages = this.messages.slice(-this.capacity);
   }
 

@@ -1,6 +1,6 @@
 import type { ConversationFact, RecalledFacts } from '../../contract/journal.js';
 
-/** Facts that are kept in all. Beyond that the conversation that was added to longest ago is forgotten whole. */
+/** The maximum number of facts. Beyond it, the least recently extended conversation is dropped as a whole. */
 const MOST_FACTS = 20_000;
 
 interface NumberedFact {
@@ -8,9 +8,9 @@ interface NumberedFact {
   readonly fact: ConversationFact;
 }
 
-/** What the conversations of a memory journal know. */
+/** The facts of the conversations in a memory journal. */
 export class MemoryFacts {
-  /** By conversation, the one that was added to longest ago first; then by key, the oldest first. */
+  /** By conversation, least recently extended first; then by key, oldest first. */
   private readonly conversations = new Map<string, Map<string, NumberedFact>>();
   private count = 0;
   private last = 0;
@@ -45,7 +45,7 @@ export class MemoryFacts {
 
   private forgetOldest(): void {
     for (const [conversation, known] of this.conversations) {
-      // The last one is the one in use: of it only the oldest facts go.
+      // The last conversation is in use: only its oldest facts are dropped.
       const isInUse = this.conversations.size === 1;
       for (const key of known.keys()) {
         if (isInUse && this.count <= this.capacity) return;

@@ -25,18 +25,18 @@ import { filterBatches, lateNote, type MemoryBatch, MemoryCall, MemoryContents }
 import { MemoryFacts } from './memory-facts.js';
 
 interface MemoryJournalOptions {
-  /** Calls of finished batches that are kept; the oldest batches go first. Default 1,000. */
+  /** Maximum number of calls in finished batches; the oldest batches are dropped first. Default 1,000. */
   readonly capacity?: number;
 }
 
 /**
- * A journal that lives and dies with the process: every answer is a plain value. It keeps every batch that has an
- * unfinished call, and of the finished ones the newest, `capacity` calls in all. Of an older call it knows nothing
- * any more: a second delivery of it is `fresh`, and a late finish is answered `late` without being kept.
+ * Creates a journal in memory: every answer is a plain value. It keeps every batch with an unfinished call,
+ * and the newest finished ones, `capacity` calls in total. It knows nothing about older calls: another
+ * delivery is `fresh`, and a late finish is answered `late` and not kept.
  *
- * Arguments and results are kept as they are given, not copied.
+ * Arguments and results are kept without a copy.
  *
- * @throws ToolError `config_invalid` when `capacity` is no whole number from 0 on.
+ * @throws ToolError `config_invalid` if `capacity` is not a whole number of at least 0.
  */
 export function createMemoryJournal(options: MemoryJournalOptions = {}): Journal {
   const capacity = options.capacity ?? 1000;
@@ -104,7 +104,7 @@ class MemoryJournal implements Journal {
     const { attach, conversation } = batch.entry;
     const twin = inBatch?.get(entry.callId);
     const named = attach ? this.batchesKept.firstOf(conversation, entry) : undefined;
-    // An open one has no decision yet: the same call again is one of its own, and takes over the name.
+    // An open call has no decision yet: its next delivery is a new call and takes over the identity.
     const earlier = twin ?? (named?.isOpen && named.isRepeatedBy(entry) ? undefined : named);
     if (earlier !== undefined && twin === undefined && earlier.isRepeatedBy(entry)) {
       batch.calls[index] = earlier;
@@ -145,7 +145,7 @@ class MemoryJournal implements Journal {
   finish(key: CallKey, result: ToolResult, at: number): 'recorded' | 'late' {
     if (this.closed) throw journalIsClosed('record a result');
     const call = this.batchesKept.callOf(key);
-    // A call that is not kept any more had its answer long ago.
+    // A call that is no longer kept was answered long ago.
     if (call === undefined) return 'late';
     if (call.result !== undefined) {
       this.note(

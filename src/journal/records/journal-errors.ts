@@ -2,7 +2,7 @@ import { type ErrorDetails, ToolError } from '../../errors/tool-error.js';
 import { errnoOf } from '../../platform/fs/fs-entry.js';
 import { type SqliteFailure, sqliteFailure } from '../../platform/sqlite/sqlite.js';
 
-/** The one error of a journal: what could not be done, why, and what to do about it. */
+/** The error of a journal: the failed action, the reason, and the remedy. */
 export function journalUnavailable(
   action: string,
   reason: string,
@@ -40,7 +40,7 @@ export function journalIsClosed(action: string): ToolError {
   return journalUnavailable(`Cannot ${action}`, 'the journal is closed', 'Open it again, or close it later.');
 }
 
-/** Any error that came up while the journal at `path` was used, as a `journal_unavailable` that says what to do. */
+/** Turns any error from using the journal at `path` into a `journal_unavailable` with a remedy. */
 export function journalFailure(path: string, error: unknown): ToolError {
   if (error instanceof ToolError) return error;
   const { reason, remedy } = explain(error);

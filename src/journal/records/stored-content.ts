@@ -3,7 +3,7 @@ import { withBase64Json } from '../../base/base64.js';
 import type { ContentBlock, ToolResult } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 
-/** A block as a result's record holds it: bytes are kept beside it, under their hash. */
+/** A block in a result's record: its bytes are stored separately under their hash. */
 type StoredBlock = JsonObject;
 
 interface KeptBytes {
@@ -11,16 +11,19 @@ interface KeptBytes {
   readonly bytes: number;
 }
 
-/** Every record of a result with kept bytes holds this; no text of a tool does, because JSON escapes its quotes. */
+/**
+ * Every record of a result with stored bytes contains this; a tool's text cannot, because JSON escapes its
+ * quotes.
+ */
 export const CONTENT_MARK = '"data":{"sha256":"';
 const CONTENT_HASH = /"data":\{"sha256":"([0-9a-f]{64})"/g;
 
-/** The hashes of the bytes that the record of a result names. */
+/** The hashes of the bytes that a result's record names. */
 export function contentHashes(record: string): readonly string[] {
   return [...record.matchAll(CONTENT_HASH)].map(([, hash = '']) => hash);
 }
 
-/** @param keep is handed the bytes of each block, to be kept under their hash. */
+/** @param keep receives the bytes of each block, to store them under their hash. */
 export function storeBlocks(
   content: readonly ContentBlock[],
   keep: (hash: string, bytes: Uint8Array) => void,
@@ -34,7 +37,7 @@ export function storeBlocks(
   });
 }
 
-/** The blocks as they were; in the place of bytes that are not kept any more a text says so. */
+/** Restores the blocks; a text replaces bytes that are no longer stored. */
 export function restoreBlocks(
   stored: readonly StoredBlock[],
   find: (hash: string) => Uint8Array | undefined,
@@ -54,7 +57,7 @@ export function restoreBlocks(
   );
 }
 
-/** What becomes of a result whose record was read. */
+/** Rebuilds a result from its record. */
 export function restoreResult(
   { content, ...result }: ToolResult & { readonly content?: unknown },
   find: (hash: string) => Uint8Array | undefined,
@@ -62,7 +65,7 @@ export function restoreResult(
   return Array.isArray(content) ? { ...result, content: restoreBlocks(content, find) } : result;
 }
 
-/** What this house wrote gets its type back. */
+/** Restores the type of a block that this program wrote. */
 function toBlock(block: object): ContentBlock {
   return { ...block } as ContentBlock;
 }
@@ -75,7 +78,7 @@ function nameOf({ type, uri, mediaType }: StoredBlock): string {
   return [type, uri, mediaType].filter((part) => typeof part === 'string').join(' ');
 }
 
-/** Hexadecimal SHA-256 of a text's UTF-8. */
+/** SHA-256 in hex of a text's UTF-8. */
 export function sha256(text: string | Uint8Array): string {
   return hash('sha256', text);
 }

@@ -6,28 +6,28 @@ import { ensureSecretFile } from '../../platform/fs/secret-file.js';
 import { journalFailure, journalUnavailable } from '../records/journal-errors.js';
 import { toLeftOut } from './left-out.js';
 
-/** Which argument a digest is for: equal values elsewhere have other digests. */
+/** The place of an argument: an equal value elsewhere has another digest. */
 export interface ArgumentPlace {
   readonly toolName: string;
   readonly callId: string;
   readonly pointer: string;
 }
 
-/** What stands for an argument that is left out: the same for the same value in the same place, under the same key. */
+/** Replaces an omitted argument: equal for the same value in the same place under the same key. */
 export type Digest = (place: ArgumentPlace, value: JsonValue) => string;
 
 const KEY_BYTES = 32;
 
-/** Where the key of the journal at `path` lies. */
+/** The path of the key for the journal at `path`. */
 export function keyPath(path: string): string {
   return `${path}-key`;
 }
 
 /**
- * Digests with a key that is made once and lies beside the journal, readable by its owner only: a copy of the journal
- * alone does not let anyone try values.
+ * Creates digests with a key that is generated once and stored next to the journal, readable by its owner
+ * only: a copy of the journal alone does not allow guessing values.
  * @param path undefined: the key ends with the process.
- * @throws the digest throws ToolError `journal_unavailable` when the key can be neither read nor made.
+ * @throws the digest throws ToolError `journal_unavailable` if the key can be neither read nor created.
  */
 export function createDigest(path: string | undefined): Digest {
   const absolute = path === undefined ? undefined : resolve(path);

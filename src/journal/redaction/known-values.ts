@@ -2,40 +2,40 @@ import { REDACTION_MARKER } from '../../contract/call.js';
 import type { JsonValue } from '../../contract/json.js';
 import { isLeftOut } from './left-out.js';
 
-/** Values are looked for by how they begin. */
+/** The search uses the first characters of a value. */
 const PREFIX = 4;
-/** Shorter ones are hidden only where they stand alone. */
+/** Shorter values are hidden only as whole words. */
 const SHORT = 6;
 const SHORTEST_LINE = 8;
-/** Characters of a text whose words are looked for. */
+/** How many characters of a text are searched for words. */
 const WORDS_OF = 16_384;
 const MOST_VALUES = 50_000;
 const MOST_CHARACTERS = 16_000_000;
 const FILTER_SLOTS = 1 << 16;
 
 /**
- * The values of arguments that were left out, so that they can be hidden where a text repeats them: whole, line by line,
- * and as they stand in JSON and in addresses. Values of fewer than 4 characters, and short plain words, are not looked
- * for: they stand everywhere. Beyond 50,000 values or 16 million characters the oldest are forgotten.
+ * The values of omitted arguments, to hide them where a text repeats them: whole, line by line, and in JSON
+ * and URL encoding. Values of fewer than 4 characters, and short plain words, are ignored because they are
+ * common. Beyond 50,000 values or 16 million characters the oldest are dropped.
  */
 export class KnownValues {
   readonly #byPrefix = new Map<string, string[]>();
   readonly #all = new Set<string>();
-  /** Which pairs of characters begin a value: most places of a text are passed over with one look. */
+  /** The character pairs that start a value: one look skips most positions of a text. */
   readonly #filter = new Uint8Array(FILTER_SLOTS);
   #characters = 0;
 
-  /** Every text and number in it. */
+  /** Adds every text and number in the value. */
   add(value: JsonValue): void {
     for (const text of leaves(value)) for (const form of formsOf(text)) this.#addForm(form);
   }
 
-  /** The words of its texts too: what is said of a command quotes parts of it. */
+  /** Adds the words of its texts too: messages about a command quote parts of it. */
   addWords(value: JsonValue): void {
     for (const word of wordsOf(value)) if (word.length >= SHORT) this.#addForm(word);
   }
 
-  /** The words that look like a key: long, and of letters and digits. Others stand everywhere. */
+  /** Adds the words that look like a key: long, with letters and digits. Others are common. */
   addKeys(value: JsonValue): void {
     for (const word of wordsOf(value)) if (LIKE_A_KEY.test(word)) this.#addForm(word);
   }
@@ -52,14 +52,14 @@ export class KnownValues {
       if (this.#filter[slotAt(text, at)] === 0) continue;
       const end = this.#endOfValue(text, at);
       if (end === 0) continue;
-      // One that begins inside another is hidden with it.
+      // A value that starts inside another is hidden with it.
       if (at >= copied) out += text.slice(copied, at) + REDACTION_MARKER;
       copied = Math.max(copied, end);
     }
     return copied === 0 ? text : out + text.slice(copied);
   }
 
-  /** Bytes of any kind; the very array where nothing is hidden. */
+  /** Hides values in bytes of any kind; returns the same array if there are none. */
   hideBytes(bytes: Uint8Array): Uint8Array {
     if (this.#all.size === 0) return bytes;
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -140,7 +140,7 @@ function inAddress(text: string): string {
 
 function isSought(value: string): boolean {
   if (value.length < PREFIX || (value.length < SHORT && /^[a-z]+$/.test(value))) return false;
-  // Blanks, or one character again and again: every table and ruler is made of them.
+  // Blanks, or one repeated character: tables and rulers consist of them.
   if (value.trim() === '' || value.replaceAll(value.charAt(0), '') === '') return false;
   return !REDACTION_MARKER.includes(value);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
-/** What stands in the place of an argument: its keyed digest says whether two deliveries had the same value. */
+/** Replaces an argument: its keyed digest shows whether two deliveries had the same value. */
 const LEFT_OUT = /^\[REDACTED hmac-sha256:[A-Za-z0-9_-]{43}\]$/;
 
 export function toLeftOut(digest: string): string {
@@ -11,7 +11,10 @@ export function isLeftOut(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && LEFT_OUT.test(value);
 }
 
-/** Whether any of these arguments was left out of the journal: then the call cannot be made from its record. */
+/**
+ * Whether any of these arguments was omitted from the journal: then the call cannot be rebuilt from its
+ * record.
+ */
 export function hasLeftOut(args: JsonObject): boolean {
   return Object.values(args).some(holdsLeftOut);
 }
@@ -21,5 +24,5 @@ function holdsLeftOut(value: JsonValue | undefined): boolean {
   return Object.values(value).some(holdsLeftOut);
 }
 
-/** For messages: why something cannot be done with such a call. */
+/** For messages: the reason why such a call cannot be continued. */
 export const LEFT_OUT_OF_JOURNAL = "the call's arguments were left out of the journal";

@@ -8,7 +8,7 @@ import { mapValues } from './redaction-rules.js';
 
 export type Hide = (text: string) => string;
 
-/** Every text and every name in a value. The very value where nothing is hidden. */
+/** Hides every text and every name in a value. Returns the same value if nothing is hidden. */
 export function hideIn(value: JsonValue, hide: Hide): JsonValue {
   if (typeof value === 'string') return hide(value);
   const mapped = mapValues(value, (item) => hideIn(item, hide));
@@ -18,7 +18,7 @@ export function hideIn(value: JsonValue, hide: Hide): JsonValue {
   return Object.fromEntries(Object.entries(mapped).map(([name, item]) => [hide(name), item]));
 }
 
-/** The result as it is recorded; `metadata.redacted` says where that is not what was given. */
+/** The result for the record; `metadata.redacted` is set if it differs from the original. */
 export function hideInResult(
   result: ToolResult,
   hide: Hide,
@@ -49,7 +49,7 @@ export function hideInResult(
   } as ToolResult;
 }
 
-/** What an effect says besides its kind, without what repeats a value or is a part of one. */
+/** The fields of an effect, without those that repeat a value or a part of one. */
 export function hideInEffects(
   effects: readonly Effect[],
   values: readonly JsonValue[],
@@ -74,13 +74,13 @@ export function hideInEffects(
   });
 }
 
-/** Replaces the arguments of a call, by the name that it was called with. Undefined: there is nothing to leave out. */
+/** Replaces the arguments of a call, given its called name. Undefined if nothing is omitted. */
 export type RedactArgs = (toolName: string, callId: string, args: JsonObject) => JsonObject;
 
 /**
- * Leaves out the arguments of every call that stands somewhere in a value, in the shape of any provider: an object with a
- * `name` and its arguments beside it, as an object or as JSON. JSON that cannot be read goes whole.
- * @param concerns whether anything is left out of the calls of a tool
+ * Omits the arguments of every call inside a value, in any provider's format: an object with a `name` and
+ * arguments, as an object or as JSON. Unreadable JSON is omitted as a whole.
+ * @param concerns whether any argument of the tool's calls is omitted
  */
 export function redactCallsIn(
   value: JsonValue,

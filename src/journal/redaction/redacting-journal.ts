@@ -20,11 +20,13 @@ import { mapValues, type RedactionRules, toSegment } from './redaction-rules.js'
 const redactions = new WeakMap<Journal, Redaction>();
 
 /**
- * A journal that leaves out arguments, and whatever repeats their values, before anything reaches the journal below it.
+ * A journal that omits arguments, and redacts texts that repeat their values, before anything reaches the
+ * journal below.
  *
- * 1. An argument that is left out is recorded as its keyed digest, so that the same call delivered again is recognised.
- * 2. Its value is hidden in everything that this process records from then on: results, notes, messages, facts.
- * 3. What is read of a call of this process that has no result yet has its arguments as they came; only then can it run.
+ * 1. An omitted argument is recorded as a keyed digest, so another delivery of the call is recognized.
+ * 2. From then on its value is hidden in everything that this process records: results, notes, messages,
+ *   facts.
+ * 3. A call of this process without a result is returned with its original arguments; only then can it run.
  */
 export function createRedactingJournal(journal: Journal, rules: RedactionRules, digest: Digest): Journal {
   const redaction = new Redaction(rules, digest);
@@ -51,7 +53,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
       const redacted = redaction.redactNote(key, note);
       return order.take(() => journal.note(key, redacted));
     },
-    // A content that repeats a value is not kept: an undo finds that it is missing, and says so.
+    // A content that repeats a value is not stored: an undo then reports that it is missing.
     keep: (bytes) =>
       redaction.values.hideBytes(bytes) === bytes
         ? order.take(() => journal.keep(bytes))
@@ -68,7 +70,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
       const redacted = redaction.redactResult(key, result);
       const written = order.take(() => journal.finish(key, redacted, at));
       const end = (): void => void redaction.open.delete(key);
-      // The answer is the journal's own: none that was asked for later comes before it.
+      // The answer is the journal's own, so no later operation comes before it.
       if (written instanceof Promise) written.then(end, () => {});
       else end();
       return written;
@@ -105,7 +107,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
   return wrapped;
 }
 
-/** Operations take effect in the order they were asked for, also behind one that has to look something up first. */
+/** Operations take effect in the order of the calls, even after one that has to look something up first. */
 class Order {
   #held: Promise<void> | undefined;
 
@@ -113,7 +115,10 @@ class Order {
     return this.#held === undefined ? operation() : this.#held.then(operation);
   }
 
-  /** @param begin asks the journal for the operation itself: what comes later waits for that, not for its answer. */
+  /**
+   * @param begin requests the operation from the journal: later operations wait for the request, not for its
+   * answer.
+   */
   async hold<S, T>(look: () => Promise<S>, begin: (seen: S) => Awaitable<T>): Promise<T> {
     const before = this.#held;
     let release = (): void => {};
@@ -134,8 +139,8 @@ class Order {
 }
 
 /**
- * A call that was delivered before has the arguments of its record, where they are the same: what is left out may have
- * changed since, and which values are known.
+ * A repeated delivery gets the arguments of its record if they are the same: the rules and the known values
+ * may have changed since.
  */
 async function asRecorded(
   batch: BatchEntry,
@@ -153,22 +158,26 @@ async function asRecorded(
   return { entry: { ...entry, calls: await Promise.all(entry.calls.map(asRecordedCall)) }, calls };
 }
 
-/** Tells a journal the names of tools, so that one that is called by an alias is the tool that is meant. */
+/** Gives a journal the names of tools, so that rules also match a call by an alias. */
 export function nameTools(journal: Journal | null, namesOf: NamesOf): void {
   if (journal !== null) redactions.get(journal)?.namesOf.add(namesOf);
 }
 
-/** What this process has left out of a journal so far: it is in nothing that lies beside the journal. */
+/**
+ * The values that this process has omitted from a journal. They must not appear in files next to the journal.
+ */
 export function leftOutValues(journal: Journal | null): Iterable<string> {
   return (journal === null ? undefined : redactions.get(journal)?.values.all()) ?? [];
 }
 
-/** Whether arguments of a call that is under way were left out: then nothing of the files that it changes is kept. */
+/**
+ * Whether arguments of a running call were omitted: then the content of files that it changes is not stored.
+ */
 export function leavesOut(journal: Journal, key: CallKey): boolean {
   return redactions.get(journal)?.open.get(key)?.own !== undefined;
 }
 
-/** Whether a recorded call was made with these arguments, also where they were left out. */
+/** Whether a recorded call had these arguments, even if they were omitted. */
 export function hasArguments(
   record: Pick<CallRecord, 'toolName' | 'callId' | 'args'>,
   args: JsonObject,
@@ -179,7 +188,7 @@ export function hasArguments(
   return canonicalize(asked) === canonicalize(record.args);
 }
 
-/** The arguments without what the record has left out. */
+/** The arguments without those that the record omits. */
 function leaveOutAs(
   { toolName, callId, args: recorded }: Pick<CallRecord, 'toolName' | 'callId' | 'args'>,
   args: JsonObject,

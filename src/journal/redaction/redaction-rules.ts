@@ -3,17 +3,17 @@ import { ToolError } from '../../errors/tool-error.js';
 import { type NamePattern, parseNamePattern } from '../../patterns/name.js';
 
 /**
- * Which arguments the journal leaves out: `true` for all of every call; else patterns `TOOL/POINTER`. The tool is a name
- * with `*` and `?`, or empty for every tool; the pointer is a JSON pointer, in which `*` stands for one name or index and
- * `**` for any number of them: `bash/command`, `/password`, `http_post/headers/*`.
+ * The arguments that the journal omits: `true` for all of every call, or patterns `TOOL/POINTER`. The tool is
+ * a name with `*` and `?`, or empty for every tool; the pointer is a JSON pointer, in which `*` matches one
+ * name or index and `**` any number: `bash/command`, `/password`, `http_post/headers/*`.
  */
 export type RedactArguments = boolean | readonly string[];
 
-/** The arguments of one tool that are left out. */
+/** The omitted arguments by tool. */
 export interface RedactionRules {
-  /** Whether anything can be left out of the calls of a tool. */
+  /** Whether any argument of a tool's calls can be omitted. */
   concerns(toolName: string): boolean;
-  /** A copy in which each of them is what `replace` makes of it; the very object where there is none. */
+  /** Returns a copy with each of them replaced, or the same object if there are none. */
   apply(
     toolName: string,
     args: JsonObject,
@@ -27,8 +27,8 @@ interface Rule {
 }
 
 /**
- * Undefined: nothing is left out.
- * @throws ToolError `config_invalid`, which names the pattern: one that would match nothing by mistake is refused.
+ * Undefined: nothing is omitted.
+ * @throws ToolError `config_invalid` with the pattern: one that would match nothing by mistake is refused.
  */
 export function parseRedaction(given: RedactArguments): RedactionRules | undefined {
   const patterns = given === true ? ['*/*'] : given === false ? [] : given;
@@ -48,7 +48,7 @@ export function parseRedaction(given: RedactArguments): RedactionRules | undefin
   };
 }
 
-/** What is wrong with a pattern, as the end of a sentence; undefined: nothing is. */
+/** The fault of a pattern, as the end of a sentence; undefined if it is valid. */
 export function redactionFlaw(pattern: unknown): string | undefined {
   if (typeof pattern !== 'string') return 'it is no text';
   const slash = pattern.indexOf('/');
@@ -94,12 +94,12 @@ function toPointer(path: readonly string[]): string {
   return path.map(toSegment).join('');
 }
 
-/** A name or index as a JSON pointer has it, with its slash. */
+/** A name or index as a JSON pointer segment, with its slash. */
 export function toSegment(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** A copy only where something changes. */
+/** Copies only if something changes. */
 export function mapValues(value: JsonValue, map: (value: JsonValue, name: string) => JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

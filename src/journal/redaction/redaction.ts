@@ -16,16 +16,16 @@ import { isLeftOut } from './left-out.js';
 import { type Hide, hideIn, hideInEffects, hideInResult, isObject, redactCallsIn } from './redact-record.js';
 import { mapValues, type RedactionRules, toSegment } from './redaction-rules.js';
 
-/** The names of the tool that is called so: its own and its aliases. */
+/** The names of the tool with this name or alias. */
 export type NamesOf = (called: string) => readonly string[];
 
-/** A call that has no result yet, as far as this process knows it. */
+/** A call without a result, as this process knows it. */
 export interface OpenCall {
   readonly toolName: string;
   readonly callId: string;
-  /** As they came. */
+  /** The original arguments. */
   readonly args: JsonObject;
-  /** What was left out of them; undefined: nothing. */
+  /** The omitted values; undefined if there are none. */
   own: KnownValues | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface RedactedBatch {
   readonly calls: ReadonlyMap<CallKey, OpenCall>;
 }
 
-/** What is left out, and everything that is known of the values of it. */
+/** The omitted values and everything derived from them. */
 export class Redaction {
   readonly values = new KnownValues();
   readonly open = new Map<CallKey, OpenCall>();
@@ -60,9 +60,9 @@ export class Redaction {
 
   redactBatch(batch: BatchEntry): RedactedBatch {
     const calls = new Map<CallKey, OpenCall>();
-    // All values are known before any text is looked at.
+    // All values are collected before any text is searched.
     const ruled = batch.calls.map((call) =>
-      // Records of our own, such as that of an undo, are no calls of a model.
+      // Our own records, such as that of an undo, are not calls of a model.
       call.callId === `${call.toolName}_${batch.id}` ? undefined : this.#leaveOut(call),
     );
     const entries = batch.calls.map((call, index): CallEntry => {
@@ -75,13 +75,13 @@ export class Redaction {
       return { ...call, args, effects: hideInEffects(call.effects, values, hide), reason: hide(call.reason) };
     });
     const { message, origin } = batch;
-    // What the model says beside its calls quotes them.
+    // The model's text next to its calls may quote them.
     const hide = this.#hiderOf([...calls.values()].flatMap(({ own }) => own ?? []));
     const entry: BatchEntry = {
       ...batch,
       calls: entries,
       ...(message === undefined ? {} : { message: { ...message, text: hide(message.text) } }),
-      // What it says of directories is compared later: no single words are taken out.
+      // Its directories are compared later, so single words are not removed.
       ...(origin === undefined ? {} : { origin: this.redactMessage(origin) as JsonObject }),
     };
     return { entry, calls };
@@ -94,7 +94,7 @@ export class Redaction {
     return { ...note, data: hideIn(data, (text) => (isLeftOut(text) ? text : hide(text))) as JsonObject };
   }
 
-  /** A hash without a key would let anyone try values. */
+  /** A hash without a key would allow guessing values. */
   #withoutHashes(data: JsonObject, call: OpenCall | undefined): JsonObject {
     if (call?.own === undefined) return data;
     const place = { toolName: call.toolName, callId: call.callId };
@@ -106,14 +106,14 @@ export class Redaction {
   #redactData({ kind, data }: JournalNote, call: OpenCall | undefined): JsonObject {
     if (kind === 'received') return this.redactMessage(data) as JsonObject;
     if (kind !== 'approval' || call === undefined || !isObject(data.args)) return data;
-    // A person may have put in others.
+    // A person may have edited them.
     const given = { ...call, args: data.args };
     const { args, values } = this.#repeated(given, this.#leaveOut(given));
     call.own = ownValues(values) ?? call.own;
     return { ...data, args };
   }
 
-  /** They say what calls under way have read and written. */
+  /** They describe what running calls have read and written. */
   redactFacts(facts: readonly ConversationFact[]): readonly ConversationFact[] {
     const hide = this.#hiderOf([...this.open.values()].flatMap(({ own }) => own ?? []));
     return facts.map(({ key, value, at }) => ({ key: hide(key), value: hideIn(value, hide), at }));
@@ -127,7 +127,7 @@ export class Redaction {
     });
   }
 
-  /** Calls in it, in whatever shape, then every text. */
+  /** Redacts calls in any format, then every text. */
   redactMessage(content: JsonValue): JsonValue {
     const redact = (toolName: string, callId: string, args: JsonObject): JsonObject =>
       this.#leaveOut({ toolName, callId, args }).args;
@@ -152,7 +152,7 @@ export class Redaction {
     const { key, toolName, callId, args } = record;
     const known = this.open.get(key);
     if (known !== undefined) return known.own === undefined ? record : { ...record, args: known.args };
-    // Of another process: its name is needed where a person changes its arguments.
+    // A call of another process: its tool name is needed if a person edits its arguments.
     this.open.set(key, { toolName, callId, args, own: undefined });
     return record;
   }
@@ -165,7 +165,7 @@ export class Redaction {
     return [...new Set([called, ...[...this.namesOf].flatMap((namesOf) => namesOf(called))])];
   }
 
-  /** What the rules name. */
+  /** Applies the rules. */
   #leaveOut({ toolName, callId, args }: NamedArgs): LeftOutArgs {
     const values: JsonValue[] = [];
     const replace = (value: JsonValue, pointer: string): JsonValue => {
@@ -179,7 +179,7 @@ export class Redaction {
     return { args: left, values };
   }
 
-  /** Texts that repeat a value, too: a call whose arguments are not all there is never run from its record. */
+  /** Omits texts that repeat a value too: a call with incomplete arguments is never run from its record. */
   #repeated({ toolName, callId }: NamedArgs, { args, values }: LeftOutArgs): LeftOutArgs {
     const found = [...values];
     const walk = (value: JsonValue, pointer: string): JsonValue => {
@@ -194,14 +194,14 @@ export class Redaction {
   }
 }
 
-/** In notes: of the arguments that were approved, and of a command. */
+/** In notes: hashes of the approved arguments and of a command. */
 const HASHES: ReadonlySet<string> = new Set(['argsHash', 'command']);
 
 type NamedArgs = Pick<CallEntry, 'toolName' | 'callId' | 'args'>;
 
 interface LeftOutArgs {
   readonly args: JsonObject;
-  /** What was left out of them. */
+  /** The omitted values. */
   readonly values: readonly JsonValue[];
 }
 

@@ -3,10 +3,10 @@ import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 
-/** Bytes of UTF-8 that are kept in a row; more goes to the blobs, where equal texts are kept once. */
+/** The maximum size in a row, in UTF-8 bytes. Longer texts are stored as blobs, equal ones once. */
 const MAX_INLINE_BYTES = 65_536;
 
-/** A text as a row holds it: itself, or the hash of a blob. */
+/** A text in a row: itself, or the hash of a blob. */
 export type LongText =
   | { readonly inline: string; readonly blob: null }
   | { readonly inline: null; readonly blob: string; readonly bytes: Uint8Array };
@@ -25,7 +25,7 @@ export function storeLongText(database: JournalDatabase, text: LongText): void {
   if (text.blob !== null) database.prepared(ADD_BLOB).run(text.blob, text.bytes.length, text.bytes);
 }
 
-/** Keeps bytes under the hash of their content. They must not be changed before that is done. */
+/** Stores bytes under their hash. They must not change until that is done. */
 export function keepBytes(bytes: Uint8Array): Operation<string> {
   const hash = sha256(bytes);
   return {
@@ -37,7 +37,7 @@ export function keepBytes(bytes: Uint8Array): Operation<string> {
   };
 }
 
-/** What was kept under a hash; a content that is not what its name says counts as lost. */
+/** The bytes stored under a hash. A content that does not match its hash counts as lost. */
 export function readKept(hash: string): Operation<Uint8Array | undefined> {
   return {
     writes: false,
@@ -54,7 +54,7 @@ const REFERENCES = `
   SELECT blob FROM results WHERE blob IS NOT NULL UNION SELECT blob FROM notes WHERE blob IS NOT NULL
   UNION SELECT blob FROM batch_notes WHERE blob IS NOT NULL UNION SELECT blob FROM messages WHERE blob IS NOT NULL`;
 
-/** A note may name what was kept for it, wherever in its data. */
+/** A note may name a stored content anywhere in its data. */
 const NOTES = `
   SELECT n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
   WHERE n.blob IS NOT NULL OR length(n.data) >= 64`;
@@ -65,8 +65,8 @@ const CONTENTS = `
   WHERE instr(r.result, ?1) > 0 OR instr(x.content, CAST(?1 AS BLOB)) > 0`;
 
 /**
- * Takes out blobs that nothing refers to: all of them while no call is under way; else only `candidates`, because a
- * call keeps a content before it writes down where that is.
+ * Deletes unreferenced blobs: all of them if no call is running, otherwise only `candidates`, because a call
+ * stores a content before it records the reference.
  * @returns how many.
  */
 export function sweepBlobs(database: JournalDatabase, candidates: ReadonlySet<string>): number {

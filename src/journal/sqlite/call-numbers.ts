@@ -3,7 +3,7 @@ import type { CallKey } from '../../contract/journal.js';
 /** Unfinished calls whose number is known without a look into the file. */
 const REMEMBERED_CALLS = 10_000;
 
-/** The numbers of calls by their keys. What an open transaction tells of them holds once that is committed. */
+/** The numbers of calls by their keys. Entries of an open transaction count after its commit. */
 export class CallNumbers {
   private readonly committed = new Map<CallKey, number>();
   private readonly fresh = new Map<CallKey, number>();
@@ -13,12 +13,12 @@ export class CallNumbers {
     return this.fresh.get(key) ?? this.committed.get(key) ?? this.found.get(key);
   }
 
-  /** Of a call that the open transaction adds. */
+  /** For a call that the open transaction adds. */
   add(key: CallKey, number: number): void {
     this.fresh.set(key, number);
   }
 
-  /** Of one that was found in the file: that row may be one of the open transaction, and go again with it. */
+  /** For a call found in the file: its row may belong to the open transaction, and vanish with it. */
   find(key: CallKey, number: number): void {
     this.found.set(key, number);
   }
@@ -44,7 +44,7 @@ export class CallNumbers {
   }
 
   rollback(): void {
-    // Emptying a map that is empty makes a new one.
+    // Clearing an empty map would allocate a new one.
     if (this.fresh.size > 0) this.fresh.clear();
     if (this.found.size > 0) this.found.clear();
   }

@@ -8,10 +8,10 @@ const STANDING = 'SELECT value FROM facts WHERE conversation = ? AND key = ? ORD
 const ADD = `
   INSERT INTO facts (conversation, key, value, remembered_at) VALUES (?, ?, ?, ?) RETURNING number`;
 
-/** Adds what a conversation knows, where it does not know it already. */
+/** Adds the facts that a conversation does not have yet. */
 export function recordFacts(conversation: string, facts: readonly ConversationFact[]): Operation<void> {
   const name = toStoredText(conversation);
-  // Texts at once: what the caller does to its objects later does not count.
+  // Serialized at once, so later changes by the caller do not count.
   const rows = facts.map(({ key, value, at }) => [toStoredText(key), JSON.stringify(value), at] as const);
   return {
     writes: true,
@@ -30,17 +30,17 @@ const LAST = 'SELECT max(number) AS number FROM facts';
 const ALL = `
   SELECT key, value, remembered_at FROM facts
   WHERE number IN (SELECT max(number) FROM facts WHERE conversation = ? GROUP BY key) ORDER BY number`;
-// By the number, which is that of few rows; the plus keeps SQLite from going through all of the conversation.
+// By the row number, which selects few rows; the plus keeps SQLite from scanning the whole conversation.
 const SINCE = `
   SELECT key, value, remembered_at FROM facts WHERE number > ? AND +conversation = ? ORDER BY number`;
 
-/** @param since the mark of an earlier recall; left out: everything that stands. */
+/** @param since the mark of an earlier recall; left out: all current facts. */
 export function readFacts(database: JournalDatabase, conversation: string, since?: number): RecalledFacts {
   const name = toStoredText(conversation);
   const last = database.prepared(LAST).get()?.number;
-  // Asked first: what is added in between is told twice, and never left out.
+  // Read first: a fact that is added in between is returned twice, but never missed.
   const mark = typeof last === 'number' ? last : 0;
-  // A mark from before the file was put back to an older copy says nothing.
+  // A mark is invalid if the file was replaced by an older copy.
   const isKnown = since !== undefined && since <= mark;
   const rows = isKnown ? database.prepared(SINCE).all(since, name) : database.prepared(ALL).all(name);
   const facts = new Map<string, ConversationFact>();
@@ -57,8 +57,8 @@ function toFact(values: SqliteRow): ConversationFact {
 }
 
 /**
- * What can be pruned: what was remembered before a time and no longer stands, or belongs to a conversation without
- * batches. Never the newest of all, from which numbers go on: a mark must not come to mean another row.
+ * The facts that can be pruned: older than a given time, and either outdated or of a conversation without
+ * batches. Never the newest fact, which defines the next number: a mark must never refer to another row.
  */
 export const PRUNABLE_FACTS = `
   remembered_at < ? AND number < (SELECT max(number) FROM facts)

@@ -4,33 +4,37 @@ import { sqliteFailure } from '../../platform/sqlite/sqlite.js';
 import { EndsHaveMoved } from './chain.js';
 import type { JournalDatabase } from './journal-database.js';
 
-/** Groups in a row that may be committed before the event loop has turned: nothing else happens until it has. */
+/** How many groups may be committed before the event loop turns, because nothing else runs meanwhile. */
 const MOST_AT_ONCE = 8;
 
-/** One thing to do with the database. It may be tried more than once, so it changes nothing but the database. */
+/** An operation on the database. It may be repeated, so it changes only the database. */
 export interface Operation<T> {
   readonly writes: boolean;
   run(database: JournalDatabase): T;
 }
 
 interface GroupCommitOptions {
-  /** Called before the first group, and after one that the system refused. */
+  /** Called before the first group, and after a group that the system refused. */
   readonly open: () => JournalDatabase;
-  /** Where the file cannot be opened for writing: hands over what can be read. @throws `refusal` where nothing can */
+  /**
+   * If the file cannot be opened for writing: gives access to the readable data. @throws `refusal` if there
+   * is none
+   */
   readonly readOnly?: <T>(refusal: unknown, run: (database: JournalDatabase) => T) => T;
   /** How long a group waits for another process that writes. */
   readonly busyTimeoutMs: number;
-  /** What an operation is rejected with. */
+  /** Creates the error for a rejected operation. */
   readonly toError: (error: unknown) => Error;
 }
 
 /**
- * Runs operations in the order they are asked for, and commits together what came together.
+ * Runs operations in order, and commits together those that arrive together.
  *
  * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order.
  * 2. An operation that fails by itself is rejected alone: the group is rolled back and run again without it.
- * 3. When the system refuses (a full disk, a broken file, another writer for too long) all that the group writes is
- *    rejected, nothing of it is kept, and what comes next opens the file again. What only reads is then tried alone.
+ * 3. If the system refuses (a full disk, a damaged file, another writer for too long), all writes of the
+ *   group are rejected and none is kept, and the next group opens the file again. Pure reads are then tried
+ *   alone.
  */
 export class GroupCommit {
   private database: JournalDatabase | undefined = undefined;
@@ -47,12 +51,12 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when everything asked for so far is done or rejected. */
+  /** Resolves when all earlier operations are done or rejected. */
   async idle(): Promise<void> {
     await this.draining;
   }
 
-  /** Between two groups, outside of any transaction. @throws what `toError` makes of a failure */
+  /** Runs between two groups, outside any transaction. @throws the error that `toError` creates */
   async aside<T>(look: (database: JournalDatabase) => T): Promise<T> {
     await this.idle();
     try {
@@ -69,7 +73,7 @@ export class GroupCommit {
   }
 
   private async drain(): Promise<void> {
-    // The rest of this turn of the event loop may ask for more, which then shares the commit.
+    // Other operations of this turn of the event loop then share the commit.
     if (this.isAlone()) await afterThisCallback();
     else await this.nextTurn();
     while (this.waiting.length > 0) {
@@ -81,7 +85,10 @@ export class GroupCommit {
     this.draining = undefined;
   }
 
-  /** Whether no other caller is at work that might ask for something in the same turn: then the commit does not wait. */
+  /**
+   * Whether no other caller is active that could request an operation in the same turn: then the commit does
+   * not wait.
+   */
   private isAlone(): boolean {
     this.sinceTurn++;
     return this.sinceTurn <= MOST_AT_ONCE && this.database !== undefined && this.database.unfinished <= 1;
@@ -94,7 +101,7 @@ export class GroupCommit {
     });
   }
 
-  /** Ends the group, unless another process is in the way: then the answer is SQLite's refusal. */
+  /** Runs the group to its end. If another process is in the way, returns SQLite's refusal. */
   private attempt(group: Waiting[]): unknown {
     try {
       this.database ??= this.options.open();
@@ -116,7 +123,7 @@ export class GroupCommit {
     if (reads.length > 0 && this.attempt(reads) !== undefined) this.waiting = [...reads, ...this.waiting];
   }
 
-  /** So can a medium that is read-only. As `attempt`. */
+  /** A read-only medium can be read too. Like `attempt`. */
   private readOnly(reads: Waiting[], refusal: unknown): unknown {
     const { readOnly, toError } = this.options;
     try {
@@ -131,7 +138,7 @@ export class GroupCommit {
   }
 
   private async tryLater(group: Waiting[], refusal: unknown): Promise<void> {
-    // At random, so that two processes that write without a break do not keep meeting.
+    // A random delay, so that two busy writers do not collide again.
     const now = systemClock.monotonic();
     for (const each of group) each.busySince ??= now;
     await pause(1 + Math.random() * 3);
@@ -148,12 +155,12 @@ export class GroupCommit {
     try {
       this.close();
     } catch {
-      // The error that led here is the one to tell.
+      // The earlier error is the one to report.
     }
   }
 }
 
-/** Runs and commits the operations that can be; rejects those that fail by themselves. */
+/** Runs and commits the possible operations; rejects those that fail by themselves. */
 function runTogether(
   database: JournalDatabase,
   group: Waiting[],
@@ -164,7 +171,7 @@ function runTogether(
   if (first === undefined) return group;
   let rest = group;
   for (;;) {
-    // Who is to blame shows only where each writes for itself.
+    // Only single writes show which operation failed.
     const failure = runOnce(database, rest, 'one by one');
     if (failure === undefined) return rest;
     failure.operation.fail(toError(failure.error));
@@ -207,7 +214,7 @@ function runOnce(
 /** An operation and its promise. */
 interface Waiting {
   readonly writes: boolean;
-  /** When another process was found writing first, on the clock that never goes back; undefined: never. */
+  /** When another process was first found writing, on the monotonic clock; undefined: never. */
   busySince: number | undefined;
   run(database: JournalDatabase): void;
   succeed(): void;

@@ -26,28 +26,32 @@ import { findLoss, JournalAnchor, type JournalLoss, JournalWatch, readAnchor } f
 import { JournalDatabase } from './journal-database.js';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.js';
 
-/** The path that stands for a journal without a file: it ends with the process. */
+/** The path of a journal without a file, which ends with the process. */
 export const IN_MEMORY = ':memory:';
 
-/** How long SQLite itself waits for another writer. Short, because it blocks everything: the rest waits outside. */
+/**
+ * How long SQLite itself waits for another writer. Short, because it blocks the thread; further waiting is
+ * asynchronous.
+ */
 const BLOCKING_WAIT_MS = 2;
-/** Others may have the file for themselves for a moment. */
+/** Another process may have exclusive access for a moment. */
 const READER_WAIT_MS = 2000;
-/** SQLite's own limit for a path, with what it appends to it; bytes. */
+/** SQLite's limit for a path with its suffixes, in bytes. */
 const MOST_PATH_BYTES = 500;
 
 interface OpeningOptions {
-  /** What SQLite itself waits for others; for those who do not try again. */
+  /** How long SQLite itself waits, for callers that do not retry. */
   readonly waitMs?: number;
-  /** Called where commits may be lost; what it throws is thrown. */
+  /** Called if commits may be lost; its error is passed on. */
   readonly onLoss?: (loss: JournalLoss) => void;
 }
 
 /**
- * Opens a journal's file, makes it where there is none, and brings it to this version's schema. A file that is not a
- * journal, or a newer one, is left as it is.
+ * Opens a journal's file, creates a missing one, and migrates it to the current schema. A file that is not a
+ * journal, or newer, is not changed.
  *
- * @throws ToolError `journal_unavailable` for such a file; else the driver's or the operating system's error.
+ * @throws ToolError `journal_unavailable` for such a file; otherwise the driver's or the operating system's
+ * error.
  */
 export function openJournalDatabase(path: string, options: OpeningOptions = {}): JournalDatabase {
   const { waitMs = BLOCKING_WAIT_MS, onLoss } = options;
@@ -58,7 +62,7 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
     prepare(sqlite, path);
     if (path === IN_MEMORY) return new JournalDatabase(sqlite);
     anchor = new JournalAnchor(path);
-    // The anchor first: the journal can only have gone on since.
+    // The anchor is read first: the journal can only have advanced since.
     const known = anchor.read();
     const database = new JournalDatabase(sqlite, { watch: new JournalWatch(path, anchor) });
     const loss = findLoss(database, known);
@@ -77,8 +81,9 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
 }
 
 /**
- * Opens a journal's file to look at it: where it can be written as the one above; else, on media that are read-only or in
- * reach of other users, as it is, or a copy of it where only that can be read. A head beside it that is newer is reported and left there.
+ * Opens a journal's file for reading: like the function above if it can be written; otherwise, on read-only
+ * media or files that other users can write, the file itself, or a copy if only that can be read. A newer
+ * head next to it is reported and kept.
  *
  * @throws as `openJournalDatabase` does
  */
@@ -97,16 +102,16 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
   return database;
 }
 
-/** A journal that is only looked at. */
+/** A journal opened for a look. */
 export interface JournalLook {
   readonly database: JournalDatabase;
-  /** Whether it sees what other processes commit from now on, and never half of it. */
+  /** Whether it sees later commits of other processes, each as a whole. */
   readonly isLive: boolean;
 }
 
 /**
- * Opens a journal's file and writes nothing to it or beside it, for those who look often. Tried in turn: beside a process that
- * writes it; as a file that nothing writes; a copy, brought to this version.
+ * Opens a journal's file without writing to it or next to it, for frequent looks. It tries in turn: next to a
+ * process that writes; as a file without a writer; as a copy, migrated to this version.
  *
  * @throws as `openJournalDatabase` does
  */
@@ -128,7 +133,7 @@ export function openJournalLook(path: string): JournalLook {
   }
 }
 
-/** Undefined where it cannot be opened so, or an older version has written it. */
+/** Undefined if it cannot be opened in this way, or an older version wrote it. */
 function openCurrent(path: string, access: SqliteAccess): SqliteDatabase | undefined {
   let sqlite: SqliteDatabase | undefined;
   try {
@@ -176,7 +181,7 @@ function attach(path: string, access: SqliteAccess, waitMs: number): SqliteDatab
   }
 }
 
-/** SQLite says no more than that it could not be opened: whether nothing can be opened is found out. */
+/** SQLite only says that it could not open the file: this finds the reason. */
 function explained(error: unknown): unknown {
   if (sqliteFailure(error) !== 'environment') return error;
   try {
@@ -199,16 +204,16 @@ function closeQuietly(sqlite: SqliteDatabase): void {
   try {
     sqlite.close();
   } catch {
-    // The error that led here is the one to tell.
+    // The earlier error is the one to report.
   }
 }
 
-/** Runs the steps that the file has not seen, all or none. */
+/** Runs the missing migration steps, all or none. */
 export function migrate(sqlite: SqliteDatabase, path: string, steps: readonly string[]): void {
   if (numberOf(sqlite, 'PRAGMA journal.user_version') === steps.length) return;
   sqlite.exec('BEGIN IMMEDIATE');
   try {
-    // Asked again: another process may have been here first.
+    // Checked again: another process may have been first.
     const version = checkIdentity(sqlite, path, steps.length);
     for (const step of steps.slice(version)) sqlite.exec(inSchema(step));
     sqlite.exec(
@@ -220,17 +225,18 @@ export function migrate(sqlite: SqliteDatabase, path: string, steps: readonly st
   }
 }
 
-/** What is made goes into the file; what is there already is found without its schema. */
+/** New tables go into the file's schema; existing ones are found without a schema name. */
 function inSchema(step: string): string {
   return step.replaceAll(/\bCREATE (TABLE|INDEX|TRIGGER) /g, 'CREATE $1 journal.');
 }
 
 /**
- * The file's version; 0 for one that is empty.
+ * The file's version; 0 for an empty one.
  * @throws ToolError `journal_unavailable` for a newer one, and for a database of another program
  */
 export function checkIdentity(sqlite: SqliteDatabase, path: string, newest = MIGRATIONS.length): number {
-  // In this order: another process that makes the journal meanwhile commits all three at once, the last is asked last.
+  // In this order: a process that creates the journal commits all three at once, so the last one is read
+  // last.
   const objects = numberOf(sqlite, 'SELECT count(*) FROM journal.sqlite_schema');
   const version = numberOf(sqlite, 'PRAGMA journal.user_version');
   const application = numberOf(sqlite, 'PRAGMA journal.application_id');

@@ -30,10 +30,10 @@ const JOINS = `
   LEFT JOIN decided d ON d.batch = c.batch
   LEFT JOIN results r ON r.call = c.number
   LEFT JOIN blobs x ON x.hash = r.blob`;
-/** Calls with all that became of them. */
+/** Calls with all their later records. */
 const CALLS = `${COLUMNS} FROM calls c ${JOINS}`;
 
-/** The call of a number that is known to be there. */
+/** The call with an existing number. */
 export function readCall(database: JournalDatabase, number: number): CallRecord {
   return toRecord(database, database.prepared(`${CALLS} WHERE c.number = ?`).get(number) ?? {});
 }
@@ -72,7 +72,7 @@ function findAnywhere(
   return row === undefined ? undefined : readCall(database, new JournalRow(row).number('number'));
 }
 
-/** The order of the join is part of it: from the few calls of a batch to what became of each. */
+/** The join order matters: from the few calls of a batch to their other records. */
 const CALLS_OF_BATCH = `${COLUMNS}
   FROM (
     SELECT c.number, c.number AS call FROM calls c JOIN batches b
@@ -84,7 +84,7 @@ const CALLS_OF_BATCH = `${COLUMNS}
   ) place CROSS JOIN calls c ON c.number = place.call ${JOINS}
   ORDER BY place.number`;
 
-/** A batch's calls, in order; for a delivery that attached, the call it attached to. */
+/** The calls of a batch, in order. A delivery that attached is represented by the call it attached to. */
 export function readBatch(database: JournalDatabase, id: string): readonly CallRecord[] {
   const rows = database.prepared(CALLS_OF_BATCH).all(toStoredText(id));
   return rows.map((row) => toRecord(database, row));
@@ -145,7 +145,7 @@ function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
   const callId = row.text('call_id');
   const decision = row.has('decision') ? row.oneOf('decision', DECISIONS) : undefined;
   const result = done ? readResult(database, row) : undefined;
-  // Few have an outcome that is not known: only they are worth another look.
+  // Few calls have an unknown outcome; only those need another look.
   const isUnknown = decision === 'resume' && result?.error?.code === 'outcome_unknown';
   const settled = isUnknown ? settledBy(readDecisions(database, batchId).at(-1), callId, result) : {};
   return {
@@ -179,13 +179,13 @@ function readResult(database: JournalDatabase, row: JournalRow): ToolResult {
 interface NameHolder {
   readonly number: number;
   readonly toolName: string;
-  /** Null: of a conversation without a name, to which nothing attaches. */
+  /** Null: the conversation has no name, so nothing attaches. */
   readonly argsHash: string | null;
-  /** Its answer is no final word: the same call delivered again is evaluated again. */
+  /** Its answer is not final: the next delivery of the call is evaluated again. */
   readonly isOpen: boolean;
 }
 
-/** Deliveries that attached have no row of their own. */
+/** Deliveries that attached have no row. */
 const DELIVERIES = `
   SELECT c.number, c.tool_name, c.args_hash, 
     (json_extract(r.result, '$.error.code') = 'approval_unavailable' OR (
@@ -197,8 +197,8 @@ const ANY = `${DELIVERIES} ORDER BY c.number`;
 const ATTACHABLE = `${DELIVERIES} AND c.args_hash IS NOT NULL ORDER BY c.number`;
 
 /**
- * The first delivery; or, where that one was answered before the person had decided, the next of the same call.
- * @param conversation @param callId @param turn as they are stored.
+ * The first delivery; if that was answered before the person decided, the next delivery of the same call.
+ * @param conversation @param callId @param turn in stored form.
  */
 export function findNameHolder(
   database: JournalDatabase,

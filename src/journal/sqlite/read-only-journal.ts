@@ -5,8 +5,8 @@ import type { JournalDatabase } from './journal-database.js';
 import { IN_MEMORY, type JournalLook, openJournalLook } from './open-journal-database.js';
 
 /**
- * A journal's file that cannot be written here. Another process may write it all the same, through another mount, or as
- * another user: an answer counts only if the files were the same before and after it was read.
+ * A journal's file that cannot be written here. Another process may still write it, through another mount or
+ * as another user: an answer counts only if the files are the same before and after reading.
  */
 export class ReadOnlyJournal {
   #look: (JournalLook & { readonly stamp: string }) | undefined;
@@ -18,10 +18,10 @@ export class ReadOnlyJournal {
 
   /**
    * @param refusal why it could not be opened for writing
-   * @throws `refusal` where that is no matter of writing; an error that is `busy` while another process writes
+   * @throws `refusal` if the reason is not write access; a `busy` error while another process writes
    */
   read<T>(refusal: unknown, run: (database: JournalDatabase) => T): T {
-    // A file that is no journal, or holds less than it did, is refused to a reader as well.
+    // A file that is not a journal, or has lost records, is refused to readers too.
     if (this.path === IN_MEMORY || isToolError(refusal)) throw refusal;
     const stamp = this.#stamp();
     if (stamp === undefined) throw refusal;
@@ -43,7 +43,7 @@ export class ReadOnlyJournal {
     const known = readAnchor(this.path);
     const look = openJournalLook(this.path);
     try {
-      // What was changed within one tick of the file system's clock has the same stamp.
+      // Two changes within one tick of the file system's clock have the same stamp.
       if (!look.isLive && (this.#stamp() !== stamp || !this.#files.every(isChangeSettled)))
         throw beingWritten();
       const loss = findLoss(look.database, known);
@@ -59,14 +59,14 @@ export class ReadOnlyJournal {
     return [this.path, `${this.path}-wal`];
   }
 
-  /** Undefined where there is no journal. */
+  /** Undefined if there is no journal. */
   #stamp(): string | undefined {
     const [file, log] = this.#files.map(stampOf);
     return file === undefined ? undefined : `${file} ${log}`;
   }
 }
 
-/** As SQLite says it, so that it is tried again. */
+/** In SQLite's form, so that the operation is retried. */
 function beingWritten(): Error {
   return Object.assign(new Error('database is locked: another process writes it'), {
     code: 'ERR_SQLITE_ERROR',

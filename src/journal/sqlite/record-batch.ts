@@ -10,9 +10,9 @@ import { JournalRow, toStoredText, toStoredTurn } from './journal-row.js';
 import { findNameHolder, isSameCall, readCall } from './read-calls.js';
 import { addBatchNote, findWorker } from './record-progress.js';
 
-/** Writes a batch whole, and answers for each of its calls. */
+/** Records a whole batch, with an answer for each call. */
 export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]> {
-  // Made texts at once: what the caller does to its objects later does not count.
+  // Serialized at once, so later changes by the caller do not count.
   const rows = entry.calls.map((call) => toRow(call, entry.attach));
   const facts = toFacts(entry);
   return {
@@ -37,7 +37,8 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
   };
 }
 
-// What waits for approval blocks no other call; a long reason, which is kept elsewhere, is none of approval's.
+// A batch that waits for approval blocks no other call. A long reason, stored as a blob, never means
+// approval.
 const WAITING = `
   SELECT id, why FROM (
     SELECT b.id, d.batch, (
@@ -47,7 +48,7 @@ const WAITING = `
     WHERE d.kind = 'wait' AND b.conversation = ?)
   WHERE why IS NOT 'approval' ORDER BY batch LIMIT 1`;
 
-/** The batch that a conversation waits for, and why. */
+/** The batch that the conversation waits for, with the reason. */
 interface Blocker {
   readonly batchId: string;
   readonly why?: string;
@@ -97,7 +98,7 @@ interface CallRow {
   readonly effects: string;
   readonly disposition: string;
   readonly reason: string;
-  /** Null: the id is the provider's own. */
+  /** Null: the id comes from the provider. */
   readonly turn: string | null;
 }
 
@@ -114,7 +115,7 @@ function toRow(call: CallEntry, attach: boolean): CallRow {
   };
 }
 
-/** The batch's number; its calls' follow. */
+/** Returns the batch's number; its calls have the following numbers. */
 function addBatch(database: JournalDatabase, entry: BatchEntry): number {
   const number = database.nextNumber();
   const worker = entry.worker === undefined ? null : findWorker(database, entry.worker);
@@ -136,7 +137,7 @@ interface Delivery {
   readonly id: string;
   readonly batch: number;
   readonly conversation: string;
-  /** The first delivery of every call id of this batch so far, where it is of several. */
+  /** The first delivery of each call id of this batch so far, if there are several. */
   readonly inBatch: Map<string, number> | undefined;
 }
 
@@ -159,7 +160,7 @@ function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, 
   if (earlier?.isSame === true) {
     database.prepared(ADD_REPEAT).run(number, first);
     database.chain('repeats', number, [number, first]);
-    // A delivery that attached is no call of its own.
+    // A delivery that attached is not a separate call.
     return { kind: 'known', key, first };
   }
   const { callId, toolName, args, argsHash, effects, disposition, reason, turn } = row;
@@ -191,7 +192,7 @@ function findEarlier(
   const holder = findNameHolder(database, conversation, row.callId, row.turn, 'attachable');
   if (holder === undefined) return undefined;
   const isSame = isSameCall(holder, row);
-  // No decision about it yet: it is a call of its own, and takes over the name.
+  // It is not decided yet: the delivery is a new call and takes over the identity.
   return isSame && holder.isOpen ? undefined : { number: holder.number, isSame };
 }
 

@@ -28,7 +28,7 @@ export function recordClaim(key: CallKey, worker: Worker, at: number): Operation
       if (call === undefined) return false;
       const values: [number, ...SqliteValue[]] = [call, workerId, worker.pid, worker.startedAt, at];
       if (!addClaim(database, key, values)) return false;
-      // What the claim itself has no place for.
+      // The claim has no columns for these.
       if (worker.startTicks !== undefined || worker.system !== undefined) findWorker(database, worker);
       return true;
     },
@@ -41,7 +41,7 @@ function addClaim(
   values: readonly [call: number, ...SqliteValue[]],
 ): boolean {
   const [call] = values;
-  // No other process can have answered a call that is added only now.
+  // Another process cannot have answered a call that is only now added.
   if (database.isFresh(key)) return database.add('claims', call, values);
   if (database.prepared(CLAIM).run(...values) === 0) return false;
   database.chain('claims', call, values);
@@ -106,7 +106,7 @@ const FIND = 'SELECT number FROM workers WHERE id = ?';
 const ADD = `
   INSERT INTO workers (id, pid, process_started_at, start_ticks, system) VALUES (?, ?, ?, ?, ?) RETURNING number`;
 
-/** The number of a process, which is written down the first time that it does something. */
+/** The number of a process, which is recorded at its first action. */
 export function findWorker(database: JournalDatabase, worker: Worker): number {
   const known = database.numberOfWorker(worker.id);
   if (known !== undefined) return known;
@@ -133,7 +133,7 @@ const STATE_OF_BATCH = `
     EXISTS (SELECT 1 FROM unfinished WHERE call > b.number AND call <= b.number + b.size) AS open
   FROM batches b LEFT JOIN decided d ON d.batch = b.number WHERE b.id = ?`;
 
-/** Decides about a batch, if there is something to decide. */
+/** Decides a batch, if there is anything to decide. */
 export function recordDecision(batchId: string, decision: BatchDecision): Operation<boolean> {
   const { kind, at } = decision;
   const text = toLongText(JSON.stringify(decision.data));
@@ -155,7 +155,7 @@ export function recordDecision(batchId: string, decision: BatchDecision): Operat
 const ADD_NOTE = `
   INSERT INTO batch_notes (batch, kind, data, blob, noted_at) VALUES (?, ?, ?, ?, ?) RETURNING number`;
 
-/** What is known of a batch as a whole; a long text must be stored already. */
+/** Adds a note to a batch; a long text must already be stored as a blob. */
 export function addBatchNote(
   database: JournalDatabase,
   batch: number,
@@ -172,7 +172,7 @@ const ADD_MESSAGE = `
   INSERT INTO messages (conversation, before_batch, role, content, blob, sent_at) VALUES (?, ?, ?, ?, ?, ?)
   RETURNING number`;
 
-/** Adds a message behind everything that the conversation holds. */
+/** Appends a message to a conversation. */
 export function recordMessage(conversation: string, message: ConversationMessage): Operation<void> {
   const text = toLongText(JSON.stringify(message.content));
   const name = toStoredText(conversation);
