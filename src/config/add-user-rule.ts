@@ -8,20 +8,20 @@ import type { PolicyRule } from '../policy/rules/policy-rule.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The configuration of the person, whether it is there or not. */
+/** The path of the person's configuration file, existing or not. */
 export function userConfigFile(env: Environment): string {
   return join(configHome(env), 'toolexec', 'config.toml');
 }
 
-/** A rule as it stands in a configuration. */
+/** A rule in TOML. */
 export function ruleAsToml(rule: PolicyRule): string {
   return stringify({ tools: { approval: { rules: [rule] } } });
 }
 
 /**
- * Adds a rule at the end of the person's configuration: all else in it stays as it is, byte by byte.
- * @throws ToolError `config_invalid` where the file holds its rules as a list in one line; the file stays as it was, as
- *   it does when the system refuses
+ * Appends a rule to the person's configuration and keeps the rest byte by byte.
+ * @throws ToolError `config_invalid` if the file lists its rules inline; the file then stays unchanged, as it
+ * does if the system refuses
  */
 export function addUserRule(rule: PolicyRule, env: Environment): void {
   const file = userConfigFile(env);

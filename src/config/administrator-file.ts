@@ -4,15 +4,15 @@ import { entryStat } from '../platform/fs/fs-entry.js';
 import { type ConfigLayer, EMPTY_LAYER, fileLayer } from './config-layer.js';
 import { readConfigFile } from './read-config-file.js';
 
-/** Where the administrator's configuration is, and whose it has to be. */
+/** The path and the required owner of the administrator's configuration. */
 export interface AdministratorPlace {
   /** Absolute. */
   readonly file: string;
-  /** The number of the user that the file and its directory have to belong to. */
+  /** The user id that must own the file and its directory. */
   readonly owner: number;
 }
 
-/** Fixed: no variable and no option names another place, so that only root can speak for the administrator. */
+/** Fixed: no variable and no option changes the path, so only root can act as the administrator. */
 export const ADMINISTRATOR_PLACE: AdministratorPlace = Object.freeze({
   file: '/etc/toolexec/toolexec.toml',
   owner: 0,
@@ -20,14 +20,15 @@ export const ADMINISTRATOR_PLACE: AdministratorPlace = Object.freeze({
 
 export interface AdministratorLayer {
   readonly layer: ConfigLayer;
-  /** The file, where there is one that counts. */
+  /** The file, if there is one that counts. */
   readonly file?: string;
   readonly warnings: readonly string[];
 }
 
 /**
- * What the administrator of the machine has fixed. A file that another user could have written counts for nothing.
- * @throws ToolError `config_invalid` when it counts and cannot be read, or holds what is not understood.
+ * The settings that the machine's administrator has fixed. A file that another user could have written does
+ * not count.
+ * @throws ToolError `config_invalid` if it counts but is unreadable or invalid.
  */
 export function administratorLayer(place: AdministratorPlace): AdministratorLayer {
   const { file } = place;
@@ -41,7 +42,8 @@ export function administratorLayer(place: AdministratorPlace): AdministratorLaye
   return { layer: fileLayer({ kind: 'administrator', file, text, shown: file }), file, warnings: [] };
 }
 
-// What cannot even be looked at is not missing: reading it says why, and nothing runs as if nothing were fixed.
+// A file that cannot be examined is not missing: reading it reports the reason, instead of running without
+// its limits.
 function isMissing(file: string): boolean {
   try {
     return entryStat(file) === undefined;

@@ -3,10 +3,10 @@ import { parse } from 'smol-toml';
 import type { JsonSchema } from '../contract/json.js';
 import { mustBe, SECONDS, type ValueKind, wholeNumber } from './value-kind.js';
 
-/** Of a tool. Above its uses: they run when this file is loaded. */
+/** The name of a tool. Defined first, because its uses run at load time. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** `[tools.external.versions]`: ranges as npm writes them. */
+/** `[tools.external.versions]`: ranges in npm syntax. */
 export const VERSION_RANGES: ValueKind = byTool(
   'a table of version ranges by tool, like { slug = "^1.2" }',
   { type: 'string', minLength: 1 },
@@ -24,7 +24,7 @@ const CALLS = wholeNumber(1, 'calls');
 const CALLS_EXPECTED = 'a whole number of calls from 1, or a table of such numbers by tool';
 const CALLS_BY_TOOL = byTool(CALLS_EXPECTED, CALLS.schema, accepts(CALLS));
 
-/** One number for each tool, or a number by name. */
+/** One number for each tool, or numbers by name. */
 export const CALLS_AT_A_TIME: ValueKind = {
   expected: CALLS_EXPECTED,
   schema: { anyOf: [CALLS.schema, CALLS_BY_TOOL.schema] },
@@ -36,7 +36,7 @@ export const CALLS_AT_A_TIME: ValueKind = {
   fromText: (text) => (text.startsWith('{') ? readTable(text) : CALLS.fromText(text)),
 };
 
-/** A table with a value for each tool that it names. */
+/** A table with a value per tool. */
 function byTool(expected: string, schema: JsonSchema, isGood: (value: unknown) => boolean): ValueKind {
   return {
     expected,
@@ -47,7 +47,7 @@ function byTool(expected: string, schema: JsonSchema, isGood: (value: unknown) =
         .filter(([name, each]) => !NAME.test(name) || !isGood(each))
         .map(([name, each]) => mustBe(expected, each, [name]));
     },
-    // The parser's tables have no prototype; plain objects are what programs expect.
+    // The parser's tables have no prototype; programs expect plain objects.
     toOption: (value) => Object.fromEntries(entriesOf(value)),
     fromText: readTable,
   };
@@ -65,7 +65,7 @@ function entriesOf(value: unknown): [string, unknown][] {
   return isTable(value) ? Object.entries(value) : [];
 }
 
-/** A table in TOML's own writing (`{ slug = "^1.2" }`); the text itself where it is none. */
+/** An inline TOML table (`{ slug = "^1.2" }`); otherwise the text itself. */
 function readTable(text: string): unknown {
   try {
     const { table, ...others } = parse(`table = ${text}`, { unsafeKeyBehaviour: 'throw' });

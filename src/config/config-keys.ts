@@ -32,21 +32,24 @@ import {
 
 export interface ConfigKey {
   readonly kind: ValueKind;
-  /** As it would stand in the file; undefined: nothing is set. */
+  /** In the file's notation; undefined: no value. */
   readonly fallback: boolean | number | string | readonly string[] | undefined;
-  /** Where it lands: a path into `Configuration`. */
+  /** The path into `Configuration`. */
   readonly option: string;
-  /** For the documentation: what it decides. */
+  /** For the documentation. */
   readonly meaning: string;
-  /** What a project's file may do with it before the person has trusted that file. */
+  /** The changes that an untrusted project file may make. */
   readonly tighten: Tighten;
-  /** The lists of all layers are joined (D120). Otherwise the strongest layer's value holds. */
+  /** The lists of all layers are joined (D120). Otherwise the strongest layer's value counts. */
   readonly isAdditive?: true;
 }
 
 const BYTES = wholeNumber(1, 'bytes');
 
-/** Every key of `toolexec.toml`, once (D113–D123). The loader, the layers, the schema and the documentation read this table. */
+/**
+ * Every key of `toolexec.toml` (D113–D123). The loader, the layers, the schema and the documentation use this
+ * table.
+ */
 export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   'tools.mode': {
     kind: choice('disabled', 'parse_only', 'enabled'),
@@ -262,7 +265,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: 300,
     option: 'executor.timeouts.shellCommandsMs',
     meaning: 'For commands.',
-    // A class that is named beats the 120 s that bash has of its own.
+    // An explicit class timeout overrides bash's own default of 120 s.
     tighten: smaller(120),
   },
   'tools.timeouts.external_tools_seconds': {

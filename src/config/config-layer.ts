@@ -16,17 +16,17 @@ export type ConfigOrigin =
   | { readonly kind: 'default' };
 
 export interface LayerSetting {
-  /** As in a file; one that the key accepts. */
+  /** In the file's notation; a valid value of the key. */
   readonly value: unknown;
-  /** Absolute: what relative paths in the value start from. */
+  /** Absolute: the start of relative paths in the value. */
   readonly directory: string;
   /** The strongest first. */
   readonly origins: readonly ConfigOrigin[];
-  /** Of an item of a list, in a file; also when others were taken out of the list. */
+  /** The line of a list item in a file, even after other items were removed. */
   readonly lineOf?: (item: unknown) => number;
 }
 
-/** What one source sets, by key. */
+/** The settings of one source, by key. */
 export type ConfigLayer = ReadonlyMap<string, LayerSetting>;
 
 export const EMPTY_LAYER: ConfigLayer = new Map();
@@ -36,7 +36,7 @@ export interface LayerFile {
   /** Absolute. */
   readonly file: string;
   readonly text: string;
-  /** How messages name it. */
+  /** The name in messages. */
   readonly shown: string;
 }
 
@@ -56,7 +56,7 @@ export function fileLayer({ kind, file, text, shown }: LayerFile): ConfigLayer {
   );
 }
 
-/** @throws ToolError `config_invalid` naming the variable. */
+/** @throws ToolError `config_invalid` with the variable's name. */
 export function environmentLayer(
   env: Readonly<Record<string, string | undefined>>,
   directory: string,
@@ -69,7 +69,7 @@ export function environmentLayer(
   );
 }
 
-/** @throws ToolError `config_invalid` naming the key. */
+/** @throws ToolError `config_invalid` with the key. */
 export function flagLayer(flags: Readonly<Record<string, unknown>>, directory: string): ConfigLayer {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
   const problems: ConfigProblem[] = given.flatMap(([key, value]) =>
@@ -103,17 +103,17 @@ const KEYS: ReadonlyMap<string, string> = new Map(
   Object.keys(CONFIG_KEYS).map((key) => [variableOf(key), key]),
 );
 
-/** Names a configuration file, as `--config` does. */
+/** Names a configuration file, like `--config`. */
 export const CONFIG_VARIABLE = 'TOOLEXEC_CONFIG';
 
-/** Of ours too, and no settings: what commands and tools are started with, and where errors come from. */
+/** Our other variables, which are not settings: for the start of commands and tools, and for debugging. */
 const OTHERS: readonly string[] = ['TOOLEXEC_CALL', 'TOOLEXEC_TOOL_MODE', 'TOOLEXEC_DEBUG'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What environment variables set. An empty one sets nothing.
- * @throws ToolError `config_invalid` naming the variable.
+ * The settings from environment variables. An empty one sets nothing.
+ * @throws ToolError `config_invalid` with the variable's name.
  */
 function environmentSettings(env: Environment): EnvironmentSetting[] {
   const settings: EnvironmentSetting[] = [];
@@ -132,7 +132,10 @@ function environmentSettings(env: Environment): EnvironmentSetting[] {
   return settings;
 }
 
-/** A line for each variable that begins as ours do and means nothing: a slip would otherwise go unnoticed. */
+/**
+ * One line for each unknown variable with our prefix, because a misspelled one would otherwise have no
+ * effect.
+ */
 export function unknownVariables(env: Environment): string[] {
   const known = [...KEYS.keys(), CONFIG_VARIABLE];
   return Object.keys(env)

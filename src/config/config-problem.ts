@@ -1,21 +1,21 @@
 import { ToolError } from '../errors/tool-error.js';
 import { type KeyNode, scanKeys } from './scan-keys.js';
 
-/** One thing that is wrong with what a source says. */
+/** One fault in a source. */
 export interface ConfigProblem {
-  /** What `source` is: `the configuration`. */
+  /** The kind of `source`: `the configuration`. */
   readonly noun: string;
   /** `toolexec.toml`, `TOOLEXEC_TOOLS_MODE`. */
   readonly source: string;
   readonly place?: TextPlace;
-  /** Made only for problems that are told. */
+  /** Built only for problems that are reported. */
   readonly message: () => string;
 }
 
 /** More problems than a person reads; a file of a megabyte can have a hundred thousand. */
 const MAX_TOLD = 50;
 
-/** The first problem in a line, and how many more there are; in `details.problems` each (fifty at most). */
+/** The first problem in one line, with the number of others; `details.problems` lists up to fifty. */
 export function configInvalid(problems: readonly ConfigProblem[]): ToolError {
   const told = problems.slice(0, MAX_TOLD).map((problem) => `${sourceOf(problem)}: ${problem.message()}`);
   const more = problems.length - 1;
@@ -32,13 +32,13 @@ function sourceOf({ source, place }: ConfigProblem): string {
 
 export type KeyPath = readonly (string | number)[];
 
-/** From 1. */
+/** Counted from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** Tells where keys of a TOML document stand; a path that leads further than the text does ends at its last part. */
+/** Finds the positions of keys in a TOML document; a path beyond the text ends at its last existing part. */
 export function createPlaceFinder(text: string): (path: KeyPath) => TextPlace {
   let root: KeyNode | undefined;
   let lineStarts: readonly number[] | undefined;

@@ -1,7 +1,10 @@
 import type { JsonSchema } from '../contract/json.js';
 import { CONFIG_KEYS, type ConfigKey } from './config-keys.js';
 
-/** A JSON Schema (2020-12) of `toolexec.toml`, for editors; it accepts what the loader accepts, as far as schemas can say it. */
+/**
+ * A JSON Schema (2020-12) of `toolexec.toml` for editors. It accepts what the loader accepts, as far as a
+ * schema can express it.
+ */
 export function configSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

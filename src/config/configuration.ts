@@ -9,7 +9,7 @@ import { CONFIG_KEYS } from './config-keys.js';
 import { readConfigFile } from './read-config-file.js';
 import { readSettings } from './read-settings.js';
 
-/** What a configuration file says, as options: only what it names is there. */
+/** A configuration file as options. Only the settings in the file are present. */
 export interface Configuration {
   /** For `createExecutor`. */
   readonly executor: ConfiguredOptions;
@@ -26,9 +26,9 @@ export interface Configuration {
     /** Milliseconds. */
     readonly timeouts?: Readonly<Record<string, number>>;
     readonly maxConcurrent?: number | Readonly<Record<string, number>>;
-    /** A threshold of 0: no breaker. */
+    /** A threshold of 0 means no breaker. */
     readonly breaker?: { readonly threshold?: number; readonly cooldownMs?: number };
-    /** No processes: each call has its own. */
+    /** False: each call has its own process. */
     readonly warm?: {
       readonly processes?: number;
       readonly maxCalls?: number;
@@ -89,7 +89,7 @@ export interface ConfiguredOptions {
     readonly externalToolsMs?: number;
   };
   readonly output?: { readonly maxBytes?: number };
-  /** What a model is shown in mode `parse_only`. */
+  /** The definitions for a model in mode `parse_only`. */
   readonly definitions?: readonly ToolDefinition[];
   /** For `builtinTools`. */
   readonly builtins?: {
@@ -108,15 +108,15 @@ export interface ConfiguredOptions {
 }
 
 interface SettingValue {
-  /** Of `CONFIG_KEYS`. */
+  /** A key of `CONFIG_KEYS`. */
   readonly key: string;
-  /** As in a file; one that the key accepts. */
+  /** In the file's notation; a valid value of the key. */
   readonly value: unknown;
-  /** Absolute: what relative paths in the value start from. */
+  /** Absolute: the start of relative paths in the value. */
   readonly directory: string;
 }
 
-/** Settings as options: what they name, and nothing else. */
+/** Converts settings to options and adds nothing. */
 export function toConfiguration(settings: readonly SettingValue[]): Configuration {
   const configuration: OptionTree = { executor: {}, run: {} };
   for (const { key, value, directory } of settings) {
@@ -124,7 +124,7 @@ export function toConfiguration(settings: readonly SettingValue[]): Configuratio
     if (known === undefined) continue;
     setOption(configuration, known.option.split('.'), known.kind.toOption(value, directory));
   }
-  // Every key's kind makes what its option takes: the table is the parse boundary.
+  // The kind of each key produces the type of its option: the table is the parse boundary.
   return configuration as unknown as Configuration;
 }
 
@@ -146,23 +146,24 @@ function setOption(tree: OptionTree, path: readonly string[], value: unknown): v
 interface ConfigPlace {
   /** For messages. */
   readonly file: string;
-  /** Absolute: what relative paths start from. */
+  /** Absolute: the start of relative paths. */
   readonly directory: string;
 }
 
 /**
- * Options from the text of a configuration.
- * @throws ToolError `config_invalid` with file, line and column of the first problem; all are in `details.problems`.
+ * Parses the text of a configuration into options.
+ * @throws ToolError `config_invalid` with file, line and column of the first problem; all are in
+ * `details.problems`.
  */
 export function parseConfig(text: string, { file, directory }: ConfigPlace): Configuration {
   return toConfiguration(readSettings(text, file).map(({ key, value }) => ({ key, value, directory })));
 }
 
 /**
- * The options that a configuration file names (D113–D123). Spread `executor` into the options of `createExecutor`.
- * The file is trusted: it is the caller who names it.
- * @throws ToolError `config_invalid` when the file cannot be read, is no TOML, or holds an unknown key or a wrong
- *   value: with file, line and column of the first problem, and all of them in `details.problems`.
+ * Loads a configuration file as options (D113–D123). Spread `executor` into the options of `createExecutor`.
+ * The file is trusted, because the caller names it.
+ * @throws ToolError `config_invalid` if the file is unreadable, is not TOML, or has an unknown key or invalid
+ * value: with file, line and column of the first problem, and all of them in `details.problems`.
  */
 export function loadConfig(file: string): Configuration {
   if (!isFilledText(file)) {

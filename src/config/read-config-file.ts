@@ -8,15 +8,15 @@ import { type ReadBytesOptions, readFileBytes } from '../platform/fs/read-file-b
 
 const MAX_BYTES = 1024 * 1024;
 
-/** A configuration as it was read, once: the bytes that are checked are the bytes that are used. */
+/** A configuration, read once: the checked bytes are the used bytes. */
 export interface ConfigText {
   readonly bytes: Uint8Array;
   readonly text: string;
 }
 
 /**
- * @param shown how messages name it.
- * @throws ToolError `config_invalid` when it cannot be read, is larger than a megabyte, or no text in UTF-8.
+ * @param shown the name in messages.
+ * @throws ToolError `config_invalid` if it is unreadable, larger than a megabyte, or not UTF-8.
  */
 export function readConfigFile(
   file: string,
@@ -29,7 +29,7 @@ export function readConfigFile(
   });
 }
 
-/** What an action that reads gives; that something cannot be read is said in one line. */
+/** Runs an action that reads, and reports a failure in one line. */
 export function orInvalid<T>(what: string, action: () => T): T {
   try {
     return action();
@@ -43,8 +43,9 @@ export function orInvalid<T>(what: string, action: () => T): T {
 const NAME = 'toolexec.toml';
 
 /**
- * A project's configuration: in the directory itself, or the nearest parent up to the one that holds `.git`. Where no
- * parent holds that, only the directory itself counts: what lies above belongs to another project.
+ * A project's configuration file: in the directory itself, or in the nearest parent up to the one with
+ * `.git`. Without such a parent only the directory itself counts, because parents may belong to another
+ * project.
  */
 export function findProjectFile(cwd: string): string | undefined {
   return placesToLook(realPlace(cwd))
@@ -61,7 +62,8 @@ function placesToLook(directory: string): string[] {
   }
 }
 
-// A link that leads nowhere is there too: reading it says so. What cannot be looked at is out of our reach anyway.
+// A dangling link exists too: reading it reports the fault. An entry that cannot be examined is out of reach
+// anyway.
 function exists(path: string): boolean {
   try {
     return entryStat(path) !== undefined;

@@ -10,21 +10,22 @@ import {
   type TextPlace,
 } from './config-problem.js';
 
-/** One key that a file names. */
+/** One key in a file. */
 export interface FileSetting {
-  /** Of `CONFIG_KEYS`. */
+  /** A key of `CONFIG_KEYS`. */
   readonly key: string;
-  /** As in the file; one that the key accepts. */
+  /** In the file's notation; a valid value of the key. */
   readonly value: unknown;
-  /** Looked up when it is asked for; of a part of the value, where a path into it is given. */
+  /** Computed on demand; for a part of the value, given its path. */
   readonly place: (at?: KeyPath) => TextPlace;
 }
 
 /**
- * What the text of a configuration sets. What is not understood is refused, never passed over: a misspelt limit would
+ * Parses the settings of a configuration text. Unknown entries are errors, because a misspelled limit would
  * limit nothing.
  * @param file for messages.
- * @throws ToolError `config_invalid` with file, line and column of the first problem; all are in `details.problems`.
+ * @throws ToolError `config_invalid` with file, line and column of the first problem; all are in
+ * `details.problems`.
  */
 export function readSettings(text: string, file: string): FileSetting[] {
   const document = text.replace(/^\ufeff/, '');
@@ -57,7 +58,7 @@ interface Entry {
   readonly value: unknown;
 }
 
-/** Values by their full names. An empty table says nothing, but its name must be known all the same. */
+/** Values by their full names. An empty table sets nothing, but its name must be known. */
 function entriesOf(table: Readonly<Record<string, unknown>>, above: readonly string[]): Entry[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const path = [...above, name];
@@ -66,7 +67,7 @@ function entriesOf(table: Readonly<Record<string, unknown>>, above: readonly str
   });
 }
 
-// A quoted name may hold a dot: `"tools.mode"` is another key than `tools.mode`.
+// A quoted name may contain a dot: `"tools.mode"` differs from `tools.mode`.
 function isKey(path: readonly string[]): boolean {
   return Object.hasOwn(CONFIG_KEYS, path.join('.')) && path.every((name) => !name.includes('.'));
 }
@@ -106,7 +107,7 @@ function unknownKey(path: readonly string[], value: unknown): string {
   if (Object.hasOwn(CONFIG_KEYS, unquoted))
     return `${shown} is not known. Write ${unquoted}, without quotes.`;
   const bracketed = (name: string): string => (asSection ? `[${name}]` : name);
-  // Longer names are no slips of these.
+  // Longer names are not misspellings of these.
   const known = asSection ? [...SECTIONS] : Object.keys(CONFIG_KEYS);
   const other = asSection ? OTHER_NAMES.get(path.at(-1) ?? '') : undefined;
   const nearest =
@@ -115,7 +116,7 @@ function unknownKey(path: readonly string[], value: unknown): string {
   return `${bracketed(shown)} is not known. ${remedy}`;
 }
 
-/** What people call a section whose name is no slip of it. */
+/** Common wrong names of sections that are not misspellings. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...['policy', 'policies', 'permissions', 'approvals', 'rules'].map(
     (name) => [name, 'tools.approval'] as const,
@@ -123,10 +124,10 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...['env', 'variables'].map((name) => [name, 'tools.environment'] as const),
 ]);
 
-/** The only key of another section whose own name was most likely meant. */
+/** The only key of another section that was probably meant. */
 function inOtherSection(path: readonly string[], known: readonly string[]): string | undefined {
   const nearest = nearestName(path.at(-1) ?? '', new Set(known.map(lastName)));
-  // The name itself is no slip of its own: it only stands in the wrong section.
+  // A correct name in the wrong section is not a misspelling.
   const meant = known.some((key) => lastName(key) === path.at(-1)) ? path.at(-1) : nearest;
   const found = known.filter((key) => lastName(key) === meant);
   return found.length === 1 ? found[0] : undefined;
@@ -136,7 +137,7 @@ function lastName(key: string): string {
   return key.slice(key.lastIndexOf('.') + 1);
 }
 
-/** As they stand in the text, where a table may be in pieces. */
+/** In text order, because a table may be split. */
 function inOrder(
   problems: readonly Problem[],
   file: string,

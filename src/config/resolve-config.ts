@@ -38,26 +38,26 @@ export type { ResolvedSetting } from './resolve-key.js';
 export type { IgnoredSetting } from './restrain-layer.js';
 
 export interface ConfigSources {
-  /** Absolute. A project's `toolexec.toml` is looked for here and in the parents up to the one that holds `.git`. */
+  /** Absolute. The project's `toolexec.toml` is searched here and in parents up to the one with `.git`. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Trusted; replaces the project's file. Left out: what `TOOLEXEC_CONFIG` names. */
+  /** Trusted; replaces the project's file. Default: the file in `TOOLEXEC_CONFIG`. */
   readonly configFile?: string;
-  /** By full key name, values as they would stand in the file. */
+  /** By full key name, in the file's notation. */
   readonly flags?: Readonly<Record<string, unknown>>;
-  /** Left out: the one place where the administrator's file is. For tests, which may not write there. */
+  /** Default: the fixed path. For tests, which may not write there. */
   readonly administrator?: AdministratorPlace;
 }
 
 export interface ResolvedConfig {
-  /** What something names, as options. */
+  /** All explicit settings as options. */
   readonly configuration: Configuration;
-  /** Every key, in the order of the table. */
+  /** Every key, in table order. */
   readonly settings: readonly ResolvedSetting[];
   readonly project?: { readonly file: string; readonly trusted: boolean };
-  /** The person's own configuration, when it exists. */
+  /** The person's own configuration, if it exists. */
   readonly userFile?: string;
-  /** The administrator's, when it exists and counts. */
+  /** The administrator's file, if it exists and counts. */
   readonly administratorFile?: string;
   readonly ignored: readonly IgnoredSetting[];
   /** One line each. */
@@ -65,10 +65,10 @@ export interface ResolvedConfig {
 }
 
 /**
- * The configuration of the command (D113–D123): options beat `TOOLEXEC_*`, which beats the project's file, which beats
- * the person's own, which beats the default. A project's file that is not trusted may only tighten; and nothing
- * does more than tighten what the administrator's file has fixed.
- * @throws ToolError `config_invalid` with the place of the first problem of the first source that has any.
+ * Resolves the command's configuration (D113–D123): options override `TOOLEXEC_*`, which overrides the
+ * project's file, which overrides the person's own, which overrides the default. An untrusted project file
+ * may only tighten, and nothing may loosen the administrator's settings.
+ * @throws ToolError `config_invalid` with the position of the first problem in the first faulty source.
  */
 export function resolveConfig(sources: ConfigSources): ResolvedConfig {
   const { cwd, env, flags = {} } = sources;

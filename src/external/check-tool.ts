@@ -17,7 +17,7 @@ import { sampleArguments } from './sample-arguments.js';
 import type { SchemaDocument } from './schema-document.js';
 import { type ServedAnswer, ServingFault, ServingProcess } from './serving-process.js';
 
-/** One situation that a tool was put into. */
+/** One test of a tool. */
 export interface CheckStep {
   readonly name: string;
   readonly verdict: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -26,26 +26,29 @@ export interface CheckStep {
 
 export interface ToolCheck {
   readonly path: string;
-  /** `broken`: a step has failed. `usable`: there are warnings. */
+  /** `broken`: a step failed. `usable`: there are warnings. */
   readonly verdict: 'good' | 'usable' | 'broken';
   readonly steps: readonly CheckStep[];
 }
 
 export interface CheckOptions {
-  /** For real calls. Left out: made from the schema, for a tool that says that it changes nothing; else none is made. */
+  /**
+   * For real calls. Default: generated from the schema, for a tool that declares no changes; otherwise no
+   * call is made.
+   */
   readonly args?: JsonObject;
-  /** For each call; default 10000. */
+  /** Time limit of each call; default 10000. */
   readonly timeoutMs?: number;
-  /** After which one call is broken off; default 50. */
+  /** When one call is interrupted; default 50. */
   readonly breakOffMs?: number;
-  /** Told of each step as it is done. */
+  /** Called after each step. */
   readonly onStep?: (step: CheckStep) => void;
 }
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const IDLE = new AbortController().signal;
 
-/** Runs a program the way calls do, and in the ways that calls go wrong, and says what came of it. */
+/** Runs a program the way calls do, including failures, and reports the results. */
 export async function checkTool(given: string, options: CheckOptions = {}): Promise<ToolCheck> {
   const path = resolve(given);
   const steps: CheckStep[] = [];
@@ -132,7 +135,7 @@ async function* callSteps(
   yield await run.endedEarly(args);
 }
 
-/** It says that it changes nothing. */
+/** It declares that it changes nothing. */
 function isHarmless({ effects }: SchemaDocument): boolean {
   return effects?.every((effect) => effect.kind === 'read' || isReadingCall(effect)) === true;
 }
@@ -145,7 +148,7 @@ type AnswerOf = (stdout: Uint8Array) => ReturnType<typeof readResult>;
 
 const NO_RESULT = { fault: 'it gave no result' } as const;
 
-/** What a program that streams has written. */
+/** Parses the lines of a streaming program. */
 function readLines(stdout: Uint8Array, output: Checker): ReturnType<typeof readResult> {
   const reader = new StreamReader({ emit: () => undefined }, MAX_OUTPUT_BYTES);
   void reader.push(stdout);
@@ -188,7 +191,7 @@ class CheckedRuns {
     );
   }
 
-  /** It is asked whether it listens, and gets the same call twice. */
+  /** Checks that it answers a ping and gets the same call right twice. */
   async serves(args: JsonObject, output: Checker): Promise<CheckStep> {
     const late = new AbortController();
     const forget = systemClock.after(this.#timeoutMs, () => late.abort());
@@ -224,7 +227,7 @@ class CheckedRuns {
     }
   }
 
-  /** What no caller of ours sends; but a tool that takes it for a call does not look at its arguments. */
+  /** Our own calls never send this, but a tool that accepts it does not check its arguments. */
   async brokenInput(): Promise<CheckStep> {
     const ended = await this.#run('{"broken":', this.#timeoutMs);
     if (typeof ended === 'string') return failed('broken input', ended);
@@ -248,7 +251,7 @@ class CheckedRuns {
       : ok('ended early', `it ends within ${Math.round(ended.durationMs - this.#breakOffMs)} ms of SIGTERM`);
   }
 
-  /** A text: why it could not be run. */
+  /** A text: why it could not run. */
   async #run(input: string, limitMs: number): Promise<ProgramOutcome | string> {
     const late = new AbortController();
     const forget = systemClock.after(limitMs, () => late.abort());

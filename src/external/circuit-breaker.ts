@@ -14,18 +14,18 @@ import { systemClock } from '../platform/clock/clock.js';
 import type { CallRunner, ExternalCall } from './run-tool.js';
 
 export interface BreakerOptions {
-  /** Failures one after the other; default 5. */
+  /** Consecutive failures; default 5. */
   readonly threshold?: number;
-  /** For how long the tool is then left alone; default 30000. */
+  /** How long the tool is then left alone; default 30000. */
   readonly cooldownMs?: number;
 }
 
-/** A tool that failed too often in a row is left alone for a while; then one call shows whether it works again. */
+/** Stops calling a tool for a while after several failures in a row; then one call tests it. */
 export class CircuitBreakers {
   readonly #options: Required<BreakerOptions> | undefined;
   readonly #circuits = new Map<string, Circuit>();
 
-  /** @param options undefined: every call is let through. */
+  /** @param options undefined: every call passes. */
   constructor(options: Required<BreakerOptions> | undefined) {
     this.#options = options;
   }
@@ -40,7 +40,7 @@ export class CircuitBreakers {
     return this.#circuits.get(name)?.read() ?? { state: 'closed' };
   }
 
-  /** A program that was replaced is another: it may have been mended. */
+  /** A replaced program gets a new breaker, because it may be fixed. */
   #circuitOf({ name, tool }: ExternalCall, options: Required<BreakerOptions>): Circuit {
     const known = this.#circuits.get(name);
     if (known !== undefined && known.print === tool.print) return known;
@@ -57,7 +57,7 @@ class Circuit {
 
   constructor(print: string | undefined, { threshold, cooldownMs }: Required<BreakerOptions>) {
     this.print = print;
-    // A trial that was broken off has shown nothing: the tool is left alone for as long again.
+    // An interrupted trial proves nothing: the waiting time starts again.
     const counts = (code: ErrorCode | undefined): boolean =>
       code !== undefined && (FAILURES.has(code) || this.#policy.state === CircuitState.HalfOpen);
     const failure = handleWhen((error) => counts(isToolError(error) ? error.code : 'execution_failed'));
@@ -71,7 +71,7 @@ class Circuit {
   }
 
   async run(call: ExternalCall, next: CallRunner): Promise<ToolOutput> {
-    // While one call tries, others would wait for it.
+    // During a trial, other calls would have to wait for it.
     if (this.#policy.state === CircuitState.HalfOpen) throw this.#refusal(call);
     try {
       return await this.#policy.execute(() => next(call));
@@ -100,7 +100,9 @@ class Circuit {
   }
 }
 
-/** These speak against the program. A call that was cancelled, or was planned with an older program, does not. */
+/**
+ * Failures that count against the program. A cancelled call, or one planned with an older program, does not.
+ */
 const FAILURES: ReadonlySet<ErrorCode> = new Set([
   'execution_failed',
   'invalid_tool_output',

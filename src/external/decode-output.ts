@@ -1,6 +1,6 @@
 const STRICT = new TextDecoder('utf-8', { fatal: true });
 
-/** Bytes as text; undefined where they are no UTF-8. */
+/** Decodes UTF-8; undefined if it is invalid. */
 export function decodeStrictly(bytes: Uint8Array): string | undefined {
   try {
     return STRICT.decode(bytes);

@@ -10,12 +10,12 @@ import { plainText } from './plain-text.js';
 import type { SchemaDocument } from './schema-document.js';
 import { parseSchemaDocument, SchemaDocumentError } from './schema-document.js';
 
-/** What came of asking a program for its description. */
+/** The result of asking a program for its description. */
 export type Description =
   | { readonly status: 'ready'; readonly document: SchemaDocument; readonly text: string }
   | { readonly status: 'schema-unknown' | 'error'; readonly reason: string };
 
-/** E039: it may not keep a program from starting up. */
+/** E039: a slow program must not delay the start. */
 export const SCHEMA_TIMEOUT_MS = 5_000;
 const MAX_SCHEMA_BYTES = 1024 * 1024;
 const KEPT_ERROR_BYTES = 8 * 1024;
@@ -28,7 +28,7 @@ export interface DescribeRequest {
   readonly timeoutMs?: number;
 }
 
-/** Runs `PATH --schema`, for at most 5 s. Never rejects: that it cannot be started is an answer too. */
+/** Runs `PATH --schema` for at most 5 s. Never rejects: a failed start is a result too. */
 export async function describeProgram(request: DescribeRequest): Promise<Description> {
   const { name, path, env, signal, timeoutMs = SCHEMA_TIMEOUT_MS } = request;
   const flaw = whyNoProgram(path);
@@ -56,10 +56,13 @@ export async function describeProgram(request: DescribeRequest): Promise<Descrip
   }
 }
 
-/** D120: both tell a tool that it was started for one call, and not as a server. */
+/** D120: both variables tell a tool that it was started for one call, not as a server. */
 export const MODE_VARIABLES = { TOOLEXEC_TOOL_MODE: 'subprocess', GIBSON_TOOL_MODE: 'subprocess' } as const;
 
-/** The environment of a program: the same object for the same one, so that it is handed over once for many starts. */
+/**
+ * The environment of a program. The same input gives the same object, so it is transferred once for many
+ * starts.
+ */
 export function toolEnvironment(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   let whole = environments.get(env);
   if (whole === undefined) {
@@ -71,7 +74,7 @@ export function toolEnvironment(env: Readonly<Record<string, string>>): Readonly
 
 const environments = new WeakMap<object, Readonly<Record<string, string>>>();
 
-/** What a program says of itself, from what it has printed. */
+/** Parses the description that a program printed. */
 export function readDescription(
   text: string,
   name: string,
@@ -103,5 +106,5 @@ function lastLine(text: string): string {
   return plainText(text.trim().split('\n').at(-1) ?? '').slice(0, 300);
 }
 
-/** Of a tool that did not say: any object. */
+/** The schema of a tool without a description: any object. */
 export const ANY_OBJECT: JsonSchema = Object.freeze({ type: 'object' });

@@ -3,23 +3,23 @@ import canonicalize from 'canonicalize';
 import type { ExternalToolChange } from '../contract/external.js';
 import type { Description } from './describe-program.js';
 
-/** A program as it was found, and what it says of itself: never changed, only replaced. */
+/** A program and its description. Never changed, only replaced. */
 export interface DescribedTool {
   readonly name: string;
   readonly path: string;
-  /** Whether what it declares of its effects is believed. */
+  /** Whether its declared effects are believed. */
   readonly trusted: boolean;
-  /** Of the file that described itself; undefined where it was not started. */
+  /** Identifies the file that described itself; undefined if it was not started. */
   readonly print: string | undefined;
   readonly description: Description;
-  /** What of it has changed since it was approved. */
+  /** The parts that have changed since approval. */
   readonly changed: readonly ExternalToolChange[];
 }
 
-/** What a person has approved of a tool: a hash of each part of its description. */
+/** A person's approval of a tool: a hash of each part of its description. */
 export type Approval = Readonly<Record<ExternalToolChange, string>>;
 
-/** Undefined for a program that did not describe itself: there is nothing to approve. */
+/** Undefined for a program without a description, because there is nothing to approve. */
 export function approvalOf(description: Description): Approval | undefined {
   if (description.status !== 'ready') return undefined;
   const { document } = description;
@@ -31,7 +31,7 @@ export function approvalOf(description: Description): Approval | undefined {
   };
 }
 
-/** The parts that are not as they were approved. */
+/** The parts that differ from the approved ones. */
 export function changesSince(approved: Approval, now: Approval): readonly ExternalToolChange[] {
   return PARTS.filter((part) => approved[part] !== now[part]);
 }

@@ -9,19 +9,19 @@ import type { RememberedTools } from './remembered-tools.js';
 export interface Discovery {
   readonly directories: readonly string[];
   readonly isTrusted: (directory: string) => boolean;
-  /** Programs that are asked at a time. */
+  /** How many programs are asked at a time. */
   readonly concurrency: number;
   readonly environment: () => Readonly<Record<string, string>>;
   readonly remembered: RememberedTools;
-  /** What counts of a description, where the options ask for more than a valid one. */
+  /** Applies the options that require more than a valid description. */
   readonly accept: (name: string, description: Description) => Description;
   readonly signal: AbortSignal;
 }
 
 /**
- * Every program of the directories with what it says of itself, by name. One that is as it was is not run again.
- * @param earlier what was found the last time.
- * @throws ToolError `config_invalid` for what is no directory.
+ * All programs in the directories with their descriptions, by name. An unchanged program is not run again.
+ * @param earlier the previous result.
+ * @throws ToolError `config_invalid` for a path that is not a directory.
  */
 export async function discover(
   discovery: Discovery,
@@ -51,7 +51,7 @@ async function describe(
     return { name, path, trusted, print: undefined, description: { status: 'error', reason: refused } };
   }
   const print = programPrint(path);
-  // A failure may have had a reason outside of the file: such a program is asked again.
+  // A failure may have had a cause outside the file, so such a program is asked again.
   if (earlier?.print === print && print !== undefined && earlier?.description.status === 'ready') {
     return { name, path, trusted, print, description: earlier.description };
   }
@@ -68,10 +68,10 @@ async function describe(
   return { name, path, trusted, print, description };
 }
 
-/** A file that changed so shortly before it was looked at may change again without another time stamp. */
+/** A file that changed this recently may change again with the same time stamp. */
 const RACY_MS = 2_000;
 
-/** What the same file said earlier: the same by its size, times and number, or else by its content. */
+/** The earlier description of the same file: the same by size, times and inode, otherwise by content. */
 function recall(
   { name, path }: FoundProgram,
   print: string,
@@ -93,12 +93,12 @@ function tryHash(path: string): string | undefined {
   try {
     return hashFile(path);
   } catch {
-    // Some programs may be run, and not read.
+    // Some programs can be run but not read.
     return undefined;
   }
 }
 
-/** What is seen for the first time is what the directory was configured with: later changes are told against it. */
+/** The first description of a program counts as approved; later changes are reported against it. */
 function withChanges(tool: Undated, remembered: RememberedTools): DescribedTool {
   const now = approvalOf(tool.description);
   if (now === undefined) return { ...tool, changed: [] };

@@ -1,7 +1,7 @@
 import type { Effect } from '../contract/effect.js';
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.js';
 
-/** One declared effect, whose texts name arguments: `{ "kind": "read", "path": "{path}" }`. */
+/** One declared effect with placeholders for arguments: `{ "kind": "read", "path": "{path}" }`. */
 export interface EffectTemplate {
   readonly kind: Effect['kind'];
   readonly fields: readonly TemplateField[];
@@ -12,7 +12,7 @@ interface TemplateField {
   readonly parts: readonly (string | Placeholder)[];
 }
 
-/** `{path}`: must be given. `{path?}`: without it there is no such effect. `{path=.}`: without it, this. */
+/** `{path}`: required. `{path?}`: without the argument there is no such effect. `{path=.}`: a default. */
 interface Placeholder {
   readonly argument: string;
   readonly optional: boolean;
@@ -20,8 +20,8 @@ interface Placeholder {
 }
 
 /**
- * The fields of the effects that a tool in another process can have. Commands are left out: the policy reads those as this
- * program would run them, and it is not this program that runs them.
+ * The effect fields for a tool in another process. Commands are excluded: the policy would judge how this
+ * program runs them, but another program does.
  */
 const FIELDS: Readonly<Partial<Record<Effect['kind'], readonly string[]>>> = {
   read: ['path'],
@@ -35,8 +35,8 @@ const OPTIONAL = new Set(['resource']);
 const ACCESS = ['read', 'write', 'destroy'];
 
 /**
- * Reads `effects` of a schema document.
- * @throws Error whose message says what is wrong, as a clause.
+ * Parses `effects` of a schema document.
+ * @throws Error with a clause that names the fault.
  */
 export function parseEffectTemplates(given: unknown, inputSchema: JsonSchema): readonly EffectTemplate[] {
   if (!Array.isArray(given)) throw new Error('a list is expected');
@@ -74,7 +74,7 @@ function parseParts(text: string, where: string, required: readonly string[]): (
   for (const match of text.matchAll(PLACEHOLDER)) {
     const [all, argument = '', mark] = match;
     if (match.index > at) parts.push(text.slice(at, match.index));
-    // An argument that may be missing would silently take its effect with it.
+    // Without a missing argument the effect would silently disappear.
     if (mark === undefined && !required.includes(argument)) {
       throw new Error(
         `${where} names {${argument}}, which input_schema does not require; write {${argument}?} for "no such effect without it", or {${argument}=default}`,
@@ -96,7 +96,7 @@ function requiredOf({ required }: JsonSchema): readonly string[] {
 }
 
 /**
- * The effects of one call. A list in the place of a whole text gives an effect for each item.
+ * The effects of one call. A list in place of a whole text gives one effect per item.
  * @throws TypeError for an argument that is neither a text, a number nor a list of them.
  */
 export function effectsFor(templates: readonly EffectTemplate[], args: JsonObject): readonly Effect[] {
@@ -109,11 +109,11 @@ function expand({ kind, fields }: EffectTemplate, args: JsonObject): Effect[] {
     const texts = textsFor(parts, args);
     drafts = drafts.flatMap((draft) => texts.map((text) => ({ ...draft, [name]: text })));
   }
-  // The fields are those of the kind: the engine checks them again.
+  // The fields match the kind; the executor checks them again.
   return drafts.map((draft) => ({ kind, ...draft }) as unknown as Effect);
 }
 
-/** None: there is no such effect. */
+/** Empty: there is no such effect. */
 function textsFor(parts: TemplateField['parts'], args: JsonObject): readonly string[] {
   const [only] = parts;
   if (parts.length === 1 && typeof only === 'object') {

@@ -18,47 +18,53 @@ import type { BeginSpan } from './trace-context.js';
 import type { VersionRanges } from './version-ranges.js';
 import type { WarmOptions } from './warm-pool.js';
 
-/** Of `discoverTools`. */
+/** Options of `discoverTools`. */
 export interface DiscoverOptions {
   /**
-   * Directories whose tools are believed what they declare of their effects; true: all of them. Default: none, and every
-   * call has unknown effects.
+   * Directories whose tools' declared effects are believed; true for all. Default: none, so every call has
+   * unknown effects.
    */
   readonly trusted?: true | readonly string[];
-  /** The directories are watched, and looked at again when something changes. Default false. */
+  /** Watches the directories and refreshes after changes. Default false. */
   readonly watch?: boolean;
-  /** Told after a refresh that has changed something. What it throws is logged. */
+  /** Called after a refresh with changes. Its errors are logged. */
   readonly onChange?: (report: ExternalToolsReport) => void;
-  /** Programs that are asked for their schema at a time; default 8. */
+  /** How many programs are asked for their schema at a time; default 8. */
   readonly concurrency?: number;
-  /** Of one result; a tool that writes more is ended. Default 16777216. */
+  /** Maximum size of one result; a tool that writes more is ended. Default 16777216. */
   readonly maxOutputBytes?: number;
-  /** While programs are asked for their schema; at calls the executor's own holds. */
+  /** For asking programs for their schema; calls use the executor's environment. */
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
   /**
-   * Where descriptions and approvals are remembered. Default: `toolexec/external` in `$XDG_STATE_HOME`; false: nowhere, so
-   * every start runs every program, and nothing is known of what was approved.
+   * Stores descriptions and approvals. Default: `toolexec/external` in `$XDG_STATE_HOME`. False: nothing is
+   * stored, so every start runs every program, and changes since approval are unknown.
    */
   readonly stateDirectory?: string | false;
   /**
-   * Ranges that the versions of tools must be within, by name, as npm writes them (`{ slug: '^1.2' }`). A tool outside of
-   * its range has the status `error`.
+   * Version ranges of tools by name, in npm syntax (`{ slug: '^1.2' }`). A tool outside its range has the
+   * status `error`.
    */
   readonly versions?: VersionRanges;
-  /** Milliseconds that a call may take, by tool; beats what the tool says of itself, and every configured time limit. */
+  /**
+   * Time limits of calls in milliseconds, by tool. They override the tool's own value and every configured
+   * limit.
+   */
   readonly timeouts?: Readonly<Record<string, number>>;
-  /** Calls that run at a time, of each tool or by name. Others wait; conversations take turns. Default: no limit. */
+  /**
+   * Concurrent calls, for each tool or by name. Other calls wait; conversations take turns. Default: no
+   * limit.
+   */
   readonly maxConcurrent?: ConcurrencyLimits;
   /**
-   * After `threshold` failures in a row (5) a tool is left alone for `cooldownMs` (30000): its calls are answered with
-   * `circuit_open`. False: never.
+   * After `threshold` consecutive failures (5) the tool is not called for `cooldownMs` (30000): calls are
+   * answered with `circuit_open`. False: no breaker.
    */
   readonly breaker?: false | BreakerOptions;
-  /** Processes of tools that can serve many calls. False: every call has a process of its own. */
+  /** Processes that serve many calls. False: every call starts its own process. */
   readonly warm?: false | WarmOptions;
-  /** Gives the span of a call to the tool (`TRACEPARENT`, `TRACESTATE`), and is told its end. */
+  /** Begins a span for a call, passes it to the tool (`TRACEPARENT`, `TRACESTATE`), and ends it. */
   readonly trace?: BeginSpan;
-  /** Default: silent. */
+  /** Default: no log. */
   readonly logger?: Pick<Logger, 'warn'>;
 }
 

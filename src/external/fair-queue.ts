@@ -1,11 +1,11 @@
-/** Waits for a turn: those of one conversation, in their order. */
+/** A waiting call; calls of one conversation keep their order. */
 interface Waiter {
   readonly go: () => void;
 }
 
 /**
- * Lets so many run at a time. Where several conversations wait, they take turns: one with a hundred calls does not keep
- * another's single call waiting behind all of them. Within a conversation the order is that of arrival.
+ * Limits the number of running calls. Waiting conversations take turns, so one with a hundred calls does not
+ * delay another's single call. Within a conversation, calls run in order of arrival.
  */
 export class FairQueue {
   readonly #lanes = new Map<object, Waiter[]>();
@@ -16,7 +16,7 @@ export class FairQueue {
     this.#limit = limit;
   }
 
-  /** Those that run go on. */
+  /** Running calls continue. */
   set limit(limit: number) {
     this.#limit = limit;
     this.#letIn();
@@ -27,7 +27,7 @@ export class FairQueue {
     return this.#running === 0 && this.#lanes.size === 0;
   }
 
-  /** What gives the turn back, to be called once; undefined: it would have to wait. */
+  /** Returns the release function, to be called once; undefined if it would have to wait. */
   tryTake(): (() => void) | undefined {
     if (this.#running >= this.#limit || this.#lanes.size > 0) return undefined;
     this.#running++;
@@ -35,9 +35,9 @@ export class FairQueue {
   }
 
   /**
-   * @param lane whose turn it is: the same object for all calls of a conversation.
-   * @returns what gives the turn back; to be called once.
-   * @throws the signal's reason when it aborts while it waits.
+   * @param lane the conversation: the same object for all its calls.
+   * @returns the release function, to be called once.
+   * @throws the signal's reason if it aborts during the wait.
    */
   async take(lane: object, signal: AbortSignal): Promise<() => void> {
     return this.tryTake() ?? this.#wait(lane, signal);
@@ -80,7 +80,7 @@ export class FairQueue {
       if (next === undefined) return;
       const [lane, waiting] = next;
       const waiter = waiting.shift();
-      // Behind all others, if it waits for more.
+      // After all others, if it waits for more.
       this.#lanes.delete(lane);
       if (waiting.length > 0) this.#lanes.set(lane, waiting);
       this.#running++;

@@ -7,15 +7,15 @@ import { homeDirectory } from '../platform/runtime/environment.js';
 /** An executable file of a tools directory. */
 export interface FoundProgram {
   readonly name: string;
-  /** Absolute, as it stands in its directory. */
+  /** Absolute, in its directory. */
   readonly path: string;
-  /** Of its directory. */
+  /** As configured for its directory. */
   readonly trusted: boolean;
-  /** Why it must not be started, or cannot be called; it was not started. */
+  /** Why it may not be started, or cannot be called; it was not started. */
   readonly refused?: string;
 }
 
-/** The directories as paths: `~` is the user's home. @throws ToolError `config_invalid` for what is no path. */
+/** Resolves directories; `~` is the user's home. @throws ToolError `config_invalid` for an invalid path. */
 export function resolveDirectories(given: unknown, label: string): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   return list.map((directory) => {
@@ -29,9 +29,9 @@ export function resolveDirectories(given: unknown, label: string): readonly stri
 }
 
 /**
- * The executable files of the directories, by name; hidden files and sub-folders do not count. A directory that does not
- * exist has none. Where a name comes twice, the first directory wins, and the other says so.
- * @throws ToolError `config_invalid` for what is no directory, or cannot be read.
+ * The executable files in the directories, by name, without hidden files and sub-folders. A missing directory
+ * has none. If a name occurs twice, the first directory wins, and the other entry says so.
+ * @throws ToolError `config_invalid` for a path that is not a directory, or unreadable.
  */
 export function findPrograms(
   directories: readonly string[],
@@ -62,7 +62,7 @@ export function findPrograms(
   return found.sort(byNameAndPath);
 }
 
-/** One file, wherever it lies. */
+/** One file in any place. */
 export function findProgramAt(path: string): Omit<FoundProgram, 'trusted'> {
   const name = toolName(basename(path));
   const target = targetOf(path);
@@ -96,7 +96,7 @@ function isProgram(path: string): boolean {
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The file's name; without its ending where only that makes it a name that models may use (`count.py`). */
+/** The file's name, without its extension if only that makes it a valid tool name (`count.py`). */
 function toolName(file: string): string {
   if (NAME.test(file)) return file;
   const stem = basename(file, extname(file));
@@ -124,7 +124,7 @@ function byNameAndPath(one: FoundProgram, other: FoundProgram): number {
   return 0;
 }
 
-/** Tells one state of a program from the next, without reading it; undefined where it is gone. */
+/** Identifies the state of a program file without reading it; undefined if it is gone. */
 export function programPrint(path: string): string | undefined {
   const real = realPath(path);
   return real === undefined ? undefined : filePrint(real);

@@ -1,10 +1,10 @@
 import { FairQueue } from './fair-queue.js';
 import { type CallRunner, documentOf, type ExternalCall, stopped } from './run-tool.js';
 
-/** Of all tools, or by name. */
+/** For all tools, or by name. */
 export type ConcurrencyLimits = number | Readonly<Record<string, number>>;
 
-/** Lets no more calls of a tool run at a time than its document and the options allow: the lower of both. */
+/** Limits the concurrent calls of a tool to the lower of its document's and the options' limit. */
 export function limitCalls(limits: ConcurrencyLimits | undefined, next: CallRunner): CallRunner {
   const queues = new Map<string, FairQueue>();
   return async (call) => {
@@ -13,7 +13,7 @@ export function limitCalls(limits: ConcurrencyLimits | undefined, next: CallRunn
     if (known === undefined && limit === Number.POSITIVE_INFINITY) return next(call);
     const queue = known ?? new FairQueue(limit);
     queues.set(call.name, queue);
-    // The document may be another than that of the call before.
+    // The document may differ from that of the previous call.
     queue.limit = limit;
     const giveBack = queue.tryTake() ?? (await turn(queue, call));
     try {
@@ -24,7 +24,7 @@ export function limitCalls(limits: ConcurrencyLimits | undefined, next: CallRunn
   };
 }
 
-/** @throws ToolError where the call is stopped while it waits. */
+/** @throws ToolError if the call is stopped during the wait. */
 export async function turn(queue: FairQueue, call: ExternalCall): Promise<() => void> {
   try {
     return await queue.take(call.ctx.memory, call.signal);

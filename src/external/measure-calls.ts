@@ -5,7 +5,7 @@ import { systemClock } from '../platform/clock/clock.js';
 import type { MetricsBook } from './metrics.js';
 import type { CallRunner } from './run-tool.js';
 
-/** Counts an attempt, whatever comes of it. */
+/** Counts every attempt, successful or not. */
 export function measureCalls(metrics: MetricsBook, next: CallRunner): CallRunner {
   return (call) => {
     const at = systemClock.now();
@@ -16,7 +16,7 @@ export function measureCalls(metrics: MetricsBook, next: CallRunner): CallRunner
   };
 }
 
-/** @param ended told how long it took, and with which code it failed. */
+/** @param ended receives the duration and the error code of a failure. */
 export async function timed(
   run: () => Promise<ToolOutput>,
   ended: (durationMs: number, code: ErrorCode | undefined) => void,

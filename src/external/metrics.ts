@@ -1,14 +1,14 @@
 import type { ExternalToolMetrics } from '../contract/external.js';
 import type { ErrorCode } from '../errors/catalogue.js';
 
-/** Durations that percentiles are taken of: the newest. */
+/** How many recent durations are kept for percentiles. */
 const KEPT = 1_000;
 
-/** Counts the attempts of tools by name: they outlive a tool's program. */
+/** Counts attempts by tool name. The counts survive a replaced program. */
 export class MetricsBook {
   readonly #counters = new Map<string, Counter>();
 
-  /** @param startedAt milliseconds since the epoch. @param failure left out: it succeeded. */
+  /** @param startedAt milliseconds since the epoch. @param failure left out for a success. */
   record(name: string, startedAt: number, durationMs: number, failure?: ErrorCode): void {
     const counter = this.#counters.get(name) ?? newCounter();
     this.#counters.set(name, counter);
@@ -21,7 +21,7 @@ export class MetricsBook {
     counter.failures.set(failure, (counter.failures.get(failure) ?? 0) + 1);
   }
 
-  /** A copy. */
+  /** Returns a copy. */
   read(name: string): ExternalToolMetrics {
     const { total, failed, totalMs, lastAt, durations, failures } = this.#counters.get(name) ?? newCounter();
     return {
@@ -50,7 +50,7 @@ function newCounter(): Counter {
   return { total: 0, failed: 0, totalMs: 0, lastAt: undefined, durations: [], failures: new Map() };
 }
 
-/** The smallest duration that so many of a hundred do not exceed. */
+/** The smallest duration that this percentage of attempts does not exceed. */
 export function percentilesOf(durations: readonly number[]): ExternalToolMetrics['percentilesMs'] {
   if (durations.length === 0) return null;
   const sorted = durations.toSorted((one, other) => one - other);

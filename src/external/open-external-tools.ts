@@ -26,12 +26,12 @@ import { ProgramVerifier, verifyFirst } from './verify-program.js';
 import { withinRange } from './version-ranges.js';
 import { WarmPool } from './warm-pool.js';
 
-/** Makes a spec a tool. */
+/** Turns a spec into a tool. */
 export type DefineSpec = (spec: ToolSpec<JsonObject>) => Tool;
 
 /**
- * Looks for programs, asks each what it is, and gives them as tools.
- * @throws ToolError `config_invalid` for a wrong option, and for a directory that is none.
+ * Finds programs, asks for their descriptions, and offers them as tools.
+ * @throws ToolError `config_invalid` for an invalid option or directory.
  */
 export async function openExternalTools(
   directories: string | readonly string[],
@@ -44,7 +44,7 @@ export async function openExternalTools(
 }
 
 /**
- * What is known of the tools is one list, which is replaced as a whole: no reader sees it half changed. A call keeps the
+ * The tools are one list that is replaced as a whole, so no reader sees it half changed. A call keeps the
  * version that it was planned with.
  */
 class ExternalToolService implements ExternalTools {
@@ -88,7 +88,7 @@ class ExternalToolService implements ExternalTools {
     const verified = verifyFirst(verifier, runTool);
     this.#pool = options.warm === undefined ? undefined : new WarmPool(options.warm, verifier, warn);
     this.#breakers = new CircuitBreakers(options.breaker);
-    // From the inside out: what waits, and what is refused, is no attempt.
+    // From the inside out: waiting and refused calls are not attempts.
     const run = limitCalls(
       options.maxConcurrent,
       this.#breakers.around(measureCalls(this.#metrics, this.#pool?.around(verified) ?? verified)),
@@ -165,7 +165,7 @@ class ExternalToolService implements ExternalTools {
     this.#watch?.close();
     this.#closing.abort(new ToolError('cancelled', 'The external tools were closed.'));
     await this.#refreshing;
-    // First the processes that serve: calls wait for their answers.
+    // The serving processes first, because calls wait for their answers.
     await this.#pool?.close();
     await Promise.allSettled(this.#running);
     await this.#letHelpersGo();
@@ -256,7 +256,7 @@ function trustIn(trusted: true | readonly string[] | undefined): Discovery['isTr
   return (directory) => places.some((place) => covers(place, directory));
 }
 
-/** Whether a tool that was made for one fits the other. */
+/** Whether a tool built for one also fits the other. */
 function isSameVersion(one: DescribedTool, other: DescribedTool): boolean {
   return (
     one.path === other.path &&
@@ -268,7 +268,7 @@ function isSameVersion(one: DescribedTool, other: DescribedTool): boolean {
   );
 }
 
-/** A program that does not describe itself is asked at every look, and fails as it did before. */
+/** A program without a description is asked at every refresh, and usually fails the same way. */
 function saysTheSame(one: Description, other: Description): boolean {
   if (one === other) return true;
   if (one.status === 'ready' || other.status === 'ready') return false;

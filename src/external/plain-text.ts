@@ -1,4 +1,7 @@
-/** A stranger's text for people and models: without control, formatting and direction characters; line ends stay. */
+/**
+ * Makes untrusted text safe for people and models: no control, formatting and direction characters; line ends
+ * stay.
+ */
 export function plainText(text: string): string {
   return text.replace(HIDDEN, '');
 }

@@ -1,15 +1,15 @@
 import type { ToolContext } from '../contract/context.js';
 import { LineSplitter, readToolLine } from './tool-lines.js';
 
-/** How a program that speaks in lines has answered. */
+/** The answer of a program that writes lines. */
 export type StreamedAnswer =
   | { readonly value: unknown }
   | { readonly error: string }
   | { readonly fault: string };
 
 /**
- * Reads what a program writes when it says that it streams: `progress` and `stdout` are shown at once, the one `result` is
- * its answer. `broken` aborts at the first line that is none of these, and at anything behind the result.
+ * Reads a program that declares streaming: `progress` and `stdout` lines are shown at once, the single
+ * `result` line is its answer. `broken` aborts at the first other line, and at anything after the result.
  */
 export class StreamReader {
   readonly #context: Pick<ToolContext, 'emit'>;
@@ -26,17 +26,17 @@ export class StreamReader {
     return this.#broken.signal;
   }
 
-  /** Its promise is pending while the reader of what is shown is slower than the program. */
+  /** Its promise is pending while the reader is slower than the program. */
   push(chunk: Uint8Array): void | Promise<void> {
     const lines = this.#lines.push(chunk);
-    // A program that writes too much is ended by the limit of all its output.
+    // A program that writes too much is ended by the total output limit.
     const shown = (lines ?? []).map((line) => this.#take(line)).filter((part) => part instanceof Promise);
     return shown.length === 0 ? undefined : Promise.all(shown).then(() => undefined);
   }
 
-  /** To be called when it has ended. */
+  /** Call it when the program has ended. */
   end(): StreamedAnswer {
-    // A last line need not have an end.
+    // The last line need not end in a line break.
     if (!this.#lines.isEmpty) void this.#take(this.#lines.take());
     return this.#answer ?? { fault: 'it gave no result' };
   }

@@ -3,23 +3,23 @@ import { parseJson } from '../base/parse-json.js';
 import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 import type { Approval } from './described-tool.js';
 
-/** What is known of the program at a path from earlier times. */
+/** The stored facts about a program. */
 interface Remembered {
-  /** Of the file that described itself. */
+  /** Identifies the file that described itself. */
   readonly print: string;
   /** SHA-256 of the file. */
   readonly hash: string;
   /** When that was, in milliseconds since the epoch. */
   readonly at: number;
-  /** What it printed; it was usable. */
+  /** Its output, which was usable. */
   readonly text: string;
 }
 
 type Entries<T> = ReadonlyMap<string, T>;
 
 /**
- * What is remembered of tools from one start of a program to the next: descriptions, so that the second start runs none of
- * them, and what was approved. A file of the user's own that cannot be read or written costs time, and nothing else.
+ * Stores descriptions and approvals of tools between starts, so that the second start runs no program. If the
+ * user's file cannot be read or written, only time is lost.
  */
 export class RememberedTools {
   readonly #file: string | undefined;
@@ -54,11 +54,11 @@ export class RememberedTools {
     this.#isDirty = true;
   }
 
-  /** @returns why it could not be written; undefined: it is, or there was nothing to write. */
+  /** @returns why it could not be written; undefined if it was, or there was nothing to write. */
   save(): unknown {
     if (this.#file === undefined || !this.#isDirty) return undefined;
     try {
-      // Other programs have their own tools there: what they wrote meanwhile stays.
+      // Entries that other programs wrote meanwhile stay.
       updatePrivateFile(this.#file, (bytes) => {
         const there = bytes === undefined ? NOTHING : parse(bytes);
         this.#descriptions = new Map([...there.descriptions, ...this.#descriptions]);
@@ -103,7 +103,7 @@ function read(file: string): Contents {
   }
 }
 
-/** It is our own file, which no other user can write: what does not look like it is left out. */
+/** Only this user can write the file; invalid entries are ignored. */
 function parse(bytes: Uint8Array): Contents {
   let value: unknown;
   try {

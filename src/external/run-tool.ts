@@ -20,31 +20,32 @@ export interface ExternalCall {
   readonly path: string;
   readonly tool: DescribedTool;
   /**
-   * Of the file that was found to be the tool's program just before the call; undefined: it was not looked at yet. Set once,
-   * and not in a copy: that would have to read the signal.
+   * Identifies the program file just before the call; undefined if it was not checked yet. Set once in place,
+   * because a copy would read the signal.
    */
   print: string | undefined;
   readonly args: JsonObject;
   readonly ctx: ToolContext;
-  /** Aborts when the call is stopped, and when the service is closed. Made when it is first asked for. */
+  /** Aborts when the call is stopped or the service is closed. Created on first use. */
   readonly signal: AbortSignal;
-  /** What the program is told of the trace that the call is part of. */
+  /** The trace context for the program. */
   readonly trace: TraceContext | undefined;
-  /** Of standard output. */
+  /** Limit for standard output. */
   readonly maxOutputBytes: number;
-  /** Undefined: any JSON value is a result. */
+  /** Undefined: any JSON value is accepted. */
   readonly output: () => Checker | undefined;
 }
 
-/** What runs a call. Others can be put around it: each gets the call and the next runner. */
+/** Runs a call. Runners wrap each other: each gets the call and the next runner. */
 export type CallRunner = (call: ExternalCall) => Promise<ToolOutput>;
 
 const KEPT_ERROR_BYTES = 64 * 1024;
-/** Characters of standard error that a message, and a success, show. */
+/** How many characters of standard error a message, and a success, show. */
 const SHOWN_ERROR = 2_000;
 
 /**
- * The cold way: one process for one call. Arguments on standard input, one JSON value on standard output, exit code 0.
+ * Starts one process for one call. Arguments on standard input, one JSON value on standard output, exit code
+ * 0.
  * @throws ToolError `spawn_failed`.
  */
 export const runTool: CallRunner = async (call) => {
@@ -64,7 +65,7 @@ export const runTool: CallRunner = async (call) => {
     args: [],
     cwd: ctx.cwd,
     env: environmentOf(call),
-    // With the end of its line: a shell's `read` fails without it.
+    // With a line end, because a shell's `read` fails without it.
     input: `${JSON.stringify(args)}\n`,
     signal: stream === undefined ? signal : AbortSignal.any([signal, broken.signal]),
     maxOutputBytes,
@@ -79,7 +80,7 @@ export const runTool: CallRunner = async (call) => {
   return toOutput(call, outcome, stream);
 };
 
-/** Undefined: the program does not describe itself. */
+/** Undefined if the program has no description. */
 export function documentOf({ tool: { description } }: ExternalCall): SchemaDocument | undefined {
   return description.status === 'ready' ? description.document : undefined;
 }
@@ -89,13 +90,13 @@ function environmentOf({ ctx, trace }: ExternalCall): Readonly<Record<string, st
   return trace === undefined ? env : { ...env, ...traceVariables(trace) };
 }
 
-/** By the names that programs look for (W3C Trace Context). */
+/** The environment variables of W3C Trace Context. */
 function traceVariables(trace: TraceContext): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { TRACEPARENT: traceparent, ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }) };
 }
 
-/** What a process that has ended says of its call. */
+/** Turns the end of a process into the output of its call. */
 function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader | undefined): ToolOutput {
   const { exitCode, signal, stdout, notice, fault } = outcome;
   const said = shownError(outcome);
@@ -109,7 +110,7 @@ function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader
   if (outcome.aborted && call.signal.aborted) {
     const error = stopped(call);
     if (!call.ctx.signal.aborted) throw error;
-    // The engine says why it was stopped; what it had said by then may show what it waited for.
+    // The executor adds why it was stopped; the partial output may show the cause.
     const text = [decodeStrictly(stdout) ?? '', said].filter((part) => part !== '').join('\n');
     return { text: shown(text), metadata, error: { code: error.code, message: error.message } };
   }
@@ -125,10 +126,10 @@ function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader
   });
   if (outcome.overflow) {
     const why = `it wrote more than ${call.maxOutputBytes} bytes, and was ended`;
-    // What was kept of a flood is no answer, and is not shown as one.
+    // The kept part of too much output is not an answer, and is not shown as one.
     return { ...failed('invalid_tool_output', why), text: notice };
   }
-  // One that broke its promise was ended for it: that comes first.
+  // A program that violated the protocol was ended because of that, so this comes first.
   const broken = stream?.broken.aborted === true ? stream.end() : undefined;
   if (broken !== undefined && 'fault' in broken) return failed('invalid_tool_output', broken.fault);
   if (fault !== undefined) return failed(fault.code, fault.why, fault.hint);
@@ -142,14 +143,14 @@ function toOutput(call: ExternalCall, outcome: ToldProgram, stream: StreamReader
   return { ...result, text: shown(result.text ?? JSON.stringify(result.structured)), metadata };
 }
 
-/** Behind the text; before one of which the end will be cut off. */
+/** The notice after the text; or before it, if the text's end will be cut. */
 function withNotice(text: string, notice: string, mostBytes: number): string {
   if (notice === '' || text === '') return text + notice;
   const isCut = Buffer.byteLength(text) + Buffer.byteLength(notice) + 2 > mostBytes;
   return isCut ? `${notice}\n\n${text}` : `${text.trimEnd()}\n\n${notice}`;
 }
 
-/** Why the call was told to stop, as an error: what the engine says, or that the service was closed. */
+/** Why the call was stopped: the executor's reason, or the service was closed. */
 export function stopped({ name, signal }: ExternalCall): ToolError {
   const { reason } = signal;
   return reason instanceof ToolError ? reason : new ToolError('cancelled', `${name} was cancelled.`);
@@ -163,10 +164,10 @@ function shownError({ stderr: { head, tail, omittedBytes, binary } }: ToldProgra
 
 type Result = { readonly structured: object; readonly text?: string } | { readonly fault: string };
 
-/** Deeper nesting is no result that a model could read. */
+/** A model could not read a result with deeper nesting. */
 const LIMITS = { maxDepth: 256, maxValues: 5_000_000 };
 
-/** The one JSON value that a tool has printed, held against its output schema. */
+/** Parses the single JSON value that a tool printed and checks it against the output schema. */
 export function readResult(stdout: Uint8Array, output: Checker | undefined): Result {
   const text = decodeStrictly(stdout);
   if (text === undefined) return { fault: 'its output is no UTF-8 text' };
@@ -179,11 +180,11 @@ export function readResult(stdout: Uint8Array, output: Checker | undefined): Res
     return { fault: `its output is not one JSON value: ${why}` };
   }
   const fault = faultOf(parsed.structured, output);
-  // Any JSON value may stand there; the engine reads it as one.
+  // Any JSON value is allowed; the executor reads it as such.
   return fault === undefined ? (parsed as Result) : { fault };
 }
 
-/** The same for a value that came in a line. */
+/** The same for a value in a line. */
 export function readAnswer(
   answer: { readonly value: unknown } | { readonly fault: string },
   output: Checker | undefined,
@@ -199,13 +200,13 @@ function faultOf(value: unknown, output: Checker | undefined): string | undefine
   return checked.message.replace(/\.$/, '');
 }
 
-/** Where a number has more digits than a double holds, the text that was printed has them all. */
+/** If a number has more digits than a double holds, the printed text keeps them all. */
 function parseValue(text: string): { readonly structured: unknown; readonly text?: string } {
   try {
     return { structured: parseJson(text, LIMITS) };
   } catch (error) {
     const structured = parseJson(text, { ...LIMITS, keepsText: true });
-    // Too large for a double, or named like a prototype, it is no value that could be given on.
+    // A number too large for a double, or a key like `__proto__`, cannot be passed on.
     if (cannotBeGivenOn(structured)) throw error;
     return { structured, text: text.trim() };
   }

@@ -1,7 +1,10 @@
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.js';
 import type { Checker } from '../schema/checker.js';
 
-/** Arguments that a schema accepts, made of its examples, defaults and types; undefined where that does not suffice. */
+/**
+ * Arguments that a schema accepts, built from its examples, defaults and types; undefined if that is not
+ * enough.
+ */
 export function sampleArguments(schema: JsonSchema, input: Checker): JsonObject | undefined {
   const sample = sampleObject(schema);
   const checked = input.check(sample);

@@ -4,7 +4,7 @@ import { compileInput, compileOutput } from '../schema/compile-schema.js';
 import { type EffectTemplate, parseEffectTemplates } from './effect-templates.js';
 import { plainText } from './plain-text.js';
 
-/** What a tool answers to `--schema`, checked. */
+/** A tool's checked answer to `--schema`. */
 export interface SchemaDocument {
   readonly name: string;
   readonly version: string;
@@ -13,27 +13,27 @@ export interface SchemaDocument {
   readonly tags: readonly string[];
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
-  /** What it declares to touch; undefined: it declares nothing. Only believed where its directory is trusted. */
+  /** Its declared effects; undefined if it declares none. Believed only in a trusted directory. */
   readonly effects?: readonly EffectTemplate[];
   /** It may be run again after a crash. Believed like `effects`. */
   readonly idempotent: boolean;
-  /** Its own default; undefined: that of the class `external`. */
+  /** Its default timeout; undefined: that of the class `external`. */
   readonly timeoutMs?: number;
   /** It writes lines while it works, see `ToolLine`. */
   readonly streaming: boolean;
-  /** Started with `--serve` it answers many calls, one after the other. */
+  /** With `--serve` it answers many calls, one after the other. */
   readonly serve: boolean;
-  /** Calls of it that may run at a time; undefined: it does not mind. */
+  /** Its limit for concurrent calls; undefined: no limit. */
   readonly maxConcurrent?: number;
 }
 
-/** The document says too little, or something that cannot be. The message is a clause: `input_schema is missing`. */
+/** The document is incomplete or invalid. The message is a clause: `input_schema is missing`. */
 export class SchemaDocumentError extends Error {}
 
 /**
- * Reads the answer of a tool to `--schema`. Members that are not known are ignored: other programs may have their own.
- * @param toolName what a model calls it.
- * @param options `isKnown`: its schemas were compiled before, and need not be now.
+ * Parses a tool's answer to `--schema`. Unknown members are ignored, because other programs may use them.
+ * @param toolName the name for models.
+ * @param options `isKnown`: its schemas compiled before, and need not be compiled now.
  * @throws SchemaDocumentError
  */
 export function parseSchemaDocument(
@@ -119,7 +119,7 @@ function effectsOf(
     }
   }
   if (!booleanOf(given, 'read_only')) return undefined;
-  // What it reads is not said: it is a reading call of a service like any other.
+  // It does not say what it reads, so it counts as a reading call of a service.
   return parseEffectTemplates([{ kind: 'call', server: 'external', tool: toolName, access: 'read' }], {});
 }
 

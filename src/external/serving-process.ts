@@ -7,17 +7,17 @@ export interface ServingStart {
   readonly path: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Of one line. */
+  /** Limit of one line. */
   readonly maxLineBytes: number;
 }
 
-/** What a request is answered with in the end. */
+/** The final answer to a request. */
 export type ServedAnswer = Extract<ToolLine, { readonly type: 'result' | 'error' | 'pong' }>;
 
 /** The answer cannot be trusted, or none came. The message is a clause: `it ended with exit code 1`. */
 export class ServingFault extends Error {}
 
-/** The same before anything was sent: another process can be asked. */
+/** The same before anything was sent, so another process can be asked. */
 export class NotAsked extends ServingFault {}
 
 interface Pending {
@@ -28,10 +28,10 @@ interface Pending {
 }
 
 /**
- * A program that was started with `--serve`. It answers one request at a time. Each has an id that cannot be guessed, and an
- * answer counts only with the id of the request that is open: an answer that comes late, twice or out of order reaches no
- * other call. After anything unexpected it is ended, and never asked again (`isSound`). A line that comes late, with the id of
- * the request before, is passed over: the open request keeps its process, which gets no further one.
+ * A program started with `--serve`. It answers one request at a time. Each request has an unguessable id, and
+ * only an answer with the id of the open request counts, so a late, repeated or misordered answer reaches no
+ * other call. After anything unexpected the process is ended and gets no further request (`isSound`). A late
+ * line with the previous id is skipped: the open request keeps its process, which gets no further one.
  */
 export class ServingProcess {
   readonly #abort = new AbortController();
@@ -41,14 +41,14 @@ export class ServingProcess {
   readonly #ended: Promise<void>;
   #launched: LaunchedServer | undefined;
   #pending: Pending | undefined;
-  /** The id of the request that was answered last. */
+  /** The id of the last answered request. */
   #answered: string | undefined;
   #isLate = false;
   #fault: ServingFault | undefined;
   #errors = '';
-  /** When it was last of use, by the clock that never jumps. */
+  /** When it was last used, on the monotonic clock. */
   idleSince = systemClock.monotonic();
-  /** Calls that it has answered. */
+  /** The number of answered calls. */
   served = 0;
 
   constructor({ path, cwd, env, maxLineBytes }: ServingStart) {
@@ -74,12 +74,12 @@ export class ServingProcess {
     return this.#fault === undefined && !this.#isLate;
   }
 
-  /** The end of its standard error. It cannot be said of which call it speaks: for the log alone. */
+  /** The end of its standard error. It is not known which call it belongs to, so it is only logged. */
   get errors(): string {
     return this.#errors;
   }
 
-  /** Its number, and what tells it from another with that number. @throws ToolError `spawn_failed`. */
+  /** Its process id and start time. @throws ToolError `spawn_failed`. */
   async identify(): Promise<LaunchedServer['process']> {
     return (await this.#server).process;
   }
@@ -90,7 +90,7 @@ export class ServingProcess {
   }
 
   /**
-   * Sends one line, and waits for the line that answers it. To be called when no other request is open.
+   * Sends one line and waits for its answer. Call it only when no other request is open.
    * @throws ToolError `spawn_failed`; ServingFault.
    */
   async ask(
@@ -111,7 +111,7 @@ export class ServingProcess {
       signal.addEventListener('abort', stop, { once: true });
       server.write(`${JSON.stringify({ ...request, id })}\n`);
     });
-    // It does not keep this program alive, and what waits for its answer does.
+    // The process itself does not keep this program alive; a pending answer does.
     this.#wakefulness.on();
     try {
       const answer = await answering;
@@ -124,7 +124,7 @@ export class ServingProcess {
     }
   }
 
-  /** It reads the end of its input, and is ended if it takes no notice. Resolves when it is gone. */
+  /** Closes its input and ends it if it does not exit. Resolves when it is gone. */
   async end({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#fault ??= new ServingFault('it is being ended');
     this.#launched?.closeInput();
@@ -174,7 +174,7 @@ export class ServingProcess {
     }
   }
 
-  /** An answer with the id of the request before may be meant for the open one: then no other comes. */
+  /** An answer with the previous id may be meant for the open request: then no other comes. */
   #passOver({ id, type }: Addressed, open: Pending): void {
     const reason = 'it wrote a line that belongs to no open request';
     if (id === undefined || id !== this.#answered) {
@@ -192,7 +192,7 @@ export class ServingProcess {
     this.#doubt(reason);
   }
 
-  /** The first doubt is the reason of all that follows. */
+  /** The first doubt is the reason for all later ones. */
   #doubt(reason: string): ServingFault {
     this.#fault ??= new ServingFault(reason);
     this.#abort.abort();
@@ -204,5 +204,5 @@ export class ServingProcess {
 }
 
 const KEPT_ERRORS = 2_000;
-/** How long an answer may take after one that came under the id of the request before. */
+/** How long an answer may take after one with the previous request's id. */
 const LATE_MS = 1_000;

@@ -2,22 +2,22 @@ import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
 import { decodeStrictly } from './decode-output.js';
 
-/** What a program says in one line: while it works, and at its end. */
+/** A line of a program, during its work or at its end. */
 export type ToolLine =
   | { readonly type: 'progress'; readonly text: string }
   | { readonly type: 'stdout'; readonly text: string }
   | { readonly type: 'result'; readonly value: unknown }
   | { readonly type: 'error'; readonly message: string }
-  /** It is there, and listens. */
+  /** It is listening. */
   | { readonly type: 'pong' };
 
-/** Which request a line belongs to; undefined: it does not say. */
+/** The request that a line belongs to; undefined if the line does not say. */
 export type Addressed = ToolLine & { readonly id: string | undefined };
 
-/** Deeper nesting is no result that a model could read. */
+/** A model could not read a result with deeper nesting. */
 const LIMITS = { maxDepth: 256, maxValues: 5_000_000 };
 
-/** Reads a line. `fault` completes the sentence "it failed: …". */
+/** Parses a line. `fault` completes the sentence "it failed: …". */
 export function readToolLine(bytes: Uint8Array): Addressed | { readonly fault: string } {
   const text = decodeStrictly(bytes);
   if (text === undefined) return { fault: 'it wrote a line that is no UTF-8 text' };
@@ -64,7 +64,7 @@ function withText(
   return typeof given === 'string' ? make(given) : { fault: `it wrote a line "${type}" without a text` };
 }
 
-/** Cuts bytes into lines. An empty line is none. */
+/** Splits bytes into lines and skips empty ones. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #chunks: Uint8Array[] = [];
@@ -75,7 +75,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** @returns the lines that have ended; undefined: one is too long. */
+  /** @returns the complete lines; undefined if one is too long. */
   push(chunk: Uint8Array): readonly Uint8Array[] | undefined {
     const lines: Uint8Array[] = [];
     let from = 0;
@@ -89,7 +89,7 @@ export class LineSplitter {
     return this.#length > this.#maxBytes ? undefined : lines;
   }
 
-  /** What has come of a line that has not ended. */
+  /** The incomplete line. */
   take(): Uint8Array {
     const [first] = this.#chunks;
     const line = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
@@ -98,7 +98,7 @@ export class LineSplitter {
     return line;
   }
 
-  /** Nothing of another line has come. */
+  /** No part of another line has arrived. */
   get isEmpty(): boolean {
     return this.#length === 0;
   }

@@ -12,18 +12,20 @@ import type { Span } from './trace-context.js';
 
 export interface SpecParts {
   readonly run: CallRunner;
-  /** Begins what a trace shows of the call. */
+  /** Begins the span of a call. */
   readonly trace: (tool: string, callId: string) => Span | undefined;
   readonly maxOutputBytes: number;
-  /** Of a call, by tool: beats what the tool says. */
+  /** Time limits by tool. They override the tool's own. */
   readonly timeouts: Readonly<Record<string, number>>;
   /** Aborts when the service is closed. */
   readonly closing: AbortSignal;
-  /** Held until the call has ended. */
+  /** Keeps track of a call until it has ended. */
   readonly watch: (running: Promise<unknown>) => void;
 }
 
-/** A described program as a tool like any other: what it may do is said here, and the engine does the rest. */
+/**
+ * Turns a described program into a tool spec. It declares what the tool may do; the executor does the rest.
+ */
 export function toolSpecOf(tool: DescribedTool, parts: SpecParts): ToolSpec<JsonObject> {
   const { name, path, trusted, description, changed } = tool;
   const execute = (args: JsonObject, ctx: ToolContext): Promise<ToolOutput> =>
@@ -102,7 +104,7 @@ async function execution(
   return running;
 }
 
-/** The span ends with the call, whatever comes of it. */
+/** The span ends with the call, successful or not. */
 function traced(span: Span | undefined, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
   if (span === undefined) return run();
   return timed(run, (durationMs, code) => span.end(durationMs, code));

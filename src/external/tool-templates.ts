@@ -1,8 +1,8 @@
-/** A working tool and its test, for a tool author to begin with. */
+/** A working tool and its test, as a starting point for authors. */
 export interface ToolTemplate {
   /** By path, relative to the directory. */
   readonly files: readonly TemplateFile[];
-  /** What to type next. */
+  /** The next commands to type. */
   readonly next: readonly string[];
 }
 
@@ -222,7 +222,7 @@ func TestFailsWithoutAName(t *testing.T) {
 const program = (path: string, text: string): TemplateFile => ({ path, text, executable: true });
 const source = (path: string, text: string): TemplateFile => ({ path, text, executable: false });
 
-/** What stays out of the directory itself is no tool: sources of a compiled language lie in a folder of it. */
+/** Sources of a compiled language lie in a sub-folder, where they are not mistaken for a tool. */
 export const TOOL_TEMPLATES: Readonly<Record<TemplateLanguage, ToolTemplate>> = {
   sh: {
     files: [program('greet', SH), source('greet.test.sh', SH_TEST)],

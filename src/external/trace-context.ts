@@ -2,7 +2,9 @@ import type { ExternalSpan } from '../contract/external.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ErrorCode } from '../errors/catalogue.js';
 
-/** Begins a span for a call. Undefined: the call is not traced. What it throws is logged, and the call goes on. */
+/**
+ * Begins a span for a call. Undefined: the call is not traced. Its errors are logged, and the call continues.
+ */
 export type BeginSpan = (call: {
   readonly tool: string;
   readonly callId: string;
@@ -10,13 +12,13 @@ export type BeginSpan = (call: {
 
 export type Warn = (data: JsonObject, message: string) => void;
 
-/** A span that can be used as it is: checked, and none of its failures is the call's. */
+/** A checked span whose failures never affect the call. */
 export interface Span {
   readonly context: Pick<ExternalSpan, 'traceparent' | 'tracestate'>;
   end(durationMs: number, code: ErrorCode | undefined): void;
 }
 
-/** Called when the call begins, where the program's own active span is known. */
+/** Called when the call begins, while the program's active span is known. */
 export function beginSpan(
   begin: BeginSpan | undefined,
   call: { readonly tool: string; readonly callId: string },
@@ -53,7 +55,7 @@ function isTraceParent(value: unknown): value is string {
   return typeof value === 'string' && PARENT.test(value);
 }
 
-/** Version, trace, span and flags. All zeros, and the version `ff`, are none. */
+/** Version, trace, span and flags. All zeros, and the version `ff`, are invalid. */
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** A list of printable characters, at most as long as everyone must hand on. */
+/** Printable characters, up to the length that every system must pass on. */
 const STATE = /^[\x20-\x7e]{1,512}$/;

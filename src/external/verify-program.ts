@@ -8,18 +8,18 @@ import { programPrint } from './find-programs.js';
 import type { CallRunner } from './run-tool.js';
 
 /**
- * Whether the file of a tool is still the program that described itself: what was planned and approved was planned with
- * that description. A file that was replaced by one that says the same of itself may run.
+ * Checks that a tool's file is still the program that described itself, because the plan and approval rely on
+ * that description. A replacement with the same description may run.
  */
 export class ProgramVerifier {
   readonly #discovery: Pick<Discovery, 'environment' | 'signal' | 'accept'>;
   readonly #current: (path: string) => DescribedTool | undefined;
-  /** Files that were replaced since, by path and print: asked once. */
+  /** Replaced files by path and state; each is asked once. */
   readonly #asked = new Map<string, Promise<Description>>();
-  /** When a tool's file was last found to be as it was, by the clock that never jumps. */
+  /** When a tool's file was last found unchanged, on the monotonic clock. */
   readonly #seenAt = new WeakMap<DescribedTool, number>();
 
-  /** @param current what is known of the program at a path now. */
+  /** @param current the current description of the program at a path. */
   constructor(
     discovery: Pick<Discovery, 'environment' | 'signal' | 'accept'>,
     current: (path: string) => DescribedTool | undefined,
@@ -29,8 +29,8 @@ export class ProgramVerifier {
   }
 
   /**
-   * What tells the file from any other.
-   * @param maxAgeMs so long ago it may have been looked at.
+   * Identifies the file's state.
+   * @param maxAgeMs the maximum age of the last check.
    * @throws ToolError `spawn_failed`, `schema_fetch_failed`; nothing was run.
    */
   verify(tool: DescribedTool, maxAgeMs = 0): Promise<string> | string {
@@ -76,7 +76,7 @@ export class ProgramVerifier {
   }
 }
 
-/** Nothing runs that was not verified. */
+/** Runs only verified programs. */
 export function verifyFirst(verifier: ProgramVerifier, next: CallRunner): CallRunner {
   return async (call) => {
     const verified = verifier.verify(call.tool);

@@ -1,10 +1,10 @@
 import { satisfies, valid } from 'semver';
 import type { Description } from './describe-program.js';
 
-/** By the tool's name: `{ "csv-columns": "^1.2" }`. */
+/** By tool name: `{ "csv-columns": "^1.2" }`. */
 export type VersionRanges = Readonly<Record<string, string>>;
 
-/** A tool whose version is outside of its range cannot be called. */
+/** A tool outside its version range cannot be called. */
 export function withinRange(name: string, description: Description, ranges: VersionRanges): Description {
   const range = Object.hasOwn(ranges, name) ? ranges[name] : undefined;
   if (range === undefined) return description;
@@ -25,7 +25,7 @@ export function withinRange(name: string, description: Description, ranges: Vers
     : { status: 'error', reason: `its version "${version}" is not within ${asked}` };
 }
 
-/** `1.2.3`, also as `v1.2.3`, and without the last parts, which are then zero. */
+/** `1.2.3`, also as `v1.2.3`, and with missing parts as zero. */
 function readVersion(version: string): string | undefined {
   const short = /^v?(\d+)(?:\.(\d+))?$/.exec(version);
   return valid(short === null ? version : `${short[1]}.${short[2] ?? 0}.0`) ?? undefined;

@@ -12,24 +12,24 @@ import type { Warn } from './trace-context.js';
 import type { ProgramVerifier } from './verify-program.js';
 
 export interface WarmOptions {
-  /** Of one tool at a time; default 4. Further calls wait. */
+  /** Processes of one tool at a time; default 4. Further calls wait. */
   readonly processes?: number;
   /**
-   * After so many calls a process makes room for a new one; default 1000. From ten on, the new one is started when a tenth of
-   * them is left, and the old one goes on until that one is ready.
+   * A process is replaced after this many calls; default 1000. From ten on, the successor starts when a tenth
+   * is left, and the old process continues until it is ready.
    */
   readonly maxCalls?: number;
-  /** A process that no call has needed for so long is ended; default 60000. */
+  /** A process without a call for this long is ended; default 60000. */
   readonly idleMs?: number;
-  /** After a pause of so long a process must answer a ping before it gets a call; default 1000. */
+  /** After an idle time of this length, a process must answer a ping before the next call; default 1000. */
   readonly checkAfterMs?: number;
-  /** For how long a process may take to answer its first ping; default 10000. */
+  /** Time limit for a process's first answer to a ping; default 10000. */
   readonly startMs?: number;
 }
 
 /**
- * Processes that go on between calls, of programs that say they can serve (`"serve": true`). Whatever keeps one from being
- * started sends the call the cold way, where it has not been sent yet. A call that was sent is never sent a second time.
+ * Processes that stay between calls, for programs that can serve (`"serve": true`). If one cannot be started,
+ * a call that was not sent yet runs in its own process. A call that was sent is never sent again.
  */
 export class WarmPool {
   readonly #options: Required<WarmOptions>;
@@ -37,7 +37,7 @@ export class WarmPool {
   readonly #warn: Warn;
   readonly #groups = new Map<string, Group>();
   readonly #all = new Set<ServingProcess>();
-  /** The groups that were found with an environment, by the rest of their keys. */
+  /** The groups by environment object and the rest of their key. */
   readonly #found = new WeakMap<object, Map<string, Group>>();
   #sweeping = false;
   #isClosed = false;
@@ -48,16 +48,16 @@ export class WarmPool {
     this.#warn = warn;
   }
 
-  /** @param cold how a call runs in a process of its own: looks at the program first. */
+  /** @param cold runs a call in its own process, after checking the program. */
   around(cold: CallRunner): CallRunner {
-    // The sandbox gives a program a file as its input: there is no serving in it.
+    // The sandbox gives a program a file as input, so it cannot serve.
     return (call) =>
       documentOf(call)?.serve === true && !call.ctx.processes.isConfined()
         ? this.#run(call, cold)
         : cold(call);
   }
 
-  /** Processes of programs that are there no more, or were replaced, get no further call. */
+  /** Processes of removed or replaced programs get no further call. */
   retain(tools: readonly DescribedTool[]): void {
     const current = new Set(tools.map(({ path, print }) => programKey(path, print)));
     for (const [key, group] of this.#groups) {
@@ -75,7 +75,7 @@ export class WarmPool {
   }
 
   async #run(call: ExternalCall, cold: CallRunner): Promise<ToolOutput> {
-    // The environment can be had while the call is young.
+    // The environment is available while the call is young.
     const env = call.ctx.processes.environment({ maxAgeMs: RECENT_MS });
     const verified = this.#verifier.verify(call.tool, RECENT_MS);
     call.print = typeof verified === 'string' ? verified : await verified;
@@ -123,7 +123,7 @@ export class WarmPool {
     return group;
   }
 
-  /** Undefined: none can be had. */
+  /** Undefined if none is available. */
   async #soundOne(
     group: Group,
     call: ExternalCall,
@@ -144,7 +144,7 @@ export class WarmPool {
     env: Readonly<Record<string, string>>,
   ): Promise<ServingProcess | undefined> {
     const { ctx, tool, print } = call;
-    // What is started must be what was planned; a process that serves already is.
+    // A new process must run the planned program; a running one already does.
     if ((await this.#verifier.verify(tool)) !== print) return undefined;
     const server = this.#launch(call, env);
     if (await isAwake(server, this.#options.startMs, ctx.signal)) return server;
@@ -175,13 +175,13 @@ export class WarmPool {
     return server;
   }
 
-  /** When the process that comes after it is started; undefined: with the next call. */
+  /** When the successor is started; undefined: with the next call. */
   get #successorAt(): number | undefined {
     const { maxCalls } = this.#options;
     return maxCalls < SUCCESSOR_FROM ? undefined : maxCalls - Math.floor(maxCalls / 10);
   }
 
-  /** Starts the process that comes after this one, which goes on meanwhile: no call waits for a start. Never rejects. */
+  /** Starts the successor while this process continues, so no call waits for a start. Never rejects. */
   async #replace(
     server: ServingProcess,
     group: Group,
@@ -190,7 +190,7 @@ export class WarmPool {
   ): Promise<void> {
     group.awaited.add(server);
     try {
-      // A program that was replaced is looked at with the next call.
+      // A replaced program is handled by the next call.
       if ((await this.#verifier.verify(call.tool)) !== call.print || this.#isClosed) return;
       const next = this.#launch(call, env);
       if (!(await isAwake(next, this.#options.startMs, NEVER))) return;
@@ -198,7 +198,7 @@ export class WarmPool {
       if (this.#isClosed || group.isRetired) this.#end(next);
       else group.idle.push(next);
     } catch {
-      // The next call starts one, and is told what is wrong.
+      // The next call starts one and reports the fault.
     } finally {
       group.awaited.delete(server);
       const place = group.idle.indexOf(server);
@@ -227,7 +227,7 @@ export class WarmPool {
       if (output.error?.code === 'invalid_tool_output') void server.kill();
       return output;
     } catch (error) {
-      // What it has started is gone when the call is answered.
+      // Everything it started is gone when the call is answered.
       await server.kill();
       if (ctx.signal.aborted || this.#isClosed) throw stopped(call);
       if (!(error instanceof ServingFault) || error instanceof NotAsked) throw error;
@@ -283,35 +283,35 @@ export class WarmPool {
 interface Group {
   readonly program: string;
   idle: ServingProcess[];
-  /** Those whose successors are being started. */
+  /** Processes whose successors are starting. */
   readonly awaited: Set<ServingProcess>;
-  /** As many as there may be processes. */
+  /** One turn per allowed process. */
   readonly turns: FairQueue;
-  /** It could not be started: until then no other attempt. */
+  /** A start failed; no other attempt before this time. */
   coldUntil: number;
   isRetired: boolean;
 }
 
 /**
- * So long ago the environment may have been read, and the file looked at: a process that serves has what it was started
- * with, and to look again for every call takes longer than the call.
+ * How old a look at the environment and the file may be: a serving process keeps its start values, and
+ * another look takes longer than the call.
  */
 const RECENT_MS = 50;
-/** Of fewer calls a process answers exactly so many. */
+/** With fewer calls, a process answers exactly that many. */
 const SUCCESSOR_FROM = 10;
 const NEVER = new AbortController().signal;
 /** How long an idle process may take to answer a ping. */
 const CHECK_MS = 1_000;
-/** For so long a program that answered no ping is run the cold way. */
+/** How long a program that answered no ping is run in separate processes. */
 const COLD_MS = 60_000;
-/** A process that is not needed any more may tidy up for so long. */
+/** How long a process may clean up after it is no longer needed. */
 const GRACE_MS = 500;
 
 function programKey(path: string, print: string | undefined): string {
   return `${path}\0${print ?? ''}`;
 }
 
-/** One that does not answer in time is ended. */
+/** A process that does not answer in time is ended. */
 async function isAwake(server: ServingProcess, withinMs: number, signal: AbortSignal): Promise<boolean> {
   const late = new AbortController();
   const forget = systemClock.after(withinMs, () => late.abort());

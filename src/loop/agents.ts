@@ -5,11 +5,11 @@ import type { Model } from '../contract/model.js';
 
 export interface ModelAgentsOptions {
   readonly model: Model;
-  /** Instructions for a kind of sub-agent. Default: to do the task and give the result. */
+  /** Instructions by kind of sub-agent. Default: to do the task and give the result. */
   readonly system?: (type: string) => string;
-  /** Batches of one sub-agent. Default 20. */
+  /** Maximum batches of one sub-agent. Default 20. */
   readonly maxToolIterations?: number;
-  /** Tokens of one sub-agent, input and output of all its requests together. Default 1,000,000. */
+  /** Maximum tokens of one sub-agent, input and output of all its requests together. Default 1,000,000. */
   readonly maxTokens?: number;
 }
 
@@ -20,7 +20,7 @@ const instructions = (): string =>
   'You do one task for another agent, which sees your last message and nothing else. Do the task with your tools, ' +
   'then answer with what was asked for: facts, paths, and what you have changed.';
 
-/** @param createLoop the loop that such a sub-agent is */
+/** @param createLoop creates the loop of a sub-agent */
 export function loopAgents(
   createLoop: (options: ToolLoopOptions) => ToolLoop,
   {
@@ -75,13 +75,13 @@ function toReply({ text, stopReason, iterations, usage, error }: LoopResult): Ag
 }
 
 export interface CommandAgentsOptions {
-  /** A command of bash. The prompt is its last argument. Its output is the answer. */
+  /** A bash command. The prompt is its last argument, and its output is the answer. */
   readonly command: string;
 }
 
 /**
- * Sub-agents that are a command. It runs as a call of `bash` under the policy, the approver and the command sandbox of
- * the parent: what `bash` may not do, it may not do.
+ * Runs sub-agents as a command. It is a call of `bash` under the parent's policy, approver and command
+ * sandbox, with the same limits.
  */
 export function commandAgents({ command }: CommandAgentsOptions): AgentRunner {
   return async ({ prompt }, { executor, id, signal, emit }) => {

@@ -6,12 +6,12 @@ import type { AssistantMessage, ModelMessage, ToolMessage } from '../contract/mo
 import { answerMessage } from '../models/messages.js';
 
 /**
- * The messages of a conversation, here and in the journal.
+ * The messages of a conversation, in memory and in the journal.
  *
- * 1. A message is recorded before the next step: the assistant's with the id of the batch of its calls, before any of
- *    them runs.
- * 2. Results are recorded by the executor, call by call; the message that holds them is written from there. Only
- *    results that no batch has (mode `parse_only`, `disabled`) are recorded as a message.
+ * 1. A message is recorded before the next step: the assistant's message, with the id of its batch, before
+ *   any of its calls runs.
+ * 2. The executor records results call by call; the message with the results is built from them. Only results
+ *   without a batch (mode `parse_only`, `disabled`) are recorded as a message.
  */
 export class Conversation {
   readonly #messages: ModelMessage[] = [];
@@ -22,7 +22,7 @@ export class Conversation {
   readonly #areRecorded: boolean;
   #resumed: Promise<void> | undefined;
 
-  /** @param given whether it has nothing in the journal yet; whether the executor records the results of its calls */
+  /** @param given whether the journal is still empty; whether the executor records the results */
   constructor(
     name: string,
     executor: Executor,
@@ -39,7 +39,7 @@ export class Conversation {
     return this.#messages;
   }
 
-  /** Once, unless it fails. @throws ToolError `journal_unavailable` */
+  /** Runs once, unless it fails. @throws ToolError `journal_unavailable` */
   resume(): Promise<void> {
     this.#resumed ??= this.#read().catch((error: unknown) => {
       this.#resumed = undefined;
@@ -48,7 +48,7 @@ export class Conversation {
     return this.#resumed;
   }
 
-  /** Whether an earlier response had a call of this id. From now on one has. */
+  /** Whether an earlier response had a call with this id. It is taken from now on. */
   takeId(id: string): boolean {
     const isKnown = this.#ids.has(id);
     this.#ids.add(id);
@@ -60,7 +60,7 @@ export class Conversation {
     this.#messages.push({ role: 'user', content: text });
   }
 
-  /** @param batch of its calls; left out: it has none */
+  /** @param batch the batch of its calls; left out if it has none */
   async addAssistant(message: AssistantMessage, batch?: string): Promise<void> {
     const kept = { message: toJson(message), ...(batch === undefined ? {} : { batch }) };
     await this.#transcript.add('assistant', kept);
@@ -75,7 +75,7 @@ export class Conversation {
   async #read(): Promise<void> {
     const entries = await this.#transcript.read();
     if (entries.length === 0) return;
-    // What a dead process left unfinished has its answers from here on.
+    // After this, calls that a dead process left unfinished have answers.
     await this.#executor.recover();
     const messages: ModelMessage[] = [];
     for (const [index, entry] of entries.entries()) {
@@ -107,14 +107,14 @@ export class Conversation {
     return [message, answerMessage(message, results)];
   }
 
-  /** The calls of this conversation whose approval was deferred. */
+  /** The calls of this conversation that wait for approval. */
   async #waiting(): Promise<ReadonlySet<string>> {
     const batches = await this.#executor.waiting({ conversation: this.#name });
     return new Set(batches.flatMap(({ requests }) => requests.map(({ callId }) => callId)));
   }
 }
 
-/** What came from a model is JSON already; what is undefined in it is left out. */
+/** A model's message is JSON already; undefined members are left out. */
 function toJson(message: AssistantMessage | ToolMessage): JsonValue {
   return JSON.parse(JSON.stringify(message));
 }
@@ -123,7 +123,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// What the journal gives back was written by this class; a message of another program is left out.
+// This class wrote the entries in the journal; a message of another program is skipped.
 function isAssistantMessage(value: unknown): value is AssistantMessage & JsonValue {
   if (!isObject(value)) return false;
   const { role, text, calls, errors, native } = value;

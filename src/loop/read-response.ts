@@ -14,7 +14,7 @@ export interface Answered {
 
 export type LoopResponse =
   | (Answered & { readonly kind: 'whole'; readonly text: string })
-  /** It has no end: its calls are recorded, with the answer that they were not run. */
+  /** An incomplete response: its calls are recorded with the answer that they did not run. */
   | {
       readonly kind: 'cut';
       readonly error: unknown;
@@ -26,14 +26,14 @@ interface Asked {
   readonly model: Model;
   readonly request: ModelRequest;
   readonly incoming: IncomingBatch;
-  /** Whether an earlier response of the conversation had a call of this id. */
+  /** Whether an earlier response of the conversation had a call with this id. */
   readonly isKnown: (id: string) => boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * One response of the model, as it arrives. Each call is recorded when it is whole, before the next event is read
- * further than the journal has to wait (D086); none is run before the response has its end.
+ * Reads one response of the model as it arrives. Each complete call is recorded before reading gets ahead of
+ * the journal (D086); none runs before the end of the response.
  */
 export async function* readResponse(asked: Asked): AsyncGenerator<LoopEvent, LoopResponse, undefined> {
   const { model, request, incoming, signal } = asked;
@@ -70,7 +70,7 @@ export async function* readResponse(asked: Asked): AsyncGenerator<LoopEvent, Loo
   return { kind: 'cut', error: failure?.error, text, usage };
 }
 
-/** What is written of a response while it is read: waited for once, at its end. */
+/** The records of a response while it is read; awaited once, at its end. */
 class Recording {
   readonly #incoming: IncomingBatch;
   readonly #isKnown: (id: string) => boolean;
@@ -90,12 +90,12 @@ class Recording {
     this.#write(this.#incoming.addUnreadable(error));
   }
 
-  /** @throws ToolError `journal_unavailable`: what is not recorded must not run */
+  /** @throws ToolError `journal_unavailable`: an unrecorded call must not run */
   async written(): Promise<void> {
     await Promise.all(this.#writes);
   }
 
-  /** Never rejects: the turn has its reason to end already. */
+  /** Never rejects: the turn already has a reason to end. */
   async drop(): Promise<void> {
     await Promise.allSettled(this.#writes);
     await this.#incoming.drop('the response was cut').catch(() => {});
@@ -107,7 +107,7 @@ class Recording {
   }
 }
 
-/** The events of a stream, which is left as soon as the signal aborts, also where the stream does not take note. */
+/** The events of a stream until the signal aborts, even if the stream ignores the signal. */
 async function* untilAborted(
   open: () => AsyncIterable<ModelEvent>,
   signal: AbortSignal,
@@ -126,7 +126,7 @@ async function* untilAborted(
     isOver = !signal.aborted;
     throw error;
   } finally {
-    // Not waited for: a stream that hangs would hang this as well.
+    // Not awaited: a hanging stream would hang this function too.
     if (!isOver) void Promise.resolve(events.return?.()).catch(() => {});
   }
 }

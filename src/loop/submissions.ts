@@ -3,7 +3,7 @@ import type { ToolCall } from '../contract/call.js';
 import type { SubmittedResult } from '../contract/executor.js';
 import { ToolError } from '../errors/tool-error.js';
 
-/** The results of one batch in mode `parse_only`, which come from outside, in any order (D013). */
+/** The results of a batch in mode `parse_only`. They come from outside, in any order (D013). */
 export class Submissions {
   readonly #calls: readonly ToolCall[];
   readonly #given: (SubmittedResult | undefined)[];
@@ -14,12 +14,12 @@ export class Submissions {
     this.#given = calls.map(() => undefined);
   }
 
-  /** Those without a result. */
+  /** The calls without a result. */
   get calls(): readonly ToolCall[] {
     return this.#calls.filter((_, index) => this.#given[index] === undefined);
   }
 
-  /** In the order of the calls; undefined where nothing was submitted. */
+  /** In call order; undefined without a submission. */
   get given(): readonly (SubmittedResult | undefined)[] {
     return this.#given;
   }
@@ -39,7 +39,7 @@ export class Submissions {
     if (this.calls.length === 0) this.#isWhole();
   }
 
-  /** Waits until every call has its result, or the signal aborts. */
+  /** Waits until every call has a result, or the signal aborts. */
   async whole(signal: AbortSignal): Promise<void> {
     const whole = new Promise<void>((resolve) => {
       this.#isWhole = resolve;

@@ -48,9 +48,9 @@ const RULES: OptionRules<{ [K in keyof ToolLoopOptions]-?: ToolLoopOptions[K] | 
 };
 
 /**
- * A conversation with a model: its answers are streamed, its calls run through the executor and are answered, until it
- * is done (D083). Holds nothing open.
- * @throws ToolError `config_invalid` for a wrong option
+ * Creates a conversation with a model: its answers are streamed, its calls run through the executor, and
+ * their results go back, until the model is done (D083). It keeps nothing open.
+ * @throws ToolError `config_invalid` for an invalid option
  */
 export function createToolLoop(options: ToolLoopOptions): ToolLoop {
   checkOptions('options', options, RULES);
@@ -60,7 +60,7 @@ export function createToolLoop(options: ToolLoopOptions): ToolLoop {
   return new Loop(options);
 }
 
-/** Sub-agents in this process: each a loop of its own, with a budget of its own (C034). */
+/** Runs sub-agents in this process, each with its own loop and budget (C034). */
 export function modelAgents(options: ModelAgentsOptions): AgentRunner {
   return loopAgents(createToolLoop, options);
 }
@@ -72,7 +72,7 @@ const MAX_ITERATIONS: Limit = {
   stopReason: 'max_iterations',
 };
 
-/** The answer to calls that come after a limit was reached, and how their turn ends. */
+/** The answer to calls after a limit was reached, and how the turn ends. */
 interface Limit {
   readonly code: 'max_iterations' | 'limit_exceeded';
   readonly message: string;
@@ -169,7 +169,7 @@ class Loop implements ToolLoop {
     this.#state = { kind: 'waiting', iteration: iterationOf(this.#state), calls };
   }
 
-  /** The turn: ask the model, run its calls, and again. */
+  /** The turn: ask the model, run its calls, repeat. */
   async *#live(text: string, turn: Turn, signal: AbortSignal): AsyncGenerator<LoopEvent, Stop, undefined> {
     await this.#said.resume();
     await this.#said.addUser(text);
@@ -220,7 +220,7 @@ class Loop implements ToolLoop {
         turn: randomUUID(),
         message: { text: '', model: model.name, provider: model.format },
       }),
-      // A server that starts counting its calls in every response delivers no call twice.
+      // A server that restarts its call ids in every response must not look like a repeated delivery.
       isKnown: (id) => this.#said.takeId(id),
       signal,
     });
@@ -228,7 +228,7 @@ class Loop implements ToolLoop {
     return response;
   }
 
-  /** Gives the calls of a response their results. Undefined: the model goes on. */
+  /** Gives results to the calls of a response. Undefined: the model continues. */
   async *#answer(
     { end, incoming, usage }: Answered,
     turn: Turn,
@@ -242,7 +242,7 @@ class Loop implements ToolLoop {
         .catch((error: unknown) => neverRun(end.message.calls, error));
       await this.#conclude(end, results, turn);
       if (limit === undefined) return { stopReason: 'refused' };
-      // It is told once, and may still answer.
+      // The model gets this once, and may still answer.
       if (turn.overLimit !== undefined) return { stopReason: turn.overLimit };
       turn.overLimit = limit.stopReason;
       return undefined;
@@ -288,7 +288,7 @@ class Loop implements ToolLoop {
     }
   }
 
-  /** What this turn has used up; undefined: it may run another batch. */
+  /** The limit that this turn has reached; undefined if it may run another batch. */
   #limitOf(turn: Turn): Limit | undefined {
     if (turn.iterations >= this.#maxIterations) return MAX_ITERATIONS;
     const { maxTokensPerUserTurn = Number.POSITIVE_INFINITY } = this.#options;
@@ -297,7 +297,7 @@ class Loop implements ToolLoop {
     return { code: 'limit_exceeded', message, stopReason: 'max_tokens' };
   }
 
-  /** The results are a message of the conversation: from now on it may go on. */
+  /** Adds the results to the conversation, which can then continue. */
   async #conclude(end: ModelEnd, results: readonly ToolResult[], turn: Turn): Promise<void> {
     turn.results.push(...answerReadErrors(results, end.message.errors));
     await this.#said.addAnswer(end.answer(results));
@@ -312,7 +312,7 @@ class Loop implements ToolLoop {
     };
   }
 
-  /** What the results of a batch may take of the context (D031). */
+  /** The maximum size of a batch's results in the context (D031). */
   #capacity({ message }: ModelEnd, usage: ModelUsage | undefined): number {
     return availableCapacityBytes({
       contextTokens: this.#contextTokens,
@@ -332,12 +332,12 @@ class Loop implements ToolLoop {
   }
 }
 
-/** What one turn has come to. */
+/** The state of one turn. */
 class Turn {
   iterations = 0;
-  /** The model has been told that nothing more is run, for this. */
+  /** The limit that the model has been notified about. */
   overLimit: Limit['stopReason'] | undefined;
-  /** Counted by the provider; estimated where it counts nothing. */
+  /** From the provider's count; estimated if it counts nothing. */
   tokens = 0;
   readonly results: ToolResult[] = [];
   #text = '';

@@ -9,7 +9,7 @@ import { answerMessage, textMessage } from './messages.js';
 import { parseEvent } from './open-stream.js';
 import type { CallPlace, ProviderAnswer, ProviderApi } from './provider-api.js';
 
-/** One answer while it arrives: the events of a provider in, those of a model out. */
+/** Reads one answer while it arrives: turns provider events into model events. */
 export class AnswerReader {
   readonly #format: ProviderApi['format'];
   readonly #calls: CallStream;
@@ -23,19 +23,19 @@ export class AnswerReader {
     this.#answer = api.createAnswer();
   }
 
-  /** Something of the message has arrived: to ask again could give another. */
+  /** A part of the message has arrived; a retry could give another. */
   get begun(): boolean {
     return this.#answer.begun || this.#hasCalls;
   }
 
-  /** Nothing that matters follows. */
+  /** Nothing relevant follows. */
   get isOver(): boolean {
     return this.#isDone || this.#answer.isOver;
   }
 
   /**
    * @param data of one event
-   * @throws ModelError where the provider reports a failure, and for what is no event.
+   * @throws ModelError if the provider reports a failure, or the event is invalid.
    */
   push(data: string): readonly ModelEvent[] {
     if (this.isOver) return [];
@@ -56,7 +56,7 @@ export class AnswerReader {
     return [...pieces, ...calls.map((call) => ({ type: 'call' as const, call }))];
   }
 
-  /** @throws ModelError where the provider has not said that this is the end. */
+  /** @throws ModelError if the provider has not marked the end. */
   *end(): Generator<ModelEvent, void> {
     const { stop, usage } = this.#answer;
     if (stop === undefined)
@@ -64,7 +64,7 @@ export class AnswerReader {
     const response = this.#calls.end();
     for (const error of response.errors) yield { type: 'call_error', error };
     if (usage !== undefined) yield { type: 'usage', ...usage };
-    // Calls that are not to be answered would make the next request a wrong one.
+    // Unanswered calls would make the next request invalid.
     const isRefused = stop === 'refused' && response.calls.length + response.errors.length > 0;
     const message = isRefused ? textMessage(this.#format, this.#answer.text) : this.#toMessage(response);
     const asks = message.calls.length + message.errors.length > 0;
@@ -76,7 +76,7 @@ export class AnswerReader {
     };
   }
 
-  /** Of an answer that ends here: the calls that were begun, and whose end never came. */
+  /** Ends an interrupted answer: its unfinished calls. */
   *cut(): Generator<ModelEvent, void> {
     if (!this.begun) return;
     for (const error of this.#calls.end().errors) yield { type: 'call_error', error };
@@ -98,7 +98,7 @@ export class AnswerReader {
 
 function toPlaces({ calls, errors }: ResponseCalls<WireFormat>): readonly CallPlace[] {
   const places: CallPlace[] = calls.map(({ id }) => ({ id, isBroken: false }));
-  // Their index counts all calls: in order, each is put where it stood.
+  // Their index counts all calls, so each is inserted at its position.
   for (const { index, id } of errors) places.splice(index, 0, { id: id ?? `call_${index}`, isBroken: true });
   return places;
 }

@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelRequest, ModelUsage } from '../contract/model.js';
 
-/** Of what a model is known to take: input and output together, in tokens. The first that fits a name counts. */
+/** Known context sizes in tokens, input and output together. The first matching name counts. */
 const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/claude-(?:instant|2\.0)/, 100_000],
   [/claude/, 200_000],
@@ -19,30 +19,30 @@ const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/gemini/, 1_048_576],
 ];
 
-/** Undefined for a model that is not known. */
+/** Undefined for an unknown model. */
 export function contextTokensOf(name: string): number | undefined {
   const known = name.toLowerCase();
   return WINDOWS.find(([pattern]) => pattern.test(known))?.[1];
 }
 
-/** For a conversation of which nothing is known (D031). */
+/** For a conversation of unknown size (D031). */
 export const FALLBACK_CAPACITY_BYTES = 64 * 1024;
 
 const DEFAULT_RESERVE_TOKENS = 8_192;
 const BYTES_PER_TOKEN = 4;
 
 export interface Capacity {
-  /** What the model takes; left out: not known. */
+  /** The model's context size; left out if unknown. */
   readonly contextTokens?: number | undefined;
-  /** What the conversation takes by now; left out: not known. */
+  /** The current size of the conversation; left out if unknown. */
   readonly usedTokens?: number | undefined;
-  /** Kept free for the answer. Default 8,192, but no more than a quarter of all. */
+  /** Reserved for the answer. Default 8,192, but at most a quarter of the context. */
   readonly reserveTokens?: number | undefined;
 }
 
 /**
- * The bytes that the results of one batch may have, so that the next request still fits (D031): what is left
- * of the context without the answer and a margin of 2 %, at four bytes a token; 64 KB where it cannot be told.
+ * The maximum bytes for the results of a batch, so that the next request still fits (D031): the rest of the
+ * context without the answer and a margin of 2 %, at four bytes a token; 64 KB if unknown.
  */
 export function availableCapacityBytes({ contextTokens, usedTokens, reserveTokens }: Capacity): number {
   if (contextTokens === undefined || usedTokens === undefined) return FALLBACK_CAPACITY_BYTES;
@@ -52,9 +52,9 @@ export function availableCapacityBytes({ contextTokens, usedTokens, reserveToken
 }
 
 /**
- * What the conversation takes before the next request: what the provider has counted for the last one, and an estimate
- * of what has been added since. Without a count everything is estimated.
- * @param added to the request that was counted, besides the model's own answer
+ * The size of the conversation before the next request: the provider's count for the last one, and an
+ * estimate of later messages. Without a count everything is estimated.
+ * @param added since the counted request, without the model's own answer
  */
 export function usedTokens(
   request: ModelRequest,
@@ -65,7 +65,7 @@ export function usedTokens(
   return counted.inputTokens + counted.outputTokens + sum(added.map(messageTokens));
 }
 
-/** Three bytes a token, which is more than most texts need, since too much is safer than too little. */
+/** Three bytes a token, more than most texts need: too much is safer than too little. */
 export function estimateTokens({ system = '', messages, tools }: ModelRequest): number {
   return textTokens(system) + textTokens(JSON.stringify(tools)) + sum(messages.map(messageTokens));
 }
@@ -76,7 +76,7 @@ function messageTokens(message: ModelMessage): number {
   return MESSAGE_TOKENS + partsTokens(message.role === 'user' ? message.content : message.native.messages);
 }
 
-/** About what providers count for a large picture, and for a page of a document, which has 100 KB or more. */
+/** A provider's typical count for a large image, and for a page of a document, which has 100 KB or more. */
 const MEDIA_TOKENS = 2_000;
 const BYTES_PER_DOCUMENT_TOKEN = 50;
 

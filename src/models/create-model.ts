@@ -14,7 +14,7 @@ import { cancelled, openStream, RefusedRequest } from './open-stream.js';
 import type { ProviderApi } from './provider-api.js';
 import { retryDelay } from './retry-delay.js';
 
-/** The world as a model sees it. */
+/** The outside world of a model. */
 export interface ModelWorld {
   readonly post: PostHttp;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ class Connector {
   readonly #api: ProviderApi;
   readonly #settings: ModelSettings;
   readonly #world: ModelWorld;
-  /** What this server has refused of our requests: it is left out from then on. */
+  /** Parts of our requests that this server has rejected: they are left out from then on. */
   readonly #without = new Set<string>();
 
   constructor(api: ProviderApi, settings: ModelSettings, world: ModelWorld) {
@@ -108,7 +108,7 @@ class Connector {
     );
   }
 
-  /** Whether the request is to be sent once more without what the server does not know. */
+  /** Whether to send the request again without the part that the server rejected. */
   #concede(failure: ModelError): boolean {
     if (failure.status !== 400 && failure.status !== 422) return false;
     const concession = this.#api.concessions.find(
@@ -119,7 +119,7 @@ class Connector {
     return true;
   }
 
-  /** @throws the failure, where there is nothing to wait for. */
+  /** @throws the failure, if a retry makes no sense. */
   async #pause(failure: ModelError, attempt: number, signal: AbortSignal): Promise<void> {
     const { random, clock } = this.#world;
     const asked = failure instanceof RefusedRequest ? failure.askedDelayMs : undefined;
@@ -138,7 +138,7 @@ class Connector {
     });
   }
 
-  /** The failure in a sentence that names the model, and without anything secret in it. */
+  /** The failure in a sentence that names the model, without secrets. */
   #report(failure: ModelError): ModelError {
     let message = failure.message;
     for (const secret of this.#settings.secrets) message = message.replaceAll(secret, '[REDACTED]');

@@ -20,9 +20,9 @@ const TURNS: Readonly<Record<ModelFormat, ProviderTurns>> = {
 };
 
 /**
- * A conversation in a provider's shape. What came from a model of the same format goes back as it came; the messages of
- * another are written from their text, calls and results.
- * @param model its name, where that makes a difference to what it takes
+ * A conversation in a provider's format. Messages from the same format are unchanged; others are rebuilt from
+ * their text, calls and results.
+ * @param model its name, because some accept less than others
  */
 export function toNativeMessages(
   format: ModelFormat,
@@ -43,7 +43,7 @@ export function toNativeMessages(
   });
 }
 
-/** A message that says `text` and asks for nothing. */
+/** A message with text and no calls. */
 export function textMessage(format: ModelFormat, text: string): AssistantMessage {
   const message = {
     role: 'assistant',
@@ -55,7 +55,7 @@ export function textMessage(format: ModelFormat, text: string): AssistantMessage
   return { ...message, native: { format, messages: TURNS[format].writeAssistant(message, '') } };
 }
 
-/** With ids that every provider takes, and that are unique in the conversation. */
+/** Ids that every provider accepts, unique in the conversation. */
 function withSafeIds(message: AssistantMessage, at: number): AssistantMessage {
   const { origins: _, ...rest } = message;
   return {
@@ -70,10 +70,9 @@ function safeId({ id, madeUp }: Pick<ToolCall, 'id' | 'madeUp'>, at: number): st
 }
 
 /**
- * The message that answers the calls of `message`, to be added behind it; for a conversation that is gone on with later
- * than its model has answered.
- * @param results one for each readable call, in any order; errors are answered by themselves
- * @throws ToolError `bad_args` when a call has no result, or one too many
+ * Builds the message with the results for the calls of `message`, for a conversation that continues later.
+ * @param results one for each readable call, in any order; unreadable calls are answered automatically
+ * @throws ToolError `bad_args` if a result is missing or superfluous.
  */
 export function answerMessage(message: AssistantMessage, results: readonly ToolResult[]): ToolMessage {
   const { format } = message.native;
@@ -93,7 +92,7 @@ function writeAnswer(
   return asJsonObjects(restoreCalls(format, kept).answer(results));
 }
 
-/** It was one when it was kept. */
+/** It was one when it was stored. */
 function toOrigin(kept: JsonObject): CallOrigin {
   return { ...kept, callId: String(kept.callId) };
 }

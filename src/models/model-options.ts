@@ -4,39 +4,50 @@ import { ToolError } from '../errors/tool-error.js';
 import type { ProviderApi } from './provider-api.js';
 
 export interface ModelOptions {
-  /** The model's name, as the provider knows it. */
+  /** The provider's name for the model. */
   readonly model: string;
-  /** Default: from the environment. With a base URL of one's own it may be missing: none is sent then. */
+  /** Default: from the environment. Optional with a custom base URL: then no key is sent. */
   readonly apiKey?: string | undefined;
-  /** As the provider's own SDK takes it: OpenAI's with `/v1`, the others without. Default: from the environment. */
+  /**
+   * As the provider's own SDK takes it: OpenAI's with `/v1`, the others without. Default: from the
+   * environment.
+   */
   readonly baseUrl?: string | undefined;
-  /** Tokens of one answer. Default: the provider's own; for Anthropic, which has none, what the model can give at most. */
+  /**
+   * Maximum tokens of one answer. Default: the provider's; for Anthropic, which has none, the model's limit.
+   */
   readonly maxTokens?: number | undefined;
-  /** Added to every request; they beat ours. */
+  /** Added to every request. They override ours. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How often a request is tried again: after 408, 429, 5xx and failed connections, before the first token. Default 2. */
+  /** The number of retries after 408, 429, 5xx and failed connections, before the first token. Default 2. */
   readonly retries?: number | undefined;
-  /** How long the provider may be silent: until its first byte, and between two. Milliseconds; default 300,000. */
+  /**
+   * Maximum silence of the provider, before its first byte and between two bytes. Milliseconds; default
+   * 300,000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
-/** The options, complete. */
+/** The complete options. */
 export interface ModelSettings {
   readonly model: string;
   readonly url: string;
-  /** Whose answer it is, in messages: the provider, or its protocol at another address. */
+  /** The name of the service in messages: the provider, or its protocol at another address. */
   readonly from: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxTokens: number | undefined;
   readonly retries: number;
   readonly timeoutMs: number;
-  /** Values that must not show in a message. */
+  /** Values that must not appear in a message. */
   readonly secrets: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws ToolError `config_invalid`: a wrong option, no key. The message never holds a key. */
+/**
+ * @throws ToolError `config_invalid` for an invalid option or a missing key. The message never contains a
+ * key.
+ */
 export function toSettings(api: ProviderApi, given: ModelOptions, environment: Environment): ModelSettings {
   const options = normalizeOptions<ModelOptions>(api.factory, hideKey(api, given), {
     model: option('', isFilledText, 'the name of a model'),
@@ -73,7 +84,7 @@ export function toSettings(api: ProviderApi, given: ModelOptions, environment: E
   };
 }
 
-/** A wrong option is shown in the message about it; a key is not. */
+/** A message shows an invalid option, but never a key. */
 function hideKey(api: ProviderApi, given: ModelOptions): ModelOptions {
   if (typeof given !== 'object' || given === null || given.apiKey === undefined) return given;
   if (typeof given.apiKey !== 'string' || given.apiKey === '') {
@@ -82,7 +93,7 @@ function hideKey(api: ProviderApi, given: ModelOptions): ModelOptions {
   return { ...given, apiKey: undefined };
 }
 
-/** What a timer of Node takes. */
+/** The range of Node's timers. */
 function isTimeout(value: unknown): boolean {
   return isWhole(1)(value) && (value as number) <= 2_147_483_647;
 }
@@ -104,7 +115,7 @@ function headersIn(api: ProviderApi, given: object | undefined): Record<string, 
 }
 
 function keyHeader(api: ProviderApi, key: string): Record<string, string> {
-  // The message of a header that is refused would show it.
+  // Otherwise the message about the invalid header would show it.
   if (!HEADER_VALUE.test(key)) {
     throw invalid(`The key for ${api.title} is none: it holds a line break or a character that no key has.`);
   }

@@ -1,9 +1,9 @@
 import { isJsonObject, readJson } from './json-fields.js';
 import { callsInPlaces, type ProviderTurns } from './provider-turns.js';
 
-/** Conversations of models that have no provider's shape: scripts and fakes. */
+/** Conversations of models without a provider's format: scripts and fakes. */
 export const nativeTurns: ProviderTurns = {
-  // Through JSON, which writes the bytes of blocks as base64.
+  // Through JSON, which encodes the bytes of blocks in base64.
   writeUser: (content) => {
     const message = readJson(JSON.stringify({ role: 'user', content }));
     return isJsonObject(message) ? message : {};

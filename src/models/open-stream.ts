@@ -11,13 +11,13 @@ export interface StreamOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The events of a whole response, from a server that does not stream; none for what is no response. */
+  /** The events of a whole response, from a server that does not stream; empty if it is not a response. */
   readonly toEvents: (response: JsonObject) => readonly JsonObject[];
 }
 
-/** The provider answered with something else than a stream. */
+/** The provider answered with something other than a stream. */
 export class RefusedRequest extends ModelError {
-  /** What the answer asks to wait. */
+  /** The delay that the answer asks for. */
   readonly askedDelayMs: number | undefined;
 
   constructor(message: string, status: number, askedDelayMs: number | undefined, retriable: boolean) {
@@ -27,10 +27,10 @@ export class RefusedRequest extends ModelError {
 }
 
 /**
- * Sends a request and gives the data of the events of its answer, as many at a time as have come. Ending the iteration
- * early closes the connection.
- * @throws ModelError when the provider refuses, when the connection fails or is silent for too long, and when the signal
- *   aborts. The messages may hold what the provider said: they are cleaned by the caller.
+ * Sends a request and yields the data of its events, as they arrive. Ending the iteration early closes the
+ * connection.
+ * @throws ModelError if the provider refuses, the connection fails or is silent for too long, or the signal
+ * aborts. Messages may contain text from the provider: the caller cleans them.
  */
 export async function* openStream(
   request: Omit<HttpPost, 'signal'>,
@@ -59,7 +59,7 @@ export async function* openStream(
   }
 }
 
-/** One connection, with the two reasons to close it that are not its own: silence, and the caller's signal. */
+/** One connection, with two reasons to close it: silence, and the caller's signal. */
 class Connection {
   readonly #controller = new AbortController();
   readonly #clock: Clock;
@@ -80,7 +80,7 @@ class Connection {
     return this.#controller.signal;
   }
 
-  /** Waits for the provider's next sign of life; the time in which nothing is asked of it does not count. */
+  /** Waits for the provider's next data; only time spent waiting counts. */
   async wait<T>(next: () => Promise<T>): Promise<T> {
     const stop = this.#clock.after(this.#timeoutMs, () => {
       this.#isSilent = true;
@@ -113,13 +113,13 @@ export function cancelled(signal: AbortSignal): ModelError {
   return new ModelError('the request was cancelled', { cause: signal.reason });
 }
 
-/** What is behind "fetch failed". */
+/** The cause of "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  // Several addresses that all failed have no message of their own.
+  // The error for several failed addresses has no message.
   return cause.message === '' ? code || error.message : cause.message;
 }
 
@@ -129,8 +129,8 @@ function isStream(answer: HttpAnswer): boolean {
 }
 
 /**
- * @returns undefined for OpenAI's word that nothing follows.
- * @throws ModelError for what is no event: the stream was cut off, or is none of a provider.
+ * @returns undefined for OpenAI's end marker.
+ * @throws ModelError for an invalid event: the stream was cut off, or does not come from a provider.
  */
 export function parseEvent(data: string): JsonObject | undefined {
   if (data === '[DONE]') return undefined;
@@ -139,7 +139,7 @@ export function parseEvent(data: string): JsonObject | undefined {
   throw new ModelError('an event of its stream is no JSON object', { retriable: true });
 }
 
-/** Gemini writes a stream that is not one of events as a list. */
+/** Gemini writes a stream without events as a list. */
 function listOf(value: JsonValue | undefined): JsonValue {
   return Array.isArray(value) ? value : [value ?? null];
 }
@@ -166,7 +166,7 @@ async function readStart({ status, body }: HttpAnswer, connection: Connection): 
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
-    // The status of a refusal says enough; only a cancellation goes before it.
+    // The status of a refusal says enough; only a cancellation takes precedence.
     if (status === 200 || !(error instanceof ModelError) || !error.retriable) throw error;
   }
   return text;
@@ -181,7 +181,7 @@ function describeRefusal({ status, header }: HttpAnswer, text: string): string {
   return `it answered ${status}${said}`;
 }
 
-/** The message of an error, as each provider wraps it; of other texts the beginning. */
+/** The error message in each provider's wrapping; the beginning of other texts. */
 function saidIn(text: string): string {
   const value = readJson(text);
   const body = objectIn(Array.isArray(value) ? objectsIn(value)[0] : value);
@@ -198,7 +198,7 @@ function firstWords(text: string): string {
   return text.replace(/<[^>]*>/g, ' ').slice(0, 200);
 }
 
-/** The failure that an event of a stream reports: `{ error: … }`, or the error itself. */
+/** The failure in a stream event: `{ error: … }`, or the error itself. */
 export function failureIn(error: JsonObject): { readonly message: string; readonly status?: number } {
   const code = numberIn(error.code) || numberIn(error.status);
   const kind = [error.type, error.status, error.code]

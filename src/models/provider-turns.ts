@@ -4,14 +4,14 @@ import type { JsonObject } from '../contract/json.js';
 import type { AssistantMessage, UserMessage } from '../contract/model.js';
 import { blockWords, bytesOf } from '../protocols/content-words.js';
 
-/** How a provider's conversations look, where we write them and not the provider. */
+/** Writes conversations in a provider's format. */
 export interface ProviderTurns {
   writeUser(content: UserMessage['content']): JsonObject;
   /** The message of a model of another format. */
   writeAssistant(message: AssistantMessage, model: string): readonly JsonObject[];
 }
 
-/** The parts of what the user said: texts, and what `carry` makes of a block; in words what the provider does not take. */
+/** The parts of the user's message: texts and the results of `carry`; unsupported blocks in words. */
 export function userParts(
   content: UserMessage['content'],
   toText: (text: string) => JsonObject,
@@ -29,7 +29,7 @@ export function dataUrl(block: ContentBlock): string | undefined {
   return `data:${block.mediaType};base64,${toBase64(bytesOf(block))}`;
 }
 
-/** All calls of a message in their order; those that could not be read without their arguments. */
+/** All calls of a message in order; unreadable ones without arguments. */
 export function callsInPlaces({ calls, errors }: AssistantMessage): readonly ToolCall[] {
   const places = [...calls];
   for (const error of errors) places.splice(error.index, 0, toEmptyCall(error));

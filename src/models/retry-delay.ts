@@ -1,12 +1,13 @@
-/** Longer than this a request does not wait: the person is told instead. */
+/** If the server asks for a longer delay, the request fails instead. */
 const MAX_ASKED_MS = 60_000;
 const FIRST_MS = 500;
 const MAX_MS = 8_000;
 
 /**
- * Milliseconds until the next attempt: what the server asks for, else twice as long each time, less up to a quarter by
- * chance, so that clients that failed together do not come back together. Undefined: the server asks for too long.
- * @param attempt that failed, from 0
+ * Milliseconds until the next attempt: the server's request, or twice as long each time, reduced by up to a
+ * quarter at random, so that clients that failed together do not retry together. Undefined if the server asks
+ * for too long.
+ * @param attempt the failed attempt, from 0
  * @param random from 0 to 1
  */
 export function retryDelay(attempt: number, askedMs: number | undefined, random: number): number | undefined {
@@ -14,7 +15,7 @@ export function retryDelay(attempt: number, askedMs: number | undefined, random:
   return Math.min(MAX_MS, FIRST_MS * 2 ** attempt) * (1 - random / 4);
 }
 
-/** What `retry-after-ms` or `retry-after` says: seconds, or a date. */
+/** The value of `retry-after-ms` or `retry-after`: seconds, or a date. */
 export function askedDelay(header: (name: string) => string | undefined, nowMs: number): number | undefined {
   const ms = toNumber(header('retry-after-ms'));
   if (ms !== undefined) return ms;

@@ -1,11 +1,11 @@
 import { createParser } from 'eventsource-parser';
 import { ModelError } from '../errors/model-error.js';
 
-/** Of one event, and of all bytes of one answer. */
+/** Limit for one event, and for all bytes of an answer. */
 const MAX_EVENT_CHARACTERS = 32 * 1024 * 1024;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Puts server-sent events together from bytes that are cut anywhere: inside a character, between CR and LF. */
+/** Parses server-sent events from bytes that are split anywhere: inside a character, or between CR and LF. */
 export class ServerEvents {
   readonly #decoder = new TextDecoder();
   #events: string[] = [];
@@ -19,8 +19,8 @@ export class ServerEvents {
   });
 
   /**
-   * @returns the data of each event that is whole now.
-   * @throws ModelError when it is more than an answer can be.
+   * @returns the data of each complete event.
+   * @throws ModelError if it exceeds the limit of an answer.
    */
   push(bytes: Uint8Array): readonly string[] {
     this.#bytes += bytes.length;
@@ -29,7 +29,7 @@ export class ServerEvents {
     return this.#take();
   }
 
-  /** The last event, where the server has left out the empty line behind it. */
+  /** The last event, if the server left out the final empty line. */
   end(): readonly string[] {
     this.#parser.feed(`${this.#decoder.decode()}\n\n`);
     return this.#take();

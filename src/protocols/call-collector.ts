@@ -4,7 +4,7 @@ import type { KnownTools } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
 import { type ResolvedCall, resolveCall } from './resolve-call.js';
 
-/** Numbers the calls of one response in their order, and keeps apart what can be run and what cannot. */
+/** Numbers the calls of a response in order, and separates readable from unreadable ones. */
 export class CallCollector {
   readonly #tools: KnownTools;
   readonly #places: ResolvedCall[] = [];
@@ -14,7 +14,7 @@ export class CallCollector {
     this.#tools = tools;
   }
 
-  /** The response's own id. Calls with a made-up id that are added later belong to it. The first id counts. */
+  /** Sets the response's id, once. Calls with made-up ids that are added later belong to it. */
   setId(id: string | undefined): void {
     this.#id ??= id;
   }
@@ -23,7 +23,7 @@ export class CallCollector {
     return this.#id;
   }
 
-  /** The calls among `raws`, in order; the rest goes to the errors. */
+  /** Returns the readable calls in order; the others become errors. */
   add(raws: readonly RawCall[]): ToolCall[] {
     // Most events of a stream complete no call.
     if (raws.length === 0) return [];
@@ -32,7 +32,7 @@ export class CallCollector {
     return callsOf(added);
   }
 
-  /** One place for each call that the model asked for, readable or not, in order. */
+  /** One place per call of the response, readable or not, in order. */
   get places(): readonly ResolvedCall[] {
     return this.#places;
   }
@@ -45,7 +45,7 @@ export class CallCollector {
     return this.#places.flatMap((place) => (place.kind === 'error' ? [place.error] : []));
   }
 
-  /** Of the calls that are not of the format's usual kind. */
+  /** The origins of calls of a special kind. */
   get origins(): readonly CallOrigin[] {
     return this.#places.flatMap(({ origin }) => origin ?? []);
   }

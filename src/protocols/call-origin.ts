@@ -1,20 +1,20 @@
 /**
- * How a call stood in its response, where the answer has to look accordingly. Plain JSON, so that it can be kept
- * beside the calls until the results are there. Calls of a format's usual kind have none.
+ * The form of a call in its response, if the answer depends on it. Plain JSON, so that it can be stored with
+ * the calls until their results exist. Calls of the usual kind have none.
  */
 export interface CallOrigin {
   readonly callId: string;
-  /** The kind of item that asked. Left out: the format's usual one. */
+  /** The kind of item that made the call. Left out: the usual one. */
   readonly item?: CallItem;
-  /** What the model called the tool, where that is not the tool's own name. */
+  /** The model's name for the tool, if it differs from the tool's own. */
   readonly name?: string;
-  /** The model gave no id: `callId` is ours, and the provider does not know it. */
+  /** The model gave no id: `callId` is made up, and the provider does not know it. */
   readonly unnamed?: true;
   /** `max_output_length` of a `shell_call`, which its answer repeats. */
   readonly maxOutputLength?: number;
-  /** The item of the program that waits for the answer (`caller`, openai-responses). */
+  /** The program item that waits for the answer (`caller`, openai-responses). */
   readonly program?: string;
-  /** The family of tools that the tool is of (`toolset_name`, anthropic). */
+  /** The toolset of the tool (`toolset_name`, anthropic). */
   readonly toolset?: string;
 }
 
@@ -25,17 +25,17 @@ export type CallItem =
   | 'custom_tool_call'
   | 'legacy_function_call';
 
-/** What a format's reader knows of it; the id is resolved later. */
+/** The facts from a format's reader; the id is resolved later. */
 export type ItemOrigin = Omit<CallOrigin, 'callId'>;
 
-/** The id of a call whose response gave none: its place in the response. */
+/** The id of a call without one: its position in the response. */
 export function madeUpId(index: number): string {
   return `call_${index}`;
 }
 
 const MADE_UP_ID = /^call_\d+$/;
 
-/** Of several calls with one id each result gets its own, in order; the last stays. */
+/** If several calls share an id, each result gets the origin of its own, in order; the last one stays. */
 export type OriginLookup = (callId: string) => CallOrigin | undefined;
 
 export function createOriginLookup(origins: readonly CallOrigin[]): OriginLookup {
@@ -51,7 +51,10 @@ export function createOriginLookup(origins: readonly CallOrigin[]): OriginLookup
   };
 }
 
-/** Without the origins of a response: an id that looks made up is taken for one, since the provider may not know it. */
+/**
+ * Without the origins of a response, an id that looks made up is treated as such, because the provider may
+ * not know it.
+ */
 export function guessOrigin(callId: string): CallOrigin | undefined {
   return MADE_UP_ID.test(callId) ? { callId, unnamed: true } : undefined;
 }

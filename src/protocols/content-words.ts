@@ -1,14 +1,14 @@
 import { fromBase64 } from '../base/base64.js';
 import type { ContentBlock, ToolResult } from '../contract/call.js';
 
-/** All blocks as one text: texts as they are, and a line for each block of another kind. */
+/** All blocks as one text: texts unchanged, and one line for each other block. */
 export function contentWords(content: readonly ContentBlock[], why?: string): string {
   return content.map((block) => blockWords(block, why)).join('\n');
 }
 
 /**
- * A block for those that read only text. `[image image/png, 12,345 bytes: why]`
- * @param why the block is not there itself
+ * A block for readers of text only. `[image image/png, 12,345 bytes: why]`
+ * @param why the reason why the block itself is missing
  */
 export function blockWords(block: ContentBlock, why?: string): string {
   switch (block.type) {
@@ -39,37 +39,37 @@ function size({ length }: Uint8Array): string {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The bytes of a block; results that were JSON meanwhile have them as base64. */
+/** The bytes of a block. A result that was stored as JSON has them in base64. */
 export function bytesOf(block: { readonly data?: unknown }): Uint8Array {
   const { data } = block;
   if (data instanceof Uint8Array) return data;
   return (typeof data === 'string' ? fromBase64(data) : undefined) ?? NO_BYTES;
 }
 
-/** All of a result for those that read only text. */
+/** A whole result for readers of text only. */
 export function outputInWords(result: Pick<ToolResult, 'output' | 'content'>): string {
   const beside = textBeside(result);
   if (result.content === undefined || beside === '') return result.output;
   return `${beside}${beside.endsWith('\n') ? '' : '\n'}${contentWords(result.content)}`;
 }
 
-/** What the tool said besides its blocks: its output, unless that only says the blocks in words. */
+/** The tool's own text besides its blocks: its output, unless that only describes the blocks. */
 export function textBeside({ output, content }: Pick<ToolResult, 'output' | 'content'>): string {
   return content !== undefined && output === contentWords(content) ? '' : output;
 }
 
-/** What stands in the place of a block that a provider does not take. */
+/** Replaces a block that a provider does not support. */
 const NOT_CARRIED = 'not shown, because this kind of content cannot be sent here';
 
-/** The blocks of a result, in words, for a provider that takes none of them. */
+/** The blocks of a result in words, for a provider that supports none. */
 export function uncarriedWords({ content }: Pick<ToolResult, 'content'>): string {
   return content === undefined ? '' : contentWords(content, NOT_CARRIED);
 }
 
 /**
- * What a provider is sent as a result's content: the output, `(no output)` for an empty success, a failure as
- * `Error: ` and its message with the kept output after a blank line. A tool's JSON error goes alone and untouched.
- * Blocks of content that are no text are said in words.
+ * The content of a result for a provider: the output, `(no output)` for an empty success, or `Error: ` and
+ * the message, then a blank line and the output. A tool's JSON error is sent alone and unchanged. Other
+ * content blocks are described in words.
  */
 export function toModelText(result: ToolResult): string {
   const output = [textBeside(result), uncarriedWords(result)].filter(isFilled).join('\n');
@@ -80,8 +80,8 @@ export function toModelText(result: ToolResult): string {
 }
 
 /**
- * The same for a provider that takes more than text: a list of texts and of what `carry` makes of a block, in order.
- * A text where that is all there is. `carry` gives undefined for what the provider does not take.
+ * The same for a provider that supports more than text: texts and the results of `carry`, in order, or one
+ * text if that is all. `carry` returns undefined for an unsupported block.
  */
 export function toModelParts<P extends object>(
   result: ToolResult,
@@ -94,7 +94,7 @@ export function toModelParts<P extends object>(
   if (!parts.some((part) => typeof part === 'object')) return toModelText(result);
   const beside = textBeside(result);
   const { content: _, ...alone } = result;
-  // Providers refuse texts without a visible character.
+  // Providers reject texts without a visible character.
   const first = error === undefined ? beside : toModelText({ ...alone, output: beside });
   return [first, ...parts].filter((part) => typeof part === 'object' || part.trim() !== '');
 }
@@ -106,7 +106,7 @@ function isFilled(text: string): boolean {
 function isJsonObject(text: string): boolean {
   if (!/^\s*\{/.test(text)) return false;
   try {
-    // Only whether it is one matters: the tool's own text goes on as it is.
+    // Only validity matters: the tool's own text is passed on unchanged.
     JSON.parse(text);
     return true;
   } catch {

@@ -6,22 +6,22 @@ import type { ReadOptions } from './read-calls.js';
 import { providerOf, type WireFormat } from './registry.js';
 import { type ResponseCalls, toResponseCalls } from './response-calls.js';
 
-/** Reads one response while it arrives (A026). */
+/** Reads a response while it arrives (A026). */
 export interface CallStream<F extends WireFormat = WireFormat> {
   /**
-   * The calls that this event completed; each is given out once, and nothing before it is whole. An event is what
-   * the provider's stream holds as `data`, parsed (what its SDK yields); a string for `fenced`; a call or an array of
-   * calls for `native`. May be ignored: `end` gives all calls. Gives nothing after `end`.
+   * Returns the calls that this event completed; each call is returned once. An event is the parsed `data` of
+   * the provider's stream (as its SDK yields it); a string for `fenced`; a call or an array of calls for
+   * `native`. The return value may be ignored, because `end` returns all calls. Returns nothing after `end`.
    */
   push(event: unknown): ToolCall[];
   /**
-   * The whole response, as `readCalls` gives one: all its calls, also those that `push` gave, all that could not be read
-   * or was begun and never finished, and `answer`. The same object each time.
+   * Returns the whole response like `readCalls`: all calls, including those from `push`, all unreadable and
+   * unfinished ones, and `answer`. Always the same object.
    */
   end(): ResponseCalls<F>;
 }
 
-/** @throws ToolError `config_invalid` for what is no format; `push` and `end` never throw. */
+/** @throws ToolError `config_invalid` for an unknown format; `push` and `end` never throw. */
 export function createCallStream<F extends WireFormat>(
   format: F,
   options: Pick<ReadOptions, 'tools'> = {},
@@ -36,7 +36,7 @@ export function createCallStream<F extends WireFormat>(
       if (collector.id === undefined) collector.setId(provider.idOf(event));
       return assembler.push(event);
     } catch (error) {
-      // A getter or a proxy of the caller may throw anything.
+      // A caller's getter or proxy may throw anything.
       return [{ problem: error instanceof Error ? error.message : 'its event throws when it is read' }];
     }
   };

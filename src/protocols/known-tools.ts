@@ -3,19 +3,19 @@ import type { JsonSchema } from '../contract/json.js';
 import type { NameRule } from './describe/object-schema.js';
 import { isRecord } from './unknown-value.js';
 
-/** The tools that a model was shown: turns its names back, and tells its words apart from a provider's own. */
+/** The tools shown to a model: restores their names, and distinguishes them from a provider's own tools. */
 export class KnownTools {
   readonly #byName: ReadonlyMap<string, ToolLike>;
   readonly #names: ReadonlyMap<string, string>;
 
-  /** @param rule the provider's for names. */
+  /** @param rule the provider's rule for names. */
   constructor(rule: NameRule | undefined, tools: readonly ToolLike[] = []) {
     this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
     const shown = wireNames(rule, [...this.#byName.keys()]);
     this.#names = new Map([...shown].map(([name, wire]) => [wire, name]));
   }
 
-  /** The tool's own name for what the model called it. An unknown name stays as it is. */
+  /** The tool's own name for a name that the model used. An unknown name is unchanged. */
   nameOf(shown: string): string {
     return this.#names.get(shown) ?? shown;
   }
@@ -28,13 +28,13 @@ export class KnownTools {
     return Object.hasOwn(this.#propertiesOf(name), property);
   }
 
-  /** Whether the tool is known and demands no argument. */
+  /** Whether the tool is known and requires no argument. */
   needsNothing(name: string): boolean {
     const schema = this.#schemaOf(name);
     return schema !== undefined && (!Array.isArray(schema.required) || schema.required.length === 0);
   }
 
-  /** The argument that free text stands for: the only one that the tool requires, if that is a string. */
+  /** The argument for free text: the tool's only required argument, if it is a string. */
   textFieldOf(name: string): string | undefined {
     const schema = this.#schemaOf(name);
     if (schema === undefined) return TEXT_FIELDS.get(name);
@@ -59,18 +59,18 @@ export class KnownTools {
   }
 }
 
-/** Tools of ours that models are known to call with free text. */
+/** Our tools that models sometimes call with free text. */
 const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
   ['apply_patch', 'patch'],
   ['bash', 'command'],
 ]);
 
-/** The longest that every version of every provider takes. */
+/** The maximum length that every version of every provider accepts. */
 const MAX_LENGTH = 64;
 
 /**
- * What each tool is called in a format, by its own name. A name that the provider takes stays; another becomes what
- * is left of it and a hash of the whole. The same set of names gives the same, whatever its order, and no two alike.
+ * The names of tools in a format, by their own name. A valid name is unchanged; another becomes its valid
+ * characters and a hash. The same set of names always gives the same unique names, in any order.
  */
 export function wireNames(rule: NameRule | undefined, names: readonly string[]): ReadonlyMap<string, string> {
   if (rule === undefined) return new Map(names.map((name) => [name, name]));
@@ -95,7 +95,7 @@ const HASH_LENGTH = 8;
 function shorten(name: string, rule: NameRule, taken: ReadonlySet<string>): string {
   const readable = toReadable(name, rule);
   for (let attempt = 0; ; attempt++) {
-    // A lone surrogate would be hashed like any other.
+    // JSON, because different lone surrogates would have the same hash.
     const salted = JSON.stringify(attempt === 0 ? name : [name, attempt]);
     const hash = createHash('sha256').update(salted).digest('hex').slice(0, HASH_LENGTH);
     const shown = `${readable}_${hash}`;
@@ -104,18 +104,21 @@ function shorten(name: string, rule: NameRule, taken: ReadonlySet<string>): stri
 }
 
 function toReadable(name: string, { allowed, first }: NameRule): string {
-  // A name may be of any length; no more of it than this can be shown.
+  // A name may have any length; no more than this can be used.
   const head = [...name.slice(0, MAX_LENGTH)].map((character) => (allowed.test(character) ? character : '_'));
   const text = head.join('');
   const started = first.test(text.charAt(0)) ? text : `_${text}`;
   return started.slice(0, MAX_LENGTH - HASH_LENGTH - 1);
 }
 
-/** What a model is shown of a tool, as `executor.definitions()` gives it. A `Tool` with a plain JSON Schema will do. */
+/**
+ * A tool's description for a model, as `executor.definitions()` gives it. A `Tool` with a plain JSON Schema
+ * works too.
+ */
 export interface ToolLike {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonSchema;
-  /** Where there is no `inputSchema`: a JSON Schema, or a Standard Schema that gives one. */
+  /** Used without `inputSchema`: a JSON Schema, or a Standard Schema that provides one. */
   readonly input?: unknown;
 }

@@ -7,43 +7,45 @@ import type { RawCall } from './raw-call.js';
 import type { HistoryShape } from './repair/history-shape.js';
 
 /**
- * Everything that is particular to one wire format: a folder with this object in it, and a line in `registry.ts`.
- * Pure; nothing here throws on bad input.
+ * Everything specific to one wire format: a folder with this object, and a line in `registry.ts`. Pure;
+ * nothing here throws on bad input.
  */
 export interface Provider<Answer = unknown, Description = unknown> {
-  /** Whose responses these are, in messages: `Gemini`. Left out: the format is our own. */
+  /** The provider's name in messages: `Gemini`. Left out for our own format. */
   readonly title?: string;
-  /** The company whose model answered, as the journal keeps it: `google`. */
+  /** The company behind the model, for the journal: `google`. */
   readonly vendor?: string;
 
-  /** Whether parsed input, or a text that is no JSON, has this format's shape, be it without any call. */
+  /** Whether parsed input, or text that is not JSON, has this format, with or without calls. */
   recognizes(input: unknown): boolean;
-  /** The response's own id, from a response or from an event of its stream that says it. */
+  /** The response's id, from a response or an event of its stream. */
   idOf(input: unknown): string | undefined;
-  /** The calls in the order in which the model wrote them; malformed ones too. */
+  /** The calls in the model's order, including malformed ones. */
   read(input: unknown, tools: KnownTools): readonly RawCall[];
-  /** What the model wrote besides its calls. */
+  /** The model's text besides its calls. */
   textOf(input: unknown): string;
 
   createAssembler(tools: KnownTools): CallAssembler;
-  /** Whether parsed values are the events of this format's stream. Left out: its stream is text. */
+  /** Whether parsed values are events of this format's stream. Left out: its stream is text. */
   recognizesStream?(events: readonly unknown[]): boolean;
 
-  /** The results of all calls of one response as the next request takes them, grouped as the provider demands. */
+  /** The results of a response for the next request, grouped as the provider requires. */
   write(results: readonly ToolResult[], originOf: OriginLookup): Answer;
 
-  /** What the provider accepts as a tool's name. Left out: anything. */
+  /** The provider's rule for tool names. Left out: any name. */
   readonly names?: NameRule;
-  /** The tools of a request, in the order given. */
+  /** The tools of a request, in the given order. */
   describe(tools: readonly ToolDefinition[]): Description;
 
-  /** How conversations look. Left out: the format has no place for results, and so no history. */
+  /** The format of conversations. Left out: the format has no place for results, so it has no history. */
   readonly history?: HistoryShape;
 }
 
-/** Puts calls together from the events of one streamed response. Each is given out once, when it is whole. */
+/**
+ * Assembles calls from the events of a streamed response. Each call is returned once, when it is complete.
+ */
 export interface CallAssembler {
   push(event: unknown): readonly RawCall[];
-  /** What was begun and never finished. Call once. */
+  /** The unfinished calls. Call it once. */
   end(): readonly RawCall[];
 }

@@ -2,20 +2,20 @@ import { JsonTextError } from '../base/json-text-error.js';
 import { parseJson } from '../base/parse-json.js';
 import type { ItemOrigin } from './call-origin.js';
 
-/** A call as it stands in a format, before anything in it was checked. */
+/** A call as it appears in a format, before any check. */
 export type RawCall = AskedCall | TextCall | BrokenCall;
 
 export interface AskedCall {
   readonly id: unknown;
   readonly name: unknown;
   readonly args: unknown;
-  /** What the format calls the arguments: `args`, `input`, … */
+  /** The format's name for the arguments: `args`, `input`, … */
   readonly argsField: string;
   readonly reason?: unknown;
   readonly origin?: ItemOrigin;
 }
 
-/** Asked for with free text in place of arguments. */
+/** A call with free text in place of arguments. */
 export interface TextCall {
   readonly id: unknown;
   readonly name: unknown;
@@ -23,17 +23,20 @@ export interface TextCall {
   readonly origin?: ItemOrigin;
 }
 
-/** So broken that its arguments cannot be read. */
+/** A call whose arguments cannot be read. */
 export interface BrokenCall {
   readonly id?: unknown;
   readonly name?: unknown;
   readonly problem: string;
-  /** It was begun and never ended. */
+  /** It has no end. */
   readonly unfinished?: true;
   readonly origin?: ItemOrigin;
 }
 
-/** Arguments that came as JSON text: parsed strictly, never mended. Other values pass: `resolveCall` checks them. */
+/**
+ * Parses arguments that came as JSON text, strictly and without repair. Other values pass: `resolveCall`
+ * checks them.
+ */
 export function parseArguments(call: AskedCall): RawCall {
   if (typeof call.args !== 'string') return call;
   if (call.args.trim() === '') return { ...call, args: undefined };

@@ -17,22 +17,22 @@ import { describeValue } from './unknown-value.js';
 
 export interface ReadOptions {
   /**
-   * The format that the response is known to have: the answer's type is that of its provider. Left out: as it looks.
-   * Input that is no response of this format is of `shape` `unknown`.
+   * The known format of the response, which also sets the type of the answer. Left out: it is detected. Input
+   * that does not match the format has `shape` `unknown`.
    */
   readonly format?: WireFormat;
   /**
-   * The tools that the model was shown with `describeTools`: their shortened names are turned back, free text finds
-   * its argument, and a name of theirs is never taken for a provider's own tool.
+   * The tools that the model was shown with `describeTools`: shortened names are restored, free text is
+   * assigned to an argument, and their names are never mistaken for a provider's own tools.
    */
   readonly tools?: readonly ToolLike[];
 }
 
 /**
- * The calls of a model's response in whatever shape it came: an object of a provider, its JSON text, the text of its
- * stream (`data:` lines, or JSON lines), or prose with fenced blocks (A012). Never throws on bad input; what cannot be
- * read is among the errors.
- * @throws ToolError `config_invalid` for an option `format` that is none.
+ * Reads the calls of a model's response in any form: a provider's object, its JSON text, the text of its
+ * stream (`data:` lines, or JSON lines), or prose with fenced blocks (A012). Never throws on bad input;
+ * unreadable calls are among the errors.
+ * @throws ToolError `config_invalid` for an unknown `format`.
  */
 export function readCalls<F extends WireFormat>(
   input: unknown,
@@ -44,7 +44,7 @@ export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls 
   try {
     return typeof input === 'string' ? readText(input, options) : readValue(input, options);
   } catch (error) {
-    // A getter or a proxy of the caller may throw anything.
+    // A caller's getter or proxy may throw anything.
     const why = error instanceof Error ? error.message : 'it throws when it is read';
     return refuse(`Cannot read the input: ${why}`, options);
   }
@@ -52,7 +52,7 @@ export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls 
 
 const EXPECTED = `A response of ${listTitles('or')}, {"id", "name", "args"} or an array of such calls, or text with \`\`\`tool blocks was expected.`;
 
-/** What a proxy or a load balancer answers in place of a model. A model's prose about HTML does not begin so. */
+/** The page of a proxy or load balancer. A model's prose about HTML does not start like this. */
 const MARKUP = /^\s*<(?:!doctype\s|html[\s>]|head[\s>]|body[\s>]|\?xml\s)/i;
 
 function readText(text: string, options: ReadOptions): ReadCalls {
@@ -67,7 +67,7 @@ function readText(text: string, options: ReadOptions): ReadCalls {
       `Cannot find a call in the input: it is a page of markup, of no known shape. ${EXPECTED}`,
       options,
     );
-  // Only formats whose responses are no JSON recognize a text.
+  // Only formats without JSON recognize text.
   const format = recognize(text);
   if (format !== undefined && isWanted(format, options)) return readAs(format, { input: text }, options);
   try {
@@ -99,7 +99,7 @@ function isWanted(candidate: WireFormat, { format = candidate }: ReadOptions): b
   return candidate === format;
 }
 
-/** A response, whole or as the events of its stream. */
+/** A response, whole or as stream events. */
 type Source = { readonly input: unknown } | { readonly recording: Recording };
 
 function readAs(format: WireFormat, source: Source, options: ReadOptions): ReadCalls {
@@ -126,11 +126,11 @@ function replay(
     collector.add(assembler.push(event));
   }
   const left = assembler.end();
-  // What cannot be read is the end of a call that was begun; only where none was, it may have been a call itself.
+  // Unreadable input is the end of an unfinished call; without one, it may be a call itself.
   collector.add(left.length > 0 ? left : rest);
 }
 
-/** Where no format was named, the model may be told in our own format what was wrong. */
+/** Without a named format, the model can get the error in our own format. */
 function refuse(message: string, { format }: ReadOptions): ReadCalls {
   return format === undefined ? toUnknown(message) : toReadCalls(toNoResponse(format, message));
 }

@@ -3,7 +3,7 @@ import { parseJson } from '../base/parse-json.js';
 import { providerOf, type WireFormat } from './registry.js';
 import { isRecord } from './unknown-value.js';
 
-/** What an assistant's message holds beside its calls. */
+/** The content of an assistant's message besides its calls. */
 export interface AssistantMessage {
   readonly text: string;
   readonly model?: string;
@@ -11,8 +11,8 @@ export interface AssistantMessage {
 }
 
 /**
- * The text of a response and the model that wrote it, as far as the response says so (D081). Undefined where it
- * has no text, and in a recorded stream.
+ * The text of a response and its model, if the response names it (D081). Undefined without text, and for a
+ * recorded stream.
  * @param input a provider's object or its JSON text; prose with fenced blocks
  */
 export function readMessage(format: WireFormat, input: unknown): AssistantMessage | undefined {

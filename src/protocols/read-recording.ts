@@ -3,15 +3,15 @@ import { parseJson } from '../base/parse-json.js';
 import type { RawCall } from './raw-call.js';
 import { PROVIDERS, WIRE_FORMATS, type WireFormat } from './registry.js';
 
-/** A stream that was saved. */
+/** A recorded stream. */
 export interface Recording {
   readonly format: WireFormat;
   readonly events: readonly unknown[];
-  /** What in it cannot be read: a line that was cut off, or is no JSON. */
+  /** The unreadable part: a line that was cut off, or is not JSON. */
   readonly rest: readonly RawCall[];
 }
 
-/** The events of a stream's text, as `curl -N` prints it; undefined when the text is none. */
+/** The events in a stream's text, as `curl -N` prints it; undefined if it is not one. */
 export function readRecording(text: string): Recording | undefined {
   const data = splitEvents(text) ?? splitLines(text);
   const [first] = data ?? [];
@@ -41,22 +41,22 @@ function toRecording(events: readonly unknown[], problem: RawCall | undefined): 
 
 const FIELD = /^(?:data|event|id|retry)?:/;
 
-/** The `data` of server-sent events: lines of one event belong together, an empty line ends it. */
+/** The `data` of server-sent events: lines of one event belong together, and an empty line ends it. */
 function splitEvents(text: string): readonly string[] | undefined {
   const start = text.trimStart();
-  // Asked of a part, since a pattern may look at all of a long text.
+  // Only the start is tested, because a pattern may scan a whole long text.
   if (!FIELD.test(start.slice(0, 10))) return undefined;
   const events: string[] = [];
   let data: string[] = [];
   const finish = (): void => {
-    // How OpenAI says that nothing follows.
+    // OpenAI's end marker.
     if (data.length > 0 && data.join('\n') !== '[DONE]') events.push(data.join('\n'));
     data = [];
   };
   for (const line of start.split(/\r\n|\n|\r/)) {
     if (line === '') finish();
     else if (line.startsWith('data:')) data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
-    // Without the empty lines, which a filter took away, every event's name begins another.
+    // If a filter removed the empty lines, every event name starts a new event.
     else if (line.startsWith('event:')) finish();
     else if (!FIELD.test(line)) return undefined;
   }
@@ -64,11 +64,11 @@ function splitEvents(text: string): readonly string[] | undefined {
   return events;
 }
 
-/** One JSON object a line, more than one of them. */
+/** One JSON object per line, at least two. */
 function splitLines(text: string): readonly string[] | undefined {
   const start = text.trim();
   const end = start.indexOf('\n');
-  // Most JSON is one line, or begins with a line that is none.
+  // Most JSON is one line, or starts with an incomplete line.
   if (!start.startsWith('{') || end === -1 || parse(start.slice(0, end)) === undefined) return undefined;
   return start.split('\n').filter((line) => line.trim() !== '');
 }

@@ -9,8 +9,8 @@ import type { Provider } from './provider.js';
 import type { HistoryShape } from './repair/history-shape.js';
 
 /**
- * Every wire format, a line each. All lists and types of formats are derived from this one. A response is read in the
- * first format that recognizes it: the formats that are marked most clearly come first.
+ * Every wire format, one line each. All lists and types of formats are derived from it. The first format that
+ * recognizes a response reads it, so the most distinctive ones come first.
  */
 const providers = {
   openai,
@@ -23,22 +23,24 @@ const providers = {
 
 type Providers = typeof providers;
 
-/** The shapes in which models ask for tools and are answered. */
+/** The formats in which models request and receive tool calls. */
 export type WireFormat = keyof Providers;
 
 /**
- * The results of a response as the next request takes them: one message with all results, or a list with an element for
- * each. They fit the message types of the provider's SDK; the lists are the caller's own.
+ * The results of a response for the next request: one message with all results, or a list with one element
+ * each. They fit the message types of the provider's SDK; the caller may change the lists.
  */
 export type Answers = { readonly [F in WireFormat]: ReturnType<Providers[F]['write']> };
 
 /**
- * What `describeTools` gives for each format: the `tools` of a request, or a text for the system prompt (fenced). The
- * lists are the caller's own, as the clients of the providers want them.
+ * The output of `describeTools` by format: the `tools` of a request, or a text for the system prompt
+ * (fenced). The caller may change the lists, as the providers' clients expect.
  */
 export type ToolDescriptions = { readonly [F in WireFormat]: ReturnType<Providers[F]['describe']> };
 
-/** A format in which results have a place. Text with fenced blocks has none: it is answered in the native format. */
+/**
+ * A format with a place for results. Text with fenced blocks has none: it is answered in the native format.
+ */
 export type HistoryFormat = {
   readonly [F in WireFormat]: Providers[F] extends { readonly history: HistoryShape } ? F : never;
 }[WireFormat];
@@ -55,7 +57,7 @@ export function isWireFormat(value: unknown): value is WireFormat {
   return typeof value === 'string' && Object.hasOwn(providers, value);
 }
 
-/** @throws ToolError `config_invalid` for what is no format. */
+/** @throws ToolError `config_invalid` for an unknown format. */
 export function providerOf<F extends WireFormat>(format: F): Provider<Answers[F], ToolDescriptions[F]> {
   if (isWireFormat(format)) return PROVIDERS[format];
   throw new ToolError(

@@ -15,8 +15,8 @@ export type ResolvedCall = (
 };
 
 /**
- * The call, or why it is none. `index` is its place in the response and makes the id that is missing (A022), which then
- * belongs to `turn`: the response's own id, where it has one.
+ * Checks a call. `index` is its position in the response; it forms a missing id (A022), which then belongs to
+ * `turn`, the response's id.
  */
 export function resolveCall(raw: RawCall, index: number, tools: KnownTools, turn?: string): ResolvedCall {
   const own = toName(raw.id);
@@ -28,7 +28,7 @@ export function resolveCall(raw: RawCall, index: number, tools: KnownTools, turn
   const checked = 'problem' in raw ? raw.problem : checkCall(raw, name, tools);
   if (typeof checked !== 'string')
     return { kind: 'call', call: { id, ...checked, ...identity }, ...origin, ...madeUp };
-  // The model is told of the name that it knows.
+  // Uses the name that the model knows.
   const subject =
     typeof raw.name === 'string' && raw.name !== '' ? `the call of ${quote(raw.name)}` : undefined;
   const error: ReadError = {
@@ -47,7 +47,7 @@ function toOrigin({ origin, name: shown }: RawCall, callId: string, name: string
   return Object.keys(whole).length > 1 ? { origin: whole } : {};
 }
 
-/** The checked parts, or what is wrong with them. */
+/** The checked parts, or the fault. */
 function checkCall(
   raw: AskedCall | TextCall,
   name: string | undefined,
@@ -96,14 +96,14 @@ const MAX_DEPTH = 64;
 const MAX_VALUES = 100_000;
 
 /**
- * A copy of `value` that is JSON and nothing else, or a sentence on why there is none. Holds parsed input to the
- * limits of JSON text: depth, count, `__proto__`, numbers, surrogates; cycles end at the depth.
+ * A copy of `value` as pure JSON, or the reason why there is none. Applies the limits of JSON text to parsed
+ * input: depth, count, `__proto__`, numbers, surrogates; the depth limit stops cycles.
  */
 function toJsonObject(value: object): { readonly object: JsonObject } | { readonly problem: string } {
   try {
     return { object: copyObject(value, 1, { values: 0 }) };
   } catch (error) {
-    // A getter or a proxy of the caller may throw anything.
+    // A caller's getter or proxy may throw anything.
     return { problem: error instanceof Error ? error.message : 'they cannot be read' };
   }
 }
@@ -129,7 +129,7 @@ function copyObject(value: object, depth: number, count: Count): JsonObject {
   const copy: { [key: string]: JsonValue } = {};
   for (const [key, member] of Object.entries(value)) {
     if (key === '__proto__') throw new Error('the key "__proto__" is not allowed');
-    // As JSON would: an absent member, not a wrong one.
+    // As in JSON: an absent member, not a wrong one.
     if (member !== undefined) copy[checkString(key)] = copyValue(member, depth + 1, count);
   }
   return copy;
@@ -137,7 +137,7 @@ function copyObject(value: object, depth: number, count: Count): JsonObject {
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // The prototype's own prototype is asked, since an object of another realm has another Object.
+  // The prototype's own prototype is checked, because an object of another realm has another Object.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

@@ -7,32 +7,34 @@ import { type Answers, providerOf, type WireFormat } from './registry.js';
 import type { ResolvedCall } from './resolve-call.js';
 import { quote } from './unknown-value.js';
 
-/** What a response asks for, and how it is answered. */
+/** The calls of a response, and how to answer them. */
 export interface ResponseCalls<F extends WireFormat> {
   readonly format: F;
-  /** The response's own id, where it has one: `id` (Anthropic, OpenAI), `responseId` (Gemini). */
+  /** The response's id, if it has one: `id` (Anthropic, OpenAI), `responseId` (Gemini). */
   readonly id?: string;
   readonly calls: ToolCall[];
-  /** `index` counts calls and errors together: the place of the call in the response. */
+  /** `index` counts calls and errors together: the position in the response. */
   readonly errors: ReadError[];
-  /** `unknown`: the input is no response at all, which is something else than a response without a call. */
+  /** `unknown`: the input is not a response, as opposed to a response without calls. */
   readonly shape: 'known' | 'unknown';
-  /** What `writeResults` has to know of calls that are not of the format's usual kind; left out when none is. */
+  /** Data for `writeResults` about calls of a special kind; left out if there are none. */
   readonly origins?: readonly CallOrigin[];
   /**
-   * The next request's message or messages: one result for each call that the model asked for, in its order and of the
-   * kind that it asked for. A call that could not be read is answered `bad_args` in its place. Results may come in any
-   * order: they are matched by call id. Results for the errors may be among them.
-   * @throws ToolError `bad_args` when a call has no result, when a result belongs to no call of this response or is one
-   *   too many, and when the input was no response of the format that was named.
+   * Builds the message or messages for the next request: one result for each call, in order and of the
+   * matching kind. An unreadable call is answered `bad_args` in its place. Results may come in any order,
+   * because they are matched by call id; results for the errors may be included.
+   * @throws ToolError `bad_args` if a result is missing, superfluous or of another response, and if the input
+   * did not match the named format.
    */
   readonly answer: (results: readonly ToolResult[]) => Answers[F];
 }
 
-/** Of a response whose format shows only when it is read: `format` tells which. */
+/** For a response whose format is detected: `format` names it. */
 export type ReadCalls = { readonly [F in WireFormat]: ResponseCalls<F> }[WireFormat];
 
-/** Calls of one format are calls of one of the formats, which the compiler cannot derive for a type parameter. */
+/**
+ * The compiler cannot derive for a type parameter that calls of one format are calls of one of the formats.
+ */
 export function toReadCalls(calls: ResponseCalls<WireFormat>): ReadCalls {
   return calls as ReadCalls;
 }
@@ -58,13 +60,13 @@ export function toResponseCalls<F extends WireFormat>(
   };
 }
 
-/** The calls of one response, each in its place. */
+/** The calls of a response, each in its place. */
 type CollectedCalls = Pick<CallCollector, 'id' | 'places' | 'calls' | 'errors' | 'origins'>;
 
-/** What was kept of a response: plain JSON. */
+/** The stored part of a response: plain JSON. */
 export type KeptCalls = Pick<ResponseCalls<WireFormat>, 'calls' | 'errors' | 'origins'>;
 
-/** A response that is not at hand any more, from what was kept of it, to be answered now. */
+/** Restores a response from its stored part, to answer it later. */
 export function restoreCalls<F extends WireFormat>(format: F, kept: KeptCalls): ResponseCalls<F> {
   const { calls, errors, origins = [] } = kept;
   const originOf = createOriginLookup(origins);
@@ -78,14 +80,14 @@ export function restoreCalls<F extends WireFormat>(format: F, kept: KeptCalls): 
     ...withOrigin(call.id),
     ...(call.madeUp === undefined ? {} : { madeUp: call.madeUp }),
   }));
-  // Their index counts all calls: in order, each is put where it stood.
+  // Their index counts all calls, so each is inserted at its position.
   for (const error of errors) {
     places.splice(error.index, 0, { kind: 'error', error, ...withOrigin(error.id ?? '') });
   }
   return toResponseCalls(format, { id: undefined, places, calls, errors, origins });
 }
 
-/** For input that is no response of the format that was named. */
+/** For input that does not match the named format. */
 export function toNoResponse<F extends WireFormat>(format: F, message: string): ResponseCalls<F> {
   return {
     format,
@@ -98,7 +100,7 @@ export function toNoResponse<F extends WireFormat>(format: F, message: string): 
   };
 }
 
-/** For input of no known shape, where no format was named: the model can be told in our own what was wrong. */
+/** For input of unknown form without a named format: the model can get the error in our own format. */
 export function toUnknown(message: string): ResponseCalls<'native'> {
   const errors = [{ index: 0, message }];
   return {
@@ -128,7 +130,7 @@ function inPlaces(places: readonly ResolvedCall[], results: readonly ToolResult[
     else if (place.kind === 'call') throw cannotAnswer(`${nameOf(place.call)} has no result. ${ONE_EACH}`);
     else for (const answer of answerReadErrors([], [place.error])) answers.set(place, answer);
   };
-  // Calls first: an error may have the id of a call, and has its answer already.
+  // Calls first: an error may share the id of a call, and already has its answer.
   for (const place of places) if (place.kind === 'call') give(place);
   for (const place of places) if (place.kind === 'error') give(place);
   const [surplus] = [...left.values()].flat();
@@ -159,8 +161,8 @@ function cannotAnswer(why: string): ToolError {
 }
 
 /**
- * One result per call that the model asked for: `results` belong to the readable calls, in order, and each error is
- * answered in its place with `bad_args`.
+ * One result per call of the response: `results` belong to the readable calls in order, and each error is
+ * answered `bad_args` in its place.
  */
 export function answerReadErrors(
   results: readonly ToolResult[],

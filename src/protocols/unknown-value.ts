@@ -1,4 +1,4 @@
-/** Names what came instead of what was expected: `an array`, `the string "ls"`. */
+/** Names an unexpected value: `an array`, `the string "ls"`. */
 
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'missing';
@@ -9,25 +9,25 @@ export function describeValue(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** In double quotes, on one line, at most 40 characters of it. */
+/** In double quotes, on one line, at most 40 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
-/** An object whose keys are not known. */
+/** An object with unknown keys. */
 export type Fields = { readonly [key: string]: unknown };
 
-/** Narrows to an object that may be asked for keys. */
+/** Whether the value is an object with keys. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text that names something; undefined for anything else. */
+/** A name; undefined for anything but a text. */
 export function toName(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The elements that are objects, of what may be no array at all. */
+/** The objects in a list, or in a value that may not be a list. */
 export function toRecords(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }

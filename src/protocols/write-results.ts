@@ -2,20 +2,20 @@ import type { ToolResult } from '../contract/call.js';
 import { type CallOrigin, createOriginLookup, guessOrigin } from './call-origin.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
 
-/** From `readCalls` or a stream's `end()`, which may be handed over whole. */
+/** From `readCalls` or a stream's `end()`, whose value can be passed directly. */
 export interface WriteResultsOptions {
   readonly origins?: readonly CallOrigin[];
 }
 
 /**
- * Results whose response is not at hand, as the provider wants them in the next request; `answer` of `readCalls` and of a
- * stream's `end()` needs less. One user message (anthropic), messages of role `tool` (openai), output items of the kind
- * that asked (openai-responses), one content (gemini), an array of result objects (native, fenced: A027). In the order
- * of `results` (D082, D145).
- * @param origins of the response. Without them every call is answered as the format's usual kind, which is wrong for
- *   `shell_call`, `apply_patch_call` and their like; and Gemini is sent no id that looks made up (`call_0`): it matches
- *   the results by name and order.
- * @throws ToolError `config_invalid` for what is no format.
+ * Writes results without their response, in the provider's format for the next request; `answer` of
+ * `readCalls` and of a stream's `end()` is simpler. One user message (anthropic), messages of role `tool`
+ * (openai), output items of the matching kind (openai-responses), one content (gemini), an array of result
+ * objects (native, fenced: A027). In the order of `results` (D082, D145).
+ * @param origins of the response. Without them every call is answered as the usual kind, which is wrong for
+ * `shell_call`, `apply_patch_call` and similar; and Gemini gets no id that looks made up (`call_0`): it then
+ * matches results by name and order.
+ * @throws ToolError `config_invalid` for an unknown format.
  */
 export function writeResults<F extends WireFormat>(
   format: F,

@@ -4,7 +4,7 @@ import type { CrashProblem, CrashProblemKind } from './crash-trial.js';
 import type { RoundFindings, TrialSetting } from './play-round.js';
 import { describeKillPoint, type KillPoint } from './play-round.js';
 
-/** What one round shows that must not be. */
+/** The problems of one round. */
 export function checkRound(
   setting: TrialSetting,
   point: KillPoint,
@@ -27,7 +27,7 @@ export function checkRound(
 
 type Report = (kind: CrashProblemKind, message: string, callId?: string) => void;
 
-/** What the journal had said to be on the disk must be there. */
+/** Every record that the journal acknowledged must be there. */
 function checkAcknowledged({ acknowledged, left }: RoundFindings, report: Report): void {
   const byKey = new Map(left.map((record) => [record.key, record]));
   for (const entry of acknowledged) {
@@ -76,7 +76,7 @@ function checkRecord(
     report('needless_unknown', `It could have been known: ${result.error.message}`, callId);
 }
 
-/** Delivered again, a batch is answered with what is recorded. */
+/** A repeated delivery is answered from the record. */
 function checkAnswers({ calls }: TrialSetting, { settled, delivered }: RoundFindings, report: Report): void {
   for (const [index, { id }] of calls.entries()) {
     const answer = delivered[index];
@@ -99,7 +99,7 @@ function checkEffects(findings: RoundFindings, report: Report): void {
   const { settled, delivered, observed, observedLater } = findings;
   for (const [callId, count] of Object.entries(observed)) {
     const recorded = settled.find((record) => record.callId === callId)?.result;
-    // Killed before it was recorded, so that nothing may have happened yet.
+    // It was killed before the record, so nothing may have happened.
     const said = recorded === undefined ? NOT_RUN : whatItSays(recorded);
     checkEffect(callId, count, said, report);
   }
@@ -120,7 +120,7 @@ function whatItSays(result: ToolResult): Said {
   if (result.success) return { happened: 'yes', text: 'its result is a success' };
   const { executed } = result.error.details ?? {};
   const text = `its result is ${result.error.code}, executed: ${String(executed)}`;
-  // It ran and failed: how far it came is its own affair.
+  // It ran and failed: how far it got is its own matter.
   return { happened: executed === 'no' ? 'no' : 'maybe', text };
 }
 

@@ -16,87 +16,89 @@ import type { JsonObject } from '../contract/json.js';
 import type { Tool } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 
-/** A batch that is killed, again and again, while it runs. */
+/** A batch that is killed again and again while it runs. */
 export interface CrashTrial {
   /**
-   * The module of the tools under trial: an absolute path or a `file:` URL. Its default export (or `tools`, or
-   * `tool`) is a tool, a list of tools, or a function that gives them. It is imported by every process that is
-   * killed, and by this one, which settles what they leave behind. `calls`, `prepare`, `observe` and `knowable` may
-   * be exported by it as well, and hold where they are left out here.
+   * The module with the tools: an absolute path or a `file:` URL. Its default export (or `tools`, or `tool`)
+   * is a tool, a list of tools, or a function that returns them. Every killed process imports it, and so does
+   * this one for recovery. It may also export `calls`, `prepare`, `observe` and `knowable` as defaults.
    */
   readonly tools: string | URL;
-  /** One batch: the calls in order. An id that is left out is made up. */
+  /** One batch: the calls in order. A missing id is made up. */
   readonly calls?: readonly { readonly id?: string; readonly name: string; readonly args: JsonObject }[];
-  /** Lays out the root directory before each round. */
+  /** Prepares the root directory before each round. */
   readonly prepare?: (root: string) => Awaitable<void>;
   /**
-   * How often the effect of each call has happened in the world, by call id: 0 or 1 if all is well, a fraction when
-   * it is half done. A call that is not named is not looked at.
+   * How many times the effect of each call has happened, by call id: 0 or 1 if correct, a fraction if it is
+   * half done. Calls that are not named are not checked.
    */
   readonly observe?: (root: string) => Awaitable<Readonly<Record<string, number>>>;
   /**
-   * Ids of calls whose outcome must be known after every crash, because their tool can `probe`: an `outcome_unknown`
-   * of theirs is a problem. Default: none.
+   * Calls whose outcome must be known after every crash, because their tool has `probe`: an `outcome_unknown`
+   * is then a problem. Default: none.
    */
   readonly knowable?: readonly string[];
-  /** Whether calls that do not conflict run side by side. Default false. */
+  /** Whether calls without conflicts run side by side. Default false. */
   readonly parallel?: boolean;
-  /** Kills at random instants, on top of the two at each step of the journal (before and after it). Default 20. */
+  /** Kills at random times, besides the two at each journal step (before and after it). Default 20. */
   readonly randomKills?: number;
-  /** At most so many kills at steps of the journal, spread over them. Default: all. */
+  /** The maximum number of kills at journal steps, spread evenly. Default: all. */
   readonly stepKills?: number;
-  /** Makes the random instants the same every time. Default: others every time; the verdict says which. */
+  /** Makes the random times reproducible. Default: new ones each time; the verdict names the seed. */
   readonly seed?: number;
-  /** Told after every round, for a progress display. */
+  /** Called after every round, for progress. */
   readonly onRound?: (done: number, of: number) => void;
-  /** Ends the trial; what has been seen so far is the verdict. */
+  /** Ends the trial; the verdict covers the finished rounds. */
   readonly signal?: AbortSignal;
 }
 
 export type CrashProblemKind =
   /** A call has no result after recovery. */
   | 'no_result'
-  /** A call was answered differently later. */
+  /** A later delivery got another answer. */
   | 'changed_result'
   /** An effect happened more than once. */
   | 'ran_twice'
-  /** An effect was left half done. */
+  /** An effect is half done. */
   | 'half_done'
-  /** The result says something else than what happened. */
+  /** The result does not match the effect. */
   | 'untrue_result'
-  /** `outcome_unknown`, where it could be known. */
+  /** `outcome_unknown` although it could be known. */
   | 'needless_unknown'
-  /** What the journal had acknowledged is gone. */
+  /** A record that the journal had acknowledged is gone. */
   | 'lost_record'
-  /** The journal's chain does not hold. */
+  /** The journal does not verify. */
   | 'broken_journal'
-  /** A process did not do what it was started for: it failed by itself, or hung. */
+  /** A process failed by itself, or hung. */
   | 'broken_round';
 
 export interface CrashProblem {
   readonly kind: CrashProblemKind;
-  /** Where it was killed: `before step 3 (claim)`, `after 4.2 ms`. */
+  /** The place of the kill: `before step 3 (claim)`, `after 4.2 ms`. */
   readonly killed: string;
   readonly callId?: string;
   readonly message: string;
 }
 
 export interface CrashVerdict {
-  /** No problem was seen, and something was killed. */
+  /** No problem was found, and at least one process was killed. */
   readonly passed: boolean;
   /** Processes that were killed while they ran the batch. */
   readonly kills: number;
-  /** Rounds in all; in some the batch had ended before the kill. */
+  /** All rounds; in some the batch ended before the kill. */
   readonly rounds: number;
-  /** How often each answer was given after a crash: `ok`, or the code of the error. */
+  /** The number of answers after a crash: `ok`, or the error code. */
   readonly answers: Readonly<Record<string, number>>;
   readonly problems: readonly CrashProblem[];
   readonly seed: number;
-  /** For people, several lines. */
+  /** Several lines for people. */
   readonly report: string;
 }
 
-/** The `file:` URL of a module. @throws ToolError `config_invalid` when it is neither that nor an absolute path. */
+/**
+ * The `file:` URL of a module. @throws ToolError `config_invalid` for anything but a file URL or an absolute
+ * path.
+ */
 export function moduleUrl(module: string | URL): string {
   if (module instanceof URL) return module.href;
   if (module.startsWith('file:')) return module;
@@ -107,15 +109,15 @@ export function moduleUrl(module: string | URL): string {
   );
 }
 
-/** What a module under trial exports. */
+/** The exports of a module under test. */
 interface TrialModule extends Partial<Pick<CrashTrial, 'calls' | 'prepare' | 'observe' | 'knowable'>> {
   readonly tools: readonly Tool[];
 }
 
 /**
- * The tools that a module exports by default, as `tools` or as `tool` (one, several, or a function that gives them),
- * and whatever else of a trial it exports under its name.
- * @throws ToolError `config_invalid` when it cannot be imported, or exports no tools.
+ * Imports a module and returns its tools, exported by default, as `tools` or as `tool` (one, several, or a
+ * function), and its other trial settings.
+ * @throws ToolError `config_invalid` if it cannot be imported or exports no tools.
  */
 export async function loadTrialModule(url: string): Promise<TrialModule> {
   const { default: main, tools, tool, ...rest } = await importModule(url);
@@ -160,7 +162,7 @@ function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && 'execute' in value && 'name' in value;
 }
 
-/** A trial that means something else than it says would pass for the wrong reason. @throws ToolError `config_invalid` */
+/** A trial with a mistake would pass for the wrong reason. @throws ToolError `config_invalid` */
 export function checkTrial(trial: CrashTrial): void {
   if (!isObject(trial) || trial.tools === undefined) {
     const message = 'A crash trial needs tools: give the absolute path or the file: URL of their module.';
@@ -169,7 +171,7 @@ export function checkTrial(trial: CrashTrial): void {
   normalizeOptions('trial', trial, RULES);
 }
 
-/** A caller that names a call that is not there would believe that it was checked. @throws ToolError `config_invalid` */
+/** A name without a call would suggest a check that never happens. @throws ToolError `config_invalid` */
 export function checkKnowable(knowable: readonly string[], calls: readonly { readonly id: string }[]): void {
   const ids = calls.map(({ id }) => id);
   const stranger = knowable.find((id) => !ids.includes(id));

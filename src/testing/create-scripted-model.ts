@@ -9,30 +9,32 @@ import type {
   ModelUsage,
 } from '../contract/model.js';
 
-/** What a scripted model answers to one request. */
+/** The answer of a scripted model to one request. */
 export interface ScriptedResponse {
   /** One piece, or several. */
   readonly text?: string | readonly string[];
-  /** A call without an id is given one. */
+  /** A missing id is generated. */
   readonly calls?: readonly (Omit<ToolCall, 'id'> & { readonly id?: string })[];
-  /** Calls that cannot be read: what is wrong with them. */
+  /** Unreadable calls with their fault. */
   readonly malformed?: readonly { readonly id: string; readonly name: string; readonly message: string }[];
   readonly usage?: ModelUsage;
   readonly stopReason?: ModelEnd['stopReason'];
-  /** Thrown in place of the end: the stream was cut. */
+  /** Thrown in place of the end: the stream was cut off. */
   readonly failure?: Error;
   /** The end never comes. */
   readonly hangs?: boolean;
 }
 
 export interface ScriptedModel extends Model {
-  /** What it was asked, in order. */
+  /** All requests, in order. */
   readonly requests: readonly ModelRequest[];
 }
 
 type Script = readonly (ScriptedResponse | ((request: ModelRequest) => ScriptedResponse))[];
 
-/** A model that says what its script says, a response for each request, and fails when the script is over. For tests. */
+/**
+ * A model that answers from a script, one response per request, and fails when the script ends. For tests.
+ */
 export function createScriptedModel(
   script: Script,
   options: Partial<Pick<Model, 'name' | 'contextTokens' | 'maxOutputTokens'>> = {},

@@ -20,7 +20,7 @@ export interface TapeMiss {
   readonly message: string;
 }
 
-/** Options for `createExecutor`, with which every call is answered from the tape. */
+/** Options for `createExecutor` that answer every call from the tape. */
 export interface TapeExecutorOptions {
   readonly tools: Registry;
   readonly middleware: readonly Middleware[];
@@ -32,27 +32,31 @@ export interface TapeExecutorOptions {
 }
 
 export interface Tape extends Disposable {
-  /** To be spread: `createExecutor({ ...tape.options })`. Answers refusals too, without policy or approval. */
+  /**
+   * Spread them: `createExecutor({ ...tape.options })`. Recorded refusals are answered too, without policy or
+   * approval.
+   */
   readonly options: TapeExecutorOptions;
   /**
-   * For an executor with tools, policy and approval of your own: what they let through is answered from the tape. Give
-   * such an executor `cache: false`: what a cache answers never comes here.
+   * For an executor with its own tools, policy and approval: calls that pass them are answered from the tape.
+   * Use `cache: false`, because cached calls never reach the tape.
    */
   readonly middleware: Middleware;
   readonly misses: readonly TapeMiss[];
-  /** What no call has asked for yet, in the order of the recording. */
+  /** Recorded answers that no call has used, in order. */
   readonly unused: readonly TapeEntry[];
-  /** @throws Error that lists every call that missed and every answer that was not asked for. */
+  /** @throws Error that lists every call without an answer and every unused answer. */
   assertDone(): void;
 }
 
 /**
- * A recording that answers calls, for tests of agents: what `toolexec journal export` wrote, its lines as objects, or
- * records of a journal. A call is answered by tool, arguments (canonical JSON) and the how-manieth time it comes; its
- * id does not matter. Nothing is ever run: a call that is not on the tape fails (`execution_failed`,
- * `details.tapeMiss`), and `assertDone` throws. `using tape = createTape(…)` asserts it at the end of the scope.
+ * Creates a recording that answers calls, for tests of agents, from the output of `toolexec journal export`,
+ * its lines as objects, or journal records. A call is matched by tool, arguments (canonical JSON) and its
+ * repetition number; its id does not matter. Nothing runs: a call that is not on the tape fails
+ * (`execution_failed`, `details.tapeMiss`), and `assertDone` throws. `using tape = createTape(…)` asserts it
+ * at the end of the scope.
  *
- * @throws ToolError `config_invalid` for what is no recording.
+ * @throws ToolError `config_invalid` if it is not a recording.
  */
 export function createTape(recorded: string | Iterable<unknown>, options: TapeOptions = {}): Tape {
   const { conversation } = options;
@@ -94,7 +98,7 @@ class RecordedTape implements Tape {
   }
 
   get middleware(): Middleware {
-    // Never `next`: nothing may run.
+    // Never calls `next`: nothing may run.
     return async ({ id, name, args }) => this.#take(name, args) ?? this.#miss(id, name, args);
   }
 
@@ -155,7 +159,7 @@ function isSettled(record: TapeRecord): record is TapeEntry {
   return record.result !== undefined;
 }
 
-/** Refused before any tool is looked at, when it is replayed as when it was recorded. */
+/** Refused before any tool lookup, both in the recording and in the replay. */
 function isTheEnginesOwn({ error }: ToolResult): boolean {
   return error?.code === 'duplicate_tool_call_id';
 }
@@ -172,8 +176,8 @@ function show(name: string, args: JsonObject): string {
 }
 
 /**
- * A tool for every name there can be: what is not on the tape shall be missed there, and not be answered
- * `unknown_tool` as if that was recorded. Its tools take any arguments and touch nothing.
+ * Has a tool for every name: a call that is not on the tape must be reported as missing, not as
+ * `unknown_tool`. Its tools accept any arguments and touch nothing.
  */
 class TapeRegistry implements Registry {
   readonly revision = 0;

@@ -6,30 +6,30 @@ import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from 
 import { LIFE_CASES } from './journal-life-cases.js';
 import { type JournalUpkeep, SHARED_CASES, UPKEEP_CASES } from './journal-upkeep-cases.js';
 
-/** A new, empty journal, and what the suite may do with it. */
+/** A new, empty journal and its test operations. */
 export interface JournalUnderTest {
   readonly journal: Journal;
-  /** Another journal over the same records, as a second process would open it. Left out: records are not shared. */
+  /** Opens another journal over the same records, like a second process. Left out: records are not shared. */
   readonly open?: () => Awaitable<Journal>;
-  /** How old records are taken out, and all of them checked. Left out: that is not a part of it. */
+  /** Removes old records and verifies all. Left out: not supported. */
   readonly upkeep?: JournalUpkeep;
-  /** Called after the journals were closed. */
+  /** Called after the journals are closed. */
   readonly dispose?: () => Awaitable<void>;
 }
 
-/** The two functions of a test runner that the suite is written with. */
+/** The two test-runner functions that the suite uses. */
 export interface SuiteRunner {
   describe(title: string, body: () => void): void;
   it(title: string, body: () => Promise<void>): void;
 }
 
 /**
- * The conformance suite of `Journal`: what every implementation must hold, in memory, in a file or elsewhere. A
- * journal that says `durable` must be opened again by `open`.
+ * The conformance suite of `Journal`: rules for every implementation. A journal with `durable` must support
+ * `open`.
  *
- * @param make called once for every case.
+ * @param make called once per case.
  * @param runner `describe` and `it`; default: the globals of Vitest, Jest, Mocha or Bun.
- * @throws Error when there is no runner.
+ * @throws Error without a runner.
  */
 export function describeJournal(
   name: string,
@@ -76,13 +76,13 @@ const CASES: readonly JournalCase[] = [
   ...FACT_CASES,
 ];
 
-/** One thing that holds for every journal. */
+/** A rule for every journal. */
 export interface JournalCase {
   readonly title: string;
   readonly run: (journal: Journal) => Promise<void>;
 }
 
-/** One thing that holds for two journals over the same records. */
+/** A rule for two journals over the same records. */
 export interface SharedJournalCase {
   readonly title: string;
   readonly run: (first: Journal, second: Journal) => Promise<void>;

@@ -11,7 +11,7 @@ import {
   WORKER,
 } from './journal-entries.js';
 
-/** Batches: who runs them, what they came with, and what was decided about them. */
+/** Batches: their processes, messages and decisions. */
 export const BATCH_CASES: readonly JournalCase[] = [
   {
     title: 'gives back who accepted a batch and who started its calls',
@@ -158,7 +158,7 @@ function decision(kind: DecisionKind, at: number): BatchDecision {
   return { kind, at, data: { by: 'a person', at } };
 }
 
-/** What a restart looks at first: calls that are not done. */
+/** Unfinished calls, which a restart reads first. */
 export const UNFINISHED_CASES: readonly JournalCase[] = [
   {
     title: 'lists what is unfinished, oldest first, of one conversation or all',

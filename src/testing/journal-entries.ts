@@ -7,7 +7,7 @@ import type { ErrorCode } from '../errors/catalogue.js';
 export const WORKER: Worker = { id: 'worker-1', pid: 4711, startedAt: 1_700_000_000_123 };
 export const OTHER_WORKER: Worker = { id: 'worker-2', pid: 4712, startedAt: 1_700_000_000_456 };
 
-/** A call entry with everything that the journal keeps. */
+/** A call entry with every recorded field. */
 export function callEntry(callId: string, args: JsonObject = { path: 'a.txt' }): CallEntry {
   return {
     callId,
@@ -19,7 +19,7 @@ export function callEntry(callId: string, args: JsonObject = { path: 'a.txt' }):
   };
 }
 
-/** A call whose id the reader of its response made up. */
+/** A call with a made-up id. */
 export function madeUpEntry(callId: string, turn?: string, args?: JsonObject): CallEntry {
   return { ...callEntry(callId, args), madeUp: true, ...(turn === undefined ? {} : { turn }) };
 }
@@ -44,7 +44,7 @@ export function successOf(callId: string, output = 'done'): ToolResult {
   };
 }
 
-/** A result with a picture between texts. */
+/** A result with an image between texts. */
 export function pictureOf(callId: string, data: Uint8Array, output = 'done'): ToolResult {
   const content: ToolResult['content'] = [
     { type: 'text', text: 'before' },
@@ -74,7 +74,7 @@ export function assertEqual(actual: unknown, expected: unknown, what: string): v
   throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`);
 }
 
-/** @throws Error unless `value` is there. */
+/** @throws Error if `value` is undefined. */
 export function assertPresent<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`${what}: expected a value, got undefined`);
   return value;

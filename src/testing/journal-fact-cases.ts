@@ -3,7 +3,7 @@ import type { JournalCase, SharedJournalCase } from './describe-journal.js';
 import { assertEqual, assertPresent, batchEntry, callEntry, successOf, WORKER } from './journal-entries.js';
 import type { UpkeepCase } from './journal-upkeep-cases.js';
 
-/** The part of a journal that these cases are about. A journal may leave it out, but never half of it. */
+/** The operations under test. A journal implements both or neither. */
 type FactJournal = Journal & Required<Pick<Journal, 'remember' | 'recall'>>;
 
 const whereKept =
@@ -25,7 +25,7 @@ const fact = (key: string, value: ConversationFact['value'] = key, at = 1): Conv
 });
 const keysOf = ({ facts }: RecalledFacts): readonly string[] => facts.map(({ key }) => key);
 
-/** What conversations know. */
+/** Facts of conversations. */
 export const FACT_CASES: readonly JournalCase[] = [
   {
     title: 'recalls what a conversation knows: the newest value of every key, in the order of remembering',
@@ -111,7 +111,7 @@ export const FACT_UPKEEP_CASES: readonly UpkeepCase[] = [
   },
 ];
 
-/** Messages in order with batches, and contents by their hash. */
+/** Messages in order with batches, and contents by hash. */
 export const HISTORY_CASES: readonly JournalCase[] = [
   {
     title: 'keeps the messages of a conversation in order with its batches',

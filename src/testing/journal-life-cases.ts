@@ -12,7 +12,7 @@ import {
   WORKER,
 } from './journal-entries.js';
 
-/** A call's life: accepted, claimed, finished, and what is found of it. */
+/** The life of a call: accepted, claimed, finished, and looked up. */
 export const LIFE_CASES: readonly JournalCase[] = [
   {
     title: 'answers a batch call by call, in order, each with a key of its own',
@@ -299,7 +299,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
   },
 ];
 
-/** The code that an operation throws or rejects with. */
+/** The error code that an operation throws or rejects with. */
 async function refusal(operation: () => unknown): Promise<string> {
   try {
     await operation();

@@ -13,21 +13,21 @@ import {
   WORKER,
 } from './journal-entries.js';
 
-/** What a journal can do with its records besides: take old ones out, and vouch for the others. */
+/** The maintenance of a journal: pruning old records and verifying the others. */
 export interface JournalUpkeep {
-  /** Whether every record is as it was written; asked while nothing is under way. */
+  /** Whether every record is unchanged; called while nothing is running. */
   readonly verify: () => Awaitable<boolean>;
-  /** Takes out what was settled before a time; milliseconds since the epoch. */
+  /** Removes records that were settled before a time; milliseconds since the epoch. */
   readonly prune: (before: number) => Awaitable<unknown>;
 }
 
-/** One thing that holds for a journal with its upkeep. */
+/** A rule for a journal with maintenance. */
 export interface UpkeepCase {
   readonly title: string;
   readonly run: (journal: Journal, upkeep: JournalUpkeep) => Promise<void>;
 }
 
-/** Records that are chained, and records that go. */
+/** Verified and pruned records. */
 export const UPKEEP_CASES: readonly UpkeepCase[] = [
   {
     title: 'vouches for everything that it has written',
@@ -109,7 +109,7 @@ async function idsOf(journal: Journal): Promise<readonly string[]> {
   return (await journal.batches()).map(({ id }) => id);
 }
 
-/** A batch with every kind of record, all of one time. */
+/** A batch with every kind of record, all at the same time. */
 async function writeAll(
   journal: Journal,
   id: string,
@@ -132,7 +132,7 @@ async function writeAll(
   return { key, kept };
 }
 
-/** Two journals over the same records, as two processes have them. */
+/** Two journals over the same records, like two processes. */
 export const SHARED_CASES: readonly SharedJournalCase[] = [
   {
     title: 'finds in another journal what was answered in this one',

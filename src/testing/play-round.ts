@@ -11,49 +11,49 @@ import { startTrialProcess, type TrialProcess } from '../platform/process/trial-
 import type { CrashTrial } from './crash-trial.js';
 import type { Acknowledged, RoundNews, RoundOrder } from './watched-journal.js';
 
-/** All that the rounds of a trial have in common. */
+/** The common settings of all rounds. */
 export interface TrialSetting {
   readonly trial: CrashTrial;
   readonly calls: readonly ToolCall[];
   readonly toolsUrl: string;
   readonly tools: readonly Tool[];
-  /** A control: the journal's fences are taken away, so that there is something to find. */
+  /** A control: removes the journal's fences, so that there is a problem to find. */
   readonly unfenced: boolean;
 }
 
-/** How often each effect has happened, by call id. */
+/** How many times each effect has happened, by call id. */
 export type Observed = Readonly<Record<string, number>>;
 
-/** What was found after one process had been killed. */
+/** The findings after one kill. */
 export interface RoundFindings extends RunEnd, Settlement {
   readonly acknowledged: readonly Acknowledged[];
 }
 
 interface RunEnd {
   readonly killed: boolean;
-  /** What the process was like, where it lived to the end. */
+  /** Data about a process that ran to its end. */
   readonly calm: Extract<RoundNews, { kind: 'ended' }> | undefined;
-  /** Set where it neither ended well nor by our hand. */
+  /** Set if the process failed by itself. */
   readonly broken: string | undefined;
 }
 
 interface Settlement {
-  /** What the journal held of the batch before it was recovered. */
+  /** The journal's records of the batch before recovery. */
   readonly left: readonly CallRecord[];
   readonly recovered: readonly RecoveredBatch[];
-  /** What a second recovery found: nothing is left to it. */
+  /** The result of a second recovery, which must be empty. */
   readonly recoveredAgain: readonly RecoveredBatch[];
-  /** How often each effect had happened after recovery, and after the batch was delivered again. */
+  /** The number of effects after recovery, and after another delivery. */
   readonly observed: Observed;
   readonly observedLater: Observed;
   /** The journal's calls after recovery. */
   readonly settled: readonly CallRecord[];
-  /** The answers to the same batch, delivered again. */
+  /** The answers to another delivery of the batch. */
   readonly delivered: readonly ToolResult[];
   readonly verification: Verification;
 }
 
-/** Runs the batch in a process, kills it at the point, and settles what it leaves. */
+/** Runs the batch in a process, kills it at the point, and recovers. */
 export async function playRound(setting: TrialSetting, point: KillPoint | undefined): Promise<RoundFindings> {
   const place = makeScratchDirectory('toolexec-crash-');
   try {
@@ -88,7 +88,7 @@ function toOrder(
 }
 
 const LOG = 'acknowledged.jsonl';
-/** After that a process hangs, and is ended. */
+/** After this time a process counts as hung and is killed. */
 const PATIENCE_MS = 60_000;
 
 async function runUntilKilled(order: RoundOrder, point: KillPoint | undefined): Promise<RunEnd> {
@@ -120,7 +120,7 @@ async function follow(trialled: TrialProcess, point: KillPoint | undefined): Pro
   return calm;
 }
 
-// A tool may write to standard output as well.
+// A tool may write to standard output too.
 function toNews(line: string): RoundNews | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -172,16 +172,16 @@ async function readCalls(journal: Journal): Promise<CallRecord[]> {
   return calls;
 }
 
-/** When a process is killed: around a step of its journal, at an instant after it began, or in a system call. */
+/** The moment of a kill: around a journal step, at a time after the start, or in a system call. */
 export type KillPoint =
   | { readonly kind: 'step'; readonly step: number; readonly when: 'before' | 'after'; readonly name: string }
   | { readonly kind: 'instant'; readonly afterMs: number }
-  /** In its nth such system call, before it is carried out; by strace, which has to be there. */
+  /** In its nth such system call, before it runs; requires strace. */
   | { readonly kind: 'system_call'; readonly name: string; readonly nth: number };
 
-/** What a run without a kill was like. */
+/** Data about a run without a kill. */
 export interface CalmRun {
-  /** The names of the journal's operations, in order. */
+  /** The journal operations in order. */
   readonly steps: readonly string[];
   readonly durationMs: number;
 }
@@ -202,7 +202,7 @@ export function chooseKillPoints(calm: CalmRun, counts: KillCounts, random: () =
   return [...spread(around, counts.steps), ...instants];
 }
 
-/** At most `most` of them, evenly. More than there are: again from the beginning. */
+/** At most `most` of them, evenly spread; with more than there are, it starts again. */
 function spread(points: readonly KillPoint[], most: number): KillPoint[] {
   if (most === Number.POSITIVE_INFINITY || points.length === 0) return [...points];
   if (most >= points.length) {
@@ -219,7 +219,7 @@ export function describeKillPoint(point: KillPoint): string {
   return `${point.when} step ${point.step} (${point.name})`;
 }
 
-/** The same numbers from 0 to 1 for the same seed (mulberry32). */
+/** A reproducible sequence of numbers from 0 to 1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -14,13 +14,13 @@ import {
 } from './play-round.js';
 
 /**
- * Kills a process that runs a batch, with SIGKILL, before and after every step of its journal and at random instants,
- * and looks after each kill whether every call has exactly one truthful result and no effect happened twice: once
- * after recovery, once after the same batch was delivered again.
+ * Kills a process that runs a batch, with SIGKILL, before and after every journal step and at random times.
+ * After each kill it checks that every call has exactly one truthful result and no effect happened twice,
+ * once after recovery and once after another delivery of the batch.
  *
- * Every round has a directory and a journal of its own. There is no approval and no policy; the sandbox stands.
- * @throws ToolError `config_invalid` when the trial cannot begin: no tools, no calls, a wrong or unknown option, or a
- *   batch of which a call fails even when it is not killed.
+ * Every round has its own directory and journal. There is no approval and no policy; the sandbox is active.
+ * @throws ToolError `config_invalid` if the trial cannot begin: no tools, no calls, an invalid or unknown
+ * option, or a batch that fails even without a kill.
  */
 export async function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
   checkTrial(trial);
@@ -28,9 +28,9 @@ export async function runCrashTrial(trial: CrashTrial): Promise<CrashVerdict> {
 }
 
 export interface TrialExtras {
-  /** A control: takes the journal's fences away, so that a trial that can fail must fail. */
+  /** A control: removes the journal's fences, so that the trial must fail. */
   readonly unfenced: boolean;
-  /** Kills beyond those that the trial asks for. */
+  /** Additional kills. */
   readonly points?: readonly KillPoint[];
 }
 
@@ -68,7 +68,7 @@ async function toSetting(asked: CrashTrial, unfenced: boolean): Promise<TrialSet
       'config_invalid',
       'A crash trial needs calls: give them, or let the module export them.',
     );
-  // What the module says of its own calls says nothing of others.
+  // The module's settings apply only to its own calls.
   if (asked.calls === undefined || asked.knowable !== undefined) checkKnowable(trial.knowable ?? [], calls);
   return { trial, calls, toolsUrl, tools, unfenced };
 }
@@ -100,7 +100,7 @@ class Tally {
 
 const MOST_PROBLEMS = 20;
 
-/** A verdict for people: what was done, what was seen, and what is wrong. */
+/** A verdict for people: the actions, the findings, and the problems. */
 function writeVerdict(
   { passed, kills, rounds, answers, problems, seed }: Omit<CrashVerdict, 'report'>,
   { steps, durationMs }: CalmRun,

@@ -8,7 +8,7 @@ import { ToolError } from '../errors/tool-error.js';
 export interface TapeRecord {
   readonly toolName: string;
   readonly args: JsonObject;
-  /** Left out: it was never settled. Such a call is not on the tape. */
+  /** Left out: it has no final result, and is not on the tape. */
   readonly result?: ToolResult;
   readonly callId?: string;
   readonly conversation?: string;
@@ -20,9 +20,9 @@ export interface TapeEntry extends TapeRecord {
 }
 
 /**
- * What a tape is made of: the text of an export, its lines as objects, or records. Lines of other kinds are passed
- * over.
- * @throws ToolError `config_invalid` for what is no record, with its place.
+ * Reads a recording: the text of an export, its lines as objects, or records. Lines of other kinds are
+ * skipped.
+ * @throws ToolError `config_invalid` for an invalid record, with its position.
  */
 export function toTapeRecords(recorded: string | Iterable<unknown>): readonly TapeRecord[] {
   const values = typeof recorded === 'string' ? parseLines(recorded) : listOf(recorded);
@@ -45,7 +45,7 @@ function listOf(recorded: unknown): readonly unknown[] {
   );
 }
 
-/** A long output is one value; a batch holds few. */
+/** A long output is one value; a batch has few values. */
 const LIMITS = { maxDepth: 512, maxValues: 1_000_000 };
 
 function parseLines(text: string): readonly unknown[] {

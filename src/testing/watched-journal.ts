@@ -12,20 +12,20 @@ import type {
   Worker,
 } from '../contract/journal.js';
 
-/** Told of every step of a journal, in order; the watcher may end the process there. */
+/** Called at every journal step, in order; the watcher may end the process there. */
 export interface JournalWatch {
   before(step: string): void;
   after(acknowledged: Acknowledged): void;
 }
 
-/** A journal under watch. Reads pass. */
+/** A watched journal. Reads are passed through. */
 export class WatchedJournal implements Journal {
   readonly durable: boolean;
 
   constructor(
     private readonly inner: Journal,
     private readonly watch: JournalWatch,
-    /** A control: every delivery is taken for new, and every claim is granted. */
+    /** A control: every delivery counts as new, and every claim succeeds. */
     private readonly unfenced: boolean,
   ) {
     this.durable = inner.durable;
@@ -126,7 +126,7 @@ export class WatchedJournal implements Journal {
   }
 }
 
-/** What a process under trial is told to do. */
+/** The instructions for a process under test. */
 export interface RoundOrder {
   /** A `file:` URL. */
   readonly tools: string;
@@ -135,14 +135,14 @@ export interface RoundOrder {
   readonly journal: string;
   readonly conversation: string;
   readonly parallel: boolean;
-  /** A file: what the journal has acknowledged goes there, one JSON object a line, before any caller hears of it. */
+  /** A file for acknowledged records, one JSON object per line, written before the caller sees them. */
   readonly log: string;
-  /** The step of the journal to die at, from 1 on. */
+  /** The journal step at which to die, from 1. */
   readonly die?: { readonly step: number; readonly when: 'before' | 'after' };
   readonly unfenced: boolean;
 }
 
-/** What the journal has said to be on the disk. */
+/** A record that the journal acknowledged as durable. */
 export type Acknowledged =
   | { readonly op: 'accept'; readonly keys: readonly CallKey[] }
   | { readonly op: 'claim' | 'note'; readonly key: CallKey }
@@ -150,7 +150,7 @@ export type Acknowledged =
   | { readonly op: 'keep'; readonly hash: string }
   | { readonly op: 'other' };
 
-/** What a process under trial says: that the batch begins, and what it was like, if it lives to the end. */
+/** The output of a process under test: the start of the batch, and its data if it runs to the end. */
 export type RoundNews =
   | { readonly kind: 'begins' }
   | { readonly kind: 'ended'; readonly steps: readonly string[]; readonly durationMs: number };

@@ -9,7 +9,7 @@ export interface AskUserQuestionArgs {
   readonly answers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The person thinks. A day is longer than a program runs that waits for one. */
+/** The person needs time to think. No program waits longer than a day. */
 const PATIENCE_MS = 86_400_000;
 
 const TEXT = { type: 'string', pattern: '\\S', maxLength: 2000 } as const;
@@ -79,7 +79,7 @@ export function askUserQuestionTool(): ToolSpec<AskUserQuestionArgs> {
   };
 }
 
-/** The first fault of the questions. Undefined: none that has words here. */
+/** The first fault of the questions. Undefined if none has its own message here. */
 function faultIn(questions: JsonValue | undefined): string | undefined {
   if (questions === undefined) return 'missing required parameter: questions';
   if (!Array.isArray(questions)) return 'questions must be an array';
@@ -134,7 +134,7 @@ function nobodyToAsk(): ToolOutput {
   };
 }
 
-/** A host that asks on a screen of its own puts the answers into the arguments. */
+/** A host with its own screen puts the answers into the arguments. */
 function fromHost(
   questions: readonly Question[],
   given: Readonly<Record<string, string | readonly string[]>>,

@@ -35,7 +35,7 @@ const INPUT = {
   },
 } as const;
 
-/** `bash_output` (B021–B027, C024): what a background shell has printed since it was read last. */
+/** `bash_output` (B021–B027, C024): the output of a background shell since the last read. */
 export function bashOutputTool(): ToolSpec<BashOutputArgs> {
   return {
     name: 'bash_output',
@@ -77,12 +77,15 @@ async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolCont
   };
 }
 
-/** More than is ever told of a shell besides its output. */
+/** More than all other facts about a shell take. */
 const STATE_BYTES = 2048;
-/** Less room than this for what was printed, and it is left to the engine to cut it. */
+/** If less room than this is left for the output, the executor cuts it. */
 const FEWEST_BYTES = 4096;
 
-/** Both ends of what is too long: a log says at its end what has become of it. What is known of the shell comes first. */
+/**
+ * Keeps both ends of a long output, because a log's end shows its result. The facts about the shell come
+ * first.
+ */
 function bothEnds(
   printed: string,
   about: string,

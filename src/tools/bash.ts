@@ -66,7 +66,10 @@ const INPUT = {
 } as const;
 
 export interface BashOptions {
-  /** When the person is asked: `after` where nothing is real before the person has agreed; default `before`. */
+  /**
+   * When the person is asked. `after`: when the command has ended and nothing is committed yet. Default
+   * `before`.
+   */
   readonly approval?: 'before' | 'after';
 }
 
@@ -78,7 +81,10 @@ const RULES: OptionRules<Required<BashOptions>> = {
   ),
 };
 
-/** `bash` (B001–B011, B019, B020, C025, F002 to F004): a command with everything it starts, or a background shell. */
+/**
+ * `bash` (B001–B011, B019, B020, C025, F002 to F004): runs a command with everything it starts, or a
+ * background shell.
+ */
 export function bashTool(options: BashOptions = {}): ToolSpec<BashArgs> {
   const { approval } = normalizeOptions('bash', options, RULES);
   return {
@@ -95,11 +101,11 @@ export function bashTool(options: BashOptions = {}): ToolSpec<BashArgs> {
     contained: true,
     background: (args) => args.run_in_background === true,
     timeoutClass: 'commands',
-    // In the background it is the shell's, not the call's.
+    // In the background it limits the shell, not the call.
     timeoutMs: (args) => (args.run_in_background === true ? undefined : args.timeout),
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     requiresApproval: true,
-    // What a background shell changes is real at once.
+    // A background shell writes through.
     approval: (args) => (args.run_in_background === true ? 'before' : approval),
     risk: 'high',
     touches: ['run'],
@@ -169,7 +175,7 @@ async function runToItsEnd(args: BashArgs, ctx: ToolContext): Promise<ToolOutput
   return error === undefined ? shown : { ...shown, error };
 }
 
-/** One question after the other: the person may agree to one port and not to another. */
+/** One question per port, because the person may agree to one port and not to another. */
 async function exposePorts(
   { expose_ports: ports = [] }: BashArgs,
   { processes }: ToolContext,
@@ -199,20 +205,21 @@ function failureMessage(reason: string): string {
   return reason.startsWith('exit code') ? `Command failed with ${reason}` : `Command failed: ${reason}`;
 }
 
-/** Everything that was printed, where not all of it was kept; undefined when the kept text is the whole. */
+/** The number of bytes that were printed, if not all were kept; undefined if the kept text is complete. */
 function printedBytes({ stdout, stderr }: CommandOutcome): number | undefined {
   if (stdout.omittedBytes + stderr.omittedBytes === 0) return undefined;
   return stdout.totalBytes + stderr.totalBytes;
 }
 
-/** Characters (code points) that are kept from the start of a command's output (F004). */
+/** Characters (code points) kept from the start of a command's output (F004). */
 const HEAD_CHARACTERS = 30_000;
-/** Characters that are kept from its end when it is longer than that. */
+/** Characters kept from the end of a longer output. */
 const TAIL_CHARACTERS = 2_000;
 
 /**
- * Output of more than 30000 characters: the first 30000, a notice with the size, the last 2000 (of the rest).
- * `totalBytes` is given where `text` is itself only a part of what was printed, `outputRef` where all of it can be read.
+ * Shortens output of more than 30000 characters to the first 30000, a notice with the size, and the last 2000
+ * (of the rest). `totalBytes` is given if `text` is only a part of the output, `outputRef` if all of it can
+ * be read.
  */
 export function shortenOutput(
   text: string,
@@ -234,7 +241,7 @@ export function shortenOutput(
   return { text: text.slice(0, headEnd) + notice + tail, truncated: true };
 }
 
-/** The index behind the first `count` characters. */
+/** The index after the first `count` characters. */
 function indexAfter(text: string, count: number): number {
   if (text.length <= count) return text.length;
   let at = 0;

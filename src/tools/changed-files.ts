@@ -3,11 +3,11 @@ import type { ContainedFiles } from '../contract/files.js';
 import type { ProbeContext } from '../contract/tool.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 
-/** More than this is no file that is edited as a whole. */
+/** A larger file is not edited as a whole. */
 export const MAX_EDITED_BYTES = 64 * 1024 * 1024;
 
 /**
- * A file's whole content, to be changed; undefined where there is no file.
+ * Reads a whole file before a change; undefined if it does not exist.
  * @throws ToolError `execution_failed` for more than 64 MiB
  */
 export async function readIfThere(path: string, files: ContainedFiles): Promise<Uint8Array | undefined> {
@@ -26,8 +26,7 @@ export async function readIfThere(path: string, files: ContainedFiles): Promise<
 }
 
 /**
- * Refuses text for a file in which a secret has been replaced by our own marker: written back, the secret would be
- * lost (F024).
+ * Refuses text that contains our redaction marker: written to a file, it would destroy the secret (F024).
  * @throws ToolError `bad_args`
  */
 export function assertNotRedacted(what: string, texts: Iterable<string>): void {
@@ -41,12 +40,12 @@ export function assertNotRedacted(what: string, texts: Iterable<string>): void {
   }
 }
 
-/** After a crash, for tools that make one change to files and do nothing else: what the files say, is what happened. */
+/** For tools that only make one change to files: after a crash, the state of the files is the answer. */
 export function probeFiles(_args: unknown, { lastChange }: ProbeContext): ProbeContext['lastChange'] {
   return lastChange;
 }
 
-/** The file system's own reason (`ENOENT`, `EACCES`, …) in a failed file operation. */
+/** The file system's error code (`ENOENT`, `EACCES`, …) of a failed operation. */
 export function errnoOf(error: unknown): string | undefined {
   if (!isToolError(error)) return undefined;
   const { errno } = error.details;

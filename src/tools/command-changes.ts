@@ -3,8 +3,8 @@ import type { JsonObject } from '../contract/json.js';
 import type { CommandOutcome, DiscardedWrites } from '../contract/processes.js';
 
 /**
- * What a command has changed, and what it has written that did not last, as the `changes` of a result. Of a command that
- * writes through only the latter is known.
+ * The changes of a command, and its lost writes, as `changes` of a result. For a command that writes through,
+ * only the latter are known.
  */
 export function changesMetadata(
   changes: CommandChanges | undefined,
@@ -36,7 +36,7 @@ function toJson({ path, reason, ref, later }: UnkeptChange): JsonObject {
   return { path, reason, ...(ref === undefined ? {} : { ref }), ...(later === true ? { later } : {}) };
 }
 
-/** For the model: what of its changes was not made, and what it can do. A line each. */
+/** Notices for the model about changes that were not committed, with a remedy. One line each. */
 export function changeNotices({
   changes,
   discarded,
@@ -101,7 +101,7 @@ const MOST_NAMED_OUTSIDE = 5;
 
 const CROSS_DEVICE = /invalid cross-device link|EXDEV|cross-device link not permitted/i;
 
-/** Entries that are named to a model. */
+/** How many entries are named to a model. */
 const MOST_NAMED = 20;
 
 function listOf(unkept: readonly UnkeptChange[]): string {

@@ -13,7 +13,7 @@ import { isToolError, ToolError } from '../errors/tool-error.js';
 import { changeNotices, changesMetadata } from './command-changes.js';
 import { cutBytes } from './output-text.js';
 
-/** Bytes of each stream that a result's metadata repeats (F011). */
+/** How many bytes of each stream the metadata of a result repeats (F011). */
 const METADATA_BYTES = 4096;
 
 /** For the description of a tool that runs commands. */
@@ -21,25 +21,25 @@ export const WHAT_LASTS =
   'In the OS sandbox only what it writes in the working directory and the other roots lasts: /tmp and the home directory ' +
   'are empty for each command, and gone with it.';
 
-/** What a command printed, standard error behind a line `[stderr]`. */
+/** The output of a command. Standard error follows a line `[stderr]`. */
 export function printedText(stdout: string, stderr: string): string {
   if (stderr === '') return stdout;
   return stdout === '' ? `[stderr]\n${stderr}` : `${stdout}\n\n[stderr]\n${stderr}`;
 }
 
-/** The text of one stream; where bytes were left out, a note of how many stands in their place. */
+/** The text of one stream. A note with the number replaces omitted bytes. */
 export function streamText(kept: KeptOutput): string {
   if (kept.binary) return binaryNotice(kept.totalBytes);
   if (kept.omittedBytes === 0) return kept.head + kept.tail;
   return `${kept.head}\n... [${kept.omittedBytes} bytes left out] ...\n${kept.tail}`;
 }
 
-/** Stands for bytes that are no text: a model could do nothing with them. */
+/** Replaces binary output, which a model could not use. */
 export function binaryNotice(bytes: number): string {
   return `[binary output: ${bytes} bytes, not shown]\n`;
 }
 
-/** Facts about a finished command, as results carry them. */
+/** The metadata of a finished command. */
 export function commandMetadata(outcome: CommandOutcome, workingDir: string): JsonObject {
   return {
     exit_code: outcome.exitCode,
@@ -59,7 +59,7 @@ export function commandMetadata(outcome: CommandOutcome, workingDir: string): Js
   };
 }
 
-/** Only where every line was kept: a count of some of them would mislead. */
+/** Only if every line was kept: a partial count would mislead. */
 function lineCounts({ stdout, stderr }: CommandOutcome): JsonObject {
   return {
     ...(isText(stdout) ? { stdout_lines: countLines(streamText(stdout)) } : {}),
@@ -86,18 +86,18 @@ function excerpt(kept: KeptOutput): string {
 
 const GAP = '\n... [cut] ...\n';
 
-/** Whether some of what was printed is not in the result. */
+/** Whether a part of the output is missing from the result. */
 export function isIncomplete({ stdout, stderr }: CommandOutcome): boolean {
   return !isText(stdout) || !isText(stderr);
 }
 
-/** What its failure is told by. */
+/** The facts that decide about its failure. */
 type EndedCommand = Pick<
   CommandOutcome,
   'aborted' | 'changes' | 'discarded' | 'discardedBy' | 'exitCode' | 'signal' | 'limit' | 'sandbox'
 >;
 
-/** Why a command counts as failed; undefined when it ended by itself with exit code 0. */
+/** Why a command counts as failed; undefined if it exited with code 0. */
 export function failureReason(outcome: EndedCommand): string | undefined {
   if (outcome.aborted) return 'stopped before its end';
   if (outcome.discarded !== undefined) return `${outcome.discarded}; nothing of what it changed was kept`;
@@ -109,7 +109,7 @@ export function failureReason(outcome: EndedCommand): string | undefined {
   return `ended by signal ${outcome.signal ?? 'unknown'}${limit}`;
 }
 
-/** Where the caller has asked for it, what is in no conflict is kept. */
+/** The changes without a conflict were committed, as configured. */
 function isPartly({ changes }: EndedCommand): boolean {
   return changes !== undefined && changes.conflicts.length > 0;
 }
@@ -128,7 +128,7 @@ const CODES: Readonly<Record<NonNullable<CommandOutcome['discardedBy']>, ErrorCo
   rules: 'sandbox_violation',
 };
 
-/** The failure of a command as a tool's error; undefined when it ended by itself with exit code 0. */
+/** The failure of a command as a tool's error; undefined if it exited with code 0. */
 export function commandError(
   outcome: EndedCommand,
   message: (reason: string) => string,
@@ -156,8 +156,8 @@ function failureDetails({ limit, sandbox }: EndedCommand): { readonly details?: 
 }
 
 /**
- * What was printed, and behind it what the command sandbox has kept from the command.
- * @param mostBytes of all that is shown: of a longer text the end is cut off, and what is said stands before it
+ * The output, followed by a notice about the command sandbox.
+ * @param mostBytes limit of the whole text: a longer output is cut at its end, and the notice comes first
  */
 export function withNotice(
   text: string,
@@ -175,7 +175,7 @@ export function withNotice(
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${notice}\n`;
 }
 
-/** Which sandbox stood around a command, and what it was denied, as results carry it. */
+/** The sandbox of a command and its refusals, for the metadata. */
 export function sandboxMetadata({
   sandbox,
   limit,
@@ -201,7 +201,7 @@ export function sandboxMetadata({
       : {
           sandbox: {
             kind,
-            // Its name before; for one version.
+            // The earlier name, kept for one version.
             wall: kind,
             network,
             ...(reason === undefined ? {} : { reason }),
@@ -218,7 +218,7 @@ export function sandboxMetadata({
   };
 }
 
-/** For the model: that it was the sandbox, and no fault of the command. Empty where there is nothing to say. */
+/** Tells the model that the sandbox caused the failure, not the command. Empty if there is nothing to say. */
 export function sandboxNotice(sandbox: CommandSandbox | undefined): string {
   const refused = (sandbox?.refused ?? []).map((what) => REFUSED[what]);
   return [
@@ -257,12 +257,12 @@ const REFUSED: Readonly<Record<SandboxRefusal, string>> = {
     'a file: what the deny patterns hide (.env, *.pem, .npmrc and the like) and what lies outside of the roots is not there for commands (what git tracks of it shows its committed version), they can neither replace nor remove it, and every command finds /tmp empty',
 };
 
-/** The limit that a command has hit, for the model. */
+/** The limit that a command reached, for the model. */
 export function describeLimit({ limit, max }: LimitHit): string {
   return `it has hit the limit of ${max} ${LIMITS[limit].what}; use less`;
 }
 
-/** What the developer can change where the sandbox or a limit has stopped a command; undefined: nothing of it has. */
+/** How the developer can change a setting that stopped a command; undefined if none did. */
 function sandboxHint({ sandbox, limit }: Pick<CommandOutcome, 'sandbox' | 'limit'>): string | undefined {
   const remedies = [
     ...(limit === undefined ? [] : [`The limit is ${LIMITS[limit.limit].option}.`]),
@@ -283,7 +283,7 @@ const LIMITS: Readonly<Record<LimitHit['limit'], { readonly what: string; readon
   transactionMb: { what: 'MB that a command may change', option: 'sandbox.maxTransactionMb' },
 };
 
-/** Facts about a background shell, as results carry them. */
+/** The metadata of a background shell. */
 export function shellMetadata(shell: ShellSnapshot): JsonObject {
   return {
     command: shell.command,
@@ -305,7 +305,7 @@ export function shellNotFound(id: string): ToolOutput {
   return { text: '', error: { code: 'execution_failed', message } };
 }
 
-/** What a command gives that is all that its call does: where it could not be started, nothing was executed. */
+/** For a command that is the only effect of its call: if it could not be started, nothing was executed. */
 export async function started<T>(command: Promise<T>): Promise<T> {
   try {
     return await command;
@@ -317,15 +317,15 @@ export async function started<T>(command: Promise<T>): Promise<T> {
 }
 
 /**
- * After a crash, for tools that run one command and do nothing else: it has come to its end where that is on record.
- * Where nothing of a process is on record, none was started: that is recorded before.
+ * For tools that only run one command: after a crash, `applied` if the record contains its end. Without a
+ * recorded process none was started, because that is recorded first.
  */
 export function probeCommand(_args: unknown, { notes }: ProbeContext): 'applied' | 'not_applied' | 'unknown' {
   const transaction = notes.findLast(
     ({ kind, transaction }) => kind === 'process' && typeof transaction === 'string',
   );
   if (transaction?.state === 'committed') return 'applied';
-  // With the network it may have done more than change files.
+  // With the network it may have had effects beyond files.
   if (transaction?.state === 'discarded') return transaction.network === false ? 'not_applied' : 'unknown';
   if (!notes.some(({ kind, preparing }) => kind === 'process' && preparing !== true)) return 'not_applied';
   const hasEnded = notes.some(({ kind, exitCode }) => kind === 'process' && typeof exitCode === 'number');

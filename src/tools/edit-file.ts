@@ -16,11 +16,11 @@ export interface EditFileArgs {
 }
 
 export interface EditFileOptions {
-  /** Milliseconds since the epoch: when an edit is recorded. Left out: records carry no time. */
+  /** Milliseconds since the epoch, to date recorded edits. Left out: records have no time. */
   readonly now?: () => number;
 }
 
-/** As much as a file that is written whole may hold, twice, and each byte escaped. */
+/** Twice the maximum size of a file that is written whole, with every byte escaped. */
 const MAX_ARGS_BYTES = 6 * 2 * 10 * 1024 * 1024 + 64 * 1024;
 
 const INPUT = {
@@ -49,8 +49,8 @@ const INPUT = {
 } as const;
 
 /**
- * `edit_file` (C028, F023): exact replacement in one file. It never edits by guess: what is not found, or found
- * more than once, is an error that says where to look.
+ * `edit_file` (C028, F023): exact replacement in one file. It never guesses: a text that is missing, or
+ * occurs several times, is an error that says where to look.
  */
 export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileArgs> {
   return {
@@ -78,7 +78,7 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
   };
 }
 
-/** @throws ToolError `bad_args` for what could never be an edit */
+/** @throws ToolError `bad_args` for arguments that cannot be an edit */
 function checkedPath({ path, file_path: otherName, old_string, new_string }: EditFileArgs): string {
   const named = path ?? otherName;
   if (named === undefined) throw new ToolError('bad_args', 'edit_file needs path: the file to change.');
@@ -98,7 +98,7 @@ function checkedPath({ path, file_path: otherName, old_string, new_string }: Edi
   return named;
 }
 
-/** Arguments that were checked: they name one file. */
+/** Checked arguments, which name one file. */
 type Edit = EditFileArgs & { readonly path: string };
 
 async function editFile(args: Edit, ctx: ToolContext, now: (() => number) | undefined): Promise<ToolOutput> {
@@ -131,7 +131,7 @@ async function readFile(path: string, files: ContainedFiles): Promise<Buffer> {
 interface Edited {
   readonly edited: Buffer;
   readonly count: number;
-  /** Where the first replacements were made, from 1. */
+  /** The lines of the first replacements, from 1. */
   readonly lines: number[];
 }
 
@@ -165,13 +165,13 @@ function ambiguous(path: string, { count, overlap }: Occurrences, lines: readonl
   );
 }
 
-/** Where bytes stand in others. */
+/** The occurrences of a byte sequence. */
 interface Occurrences {
-  /** As many as could be replaced one after the other. */
+  /** The number of replacements without overlap. */
   readonly count: number;
-  /** The first of them, at most twenty. */
+  /** The first ones, at most twenty. */
   readonly starts: readonly number[];
-  /** A match begins inside the first one: `aa` in `aaa`. */
+  /** A match starts inside the first one: `aa` in `aaa`. */
   readonly overlap: boolean;
 }
 
@@ -189,7 +189,7 @@ function findOccurrences(bytes: Buffer, sought: Uint8Array): Occurrences {
   return { count, starts, overlap: first !== undefined && next !== -1 && next < first + sought.length };
 }
 
-/** All of them replaced, from the left; what stands between is copied byte by byte. */
+/** Replaces all from the left; the bytes between them are copied. */
 function replaceOccurrences(
   bytes: Buffer,
   sought: Uint8Array,
@@ -209,7 +209,7 @@ function replaceOccurrences(
   return result;
 }
 
-/** The numbers of the lines, from 1, on which ascending offsets lie. */
+/** The line numbers, from 1, of ascending offsets. */
 function lineNumbers(bytes: Buffer, offsets: readonly number[]): number[] {
   let line = 1;
   let next = bytes.indexOf(LF);

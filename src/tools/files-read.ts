@@ -3,22 +3,22 @@ import { resolve } from 'node:path';
 import type { ConversationMemory, ToolContext } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
 
-/** What a conversation knows of a file's content, for stale-file protection (D070, D071). */
+/** The content of a file as the conversation last saw it, for stale-file protection (D070, D071). */
 export interface FileRecord {
-  /** Of the whole content, lower-case hex; null: the conversation has deleted or moved the file. */
+  /** Hash of the whole content, in lower-case hex; null if the conversation deleted or moved the file. */
   readonly sha256: string | null;
-  /** When it was read or written, milliseconds since the epoch; left out where the tool was given no clock. */
+  /** When it was read or written, in milliseconds since the epoch; left out if the tool has no clock. */
   readonly at?: number;
 }
 
-/** Under this key the memory of a conversation holds its `FilesRead`. */
+/** The key of `FilesRead` in a conversation's memory. */
 export const FILES_READ = 'files-read';
 
 /** The files that a conversation has read or written, by canonical path (D071). */
 export class FilesRead extends Map<string, FileRecord> {
   /**
-   * Takes in what other processes of the same conversation have read. Call it before a record decides about a change.
-   * This one has nothing to ask: an executor gives a named conversation one that asks its journal.
+   * Adds the reads of other processes in the same conversation. Call it before a record decides about a
+   * change. Does nothing here; an executor with a named conversation uses a subclass that reads its journal.
    * @throws ToolError `journal_unavailable`
    */
   async refresh(): Promise<void> {}
@@ -32,7 +32,7 @@ export function filesRead(memory: ConversationMemory): FilesRead {
   return fresh;
 }
 
-/** The path under which a file is remembered: links resolved where the files can tell. */
+/** The path under which a file is remembered, with links resolved if possible. */
 export function canonicalPath(ctx: ToolContext, path: string): string {
   return ctx.files.resolve?.(path) ?? resolve(ctx.cwd, path);
 }
@@ -48,7 +48,7 @@ export function sha256Of(...parts: readonly Uint8Array[]): string {
 }
 
 interface FoundFile {
-  /** As the caller wrote it. */
+  /** The caller's spelling. */
   readonly path: string;
   readonly canonical: string;
   readonly sha256: string;
@@ -58,9 +58,10 @@ const UNREAD = 'File was not read before patching';
 const CHANGED = 'File content changed since last read';
 
 /**
- * Compares a file that is to be changed with what this conversation knows of it (D068, F023).
- * @param known refreshed, so that it has what other processes of the conversation have read
- * @throws ToolError `stale_file` when it is not what was read; where it must have been read, also when it was not
+ * Compares a file before a change with this conversation's record of it (D068, F023).
+ * @param known refreshed, so that it includes reads of other processes
+ * @throws ToolError `stale_file` if the file has changed since the read, or was not read although that is
+ * required
  */
 export function assertFresh(
   { path, canonical, sha256 }: FoundFile,

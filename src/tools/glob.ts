@@ -21,7 +21,7 @@ export interface GlobArgs extends SearchScopeArgs {
   readonly limit?: number;
 }
 
-/** `glob` (C030): the files whose path a pattern matches, sorted by path (F016). */
+/** `glob` (C030): the files whose path matches a pattern, sorted by path (F016). */
 export function globTool(): ToolSpec<GlobArgs> {
   return {
     name: 'glob',
@@ -94,15 +94,15 @@ function notice(found: FilesFound, shown: number): string | undefined {
   return said.length === 0 ? undefined : said.join('\n');
 }
 
-/** A directory, and a pattern from there down. */
+/** A directory, and a pattern relative to it. */
 interface GlobRequest {
   readonly path: string;
   readonly pattern: string;
 }
 
 /**
- * An absolute pattern names the directory it starts from: the part before its first wildcard.
- * @throws ToolError `bad_args` for a pattern that is negated
+ * An absolute pattern contains its start directory: the part before the first wildcard.
+ * @throws ToolError `bad_args` for a negated pattern
  */
 function parseGlobRequest(args: SearchScopeArgs & { readonly pattern: string }): GlobRequest {
   const { pattern } = args;

@@ -32,7 +32,7 @@ export type OutputMode = 'content' | 'files_with_matches' | 'count';
 
 const MAX_CONTEXT = 500;
 
-/** `grep` (C031): what a regular expression matches in files, as ripgrep finds it, by path. */
+/** `grep` (C031): the matches of a regular expression in files, found by ripgrep, sorted by path. */
 export function grepTool(): ToolSpec<GrepArgs> {
   return {
     name: 'grep',
@@ -187,17 +187,17 @@ function sum(numbers: readonly number[]): number {
 interface MatchesShape {
   readonly want: 'lines' | 'files' | 'counts';
   readonly lineNumbers: boolean;
-  /** Neighbours of matches are shown, so what is not next to each other is set apart. */
+  /** Context lines are shown, so gaps between lines are marked. */
   readonly hasContext: boolean;
 }
 
-/** One line of output, and the file it speaks of: an index. */
+/** One line of output and the index of its file. */
 interface WrittenLine {
   readonly text: string;
   readonly file: number;
 }
 
-/** Results in the words of grep: `path:12:text`, `path-13-text` for context, `--` where lines are passed over. */
+/** Formats results like grep: `path:12:text`, `path-13-text` for context, `--` for skipped lines. */
 function writeMatches(files: readonly FileMatches[], shape: MatchesShape): WrittenLine[] {
   return files.flatMap((found, file) => {
     const path = showPath(found.path);

@@ -19,7 +19,10 @@ const INPUT = {
   },
 } as const;
 
-/** `kill_shell` (B028–B031, C032): ends a background shell with everything it has started; what it printed stays. */
+/**
+ * `kill_shell` (B028–B031, C032): ends a background shell and everything it started; its output stays
+ * readable.
+ */
 export function killShellTool(): ToolSpec<KillShellArgs> {
   return {
     name: 'kill_shell',

@@ -2,13 +2,13 @@ import type { ToolContext } from '../contract/context.js';
 
 export interface FittedLines {
   readonly text: string;
-  /** How many of the lines are in it. */
+  /** The number of lines in it. */
   readonly shown: number;
 }
 
 /**
- * As many whole lines as fit into `maxBytes` of UTF-8 together with what `notice` says about the rest.
- * @param notice for a number of lines that are shown; undefined: there is nothing to say
+ * As many whole lines as fit into `maxBytes` of UTF-8, with a notice about the rest.
+ * @param notice the notice for a number of shown lines; undefined: no notice
  */
 export function fitLines(
   lines: readonly string[],
@@ -30,7 +30,7 @@ export function fitLines(
   return { text: '', shown: 0 };
 }
 
-/** The first or the last part of a text that fits into `maxBytes` of UTF-8, never half a character. */
+/** The first or last part of a text that fits into `maxBytes` of UTF-8, never half a character. */
 export function cutBytes(text: string, maxBytes: number, side: 'start' | 'end'): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= maxBytes) return text;
@@ -46,20 +46,17 @@ function characterStart(bytes: Uint8Array, at: number): number {
   return start;
 }
 
-/** True for a byte that goes on a UTF-8 character rather than beginning one. */
+/** True for a continuation byte of UTF-8. */
 export function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/**
- * A path as a line of output shows it: one whose name would break the line, or could be taken for something else, is
- * quoted as JSON quotes it.
- */
+/** A path for a line of output. A name that would break the line, or is ambiguous, is quoted like JSON. */
 export function showPath(path: string): string {
   return /[\p{Cc}\u2028\u2029]|^["[]/u.test(path) ? JSON.stringify(path) : path;
 }
 
-/** Bytes that an answer may take which limits itself. */
+/** The maximum size of an answer that limits itself, in bytes. */
 export function outputLimit({ limits }: ToolContext): number {
   return Math.min(limits.maxOutputBytes, limits.availableCapacityBytes);
 }

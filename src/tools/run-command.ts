@@ -24,7 +24,7 @@ const INPUT = {
   },
 } as const;
 
-/** `run_command` (D073, F002): `sh -c` in the working directory, standard input closed. */
+/** `run_command` (D073, F002): `sh -c` in the working directory with standard input closed. */
 export function runCommandTool(): ToolSpec<RunCommandArgs> {
   return {
     name: 'run_command',

@@ -1,6 +1,6 @@
 import { ToolError } from '../errors/tool-error.js';
 
-/** What `glob` and `grep` take alike. */
+/** The common arguments of `glob` and `grep`. */
 export interface SearchScopeArgs {
   readonly path?: string | null;
   readonly include_hidden?: boolean;
@@ -10,7 +10,7 @@ export interface SearchScopeArgs {
 const DEFAULT_RESULTS = 1000;
 const MAX_RESULTS = 50_000;
 
-/** The schema of a search: what it takes alone, after the pattern, and before what all searches take. */
+/** The schema of a search: its own arguments after the pattern and before the common ones. */
 export function searchInput<Own extends Readonly<Record<string, object>>>(input: {
   readonly pattern: object;
   readonly path: string;
@@ -36,7 +36,7 @@ export function searchInput<Own extends Readonly<Record<string, object>>>(input:
   } as const;
 }
 
-/** How many results are wanted. */
+/** The argument for the number of results. */
 export function resultLimit(results: string) {
   return {
     type: 'integer',
@@ -50,7 +50,7 @@ export function resultsWanted(limit: number | undefined): number {
   return limit ?? DEFAULT_RESULTS;
 }
 
-/** Where is searched, as it was asked for. */
+/** The searched path, as requested. */
 export function searchedPath({ path }: SearchScopeArgs): string {
   return path ?? '.';
 }
@@ -63,7 +63,7 @@ export function searchScope(args: SearchScopeArgs) {
   };
 }
 
-/** @throws ToolError `bad_args`: a program's arguments cannot hold it. */
+/** @throws ToolError `bad_args`, because a program's arguments cannot contain a NUL. */
 export function requireNoNul(name: string, value: string | undefined): void {
   if (value?.includes('\0') !== true) return;
   throw new ToolError(
@@ -77,12 +77,12 @@ interface SearchEnd {
   readonly stopped: boolean;
 }
 
-/** For the metadata of results that are not all there is. */
+/** The metadata of incomplete results. */
 export function incompleteMark({ stopped, unreadable }: SearchEnd): { readonly incomplete?: true } {
   return stopped || unreadable ? { incomplete: true } : {};
 }
 
-/** What is said below results that are not all there is. */
+/** The notices below incomplete results. */
 export function incompleteness(found: SearchEnd): string[] {
   return [
     ...(found.stopped ? ['[stopped before the end: there may be more]'] : []),

@@ -11,7 +11,7 @@ export interface TaskArgs {
   readonly timeout?: number;
 }
 
-/** The work has a time of its own, which stands while the person is asked. */
+/** The work has its own time limit, which pauses while the person is asked. */
 const LONGEST_MS = 86_400_000;
 const GENERAL = 'general-purpose';
 
@@ -45,7 +45,7 @@ const INPUT = {
   },
 } as const;
 
-/** `task` (C004–C006, C041): hands a piece of work to a sub-agent, and gives its answer. */
+/** `task` (C004–C006, C041): passes a task to a sub-agent and returns its answer. */
 export function taskTool(now: () => number): ToolSpec<TaskArgs> {
   return {
     name: 'task',
@@ -60,7 +60,7 @@ export function taskTool(now: () => number): ToolSpec<TaskArgs> {
     timeoutMs: LONGEST_MS,
     requiresApproval: true,
     risk: 'medium',
-    // The sub-agent's own calls have the effects, and each of them is planned and approved by itself.
+    // The sub-agent's own calls have the effects; each is planned and approved separately.
     effects: () => [],
     summarize: ({ description, subagent_type = GENERAL }) =>
       `Start sub-agent ${subagent_type}: ${oneLine(description)}`,

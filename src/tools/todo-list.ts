@@ -2,18 +2,18 @@ import type { ConversationMemory } from '../contract/context.js';
 
 const STATUSES = ['pending', 'in_progress', 'completed'] as const;
 
-/** A step of the work, as the model has planned it. */
+/** A step of the model's plan. */
 export interface Todo {
   readonly content: string;
-  /** The same while it is being done: `Running tests`. */
+  /** Its form while it is in progress: `Running tests`. */
   readonly activeForm: string;
   readonly status: (typeof STATUSES)[number];
 }
 
-/** Under this key the memory of a conversation holds its `TodoList`. */
+/** The key of `TodoList` in a conversation's memory. */
 export const TODO_LIST = 'todo-list';
 
-/** The list of a conversation. This one lives as long as the process. */
+/** The list of a conversation. This class keeps it in memory only. */
 export class TodoList {
   #todos: readonly Todo[] = [];
 
@@ -26,8 +26,8 @@ export class TodoList {
   }
 
   /**
-   * Takes in what other processes of the same conversation have written. This one has nothing to ask: an executor gives
-   * a named conversation one that asks its journal.
+   * Reads the updates of other processes in the same conversation. Does nothing here; an executor with a
+   * named conversation uses a subclass that reads its journal.
    * @throws ToolError `journal_unavailable`
    */
   async refresh(): Promise<void> {}

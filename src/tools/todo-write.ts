@@ -70,7 +70,7 @@ async function todoWrite({ todos, load_from_db }: TodoWriteArgs, ctx: ToolContex
   return toOutput(todos ?? list.todos);
 }
 
-/** The first fault of a list. Undefined: none that has words here. */
+/** The first fault of a list. Undefined if none has its own message here. */
 function faultIn(todos: JsonValue | undefined): string | undefined {
   if (todos === undefined) return undefined;
   if (!Array.isArray(todos)) return 'todos must be an array';

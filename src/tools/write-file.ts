@@ -12,14 +12,14 @@ export interface WriteFileArgs {
 }
 
 export interface WriteFileOptions {
-  /** Milliseconds since the epoch: when a write is recorded. Left out: records carry no time. */
+  /** Milliseconds since the epoch, to date recorded writes. Left out: records have no time. */
   readonly now?: () => number;
 }
 
-/** Bytes of content that one call may write (C007). */
+/** Maximum content of one call in bytes (C007). */
 export const MAX_CONTENT_BYTES = 10 * 1024 * 1024;
 
-/** A byte of content takes at most six in JSON (`\u0001`); the rest is for the path. */
+/** A byte takes at most six in JSON (`\u0001`); the rest is for the path. */
 const MAX_ARGS_BYTES = 6 * MAX_CONTENT_BYTES + 64 * 1024;
 
 const INPUT = {
@@ -44,8 +44,8 @@ const INPUT = {
 } as const;
 
 /**
- * `write_file` (D075, C008–C010, F006 and F023): whole files, missing parent directories included. Overwriting
- * refuses a file that changed since this conversation read it.
+ * `write_file` (D075, C008–C010, F006 and F023): writes whole files and creates missing parent directories.
+ * Overwriting is refused if the file changed since this conversation read it.
  */
 export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFileArgs> {
   return {
@@ -76,7 +76,7 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
       if (mode === 'create' && isThere) throw new ToolError('execution_failed', exists(path));
       if (!isThere) return [{ path, bytes }];
       const before = await files.read(path, { length: MAX_CONTENT_BYTES + 1 });
-      // A long file is not read for the lines that come after it: the person is shown these.
+      // A long file is not read to append lines: the person sees only these.
       return before.length > MAX_CONTENT_BYTES ? [] : [{ path, bytes: Buffer.concat([before, bytes]) }];
     },
     probe: probeFiles,
@@ -122,25 +122,25 @@ interface NewContent {
   readonly known: KnownContent | undefined;
 }
 
-/** What was looked at before it is replaced must be what is replaced: another process may be writing as well. */
+/** The replaced content must be the examined one, because another process may be writing too. */
 async function put({ path, bytes, mode, known }: NewContent, { files }: ToolContext): Promise<WriteOutcome> {
   if (mode !== 'overwrite' || known === undefined) return files.write(path, bytes, { mode });
   const [written] = await files.writeAll([{ path, bytes, expectedSha256: known.sha256 }]);
   return written ?? { path, created: false, bytesWritten: bytes.length };
 }
 
-/** What is there before a write, of a file that this conversation knows. */
+/** The current content of a file that this conversation has seen. */
 interface KnownContent {
-  /** Undefined: the file was removed since, and there is nothing that could be lost. */
+  /** Undefined: the file was removed meanwhile, so nothing can be lost. */
   readonly bytes: Uint8Array | undefined;
-  /** Null where there is no file. */
+  /** Null if there is no file. */
   readonly sha256: string | null;
 }
 
 /**
- * The present content of a file that this conversation knows; undefined when it knows nothing of it, or when it is
- * not needed.
- * @throws ToolError `stale_file` when the file is to be replaced and is not what was read (F023).
+ * Reads the current content of a file that this conversation has seen; undefined if it has not, or if the
+ * content is not needed.
+ * @throws ToolError `stale_file` if a file to replace has changed since the read (F023).
  */
 async function knownContent(
   path: string,
@@ -162,16 +162,16 @@ async function knownContent(
 }
 
 interface WrittenFile {
-  /** Canonical. */
+  /** The canonical path. */
   readonly path: string;
   readonly created: boolean;
   readonly mode: WriteMode;
   readonly bytes: Uint8Array;
-  /** What was there before, where it is known. */
+  /** The previous content, if known. */
   readonly before: Uint8Array | undefined;
 }
 
-/** After our own write the record holds the new content, so that a following change is not stale (F018). */
+/** After our own write the record holds the new content, so that the next change is not stale (F018). */
 function rememberWrite(file: WrittenFile, memory: ConversationMemory, now: (() => number) | undefined): void {
   const sha256 = hashAfter(file);
   if (sha256 !== undefined) filesRead(memory).set(file.path, fileRecord(sha256, now));
@@ -179,15 +179,15 @@ function rememberWrite(file: WrittenFile, memory: ConversationMemory, now: (() =
 
 function hashAfter(file: WrittenFile): string | undefined {
   if (file.mode !== 'append' || file.created) return sha256Of(file.bytes);
-  // Appending to what was not read teaches nothing about the whole: the record stays as it is.
+  // Appending to an unread file says nothing about the whole, so the record stays.
   return file.before === undefined ? undefined : sha256Of(file.before, file.bytes);
 }
 
-/** A failed write in the words a model can act on; refusals of the sandbox as they are. */
+/** Words a failed write so that a model can act on it; passes on refusals of the sandbox. */
 async function writeErrorFor(path: string, error: unknown, ctx: ToolContext): Promise<unknown> {
   const errno = errnoOf(error);
   if (errno === undefined || !(error instanceof ToolError) || error.details.changed === true) return error;
-  // The reason alone does not tell a target that exists from a parent that is a file.
+  // The error code does not distinguish an existing target from a parent that is a file.
   const found = errno === 'EEXIST' || errno === 'EISDIR' ? await typeOf(path, ctx) : undefined;
   const message = found === undefined ? `failed to write ${path}: ${error.message}` : MESSAGES[found](path);
   return new ToolError('execution_failed', message, { cause: error, details: { errno } });

@@ -23,10 +23,10 @@ const STOPS: ReadonlyMap<string, ModelEnd['stopReason']> = new Map([
   ['refusal', 'refused'],
 ]);
 
-/** A message from the events of its stream: its blocks as they are, in the order in which they began. */
+/** Builds a message from its stream events: its blocks unchanged, in the order in which they began. */
 export class AnthropicAnswer implements ProviderAnswer {
   readonly #blocks: Block[] = [];
-  /** By their numbers. */
+  /** By index. */
   readonly #open = new Map<JsonValue | undefined, Block>();
   #input = 0;
   #output = 0;
@@ -119,7 +119,7 @@ export class AnthropicAnswer implements ProviderAnswer {
     if (reason !== '') this.stop = STOPS.get(reason) ?? 'end';
   }
 
-  /** Every count is of all until then; what comes from the cache is counted apart. */
+  /** Every count is cumulative; cached tokens are counted separately. */
   #count(value: JsonValue | undefined): void {
     if (!isJsonObject(value)) return;
     this.#hasUsage = true;
@@ -134,7 +134,7 @@ export class AnthropicAnswer implements ProviderAnswer {
 }
 
 function toNative({ fields, json }: Block, places: CallPlace[]): readonly JsonObject[] {
-  // The API refuses texts without a visible character.
+  // The API rejects texts without a visible character.
   if (fields.type === 'text' && textIn(fields.text).trim() === '') return [];
   if (!('input' in fields) && json === '') return [fields];
   const input = json === '' ? fields.input : readJson(json);

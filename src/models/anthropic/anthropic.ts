@@ -7,9 +7,9 @@ import type { ProviderApi } from '../provider-api.js';
 import { AnthropicAnswer } from './answer.js';
 
 /**
- * A model of Anthropic's Messages API. The key comes from `ANTHROPIC_API_KEY`, another address from
+ * A model with Anthropic's Messages API. The key comes from `ANTHROPIC_API_KEY`, another address from
  * `ANTHROPIC_BASE_URL`.
- * @throws ToolError `config_invalid` for a wrong option, and without a key.
+ * @throws ToolError `config_invalid` for an invalid option, and without a key.
  */
 export function anthropic(options: ModelOptions): Model {
   return createModel(anthropicApi, options);
@@ -38,7 +38,7 @@ export const anthropicApi: ProviderApi = {
   toEvents,
 };
 
-/** The API demands a number, and refuses one that is larger than the model can give. */
+/** The API requires a number, and rejects one above the model's limit. */
 function mostTokens(model: string): number {
   if (/claude-(?:3-(?:opus|sonnet|haiku)|2|instant)/.test(model)) return 4_096;
   if (/claude-3-5/.test(model)) return 8_192;

@@ -15,9 +15,9 @@ const STOPS: ReadonlyMap<string, ModelEnd['stopReason']> = new Map([
   ['STOP', 'end'],
   ['MAX_TOKENS', 'length'],
 ]);
-/** The model has tried to call and written something that is no call: to ask again may help. */
+/** The model tried to call and wrote something invalid: a retry may help. */
 const MISCALLS: ReadonlySet<string> = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL']);
-/** The model itself or a filter has declined. */
+/** The model or a filter declined. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'SAFETY',
   'RECITATION',
@@ -28,12 +28,12 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'IMAGE_SAFETY',
 ]);
 
-/** A content from the responses of its stream, each of which holds whole parts. */
+/** Builds a content from stream responses, each of which holds complete parts. */
 export class GeminiAnswer implements ProviderAnswer {
   readonly #parts: JsonObject[] = [];
   text = '';
   begun = false;
-  /** Some models say with every part that it may be the last. */
+  /** Some models mark every part as possibly the last. */
   readonly isOver = false;
   stop: ModelEnd['stopReason'] | undefined;
   failure: ProviderFailure | undefined;
@@ -66,7 +66,7 @@ export class GeminiAnswer implements ProviderAnswer {
   #add(part: JsonObject): readonly Piece[] {
     const text = textIn(part.text);
     const last = this.#parts.at(-1);
-    // A signature belongs to the part that it came with.
+    // A signature belongs to the part that it arrived with.
     if (last !== undefined && isPlainText(part) && isPlainText(last)) {
       this.#parts[this.#parts.length - 1] = { text: textIn(last.text) + text };
     } else if (!isPlainText(part) || text !== '') this.#parts.push(part);
@@ -97,7 +97,7 @@ function isPlainText(part: JsonObject): boolean {
   return Object.keys(part).length === 1 && typeof part.text === 'string';
 }
 
-/** Only what is an object is taken for a call, and only an object for its arguments. */
+/** Only an object counts as a call, and only an object as its arguments. */
 function toSound(part: JsonObject, place: CallPlace | undefined): JsonObject {
   if (place?.isBroken !== true) return part;
   const { functionCall: _, function_call: __, ...rest } = part;

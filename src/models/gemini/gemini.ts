@@ -5,9 +5,9 @@ import type { ProviderApi } from '../provider-api.js';
 import { GeminiAnswer } from './answer.js';
 
 /**
- * A model of Google's Gemini API. The key comes from `GEMINI_API_KEY` or `GOOGLE_API_KEY`, another address from
- * `GEMINI_BASE_URL` or `GOOGLE_GEMINI_BASE_URL`.
- * @throws ToolError `config_invalid` for a wrong option, and without a key where no base URL is given.
+ * A model with Google's Gemini API. The key comes from `GEMINI_API_KEY` or `GOOGLE_API_KEY`, another address
+ * from `GEMINI_BASE_URL` or `GOOGLE_GEMINI_BASE_URL`.
+ * @throws ToolError `config_invalid` for an invalid option, and without a key if no base URL is given.
  */
 export function gemini(options: ModelOptions): Model {
   return createModel(geminiApi, options);
@@ -31,7 +31,7 @@ export const geminiApi: ProviderApi = {
   }),
   concessions: [],
   createAnswer: () => new GeminiAnswer(),
-  // An event of the stream is a response too.
+  // A stream event is a response too.
   toEvents: (response) => ('candidates' in response || 'promptFeedback' in response ? [response] : []),
 };
 

@@ -16,7 +16,7 @@ export const geminiTurns: ProviderTurns = {
   },
 };
 
-/** Models that refuse a call without the signature of the thought behind it, and what they take in its place. */
+/** Models that reject a call without the signature of its thought, and the value that they accept instead. */
 const SIGNS = /gemini-(?:[3-9]|[1-9]\d)/;
 const UNSIGNED = 'skip_thought_signature_validator';
 

@@ -16,7 +16,7 @@ const REASONING_DELTAS: ReadonlySet<JsonValue | undefined> = new Set([
   'response.reasoning_text.delta',
 ]);
 
-/** The items of a response, from the events of its stream. */
+/** Builds the items of a response from its stream events. */
 export class OpenaiResponsesAnswer implements ProviderAnswer {
   readonly #items = new Map<JsonValue | undefined, JsonObject>();
   #isRefusal = false;
@@ -53,14 +53,14 @@ export class OpenaiResponsesAnswer implements ProviderAnswer {
   }
 
   #add(index: JsonValue | undefined, item: JsonObject): void {
-    // Without a number there is nothing but its id to tell an item by.
+    // Without an index, an item can only be identified by its id.
     this.#items.set(index ?? item.id ?? item.call_id ?? this.#items.size, item);
     if (isCallItem(item)) this.begun = true;
   }
 
   #finish(response: JsonObject): void {
     this.isOver = true;
-    // A server that says less in between says all of it here.
+    // A server that sends fewer events includes everything here.
     const output = objectsIn(response.output);
     if (output.length > 0) this.#items.clear();
     for (const [index, item] of output.entries()) this.#add(index, item);
@@ -81,9 +81,9 @@ export class OpenaiResponsesAnswer implements ProviderAnswer {
   }
 }
 
-/** An item as the next request takes it: as it came, with what the provider would refuse put right. */
+/** An item for the next request: unchanged, except for parts that the provider would reject. */
 function toInput(item: JsonObject, places: CallPlace[]): readonly JsonObject[] {
-  // Without its content the provider looks for it in its store, where nothing is kept.
+  // Without its content the provider would search its store, which is empty.
   if (item.type === 'reasoning') return typeof item.encrypted_content === 'string' ? [item] : [];
   if (item.type === 'message') return objectsIn(item.content).length === 0 ? [] : [item];
   if (!isCallItem(item)) return [item];

@@ -7,9 +7,10 @@ import type { ProviderApi } from '../provider-api.js';
 import { OpenaiResponsesAnswer } from './answer.js';
 
 /**
- * A model behind OpenAI's Responses. The provider keeps nothing: every request holds the whole conversation, with the
- * reasoning in encrypted form. The key comes from `OPENAI_API_KEY`, another address from `OPENAI_BASE_URL`.
- * @throws ToolError `config_invalid` for a wrong option, and without a key where no base URL is given.
+ * A model with OpenAI's Responses API. The provider stores nothing: every request contains the whole
+ * conversation, with encrypted reasoning. The key comes from `OPENAI_API_KEY`, another address from
+ * `OPENAI_BASE_URL`.
+ * @throws ToolError `config_invalid` for an invalid option, and without a key if no base URL is given.
  */
 export function openaiResponses(options: ModelOptions): Model {
   return createModel(openaiResponsesApi, options);
@@ -37,7 +38,7 @@ export const openaiResponsesApi: ProviderApi = {
     ...(without.has(REASONING) ? {} : { include: [REASONING] }),
     stream: true,
   }),
-  // Models that do not reason have nothing to include.
+  // Models without reasoning reject this option.
   concessions: [{ name: REASONING, refusal: /encrypted[_ ]content/i }],
   createAnswer: () => new OpenaiResponsesAnswer(),
   toEvents,

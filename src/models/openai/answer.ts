@@ -12,17 +12,17 @@ const STOPS: ReadonlyMap<string, ModelEnd['stopReason']> = new Map([
   ['content_filter', 'refused'],
 ]);
 
-/** What reasoning models of several servers want to see again beside their calls. */
+/** Reasoning fields that several servers want back with the calls. */
 const REASONING = ['reasoning_content', 'reasoning_details'] as const;
 
-/** A message from the chunks of a completion. */
+/** Builds a message from the chunks of a completion. */
 export class OpenaiAnswer implements ProviderAnswer {
   readonly #calls = new CallFragments();
   readonly #kept: { [name: string]: JsonValue } = {};
   #refusal = '';
   text = '';
   begun = false;
-  /** The count of tokens comes behind the end: only the end of the stream is the end. */
+  /** The token count follows the end, so only the end of the stream counts. */
   readonly isOver = false;
   stop: ModelEnd['stopReason'] | undefined;
   failure: ProviderFailure | undefined;
@@ -58,7 +58,7 @@ export class OpenaiAnswer implements ProviderAnswer {
     const give = (type: Piece['type'], text: string): void => {
       if (text !== '') pieces.push({ type, text });
     };
-    // Servers that have both send the same twice.
+    // Servers with both fields send the same text twice.
     give('reasoning', textIn(delta.reasoning_content) || textIn(delta.reasoning));
     this.#keep(delta);
     const text = textIn(delta.content);

@@ -5,8 +5,8 @@ import { type CallPlace, takePlace } from '../provider-api.js';
 type Fields = { [name: string]: JsonValue };
 
 /**
- * The calls of a message as it has to be sent back, from their fragments: with all that a server has put beside them,
- * such as the signature of a thought.
+ * Builds the calls of a message from their fragments, with every extra field of the server, such as the
+ * signature of a thought.
  */
 export class CallFragments {
   readonly #calls: Fields[] = [];
@@ -49,7 +49,7 @@ export class CallFragments {
     return { ...this.#legacy, arguments: isWhole ? text : '{}' };
   }
 
-  /** The call that a fragment belongs to: that of its index, unless it brings an id of its own. */
+  /** The call of a fragment: the one with its index, unless the fragment has a new id. */
   #callOf(index: JsonValue | undefined, id: JsonValue | undefined): Fields {
     const known = this.#current.get(index);
     if (known !== undefined && (textIn(id) === '' || id === known.id)) return known;
@@ -60,7 +60,7 @@ export class CallFragments {
   }
 }
 
-/** Texts that grow in pieces; of all others the first counts. */
+/** Texts that grow in pieces; for all others the first value counts. */
 const GROWING: ReadonlySet<string> = new Set(['arguments', 'input']);
 
 function merge(whole: Fields, fragment: JsonObject): void {

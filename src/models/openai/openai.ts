@@ -7,9 +7,9 @@ import type { ProviderApi, ProviderRequest } from '../provider-api.js';
 import { OpenaiAnswer } from './answer.js';
 
 /**
- * A model behind OpenAI's Chat Completions, or behind any server that speaks them: a base URL is enough. The key comes
- * from `OPENAI_API_KEY`, another address from `OPENAI_BASE_URL`.
- * @throws ToolError `config_invalid` for a wrong option, and without a key where no base URL is given.
+ * A model with OpenAI's Chat Completions API, or any compatible server with a base URL. The key comes from
+ * `OPENAI_API_KEY`, another address from `OPENAI_BASE_URL`.
+ * @throws ToolError `config_invalid` for an invalid option, and without a key if no base URL is given.
  */
 export function openai(options: ModelOptions): Model {
   return createModel(openaiApi, options);
@@ -38,7 +38,7 @@ export const openaiApi: ProviderApi = {
   }),
   concessions: [
     { name: USAGE, refusal: /stream_options|include_usage/ },
-    // Newer models of OpenAI know the other name alone, and most other servers the older.
+    // Newer OpenAI models only know the other name, most other servers the older one.
     { name: OLD_LIMIT, refusal: /max_completion_tokens/ },
   ],
   createAnswer: () => new OpenaiAnswer(),
@@ -54,7 +54,7 @@ function limit(tokens: number | undefined, without: ProviderRequest['without']):
   return without.has(OLD_LIMIT) ? { max_completion_tokens: tokens } : { max_tokens: tokens };
 }
 
-/** A message as one delta: its calls are told apart by their place. */
+/** A message as one delta: the position identifies its calls. */
 function toEvents(completion: JsonObject): readonly JsonObject[] {
   const [choice] = objectsIn(completion.choices);
   if (choice === undefined || !isJsonObject(choice.message)) return [];

@@ -7,7 +7,7 @@ import { isAnthropic, messageIdOf, readAnthropic } from './read.js';
 import { createAnthropicAssembler, isStreamEvent } from './stream.js';
 import { type AnthropicAnswer, writeAnthropic } from './write.js';
 
-/** A message or its content blocks in; the one user message that has to hold all results out. */
+/** Reads a message or its content blocks; writes the single user message with all results. */
 export const anthropic = {
   title: 'Anthropic',
   vendor: 'anthropic',

@@ -4,7 +4,7 @@ import { isRecord, toRecords } from '../unknown-value.js';
 import { isToolUse, readAnthropic } from './read.js';
 import { writeAnthropic } from './write.js';
 
-/** Messages whose content is blocks: all results of one message first in the user message right after it. */
+/** Messages with content blocks: all results of a message come first in the next user message. */
 export const anthropicHistory: HistoryShape = {
   ...hostedMessages({
     parts: 'content',
@@ -13,7 +13,7 @@ export const anthropicHistory: HistoryShape = {
     isCall: isToolUse,
     readCalls: (message, tools) => readAnthropic(message, tools),
     withCallId: (block, id) => (isRecord(block) ? { ...block, id } : block),
-    // A thought that led to a call says nothing without it.
+    // A thought that led to a call is meaningless without it.
     standsAlone: (block) => !isRecord(block) || !THOUGHTS.has(block.type),
     readResult: (block) => {
       if (!isRecord(block) || block.type !== 'tool_result') return undefined;

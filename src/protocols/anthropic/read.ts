@@ -56,7 +56,7 @@ function isContent(input: unknown): boolean {
   if (!Array.isArray(input) || input.length === 0) return false;
   const blocks = toRecords(input);
   if (blocks.length < input.length) return false;
-  // A block of a kind that is newer than this list does no harm beside a call.
+  // Next to a call, a block of an unknown newer kind is harmless.
   return blocks.some(isToolUse) || blocks.every((block) => BLOCK_TYPES.has(block.type));
 }
 
@@ -67,8 +67,8 @@ export function isToolUse(value: unknown): value is ToolUse {
 }
 
 /**
- * A `tool_use` block. Tools that the provider has words of its own for (`bash_20250124`, `text_editor_20250728` and
- * older) are read as ours, unless the model was shown a tool of that very name.
+ * A `tool_use` block. Tools that the provider defines itself (`bash_20250124`, `text_editor_20250728` and
+ * older) are read as ours, unless the model was shown a tool with that name.
  */
 export function readToolUse({ id, name, input, toolset_name: toolset }: ToolUse, tools: KnownTools): RawCall {
   const origin = typeof toolset === 'string' ? { origin: { toolset } } : {};
@@ -91,7 +91,7 @@ function readRestart(id: unknown, { restart, ...rest }: ToolUse): RawCall {
 }
 
 type Input = { readonly [key: string]: unknown };
-/** A call of ours in place of the command, or what is wrong with it. */
+/** Our call in place of the command, or the fault. */
 type Translated = Pick<AskedCall, 'name' | 'args'> | string;
 
 const EDITORS: ReadonlySet<unknown> = new Set(['str_replace_based_edit_tool', 'str_replace_editor']);
@@ -109,7 +109,7 @@ const COMMANDS: ReadonlyMap<unknown, (input: Input, path: string) => Translated>
   ['undo_edit', () => NO_UNDO],
 ]);
 
-/** A command of the text editor as a call of `read_file`, `list_directory`, `write_file` or `edit_file`. */
+/** Turns a text editor command into a call of `read_file`, `list_directory`, `write_file` or `edit_file`. */
 function readTextEdit(id: unknown, name: string, input: Input): RawCall {
   const translated = translate(input);
   if (typeof translated === 'string') return { id, name, problem: translated };
@@ -126,7 +126,8 @@ function translate(input: Input): Translated {
   return read(input, path);
 }
 
-// There is no place to put a text at a line's number without the text around it: to guess that text would be wrong.
+// Our tools cannot insert at a line number without the surrounding text, and guessing that text would be
+// wrong.
 const NO_INSERT =
   'inserting at a line number is not possible here. Send "str_replace" with the line before it as "old_str", and that line followed by the new text as "new_str".';
 const NO_UNDO =
@@ -145,7 +146,9 @@ function isLine(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1;
 }
 
-/** Only what can be nothing else is taken for a directory; `read_file` says of others that they are one. */
+/**
+ * Only an obvious directory path is read as one; for others `read_file` reports that they are directories.
+ */
 function viewWhole(path: string): Translated {
   const isDirectory = /(?:^|\/)(?:\.{1,2})?$/.test(path) && path !== '';
   return { name: isDirectory ? 'list_directory' : 'read_file', args: { path } };

@@ -6,7 +6,7 @@ import { describeValue, isRecord } from '../unknown-value.js';
 import { isToolUse, readToolUse, type ToolUse } from './read.js';
 
 interface OpenBlock {
-  /** What it began with; its `input` is the arguments when no delta follows. */
+  /** The start of the block; its `input` holds the arguments if no delta follows. */
   readonly block: ToolUse;
   json: string;
   problem?: string;
@@ -31,7 +31,9 @@ const UNFINISHED = 'the stream ended inside it. Send the call again.';
 const CUT_OFF =
   'the response was cut off (stop_reason "max_tokens") before its arguments. Send it again, shorter.';
 
-/** From the events `content_block_start`, `content_block_delta` (`input_json_delta`) and `content_block_stop`. */
+/**
+ * Uses the events `content_block_start`, `content_block_delta` (`input_json_delta`) and `content_block_stop`.
+ */
 export function createAnthropicAssembler(tools: KnownTools): CallAssembler {
   const blocks = new BlockAssembler(tools);
   const steps = new Map<unknown, (event: Event) => readonly RawCall[]>([
@@ -49,9 +51,9 @@ export function createAnthropicAssembler(tools: KnownTools): CallAssembler {
 
 class BlockAssembler {
   readonly #tools: KnownTools;
-  // Blocks carry an index, so that they need not come one after the other.
+  // Blocks have an index and may be interleaved.
   readonly #open = new Map<unknown, OpenBlock>();
-  /** Ended without any arguments: whether it has none or was cut off before them, only what follows says. */
+  /** A block that ended without arguments: the following events show whether it has none or was cut off. */
   #held: ToolUse | undefined;
 
   constructor(tools: KnownTools) {

@@ -6,15 +6,15 @@ import { bytesOf, toModelParts, toModelText } from '../content-words.js';
 export interface AnthropicToolResult {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
-  /** A text where there is nothing but text. */
+  /** A text if there is only text. */
   readonly content: string | AnthropicResultBlock[];
-  /** Only on a failure. */
+  /** Only for a failure. */
   readonly is_error?: true;
-  /** Of a call of a tool of that family, which has to be answered with it. */
+  /** The toolset of the called tool, which the answer must repeat. */
   readonly toolset_name?: string;
 }
 
-/** The message that follows the one with the calls. */
+/** The message after the one with the calls. */
 export interface AnthropicAnswer {
   readonly role: 'user';
   readonly content: AnthropicToolResult[];
@@ -36,7 +36,7 @@ export type AnthropicResultBlock =
       readonly title?: string;
     };
 
-/** The API refuses a history in which the results of one message are spread over several. */
+/** The API rejects a history that spreads the results of one message over several. */
 export function writeAnthropic(results: readonly ToolResult[], originOf: OriginLookup): AnthropicAnswer {
   return { role: 'user', content: results.map((result) => toBlock(result, originOf(result.callId))) };
 }
@@ -52,7 +52,7 @@ function toBlock(result: ToolResult, origin: CallOrigin | undefined): AnthropicT
 }
 
 function toContent(result: ToolResult): AnthropicToolResult['content'] {
-  // The API takes nothing but text in what `is_error` marks.
+  // With `is_error` the API accepts only text.
   const parts = result.success ? toModelParts(result, carry) : toModelText(result);
   if (typeof parts === 'string') return parts;
   return parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part));
@@ -61,7 +61,7 @@ function toContent(result: ToolResult): AnthropicToolResult['content'] {
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 type ImageType = (typeof IMAGE_TYPES)[number];
 
-/** A block as the provider takes it; undefined where it does not. */
+/** A block in the provider's format; undefined if it is not supported. */
 export function carry(block: ContentBlock): AnthropicResultBlock | undefined {
   if (!('data' in block) || block.data === undefined) return undefined;
   const { mediaType } = block;
@@ -75,5 +75,5 @@ export function carry(block: ContentBlock): AnthropicResultBlock | undefined {
   return { type: 'image', source: { type: 'base64', media_type: imageType, data } };
 }
 
-/** Characters that the API takes. */
+/** The API's limit in characters. */
 const MAX_TITLE = 500;

@@ -7,12 +7,13 @@ import { providerOf, type ToolDescriptions, type WireFormat } from '../registry.
 import { describeValue, isRecord, quote } from '../unknown-value.js';
 
 /**
- * The tools as a model of that provider is shown them, sorted by name. The same tools give the same bytes, in
- * whatever order they and the keys of their schemas come: a prompt cache lives from that (D112). Names and schemas
- * keep to the provider's rules; a name that does not is shortened, and `readCalls(response, { tools })` turns it back.
- * Changes nothing that is handed in.
+ * Describes the tools in a provider's format, sorted by name. The same tools give the same bytes for any
+ * order of tools and schema keys, which prompt caches require (D112). Names and schemas follow the provider's
+ * rules; an invalid name is shortened, and `readCalls(response, { tools })` restores it. The input is not
+ * changed.
  *
- * @throws ToolError `config_invalid` for what is no format, no tool or no JSON Schema; `duplicate_tool`.
+ * @throws ToolError `config_invalid` for an unknown format, or an invalid tool or JSON Schema;
+ * `duplicate_tool`.
  */
 export function describeTools<F extends WireFormat>(
   format: F,
@@ -41,7 +42,7 @@ function duplicate(definitions: readonly ToolDefinition[]): ToolError {
 }
 
 /**
- * A tool's definition with a private copy of its schema, every object's keys sorted.
+ * A tool's definition with a private copy of its schema and sorted keys.
  * @throws ToolError `config_invalid`
  */
 function normalizeDefinition(tool: ToolLike): ToolDefinition {
@@ -58,7 +59,7 @@ function normalizeDefinition(tool: ToolLike): ToolDefinition {
     if (!isSchema(schema)) throw new Error(`it is ${describeValue(schema)}`);
     return { name, description, inputSchema: schema };
   } catch (error) {
-    // A getter or a proxy of the caller may throw anything.
+    // A caller's getter or proxy may throw anything.
     const why = error instanceof Error ? error.message : 'it cannot be read';
     throw new ToolError(
       'config_invalid',
@@ -68,7 +69,7 @@ function normalizeDefinition(tool: ToolLike): ToolDefinition {
   }
 }
 
-/** A Standard Schema that can say its own JSON Schema does; everything else is taken for one. */
+/** Converts a Standard Schema that provides its JSON Schema; anything else is treated as a JSON Schema. */
 function toJsonSchema(input: unknown): unknown {
   const standard =
     typeof input === 'function' || isRecord(input) ? Reflect.get(input, '~standard') : undefined;
@@ -81,7 +82,7 @@ function isSchema(value: unknown): value is JsonSchema {
   return isRecord(value);
 }
 
-/** What no real schema reaches. Cycles end at the depth, what is shared a thousandfold at the count. */
+/** Beyond any real schema. The depth limit stops cycles, the count limit stops heavily shared parts. */
 const MAX_DEPTH = 256;
 const MAX_VALUES = 200_000;
 
@@ -100,7 +101,7 @@ class SchemaCopier {
       .sort()
       .map((key): [string, unknown] => [key, value[key]])
       .filter(([, member]) => member !== undefined);
-    // Not by assignment: a key may be __proto__.
+    // Not by assignment, because a key may be __proto__.
     return Object.fromEntries(entries.map(([key, member]) => [key, this.copy(member, depth + 1)]));
   }
 }

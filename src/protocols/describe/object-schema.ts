@@ -11,9 +11,9 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** What a provider accepts as a tool's name. */
+/** The characters that a provider accepts in a tool's name. */
 export interface NameRule {
-  /** One character that may stand anywhere but first. */
+  /** A character at any position but the first. */
   readonly allowed: RegExp;
   readonly first: RegExp;
 }
@@ -21,7 +21,7 @@ export interface NameRule {
 /** Letters, digits, `_` and `-`. */
 export const WORD_NAMES: NameRule = { allowed: /[A-Za-z0-9_-]/, first: /[A-Za-z0-9_-]/ };
 
-/** Refused, or without meaning, at the top of a function's schema. */
+/** Rejected, or meaningless, at the top of a function's schema. */
 const NOT_AT_TOP = new Set([
   '$comment',
   '$ref',
@@ -36,8 +36,8 @@ const NOT_AT_TOP = new Set([
 ]);
 
 /**
- * A tool's schema as every provider takes it: of type object with properties, and nothing combined at its top.
- * Properties whose names the provider refuses are left out, and the description says so.
+ * A tool's schema in a form that every provider accepts: an object with properties, without combinations at
+ * its top. Properties with rejected names are left out, and the description says so.
  */
 export function toObjectSchema(
   { description, inputSchema }: ToolDefinition,
@@ -53,7 +53,7 @@ export function toObjectSchema(
   return { schema, description: refused.length === 0 ? description : `${description}${note(refused)}` };
 }
 
-/** With the keys in their order, `type` where it belongs. */
+/** Puts the keys in order, with `type` in its place. */
 function withFixedParts(schema: JsonSchema): ObjectSchema {
   const { properties, required, type: _, ...rest } = schema;
   const fixed = { properties: isRecord(properties) ? properties : {}, type: 'object' } as const;
@@ -78,7 +78,10 @@ const NOTES = new Set(['$comment', '$schema']);
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const BY_NAME = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 
-/** A schema and all in it in the words of 2020-12, with what OpenAI misses in arrays. Depth is bounded by the copy. */
+/**
+ * Rewrites a schema and its parts to 2020-12, and adds the array keys that OpenAI requires. The copy limits
+ * the depth.
+ */
 function rewrite(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(modernise(schema)).map(([keyword, value]): [string, unknown] => {
     if (ONE.has(keyword)) return [keyword, rewriteOne(value)];
@@ -100,7 +103,7 @@ function rewriteOne(value: unknown): unknown {
   return isRecord(value) ? rewrite(value) : value;
 }
 
-/** Lists of items are `prefixItems` now. */
+/** Lists of `items` become `prefixItems`. */
 function modernise(schema: JsonSchema): JsonSchema {
   const { items, additionalItems, ...rest } = without(schema, NOTES);
   const isTuple = Array.isArray(items);

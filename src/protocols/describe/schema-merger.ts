@@ -1,16 +1,16 @@
 import type { JsonSchema } from '../../contract/json.js';
 import { isRecord } from '../unknown-value.js';
 
-/** Real schemas combine less; a hostile one may combine more. */
+/** Real schemas have fewer combinations; a hostile one may have more. */
 const MAX_ROUNDS = 8;
 const MAX_BRANCHES = 1000;
 const COMBINING = new Set(['$ref', 'allOf', 'anyOf', 'oneOf']);
 const REF = new Set(['$ref']);
 
-/** Takes apart what a schema combines at its top. */
+/** Resolves the combinations at the top of a schema. */
 export class SchemaMerger {
   readonly #root: JsonSchema;
-  /** What each schema is as text, to tell whether two are the same. */
+  /** Schemas as text, to compare them. */
   readonly #texts = new WeakMap<object, string>();
   #left = MAX_BRANCHES;
 
@@ -19,8 +19,9 @@ export class SchemaMerger {
   }
 
   /**
-   * An object schema without `$ref` and combinations at its top: what any alternative allows may be given, what all
-   * of them demand has to be. Looser than it was: arguments are still checked against the tool's own schema.
+   * An object schema without `$ref` and combinations at its top: it allows every property of any alternative,
+   * and requires those that all of them require. It is more permissive; arguments are still checked against
+   * the tool's own schema.
    */
   merge(schema: JsonSchema, rounds = MAX_ROUNDS): JsonSchema {
     const own = this.#followRefs(schema);
@@ -35,7 +36,7 @@ export class SchemaMerger {
       ...whole,
       properties: this.#mergeProperties(parts),
       ...(required.length === 0 ? {} : { required: [...new Set(required)].sort() }),
-      // That of one part alone would forbid what another allows.
+      // The rule of one part would forbid properties of another.
       ...(bare.additionalProperties === undefined ? {} : { additionalProperties }),
     };
   }
@@ -90,7 +91,7 @@ function requiredByAll(group: readonly JsonSchema[]): readonly string[] {
   return [...(first ?? [])].filter((name) => rest.every((names) => names.has(name)));
 }
 
-/** The marks of a tagged union become one list of values. */
+/** The tags of a tagged union become one list of values. */
 function joinAlternatives(alternatives: readonly unknown[]): unknown {
   const [only] = alternatives;
   if (alternatives.length === 1) return only;
@@ -108,7 +109,7 @@ function valuesOf(schema: unknown): readonly unknown[] | undefined {
   return Array.isArray(schema.enum) ? schema.enum : undefined;
 }
 
-/** The schemas in a keyword that holds a list of them. Booleans are schemas too. */
+/** The schemas in a list keyword. Booleans are schemas too. */
 export function schemasOf(value: unknown): readonly JsonSchema[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
@@ -117,7 +118,7 @@ export function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
 }
 
-/** What a `$ref` points at, inside the same schema; undefined for anything else. */
+/** The target of a `$ref` inside the same schema; undefined otherwise. */
 export function resolveRef(ref: unknown, root: JsonSchema): JsonSchema | undefined {
   if (typeof ref !== 'string' || !(ref === '#' || ref.startsWith('#/'))) return undefined;
   let at: unknown = root;

@@ -3,7 +3,7 @@ import { type NativeResult, writeNative } from '../native/write.js';
 import type { Provider } from '../provider.js';
 import { createFenceAssembler, isProse, readFences } from './read.js';
 
-/** Prose with ```tool blocks in; our own result objects out, since text has no place for results. */
+/** Reads prose with ```tool blocks; writes our own result objects, because text has no place for results. */
 export const fenced = {
   recognizes: (input) => typeof input === 'string' && isProse(input),
   idOf: () => undefined,
@@ -24,7 +24,7 @@ const PROTOCOL = `You can use tools. To use one, write a block like this, its fe
 - It is strict JSON: double quotes, no comments, no trailing commas, a line end in a string as \\n.
 - Several blocks are several calls; they run in order. End your answer after the last block: the results come next.`;
 
-/** For the system prompt of a model that has no tools of its own: the protocol, then each tool (A021–A024). */
+/** Text for the system prompt of a model without native tools: the protocol, then each tool (A021–A024). */
 function describeFenced(tools: readonly ToolDefinition[]): string {
   if (tools.length === 0) return '';
   return [PROTOCOL, 'The tools:', ...tools.map(describeOne)].join('\n\n').concat('\n');

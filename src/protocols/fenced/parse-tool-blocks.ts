@@ -5,13 +5,13 @@ import { readFences } from './read.js';
 
 export interface ToolBlockOptions {
   /**
-   * What may stand after the three backticks, in any case; the empty label is a bare fence. Default: `tool` exactly
-   * (F015). A block under another label than `tool` counts when it holds an object with a "name".
+   * The labels that may follow the three backticks, in any case; an empty label means a bare fence. Default:
+   * exactly `tool` (F015). A block with another label counts if it holds an object with a "name".
    */
   readonly labels?: readonly string[];
 }
 
-/** The calls in the fenced blocks of a text, in order (A012, A021–A028). Never throws (A025). */
+/** Reads the calls in the fenced blocks of a text, in order (A012, A021–A028). Never throws (A025). */
 export function parseToolBlocks(
   text: string,
   options: ToolBlockOptions = {},

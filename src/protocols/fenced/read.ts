@@ -6,9 +6,10 @@ import type { RawCall } from '../raw-call.js';
 import { isRecord } from '../unknown-value.js';
 
 /**
- * Finds the calls in a model's text, however it is cut (A012, A021–A028). A block begins after a fence line and ends
- * with the first line that begins with three backticks: no valid JSON string holds a line end, so none can be
- * mistaken for that. Linear: a character is looked at once, and of a line only what may be a fence is kept.
+ * Finds the calls in a model's text, however it is cut into chunks (A012, A021–A028). A block starts after a
+ * fence line and ends at the first line that starts with three backticks: no valid JSON string contains a
+ * line end, so it cannot contain such a line. Linear: each character is read once, and only possible fence
+ * lines are kept.
  */
 export function createFenceAssembler(labels?: readonly string[]): CallAssembler {
   const scanner = new FenceScanner(createFenceLabels(labels));
@@ -18,7 +19,7 @@ export function createFenceAssembler(labels?: readonly string[]): CallAssembler 
   };
 }
 
-/** The text is a stream that comes in one piece. */
+/** Reads the text as a stream with one chunk. */
 export function readFences(text: unknown, labels?: readonly string[]): readonly RawCall[] {
   const assembler = createFenceAssembler(labels);
   return [...assembler.push(text), ...assembler.end()];
@@ -29,13 +30,13 @@ const NO_TEXT: RawCall = { problem: 'a string with the next piece of text was ex
 
 class FenceScanner {
   readonly #labels: FenceLabels;
-  /** The line so far while it may be a fence line; undefined once it cannot. */
+  /** The current line while it may be a fence line; otherwise undefined. */
   #head: string | undefined = '';
   /** The open block, or undefined in prose. */
   #block: { readonly label: string; body: string } | undefined;
-  /** In prose, inside a block that is none of ours: the next bare fence closes it. */
+  /** Inside someone else's code block, which the next bare fence closes. */
   #isForeign = false;
-  /** This line has closed a block: it is no bare fence any more, though it may still open a labelled block. */
+  /** This line has closed a block, so it is no bare fence; it may still open a labelled block. */
   #hasClosed = false;
 
   constructor(labels: FenceLabels) {
@@ -111,7 +112,9 @@ class FenceScanner {
   }
 }
 
-/** The call of a closed block. A block that only a widened label opened may hold something else: it is left alone. */
+/**
+ * The call of a closed block. A block with a non-default label may hold something else and is then ignored.
+ */
 function readBlock(label: string, body: string): readonly RawCall[] {
   const isOurs = label === 'tool';
   if (!isOurs && !/^\s*\{/.test(body)) return [];
@@ -126,9 +129,9 @@ function readBlock(label: string, body: string): readonly RawCall[] {
 
 /** Decides which lines open a block. A fence line is three backticks and a label. */
 interface FenceLabels {
-  /** Whether a line that begins like this may still become a fence line: then it is kept, until its end. */
+  /** Whether a line with this start may become a fence line and must be kept. */
   mayBecomeFence(head: string): boolean;
-  /** The label of a whole line, or undefined when that is no fence line at all. */
+  /** The label of a whole line, or undefined if it is not a fence line. */
   readLabel(line: string): string | undefined;
   opens(label: string): boolean;
 }
@@ -136,8 +139,8 @@ interface FenceLabels {
 const MAX_LINE = 100;
 
 /**
- * By default ```tool exactly. Named labels are taken in any case and with blanks after them; the empty label is a
- * bare fence (A021, F015).
+ * Default: exactly ```tool. Custom labels ignore case and trailing blanks; an empty label is a bare fence
+ * (A021, F015).
  */
 function createFenceLabels(labels: readonly string[] | undefined): FenceLabels {
   if (labels === undefined) return STRICT;
@@ -157,8 +160,8 @@ const STRICT: FenceLabels = {
 };
 
 /**
- * Whether text is a model's prose and not JSON. Broken JSON must not pass for prose: a fence quoted in one of its
- * strings would be run. `[Note] …`, though, is how prose begins.
+ * Whether text is prose and not JSON. Broken JSON must not count as prose: a fence quoted in one of its
+ * strings would be run. But prose may start like `[Note] …`.
  */
 export function isProse(text: string): boolean {
   return !BEGINS_LIKE_JSON.test(text.trimStart()) && !isJson(text);
@@ -166,7 +169,7 @@ export function isProse(text: string): boolean {
 
 const BEGINS_LIKE_JSON = /^(?:\{|\[\s*(?:[[\]{"0-9-]|true\b|false\b|null\b|$))/;
 
-/** What is left to ask: a lone string, number or literal is a printed value. */
+/** The remaining cases: a lone string, number or literal is a printed value. */
 function isJson(text: string): boolean {
   try {
     parseJson(text);

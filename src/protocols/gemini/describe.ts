@@ -18,7 +18,7 @@ import {
   withNote,
 } from './schema-parts.js';
 
-/** The one tool of a request that holds all functions. */
+/** The single tool of a request with all functions. */
 export interface GeminiTool {
   readonly functionDeclarations: GeminiDeclaration[];
 }
@@ -26,11 +26,11 @@ export interface GeminiTool {
 export interface GeminiDeclaration {
   readonly name: string;
   readonly description: string;
-  /** Left out when the tool takes no arguments: the API refuses an object without properties. */
+  /** Left out for a tool without arguments: the API rejects an object without properties. */
   readonly parameters?: GeminiSchema;
 }
 
-/** No tool at all without a function: the API refuses an empty list. */
+/** Empty without functions: the API rejects an empty list inside a tool. */
 export function describeGemini(tools: readonly ToolDefinition[]): GeminiTool[] {
   return tools.length === 0 ? [] : [{ functionDeclarations: tools.map(toDeclaration) }];
 }
@@ -45,9 +45,9 @@ function toDeclaration(tool: ToolDefinition): GeminiDeclaration {
 }
 
 /**
- * The part of OpenAPI's schemas that the API takes as `parameters`. Sizes are strings there: 64-bit integers. `type` is
- * there too, in the words of JSON Schema; it is not declared, because the provider's SDK declares its own list of words,
- * in capitals alone, which no other type can be assigned to.
+ * The subset of OpenAPI schemas that the API accepts as `parameters`. Sizes are strings: 64-bit integers.
+ * `type` is present at run time in JSON Schema's spelling; it is not declared, because the SDK's own enum is
+ * in capitals and no other type can be assigned to it.
  */
 export interface GeminiSchema {
   readonly [keyword: string]: unknown;
@@ -71,14 +71,15 @@ export interface GeminiSchema {
 }
 
 /**
- * A JSON Schema in the words of Gemini. `$ref` is written out, as far as that ends; alternatives become `anyOf`;
- * what cannot be said is left out, so that the result allows more, never less: arguments are still checked against the tool's own schema.
+ * Converts a JSON Schema to Gemini's format. `$ref` is expanded as far as possible; alternatives become
+ * `anyOf`; anything else is left out, so the result allows more, never less. Arguments are still checked
+ * against the tool's own schema.
  */
 export function toGeminiSchema(schema: JsonSchema, accepted: RegExp): GeminiSchema {
   return new GeminiWriter(schema, accepted).write(schema, []);
 }
 
-/** Written out, references multiply: a schema of a few lines may stand for more than there is memory. */
+/** Expanded references multiply: a schema of a few lines may need more than all memory. */
 const MAX_SCHEMAS = 20_000;
 const MAX_DEPTH = 32;
 const UNTYPED = new Set(['anyOf', 'oneOf', 'type']);
@@ -97,7 +98,7 @@ class GeminiWriter {
     this.#merger = new SchemaMerger(root);
   }
 
-  /** `within` are the references that this schema stands in. */
+  /** `within` are the references around this schema. */
   write(value: unknown, within: readonly string[]): GeminiSchema {
     this.#left -= 1;
     if (!isRecord(value)) return { type: 'string' };
@@ -116,11 +117,11 @@ class GeminiWriter {
     return this.#writeTyped(value, inner);
   }
 
-  /** One schema of those that all hold. */
+  /** Merges schemas that all apply. */
   #mergeAll(schema: JsonSchema): JsonSchema {
     const own = without(schema, ALL);
     const parts = schemasOf(schema.allOf);
-    // How generators add a description to a reference.
+    // The usual way to add a description to a reference.
     if (parts.length <= 1) return { ...parts[0], ...own };
     const merged = this.#merger.merge({ allOf: [without(own, ALTERNATIVES), ...parts] });
     const alternatives = Object.entries(own).filter(([keyword]) => ALTERNATIVES.has(keyword));
@@ -133,7 +134,7 @@ class GeminiWriter {
     within: readonly string[],
   ): GeminiSchema {
     if (isRecord(schema.properties)) {
-      // Beside `anyOf` nothing else may stand: the alternatives of an object become one object.
+      // Nothing may stand next to `anyOf`, so the alternatives of an object become one object.
       return this.write(this.#merger.merge(schema), within);
     }
     const real = branches.filter((branch) => branch.type !== 'null' && branch.const !== null);

@@ -6,7 +6,10 @@ import { isGemini, isResponse, readGemini, responseIdOf } from './read.js';
 import { createGeminiAssembler } from './stream.js';
 import { type GeminiAnswer, writeGemini } from './write.js';
 
-/** A response or its content with `functionCall` parts in; the content with `functionResponse` parts out. */
+/**
+ * Reads a response or its content with `functionCall` parts; writes the content with `functionResponse`
+ * parts.
+ */
 export const gemini = {
   title: 'Gemini',
   vendor: 'google',
@@ -26,7 +29,7 @@ function firstContent(candidates: unknown): unknown {
   return toRecords(candidates)[0]?.content;
 }
 
-/** Thoughts are no part of what was said. */
+/** Thoughts are not part of the text. */
 function textOfContent(content: unknown): string {
   const parts = isRecord(content) ? toRecords(content.parts) : [];
   return parts

@@ -5,7 +5,7 @@ import { isRecord } from '../unknown-value.js';
 import { isCallPart, readGemini } from './read.js';
 import { writeGemini } from './write.js';
 
-/** Contents of parts: as many responses as there were calls, in the content right after theirs. */
+/** Contents with parts: as many responses as calls, in the content after theirs. */
 export const geminiHistory: HistoryShape = {
   ...hostedMessages({
     parts: 'parts',

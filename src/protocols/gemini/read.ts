@@ -3,7 +3,7 @@ import { isRecord, toName, toRecords } from '../unknown-value.js';
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Whether input is a response, its content, parts of that, or the chunks of a stream. */
+/** Whether input is a response, its content or parts, or the chunks of a stream. */
 export function isGemini(input: unknown): boolean {
   return isResponse(input) || isContent(input) || isCallPart(input) || isList(input);
 }
@@ -32,7 +32,7 @@ export function isCallPart(input: unknown): boolean {
   return isRecord(input) && callOf(input) !== undefined;
 }
 
-/** The chunks of a stream, as it comes without `alt=sse`, or the parts of a content. */
+/** The chunks of a stream without `alt=sse`, or the parts of a content. */
 function isList(input: unknown): boolean {
   if (!Array.isArray(input) || input.length === 0) return false;
   return input.every(isResponse) || (input.every(isRecord) && input.some(isCallPart));
@@ -42,7 +42,7 @@ export function readContent(input: unknown): readonly RawCall[] {
   return callsIn(input).map(toRawCall);
 }
 
-/** What is said of each call. Of several candidates the first: the others are alternatives to it. */
+/** The calls. Only the first of several candidates counts: the others are alternatives. */
 export function callsIn(input: unknown): readonly unknown[] {
   if (!isRecord(input)) return [];
   if (isCallPart(input)) return [callOf(input)];
@@ -52,12 +52,12 @@ export function callsIn(input: unknown): readonly unknown[] {
   return parts.filter(isCallPart).map(callOf);
 }
 
-/** The number is left out where there is one alone; a chunk may hold another than the first. */
+/** The number is left out for a single candidate; a chunk may hold another than the first. */
 function isFirst({ index }: Fields): boolean {
   return index === undefined || index === 0;
 }
 
-/** In the spelling of the API, or that of a library that prints its own names. */
+/** In the spelling of the API, or of a library with its own names. */
 function callOf({ functionCall, function_call: spelled }: Fields): unknown {
   return functionCall ?? spelled ?? undefined;
 }
@@ -67,7 +67,7 @@ export function toRawCall(value: unknown): RawCall {
     const problem = '"functionCall" was expected to be an object with "name" and "args".';
     return { problem, origin: { unnamed: true } };
   }
-  // The API leaves out what is empty.
+  // The API leaves out empty fields.
   const { id, name, args } = value;
   const origin = toName(id) === undefined ? { origin: { unnamed: true } as const } : {};
   return { id, name, args: args ?? {}, argsField: 'args', ...origin };

@@ -7,11 +7,11 @@ export type GeminiType = 'string' | 'number' | 'integer' | 'boolean' | 'array' |
 
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
-/** What is left of a schema that cannot be written out any further. */
+/** A stub for a schema that cannot be expanded further. */
 export function cutOff(schema: JsonSchema): GeminiSchema {
   const type = typeOf(schema);
   const description = described(schema);
-  // An array without items is refused.
+  // The API rejects an array without items.
   return type === 'array' ? { ...description, items: { type: 'string' }, type } : { ...description, type };
 }
 
@@ -19,7 +19,7 @@ export function described({ description }: JsonSchema): { readonly description?:
   return typeof description === 'string' ? { description } : {};
 }
 
-/** Anything at all is said as a string: a schema without a type is refused. */
+/** A schema without a type becomes a string, because the API requires a type. */
 export function typeOf(schema: JsonSchema): GeminiType {
   const { type, items, prefixItems, properties, additionalProperties, minimum, maximum } = schema;
   if (isType(type)) return type;
@@ -87,7 +87,7 @@ export function size(limits: { readonly [keyword: string]: unknown }): {
   return Object.fromEntries(given.map(([keyword, limit]) => [keyword, String(limit)]));
 }
 
-/** `enum` holds words alone; other values are told in the description. */
+/** `enum` accepts only strings; other values go into the description. */
 export function withNote(schema: GeminiSchema, from: JsonSchema): GeminiSchema {
   const values = valuesOf(from);
   if (values.length === 0 || schema.enum !== undefined) return schema;

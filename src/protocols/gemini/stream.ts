@@ -4,8 +4,8 @@ import { describeValue, type Fields, isRecord, toRecords } from '../unknown-valu
 import { callsIn, toRawCall } from './read.js';
 
 /**
- * A chunk of the stream is a response whose calls are whole; on request Vertex AI sends the arguments of a call in
- * pieces (`partialArgs`), and says with `willContinue` that more of them follow.
+ * A chunk of the stream is a response with complete calls. On request, Vertex AI sends the arguments of a
+ * call in pieces (`partialArgs`), and announces more of them with `willContinue`.
  */
 export function createGeminiAssembler(): CallAssembler {
   let open: PartialCall | undefined;
@@ -40,7 +40,7 @@ type Container = { [key: string]: unknown } | unknown[];
 class PartialCall {
   readonly #call: Fields;
   readonly #args: { [key: string]: unknown };
-  /** The path whose text goes on. */
+  /** The path of the text that continues. */
   #growing: unknown;
   #problem: string | undefined;
 

@@ -6,11 +6,11 @@ import { bytesOf, toModelParts } from '../content-words.js';
 
 export interface GeminiFunctionResponse {
   readonly functionResponse: {
-    /** Left out when the call came without one: results are then told apart by their order. */
+    /** Left out if the call had no id: then the order of results counts. */
     readonly id?: string;
     readonly name: string;
     readonly response: JsonObject;
-    /** What the model sees besides the response. */
+    /** Parts that the model sees besides the response. */
     readonly parts?: GeminiResponsePart[];
   };
 }
@@ -20,13 +20,13 @@ export interface GeminiResponsePart {
   readonly inlineData: { readonly mimeType: string; readonly data: string };
 }
 
-/** The content that follows the one with the calls. */
+/** The content after the one with the calls. */
 export interface GeminiAnswer {
   readonly role: 'user';
   readonly parts: GeminiFunctionResponse[];
 }
 
-/** One content for all calls of one response: the API demands as many responses as there were calls. */
+/** One content for all calls of a response: the API requires as many responses as calls. */
 export function writeGemini(results: readonly ToolResult[], originOf: OriginLookup): GeminiAnswer {
   return { role: 'user', parts: results.map((result) => toPart(result, originOf(result.callId))) };
 }
@@ -41,17 +41,17 @@ function toPart(result: ToolResult, origin: CallOrigin | undefined): GeminiFunct
   return { functionResponse: origin?.unnamed === true ? answer : { id: result.callId, ...answer } };
 }
 
-/** The texts beside the parts; where there is none, what the parts are. */
+/** The texts next to the parts; if there are none, a description of the parts. */
 function toText(content: readonly (string | object)[], { output }: ToolResult): string {
   const texts = content.filter((part) => typeof part === 'string');
   return texts.length === 0 ? output : texts.join('\n');
 }
 
-/** What the models read in place; others are refused. */
+/** Types that the models read inline; others are rejected. */
 const CARRIED =
   /^(?:image\/(?:png|jpeg|webp|heic|heif)|audio\/(?:wav|mp3|mpeg|aiff|aac|ogg|flac)|application\/pdf|text\/plain)$/;
 
-/** A block as the provider takes it; undefined where it does not. */
+/** A block in the provider's format; undefined if it is not supported. */
 export function carry(block: ContentBlock): GeminiResponsePart | undefined {
   if (!('data' in block) || block.data === undefined || block.mediaType === undefined) return undefined;
   if (!CARRIED.test(block.mediaType)) return undefined;

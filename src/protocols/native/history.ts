@@ -5,7 +5,7 @@ import { isRecord } from '../unknown-value.js';
 import { isNative, toNativeCall } from './read.js';
 import { writeNative } from './write.js';
 
-/** Our own calls and results, one after the other, with anything between them. */
+/** Our own calls and results in sequence, with anything between them. */
 export const nativeHistory: HistoryShape = {
   mayBe: (list, body) => list.length === 0 && Object.keys(body).length === 0,
   speaks: (item) => isCall(item) || isResult(item),

@@ -4,15 +4,15 @@ import { nativeHistory } from './history.js';
 import { isNative, isNativeCall, readNative } from './read.js';
 import { type NativeResult, writeNative } from './write.js';
 
-/** `{"id","name","args","reason?"}` or an array of them in; an array of result objects out. */
+/** Reads `{"id","name","args","reason?"}` or an array of them; writes an array of result objects. */
 export const native = {
   recognizes: isNative,
-  // An id here is a call's.
+  // An id here belongs to a call.
   idOf: () => undefined,
   read: readNative,
   textOf: () => '',
   createAssembler: () => ({ push: readNative, end: () => [] }),
-  // A provider's stream may hold events of other kinds; a line among calls of ours may not.
+  // A provider's stream may contain other events; a list of our calls may not.
   recognizesStream: (events) => events.length > 0 && events.every(isNativeCall),
   write: (results) => writeNative(results),
   describe: (tools) => [...tools],

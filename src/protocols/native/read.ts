@@ -1,12 +1,12 @@
 import type { AskedCall, RawCall } from '../raw-call.js';
 import { describeValue, isRecord } from '../unknown-value.js';
 
-/** Whether input is a call of our own shape, or a list with one in it. */
+/** Whether input is a call in our own format, or a list with one. */
 export function isNative(input: unknown): boolean {
   return Array.isArray(input) ? input.length === 0 || input.some(isNativeCall) : isNativeCall(input);
 }
 
-/** A call object of our own shape; anything that is no object is a call that cannot be read. */
+/** Reads a call in our own format; anything but an object is an unreadable call. */
 export function toNativeCall(value: unknown): RawCall {
   if (!isRecord(value)) {
     return { problem: `it is ${describeValue(value)}, one object {"name", "args"} was expected.` };

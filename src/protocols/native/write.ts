@@ -3,13 +3,13 @@ import type { ContentBlock, ResultError, ToolResult } from '../../contract/call.
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { bytesOf } from '../content-words.js';
 
-/** A result as our own JSON (A027). `error` is there exactly when `success` is false. */
+/** A result in our own JSON format (A027). `error` is present exactly if `success` is false. */
 export interface NativeResult {
   readonly tool_call_id: string;
   readonly tool_name: string;
   readonly success: boolean;
   readonly output: string;
-  /** `hint` speaks to the developer or the person, not to the model. */
+  /** `hint` is for the developer or the person, not for the model. */
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
   readonly truncated: boolean;
   /** Milliseconds. */
@@ -17,7 +17,7 @@ export interface NativeResult {
   readonly metadata: JsonObject;
   readonly output_ref?: string;
   readonly structured?: JsonValue;
-  /** Blocks as the result has them, with `data` as base64. */
+  /** The content blocks, with `data` in base64. */
   readonly content?: readonly NativeBlock[];
 }
 

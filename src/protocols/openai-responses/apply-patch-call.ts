@@ -2,7 +2,7 @@ import type { RawCall } from '../raw-call.js';
 import { describeValue, isRecord, quote } from '../unknown-value.js';
 import type { Item } from './read.js';
 
-/** `apply_patch_call`: its one operation as the text of a patch. */
+/** `apply_patch_call`: its operation as patch text. */
 export function readApplyPatchCall({ call_id: id, operation }: Item): RawCall {
   const known = { id, name: 'apply_patch', origin: { item: 'apply_patch_call' } } as const;
   const body = toBody(operation);
@@ -11,14 +11,14 @@ export function readApplyPatchCall({ call_id: id, operation }: Item): RawCall {
   return { ...known, args: { patch }, argsField: 'operation' };
 }
 
-/** The lines between begin and end, or what is wrong. */
+/** The lines between begin and end, or the fault. */
 function toBody(operation: unknown): { readonly lines: readonly string[] } | string {
   if (!isRecord(operation)) return `"operation" is ${describeValue(operation)}, an object was expected.`;
   const { type, path, diff } = operation;
   if (typeof path !== 'string' || path.trim() === '') {
     return `"path" is ${describeValue(path)}, the path of a file was expected.`;
   }
-  // In a patch a path is the rest of its line.
+  // In a patch, a path is the rest of its line.
   if (path !== path.trim() || /[\r\n]/.test(path)) {
     return `"path" is ${quote(path)}: a path with blanks at its ends, or with a line end, cannot stand in a patch.`;
   }
@@ -47,12 +47,12 @@ function toUpdate(path: string, diff: string): { readonly lines: readonly string
     return `line ${wrong + 1} of "diff" is ${quote(lines[wrong] ?? '')}: lines begin with " ", "+", "-" or "@@".`;
   }
   const header = lines[0]?.startsWith('@@') === true ? [] : ['@@'];
-  // An empty line is an empty line of context whose blank was lost.
+  // An empty line is an empty context line that lost its blank.
   const whole = lines.map((line) => (line === '' ? ' ' : line));
   return { lines: [`*** Update File: ${path}`, ...header, ...whole] };
 }
 
-/** No line may be mistaken for another operation, which the call does not contain. */
+/** No line may be read as another operation, which the call does not contain. */
 function isUpdateLine(line: string): boolean {
   return line === '' || /^(?:[ +-]|@@)/.test(line) || line.trimEnd() === '*** End of File';
 }

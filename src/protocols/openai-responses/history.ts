@@ -53,12 +53,12 @@ const ITEMS: ReadonlySet<unknown> = new Set([
   'item_reference',
 ]);
 
-// `isCallItem` narrows, and would leave nothing of what is none.
+// `isCallItem` narrows the type too far for this.
 function isOurs(item: Item): boolean {
   return isCallItem(item);
 }
 
-/** Calls that others run, such as a shell in the provider's own container: their outputs are none of ours. */
+/** Calls that others run, such as a shell in the provider's container. Their outputs are not ours. */
 function idsOfForeignCalls(list: readonly unknown[]): ReadonlySet<unknown> {
   const foreign = list.filter((item) => isRecord(item) && !OUTPUTS.has(item.type) && !isOurs(item));
   return new Set(foreign.flatMap((item) => (isRecord(item) ? (idOf(item.call_id) ?? []) : [])));
@@ -76,7 +76,7 @@ function toPiece(item: unknown, at: number, foreign: ReadonlySet<unknown>, tools
   return { kind: 'other', at, value: item, by: speakerOf(item) };
 }
 
-/** An item without a role is the model's, or the provider's on its behalf. */
+/** An item without a role comes from the model or the provider. */
 function speakerOf({ role }: Item): OtherPiece['by'] {
   return role === undefined || role === 'assistant' ? 'model' : 'others';
 }

@@ -8,7 +8,7 @@ import { isOpenaiResponses, readOpenaiResponses, responseIdOf } from './read.js'
 import { createOpenaiResponsesAssembler, isStreamEvent } from './stream.js';
 import { type OpenaiOutputItem, writeOutputItem } from './write.js';
 
-/** A response or its output items in, those that ask for a call; an output item of the same kind for each out. */
+/** Reads a response or its output items with calls; writes an output item of the matching kind for each. */
 export const openaiResponses = {
   title: 'OpenAI responses',
   vendor: 'openai',

@@ -3,12 +3,12 @@ import { isRecord, toName, toRecords } from '../unknown-value.js';
 import { readApplyPatchCall } from './apply-patch-call.js';
 import { readLocalShellCall, readShellCall } from './shell-calls.js';
 
-/** Whether input is a response, its output items, or one that asks for a call. */
+/** Whether input is a response, its output items, or a call item. */
 export function isOpenaiResponses(input: unknown): boolean {
   return isResponse(input) || isOutput(input) || isCallItem(input);
 }
 
-/** Events hold the response itself; items have ids of their own. */
+/** Events contain the response itself; items have their own ids. */
 export function responseIdOf(input: unknown): string | undefined {
   const response = isRecord(input) && isRecord(input.response) ? input.response : input;
   return isRecord(response) && Array.isArray(response.output) ? toName(response.id) : undefined;
@@ -19,7 +19,7 @@ const ITEM_TYPES: ReadonlySet<unknown> = new Set(['message', 'reasoning', 'shell
 export function readOpenaiResponses(input: unknown): readonly RawCall[] {
   const items = isResponse(input) ? input.output : input;
   const all = toRecords(Array.isArray(items) ? items : [items]);
-  // What already has its output there was run by the provider, or in an earlier turn.
+  // A call with an output in the response was run by the provider, or in an earlier turn.
   const answered = new Set(all.filter(isOutputOfCall).map((item) => item.call_id));
   return all.filter((item) => isCallItem(item) && !answered.has(item.call_id)).map(readItem);
 }
@@ -40,7 +40,7 @@ function isOutput(input: unknown): boolean {
   return items.some(isCallItem) || items.every((item) => ITEM_TYPES.has(item.type));
 }
 
-/** One item of a response's output. */
+/** One output item of a response. */
 export type Item = { readonly [key: string]: unknown };
 
 const READERS: ReadonlyMap<unknown, (item: Item) => RawCall> = new Map([
@@ -51,13 +51,13 @@ const READERS: ReadonlyMap<unknown, (item: Item) => RawCall> = new Map([
   ['apply_patch_call', readApplyPatchCall],
 ]);
 
-/** Other items with the word `call` in their type are run by the provider itself, as is a shell in its container. */
+/** Other items with `call` in their type are run by the provider, as is a shell in its container. */
 export function isCallItem(value: unknown): value is Item {
   if (!isRecord(value) || !READERS.has(value.type)) return false;
   return value.type !== 'shell_call' || !isHosted(value.environment);
 }
 
-/** `id` names the item; the call that a result answers to is `call_id`. */
+/** `id` names the item; results refer to `call_id`. */
 export function readItem(item: Item): RawCall {
   const raw = (READERS.get(item.type) ?? readFunctionCall)(item);
   const whole = item.status === 'incomplete' ? { id: raw.id, name: raw.name, problem: CUT_OFF } : raw;
@@ -84,7 +84,7 @@ function readCustomToolCall({ call_id: id, name, input: text }: Item): RawCall {
   return { id, name, text, origin: { item: 'custom_tool_call' } };
 }
 
-/** A program of the model's that waits for the answer has to find it. */
+/** A program of the model that waits for the answer must be able to find it. */
 function withCaller(raw: RawCall, caller: unknown): RawCall {
   if (!isRecord(caller) || caller.type !== 'program' || typeof caller.caller_id !== 'string') return raw;
   return { ...raw, origin: { ...raw.origin, program: caller.caller_id } };

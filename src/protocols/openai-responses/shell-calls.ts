@@ -3,8 +3,9 @@ import { describeValue, isRecord, quote } from '../unknown-value.js';
 import type { Item } from './read.js';
 
 /**
- * `shell_call`: its commands as one call of `bash`. Several are run one after the other, each in a subshell of its
- * own, so that none ends or moves the next; the exit code is that of the last that failed.
+ * `shell_call`: its commands as one call of `bash`. Several commands run in sequence, each in its own
+ * subshell, so that none ends the others or changes their directory; the exit code is that of the last
+ * failure.
  */
 export function readShellCall({ call_id: id, action }: Item): RawCall {
   const origin = { item: 'shell_call' } as const;
@@ -12,7 +13,7 @@ export function readShellCall({ call_id: id, action }: Item): RawCall {
     return { id, name: 'bash', problem: `"action" is ${describeValue(action)}, ${EXPECTED}`, origin };
   }
   const { commands, timeout_ms: timeout, max_output_length: maxOutputLength } = action;
-  // The provider refuses an answer that leaves it out.
+  // The provider rejects an answer without it.
   const limit = typeof maxOutputLength === 'number' ? { maxOutputLength } : {};
   const known = { id, name: 'bash', origin: { ...origin, ...limit } };
   if (!Array.isArray(commands) || commands.length === 0) {
@@ -44,7 +45,7 @@ function toScript(commands: readonly string[]): string {
   return ['failed=0', ...steps, 'exit "$failed"'].join('\n');
 }
 
-/** `local_shell_call`: its argument vector, quoted, with its variables before it, as a call of `bash`. */
+/** `local_shell_call`: its quoted argument vector, with its variables in front, as a call of `bash`. */
 export function readLocalShellCall({ call_id: callId, id: itemId, action }: Item): RawCall {
   const known = { id: callId ?? itemId, name: 'bash', origin: { item: 'local_shell_call' } } as const;
   if (!isRecord(action)) {
@@ -81,7 +82,7 @@ function toCommandLine(command: unknown, env: unknown): CommandLine {
     variables.push(`${name}=${quoteWord(value)}`);
   }
   const [program = '', ...rest] = command;
-  // Quoted, a word of the shell's own grammar is a program's name.
+  // Quoted, a keyword of the shell is a program's name.
   const first = SHELL_WORDS.has(program) ? `'${program}'` : quoteWord(program);
   return { text: [...variables, first, ...rest.map(quoteWord)].join(' ') };
 }

@@ -4,8 +4,8 @@ import { type Fields, isRecord, toRecords } from '../unknown-value.js';
 import { type Item, isCallItem, readItem, toUnfinished } from './read.js';
 
 /**
- * From `response.output_item.done`, which holds a whole item. Servers that leave it out say all items at the end of the
- * response, or only the pieces of their arguments.
+ * Uses `response.output_item.done`, which holds a whole item. Servers without it send all items at the end of
+ * the response, or only the pieces of their arguments.
  */
 export function createOpenaiResponsesAssembler(): CallAssembler {
   const items = new OpenItems();
@@ -29,7 +29,7 @@ export function isStreamEvent(event: unknown): boolean {
   return isRecord(event) && typeof event.type === 'string' && event.type.startsWith('response.');
 }
 
-/** Where the pieces of an item's text go. */
+/** The field for the pieces of an item's text. */
 type TextField = 'arguments' | 'input';
 
 class OpenItems {
@@ -55,13 +55,13 @@ class OpenItems {
   finish(item: unknown, index: unknown): readonly RawCall[] {
     if (!isCallItem(item) || this.#done.has(index)) return [];
     this.#open.delete(index);
-    // Without an index there is nothing to tell a repetition by.
+    // Without an index, repetitions cannot be detected.
     if (index !== undefined) this.#done.add(index);
     this.#doneIds.add(item.call_id);
     return [readItem(item)];
   }
 
-  /** The end of the response: the items that were never said to be done, in order. */
+  /** The end of the response: the items without a `done` event, in order. */
   complete(response: unknown): readonly RawCall[] {
     const { output, status } = isRecord(response) ? response : {};
     const listed = toRecords(output).flatMap((item, index) =>
@@ -69,7 +69,7 @@ class OpenItems {
     );
     const left = this.takeAll().map((item) => {
       if (status === 'incomplete') return readItem({ ...item, status });
-      // An item without a text is one whose pieces never came.
+      // The pieces of an item without text never came.
       return hasText(item) ? readItem(item) : toUnfinished(item);
     });
     return [...listed, ...left];

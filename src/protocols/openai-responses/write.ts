@@ -4,22 +4,22 @@ import type { JsonObject } from '../../contract/json.js';
 import type { CallOrigin } from '../call-origin.js';
 import { bytesOf, textBeside, toModelParts, toModelText, uncarriedWords } from '../content-words.js';
 
-/** The answer to one call, of the kind that its item demands. */
+/** The answer to one call, of the kind that its item requires. */
 export type OpenaiOutputItem = { readonly call_id: string; readonly caller?: ProgramCaller } & (
   | {
       readonly type: 'function_call_output' | 'custom_tool_call_output';
-      /** A text where there is nothing but text. */
+      /** A text if there is only text. */
       readonly output: string | OpenaiOutputContent[];
     }
   | {
       readonly type: 'shell_call_output';
       readonly output: ShellOutput[];
-      /** There exactly when the call has it. */
+      /** Present exactly if the call has it. */
       readonly max_output_length?: number;
     }
   | {
       readonly type: 'local_shell_call_output';
-      /** What the types of the provider ask for; its server asks for `call_id`. */
+      /** Required by the provider's types; its server requires `call_id`. */
       readonly id: string;
       readonly output: string;
     }
@@ -80,7 +80,7 @@ function toOutput(result: ToolResult): string | OpenaiOutputContent[] {
 
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-/** A block as the provider takes it; undefined where it does not. */
+/** A block in the provider's format; undefined if it is not supported. */
 export function carry(block: ContentBlock): OpenaiOutputContent | undefined {
   if (!('data' in block) || block.data === undefined) return undefined;
   const { mediaType = '' } = block;
@@ -103,8 +103,8 @@ interface ShellOutput {
 }
 
 /**
- * What a command printed and how it ended. A call that never became a process has an exit code all the same, since
- * the shape knows nothing else: 126, as shells say of what cannot be run; standard error says why.
+ * The output and exit code of a command. The format also requires an exit code for a call that never started
+ * a process: 126, as shells use for commands that cannot run; standard error gives the reason.
  */
 function toShellOutput(result: ToolResult): ShellOutput {
   const streams = withBlocks(splitStreams({ ...result, output: textBeside(result) }), uncarriedWords(result));
@@ -119,13 +119,13 @@ function toShellOutput(result: ToolResult): ShellOutput {
   return { ...streams, stderr, outcome: { type: 'exit', exit_code: codeWithoutExit(result) } };
 }
 
-/** Shells print text: the blocks of a result stand in words behind what was printed. */
+/** Shells print text, so content blocks are described after the output. */
 function withBlocks<T extends { readonly stdout: string }>(streams: T, words: string): T {
   if (words === '') return streams;
   return { ...streams, stdout: `${streams.stdout.replace(/([^\n])$/, '$1\n')}${words}` };
 }
 
-/** The metadata repeats both streams up to this size; the output holds both, one after the other. */
+/** The metadata contains both streams up to this size; the output contains both in sequence. */
 const WHOLE_IN_METADATA = 4096;
 const STDERR_LABEL = '[stderr]\n';
 
@@ -135,7 +135,7 @@ function splitStreams({ output, metadata }: ToolResult): { stdout: string; stder
   if (stdout !== undefined && stderr !== undefined) return { stdout, stderr };
   if (stderr === undefined || stderr === '') return { stdout: output, stderr: '' };
   const tail = `${STDERR_LABEL}${stderr}`;
-  // Cut anywhere else, a part of one stream would pass for the other.
+  // At any other split, a part of one stream would appear in the other.
   if (!output.endsWith(tail)) return { stdout: output, stderr: '' };
   return { stdout: output.slice(0, -tail.length).replace(/\n\n$/, ''), stderr };
 }

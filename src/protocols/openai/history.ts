@@ -5,7 +5,7 @@ import { isRecord } from '../unknown-value.js';
 import { readOpenai } from './read.js';
 import { writeOpenai } from './write.js';
 
-/** Chat messages: one of role `tool` for each call, at once after the message that asked. */
+/** Chat messages: one of role `tool` for each call, directly after the message with the calls. */
 export const openaiHistory: HistoryShape = {
   bodyKey: 'messages',
   mayBe: (list, body) =>
@@ -51,7 +51,7 @@ function rewrite({ value }: TurnPiece, edits: CallEdits): unknown {
     return edit === 'drop' ? [] : [isRecord(call) ? { ...call, id: edit.id } : call];
   });
   const { tool_calls: _, ...rest } = value;
-  // The provider refuses an empty list, and a message with nothing in it.
+  // The provider rejects an empty list, and an empty message.
   if (calls.length > 0) return { ...value, tool_calls: calls };
   return isEmpty(rest.content) && isEmpty(rest.refusal) && !isRecord(rest.audio) ? undefined : rest;
 }
@@ -65,7 +65,7 @@ function isEmpty(content: unknown): boolean {
   );
 }
 
-/** A list of blocks is more usual elsewhere; where there is no call in it, nothing depends on this. */
+/** A list of blocks is more common in other formats; without calls it makes no difference. */
 function isPlainMessage(element: unknown): boolean {
   return isRecord(element) && isMessage(element) && !Array.isArray(element.content);
 }

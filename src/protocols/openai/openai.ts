@@ -7,7 +7,9 @@ import { completionIdOf, isOpenai, readOpenai } from './read.js';
 import { createOpenaiAssembler, isStreamEvent } from './stream.js';
 import { type OpenaiToolMessage, writeOpenai } from './write.js';
 
-/** A chat completion or its message with `tool_calls` in; a message of role `tool` for each result out. */
+/**
+ * Reads a chat completion or its message with `tool_calls`; writes a message of role `tool` for each result.
+ */
 export const openai = {
   title: 'OpenAI chat completions',
   vendor: 'openai',

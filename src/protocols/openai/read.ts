@@ -8,7 +8,7 @@ export function isOpenai(input: unknown): boolean {
   return isRecord(input) && (Array.isArray(input.choices) || isMessage(input));
 }
 
-/** That of a completion, whole or in chunks; a message has none. */
+/** The id of a completion, whole or in chunks; a message has none. */
 export function completionIdOf(input: unknown): string | undefined {
   return isRecord(input) && Array.isArray(input.choices) ? toName(input.id) : undefined;
 }
@@ -19,7 +19,7 @@ export function readOpenai(input: unknown): readonly RawCall[] {
   return legacy === undefined || legacy === null ? [] : [readLegacyCall(legacy)];
 }
 
-/** Of several choices the first: the others are alternatives to it. */
+/** Only the first of several choices counts: the others are alternatives. */
 function toMessage(input: unknown): Message | undefined {
   if (!isRecord(input)) return undefined;
   if (!Array.isArray(input.choices)) return input;
@@ -34,7 +34,7 @@ function wasCut(input: unknown): boolean {
 export const CUT_OFF =
   'the response was cut off (finish_reason "length") before its arguments. Send it again, shorter.';
 
-/** Of a response that was cut off: without a text, the arguments had not begun. */
+/** A call of an interrupted response: without text, its arguments had not begun. */
 function readCutCall(value: unknown): RawCall {
   const raw = readToolCall(value);
   return 'args' in raw && raw.args === undefined ? { id: raw.id, name: raw.name, problem: CUT_OFF } : raw;
@@ -60,7 +60,7 @@ export function readToolCall(value: unknown): RawCall {
   return parseArguments({ id, name: wanted.name, args: wanted.arguments, argsField: 'arguments' });
 }
 
-/** `function_call` of a message, which older models and servers send: one call, without an id. */
+/** `function_call` of older models and servers: one call without an id. */
 export function readLegacyCall(value: unknown): RawCall {
   const origin = { item: 'legacy_function_call' } as const;
   if (!isRecord(value)) {

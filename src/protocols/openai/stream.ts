@@ -3,7 +3,7 @@ import type { RawCall } from '../raw-call.js';
 import { isRecord, toRecords } from '../unknown-value.js';
 import { CUT_OFF, readLegacyCall, readToolCall } from './read.js';
 
-/** What is known of a call so far. */
+/** The known parts of a call. */
 interface OpenCall {
   readonly id: unknown;
   kind: 'function' | 'custom' | 'legacy';
@@ -15,8 +15,8 @@ interface OpenCall {
 type Fragment = { readonly [key: string]: unknown };
 
 /**
- * From `chat.completion.chunk` objects. Nothing marks the end of one call, only `finish_reason` that of all: until
- * then a fragment for any of them may come.
+ * Uses `chat.completion.chunk` objects. Only `finish_reason` marks the end of all calls: until then a
+ * fragment for any of them may arrive.
  */
 export function createOpenaiAssembler(): CallAssembler {
   const open = new OpenCalls();
@@ -44,7 +44,7 @@ const UNFINISHED = {
   unfinished: true,
 } as const;
 
-/** Of several choices the first, which is told by its number: a chunk may hold another alone. */
+/** Only the first of several choices counts, identified by its number: a chunk may hold only another one. */
 function isFirst({ index }: Fragment): boolean {
   return index === undefined || index === 0;
 }
@@ -65,7 +65,7 @@ class OpenCalls {
     return all;
   }
 
-  /** The call that a fragment belongs to: that of its index, unless it brings an id of its own. */
+  /** The call of a fragment: the one with its index, unless the fragment has a new id. */
   #callOf({ index, id }: Fragment): OpenCall {
     const known = this.#current.get(index);
     // Some servers number every call 0, or none, and send each in one piece.
@@ -93,7 +93,7 @@ function toRawCall({ id, kind, name, text }: OpenCall): RawCall {
   return readToolCall({ id, function: { name, arguments: text } });
 }
 
-/** Of a response that was cut off: without a text, the arguments had not begun. */
+/** A call of an interrupted response: without text, its arguments had not begun. */
 function toCutCall(call: OpenCall): RawCall {
   const raw = toRawCall(call);
   return call.text.trim() === '' ? { ...withoutArguments(raw), problem: CUT_OFF } : raw;

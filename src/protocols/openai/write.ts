@@ -4,7 +4,7 @@ import { toModelText } from '../content-words.js';
 
 export type OpenaiToolMessage =
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
-  /** To a legacy `function_call`, which has no id to answer to. */
+  /** For a legacy `function_call`, which has no id. */
   | { readonly role: 'function'; readonly name: string; readonly content: string };
 
 export function writeOpenai(result: ToolResult, origin: CallOrigin | undefined): OpenaiToolMessage {

@@ -15,11 +15,11 @@ export interface Arrangement {
 export interface Matched {
   readonly reading: Reading;
   readonly surplus: Surplus;
-  /** Of calls that have no result in the history, or none but an earlier repair's. */
+  /** For calls without a result in the history, or with one from an earlier repair. */
   readonly found: ReadonlyMap<Entry, ToolResult>;
 }
 
-/** Puts every result where it belongs, and says what that changes. */
+/** Puts every result in its place and lists the changes. */
 export function arrangePieces(matched: Matched, shape: HistoryShape): Arrangement {
   return new Arranger(matched, shape).arrange();
 }
@@ -29,11 +29,11 @@ class Arranger {
   readonly #shape: HistoryShape;
   readonly #changes: HistoryChange[] = [];
   readonly #pieces: ArrangedPiece[] = [];
-  /** What becomes of the messages with calls; those of which nothing is left are not among them. */
+  /** The new form of messages with calls; removed ones are absent. */
   readonly #turns = new Map<TurnPiece, unknown>();
-  /** Results that stand where they should. */
+  /** Results in the correct place. */
   readonly #inPlace = new Set<ResultPiece>();
-  /** The rounds whose results come before, or after, the piece of this index. */
+  /** The rounds whose results come before, or after, the piece with this index. */
   readonly #before = new Map<number, Round>();
   readonly #after = new Map<number, Round>();
 
@@ -43,7 +43,7 @@ class Arranger {
     this.#addTurns();
     const stays = (piece: Piece | undefined): boolean => piece?.kind !== 'turn' || this.#turns.has(piece);
     for (const round of matched.reading.rounds) {
-      // Nothing answers it, and looking would take as long as the copies that follow are many.
+      // No result answers it, and the search would take as long as there are copies.
       if (round.entries.every(({ isCopy }) => isCopy)) continue;
       const { at, results } = findInPlace({ pieces: matched.reading.pieces, stays }, round, shape.results);
       for (const result of results) this.#inPlace.add(result);
@@ -114,7 +114,7 @@ class Arranger {
     this.#pieces.push({ kind: 'result', value: this.#write(entry), home: undefined });
   }
 
-  /** What is known of a call, as the format writes it. */
+  /** The result of a call in the format. */
   #write(entry: Entry): unknown {
     const { call, id } = entry;
     const callId = id ?? call.asked?.id ?? call.origin?.callId ?? '';
@@ -143,18 +143,18 @@ class Arranger {
 }
 
 interface InPlace {
-  /** Where the first of them stands. */
+  /** The position of the first one. */
   readonly at: number | undefined;
   readonly results: readonly ResultPiece[];
 }
 
 interface PiecesThatStay {
   readonly pieces: readonly Piece[];
-  /** False for one that will be gone: it stands between nothing. */
+  /** False for a piece that will be removed. */
   stays(piece: Piece | undefined): boolean;
 }
 
-/** The results of a round that stand where the format wants them, in the order of its calls. */
+/** The results of a round in the correct place, in the order of its calls. */
 function findInPlace(
   { pieces, stays }: PiecesThatStay,
   round: Round,
@@ -170,7 +170,7 @@ function findInPlace(
     if (piece?.kind === 'result') {
       const place = order.get(piece) ?? -1;
       const isTogether = wanted !== 'parts' || piece.at === (results[0] ?? piece).at;
-      // One that belongs elsewhere will be gone from here.
+      // A result that belongs elsewhere will be removed from here.
       if (place <= last || !isTogether) continue;
       first ??= at;
       last = place;
@@ -182,7 +182,7 @@ function findInPlace(
   return { at: first, results };
 }
 
-/** What the model itself said besides. */
+/** The model's own text. */
 function isAside(piece: Piece | undefined): boolean {
   return piece?.kind === 'other' && piece.by === 'model';
 }

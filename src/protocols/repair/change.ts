@@ -1,34 +1,37 @@
-/** One thing that was wrong with a history, and is no longer. */
+/** A fault of a history that was corrected. */
 import { quote } from '../unknown-value.js';
 
 export interface HistoryChange {
   readonly kind: HistoryFault;
-  /** As it was written; `''` where there was none. */
+  /** As written; `''` if there was none. */
   readonly callId: string;
-  /** The index of the message or item in the history as it came. */
+  /** The index of the message or item in the original history. */
   readonly at: number;
-  /** What was found, and what was made of it. */
+  /** The fault and its correction. */
   readonly message: string;
-  /** Of a `missing_result` or an `unknown_result`: whether `find` had it, or its outcome is unknown. */
+  /** For a `missing_result` or an `unknown_result`: whether `find` had it, or its outcome is unknown. */
   readonly result?: 'found' | 'unknown';
 }
 
 export type HistoryFault =
-  /** A call that nothing answers. */
+  /** A call without an answer. */
   | 'missing_result'
-  /** A call that was answered `outcome_unknown`, or as waiting for approval, and whose real result is known now. */
+  /**
+   * A call that was answered `outcome_unknown`, or as waiting for approval, and whose real result is now
+   * known.
+   */
   | 'unknown_result'
-  /** A result that answers no call; it was taken out. */
+  /** A result without a call; it was removed. */
   | 'orphan_result'
-  /** One more result of a call that has one; it was taken out. */
+  /** A second result of a call; it was removed. */
   | 'duplicate_result'
-  /** A result that did not stand where the provider looks for it. */
+  /** A result in a place where the provider does not accept it. */
   | 'misplaced_result'
-  /** The same call once more; it was taken out. */
+  /** A copy of a call; it was removed. */
   | 'duplicate_call'
-  /** Another call under an id that was taken; it has one of its own now. */
+  /** Another call with an id that was in use; it got a new one. */
   | 'reused_id'
-  /** A call that nothing could answer; it has an id now. */
+  /** A call without an id; it got one. */
   | 'missing_id';
 
 interface ChangeFacts {
@@ -39,7 +42,7 @@ interface ChangeFacts {
   readonly result: HistoryChange['result'] | undefined;
 }
 
-/** One sentence on what was found and what was made of it. */
+/** One sentence about the fault and its correction. */
 export function describeChange(facts: ChangeFacts): string {
   const { kind, callId, name, newId } = facts;
   const id = callId === '' ? '' : ` ${quote(callId)}`;

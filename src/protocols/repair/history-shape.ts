@@ -5,52 +5,55 @@ import type { RawCall } from '../raw-call.js';
 import { resolveCall } from '../resolve-call.js';
 import { type Fields, isRecord } from '../unknown-value.js';
 
-/** What is done to the calls of one piece, by their index: taken out, or given another id. */
+/** Edits of the calls in one piece, by index: remove it, or set another id. */
 export type CallEdits = ReadonlyMap<number, { readonly id: string } | 'drop'>;
 
-/** How conversations look in one format. Pure; values are never changed, only replaced. */
+/** The structure of conversations in one format. Pure; values are never changed, only replaced. */
 export interface HistoryShape {
-  /** The key of a request's body that holds the list. Left out: the list stands alone. */
+  /** The key of the list in a request body. Left out: the list stands alone. */
   readonly bodyKey?: string;
-  /** One text or one content may stand there in place of a list; it holds no calls. */
+  /** A single text or content may stand in place of the list; it holds no calls. */
   readonly maySpeakAlone?: true;
-  /** Whether a list, in which no element shows its format, may be of this one. A list that stands alone has an empty body. */
+  /**
+   * Whether a list whose elements do not show their format may be of this one. For a list that stands alone
+   * the body is empty.
+   */
   mayBe(list: readonly unknown[], body: Fields): boolean;
-  /** Whether the server holds what was before: a result may answer a call that is not in the list. */
+  /** Whether the server holds the earlier part: then a result may answer a call that is not in the list. */
   continues?(list: readonly unknown[], body: Fields): boolean;
   /** Whether an element of the list shows that it is of this format and no other. */
   speaks(element: Fields): boolean;
   read(list: readonly unknown[], tools: KnownTools): readonly Piece[];
   /**
-   * How results stand. `items`: for themselves, after the calls and whatever else the model wrote. `messages`: for
-   * themselves, right after the message of their calls. `parts`: all in one message, right after that of their calls.
+   * The place of results. `items`: separate, after the calls and the model's other items. `messages`:
+   * separate, directly after the message with the calls. `parts`: all in one message directly after it.
    */
   readonly results: 'items' | 'messages' | 'parts';
-  /** The piece with its calls changed; undefined when nothing is left that may stand alone. */
+  /** The piece with edited calls; undefined if nothing is left that can stand alone. */
   rewrite(turn: TurnPiece, edits: CallEdits): unknown;
   rename(result: unknown, id: string): unknown;
   write(result: ToolResult, origin: CallOrigin | undefined): unknown;
-  /** The list that the pieces make; what did not change is the element it was. */
+  /** Builds the list from the pieces; unchanged elements are kept. */
   assemble(pieces: readonly ArrangedPiece[], list: readonly unknown[]): readonly unknown[];
 }
 
-/** A call as it stands in a history. */
+/** A call in a history. */
 export interface HistoryCall {
   /** The index of its message or item. */
   readonly at: number;
-  /** Its place among the calls of its piece. */
+  /** Its position among the calls of its piece. */
   readonly index: number;
   readonly id: string | undefined;
-  /** The format lets it do without an id: its result is known by the tool's name and by the order. */
+  /** The format allows calls without an id: results are matched by tool name and order. */
   readonly byOrder: boolean;
   readonly name: string;
   readonly raw: RawCall;
-  /** Left out when it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly asked: ToolCall | undefined;
   readonly origin: CallOrigin | undefined;
 }
 
-/** A message, or an item, that holds calls. */
+/** A message or item with calls. */
 export interface TurnPiece {
   readonly kind: 'turn';
   readonly at: number;
@@ -63,37 +66,37 @@ export interface ResultPiece {
   readonly at: number;
   readonly value: unknown;
   readonly id: string | undefined;
-  /** The tool's, where results are told apart by it. */
+  /** The tool's name, if results are identified by it. */
   readonly name: string | undefined;
 }
 
-/** Whatever is neither; it is never changed. */
+/** Any other element; it is never changed. */
 export interface OtherPiece {
   readonly kind: 'other';
   readonly at: number;
   readonly value: unknown;
-  /** Who speaks: the model, or another role (user, system, tool). */
+  /** The speaker: the model, or another role (user, system, tool). */
   readonly by: 'model' | 'others';
-  /** A part of a message that holds results too. Left out: a message or an item of its own. */
+  /** A part of a message with results. Left out: a separate message or item. */
   readonly part?: true;
 }
 
 export type Piece = TurnPiece | ResultPiece | OtherPiece;
 
-/** A piece of the mended history. */
+/** A piece of the repaired history. */
 export type ArrangedPiece =
   | OtherPiece
   | { readonly kind: 'turn'; readonly at: number; readonly value: unknown }
   | {
       readonly kind: 'result';
       readonly value: unknown;
-      /** The message it stands in and stays in; undefined for one that is new there. */
+      /** The message that contains it; undefined for a new one. */
       readonly home: number | undefined;
     }
-  /** A result stood here, in this message. */
+  /** A result was removed from this message. */
   | { readonly kind: 'gone'; readonly at: number };
 
-/** The calls of one message or item, as the reader of its format gives them. */
+/** The calls of one message or item. */
 export function readCallsOfTurn(raws: readonly RawCall[], at: number, tools: KnownTools): HistoryCall[] {
   return raws.map((raw, index) => {
     const resolved = resolveCall(raw, index, tools);
@@ -111,17 +114,17 @@ export function readCallsOfTurn(raws: readonly RawCall[], at: number, tools: Kno
   });
 }
 
-/** What can be answered to. */
+/** An id that can be answered. */
 export function idOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** `assemble` of formats in which every piece is an element of the list. */
+/** `assemble` for formats in which every piece is an element of the list. */
 export function listItems(pieces: readonly ArrangedPiece[]): readonly unknown[] {
   return pieces.flatMap((piece) => (piece.kind === 'gone' ? [] : [piece.value]));
 }
 
-/** Whether an element says what it is, as every message and item does. */
+/** Whether an element has a role or type, as every message and item does. */
 export function isMessage(element: unknown): boolean {
   return isRecord(element) && typeof (element.role ?? element.type) === 'string';
 }

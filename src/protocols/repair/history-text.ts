@@ -1,19 +1,19 @@
 import { parseJson } from '../../base/parse-json.js';
 
-/** Conversations are longer and deeper than a call's arguments may be. */
+/** Conversations may be longer and deeper than a call's arguments. */
 const LIMITS = { maxDepth: 512, maxValues: 10_000_000, keepsText: true };
 
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * The text of a history. What stays as it was keeps its very characters: numbers that a double would round, escapes,
- * spaces, a byte order mark.
+ * The text of a history. Unchanged parts keep their exact characters: numbers that a double would round,
+ * escapes, spaces, a byte order mark.
  */
 export class HistoryText {
   readonly value: unknown;
   readonly #text: string;
   readonly #mark: string;
-  /** What the text says besides the value; found when something is to be written. */
+  /** Details of the text beyond its value; computed when something is written. */
   #spelling: Spelling | undefined;
 
   /** @throws JsonTextError */
@@ -23,7 +23,7 @@ export class HistoryText {
     this.value = parseJson(this.#text, LIMITS);
   }
 
-  /** The text of a value that was made of parts of this one, as wide as it was, and with a line end where there was one. */
+  /** The text of a value built from parts of this one, with the same indentation and final line end. */
   write(value: unknown): string {
     const indent = /^\s*[[{]\r?\n([ \t]+)/.exec(this.#text)?.[1] ?? '';
     const end = /\r?\n$/.exec(this.#text)?.[0] ?? '';
@@ -34,7 +34,7 @@ export class HistoryText {
   #write(value: unknown, spelling: Spelling, indent: string, outer: string, named = ''): string {
     const place = spelling.places.get(value);
     if (place !== undefined) return this.#text.slice(place.start, place.end);
-    // An object may be new and most of its members those of an old one.
+    // An object may be new with mostly old members.
     if (typeof value === 'number')
       return spelling.numbers.get(numberKey(named, value)) ?? JSON.stringify(value);
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -59,9 +59,9 @@ interface Place {
 }
 
 interface Spelling {
-  /** Where each object and list stands. */
+  /** The position of each object and list. */
   readonly places: ReadonlyMap<unknown, Place>;
-  /** The text of a number, by the key it stands under and what it is read as; its plain text where there are several. */
+  /** The text of a number, by its key and value; its plain text if there are several. */
   readonly numbers: ReadonlyMap<string, string>;
 }
 
@@ -69,7 +69,7 @@ function numberKey(named: string, value: number): string {
   return `${value} ${named}`;
 }
 
-/** @param value what `text`, which is valid, says. */
+/** @param value the value of `text`, which is valid. */
 function findSpelling(text: string, value: unknown): Spelling {
   const places = new Map<unknown, Place>();
   const numbers = new Map<string, string>();
@@ -87,7 +87,7 @@ function findSpelling(text: string, value: unknown): Spelling {
     const start = at;
     if (text[at] === '"') skipString();
     else if (typeof part === 'object' && part !== null) takeMembers(part);
-    // A number or a word ends before whatever may follow a value.
+    // A number or word ends before any character that may follow a value.
     else while (at < text.length && !',]} \t\r\n'.includes(text[at] ?? '')) at++;
     if (typeof part === 'number') note(named, part, text.slice(start, at));
     skipSpace();

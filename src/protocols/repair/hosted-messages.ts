@@ -11,7 +11,7 @@ import type {
 } from './history-shape.js';
 import { readCallsOfTurn } from './history-shape.js';
 
-/** A format whose messages hold calls, results and texts as parts of a list. */
+/** A format whose messages hold calls, results and texts in one list. */
 export interface HostFormat {
   /** The key of that list. */
   readonly parts: string;
@@ -20,13 +20,13 @@ export interface HostFormat {
   isCall(part: unknown): boolean;
   readCalls(message: unknown, tools: KnownTools): readonly RawCall[];
   withCallId(part: unknown, id: string): unknown;
-  /** Whether a message makes sense that holds no more than this. */
+  /** Whether a message with only this part makes sense. */
   standsAlone(part: unknown): boolean;
-  /** Undefined for what is no result. */
+  /** Undefined for a part that is not a result. */
   readResult(part: unknown): Pick<ResultPiece, 'id' | 'name'> | undefined;
 }
 
-/** What such formats have in common. */
+/** The common part of such formats. */
 export function hostedMessages(
   format: HostFormat,
 ): Pick<HistoryShape, 'results' | 'read' | 'rewrite' | 'assemble'> {
@@ -72,14 +72,14 @@ function rewrite({ value }: TurnPiece, edits: CallEdits, format: HostFormat): un
   return kept.some((part) => format.standsAlone(part)) ? { ...value, [format.parts]: kept } : undefined;
 }
 
-/** The messages that pieces make, in formats in which results are parts of a message. */
+/** Builds messages from pieces, in formats in which results are parts of a message. */
 function assembleMessages(
   pieces: readonly ArrangedPiece[],
   list: readonly unknown[],
   format: HostFormat,
 ): readonly unknown[] {
   const slots: Slot[] = [];
-  /** The message that takes further parts. */
+  /** The message that receives further parts. */
   let open: OpenMessage | undefined;
   for (const piece of pieces) {
     if (piece.kind === 'gone') {
@@ -106,7 +106,7 @@ function assembleMessages(
   return fillGaps(slots, list, format);
 }
 
-/** A message under way: of the one that `home` names it keeps everything but the parts. */
+/** A message under construction: it keeps everything of `home` except the parts. */
 interface OpenMessage {
   readonly kind: 'open';
   home: number | undefined;
@@ -128,7 +128,7 @@ function isWhole(piece: Standing): boolean {
   return piece.kind === 'other' && piece.part === undefined;
 }
 
-/** Two messages of one side in a row are refused by some servers: results join the text that follows them. */
+/** Some servers reject two consecutive messages of one side, so results join the text after them. */
 function canHost(message: unknown, { parts }: HostFormat): boolean {
   if (!isRecord(message) || message.role === 'system') return false;
   return typeof message[parts] === 'string' || Array.isArray(message[parts]);
@@ -143,7 +143,7 @@ function partsOf(message: unknown, { parts, toPart }: HostFormat): readonly unkn
 const GONE =
   'Results of tool calls stood here. They stand with their calls, or their calls are not part of this conversation.';
 
-/** A message that is left without parts is left out, but not where the model would speak twice, or first. */
+/** Drops messages without parts, unless the model would then speak twice in a row, or first. */
 function fillGaps(slots: readonly Slot[], list: readonly unknown[], format: HostFormat): readonly unknown[] {
   const standing = slots.filter((slot) => slot.kind !== 'gap');
   const messages: unknown[] = [];

@@ -14,15 +14,15 @@ import { isMessage } from './history-shape.js';
 export interface LocatedHistory {
   readonly format: HistoryFormat;
   readonly list: readonly unknown[];
-  /** The server holds what was before: a result may answer a call that is not in the list. */
+  /** The server holds the earlier part: a result may answer a call that is not in the list. */
   readonly continues: boolean;
-  /** The same thing with another list in it. */
+  /** The same value with another list. */
   put(list: readonly unknown[]): unknown;
 }
 
 /**
- * Finds the messages in what came, and the format they are in.
- * @throws ToolError `config_invalid` when it is no history, or in a format that has none.
+ * Finds the messages in the input, and their format.
+ * @throws ToolError `config_invalid` if it is not a history, or its format has none.
  */
 export function locateHistory(history: unknown, format: WireFormat | undefined): LocatedHistory {
   const wanted = format === undefined ? undefined : requireFormat(format);
@@ -55,7 +55,7 @@ const SHAPES = HISTORY_FORMATS.map(historyOf);
 
 const BODY_KEYS = [...new Set(SHAPES.flatMap(({ bodyKey }) => bodyKey ?? []))];
 
-/** One text, or one content, in place of a list. */
+/** A single text or content in place of a list. */
 function mayHoldOne(key: string): boolean {
   return SHAPES.some(({ bodyKey, maySpeakAlone }) => bodyKey === key && maySpeakAlone === true);
 }
@@ -84,8 +84,8 @@ function requireFormat(format: WireFormat): HistoryFormat {
 }
 
 /**
- * What was asked for counts where the list could be that.
- * @throws ToolError where nothing in it is, and something is clearly another's: "nothing to mend" would be no answer.
+ * The requested format, if the list can have it.
+ * @throws ToolError if no element has it and some clearly have another: "nothing to repair" would be wrong.
  */
 function resolveFormat(
   wanted: HistoryFormat | undefined,
@@ -103,7 +103,7 @@ function resolveFormat(
   );
 }
 
-/** Whether there are calls or results in it, read in a format. */
+/** Whether it contains calls or results in this format. */
 function holdsTools(list: readonly unknown[], format: HistoryFormat): boolean {
   return historyOf(format)
     .read(list, new KnownTools(PROVIDERS[format].names))

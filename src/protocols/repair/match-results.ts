@@ -4,13 +4,13 @@ import type { ResultPiece } from './history-shape.js';
 import type { Answer, Entry, Reading } from './reading.js';
 import { areOneCall } from './reading.js';
 
-/** Results that nothing needs: why each is taken out. */
+/** Results without a use, and the reason for each removal. */
 export type Surplus = ReadonlyMap<ResultPiece, 'orphan_result' | 'duplicate_result'>;
 
 /**
- * Gives every call its result: by id where that names one call alone, else by what stands behind which calls. Of
- * several the first real one wins. A result without an id is never given to a call that comes after it: it may belong
- * to one that was cut off.
+ * Assigns results to calls: by id if that names one call, otherwise by position after the calls. The first
+ * real result of a call counts. A result without an id is never assigned to a later call, because its own
+ * call may have been cut off.
  */
 export function matchResults({ entries, answers }: Reading): Surplus {
   const live = entries.filter(({ isCopy }) => !isCopy);
@@ -35,7 +35,7 @@ class Matching {
     }
   }
 
-  /** False when the id does not name one call alone. */
+  /** False if the id does not name exactly one call. */
   byId({ piece }: Answer): boolean {
     const named = this.#named(piece);
     const [entry] = named;
@@ -44,13 +44,13 @@ class Matching {
     return true;
   }
 
-  /** What a result goes by where its id does not say it. */
+  /** The label of a result whose id does not identify it. */
   labelOf(answer: Answer): string {
     const { piece } = answer;
     return this.#isNamed(answer) ? `id ${piece.id}` : `name ${piece.name}`;
   }
 
-  /** Gives results to the calls that they stand behind. @returns those that are left. */
+  /** Assigns results to the calls before them. @returns the remaining ones. */
   byPlace(group: readonly Answer[]): readonly Answer[] {
     const [first] = group;
     if (first === undefined) return [];
@@ -61,7 +61,7 @@ class Matching {
     return distinct.slice(chosen.length);
   }
 
-  /** Results whose id says something go to the nearest call before them that waits under that id. */
+  /** Assigns results with an id to the nearest earlier call that waits with that id. */
   byRest(group: readonly Answer[]): void {
     const [first] = group;
     if (first === undefined) return;
@@ -79,7 +79,7 @@ class Matching {
     }
   }
 
-  /** Calls that are all the same, and all without a result, are one. */
+  /** Identical calls without a result count as one. */
   #onlyOne(named: readonly Entry[]): Entry | undefined {
     if (named[0] === undefined || named[0].result !== undefined) return undefined;
     return named.every(({ result }) => result === undefined) && areOneCall(named) ? named[0] : undefined;
@@ -117,7 +117,7 @@ class Matching {
   }
 }
 
-/** Results that compete for the same calls. */
+/** Groups results that compete for the same calls. */
 function inGroups(
   answers: readonly Answer[],
   labelOf: (answer: Answer) => string,
@@ -132,7 +132,7 @@ function fitsByName({ call, id }: Entry, piece: ResultPiece): boolean {
   return id === undefined || piece.id === undefined;
 }
 
-/** Where there are fewer results than calls, they are those of the messages nearest to them. */
+/** With fewer results than calls, the calls of the nearest messages are chosen. */
 function chooseCalls(waiting: readonly Entry[], count: number): readonly Entry[] {
   const turns = new Map<unknown, Entry[]>();
   for (const entry of waiting) addTo(turns, entry.turn, entry);
@@ -153,7 +153,7 @@ const MESSAGE =
   'The outcome of this call is unknown (outcome_unknown): there is no result of it. It may have run, or not. ' +
   'Look at what it would have changed before repeating it.';
 
-/** The answer of a call whose result is not known. */
+/** The answer of a call with an unknown result. */
 export function unknownResult(callId: string, toolName: string): ToolResult {
   return {
     callId,
@@ -168,14 +168,14 @@ export function unknownResult(callId: string, toolName: string): ToolResult {
 }
 
 /**
- * Whether a result in any format is ours and not its last word: of an earlier repair, or of a call that waited for
- * approval. A real one is better.
+ * Whether a result in any format is our provisional one: from an earlier repair, or of a call that waited for
+ * approval. A real result replaces it.
  */
 export function isOpenResult(written: unknown): boolean {
   return says(written, DEEPEST);
 }
 
-/** No format writes it further down. */
+/** No format nests it deeper. */
 const DEEPEST = 4;
 
 function says(value: unknown, depth: number): boolean {
@@ -184,7 +184,7 @@ function says(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
 }
 
-/** As every format writes it: alone, or as the text of a failure. A text that only quotes it is not ours. */
+/** In every format it stands alone, or as the text of a failure. A text that only quotes it is not ours. */
 function isOurs(text: string): boolean {
   return text === MESSAGE || isWaitingAnswer(text);
 }

@@ -2,15 +2,15 @@ import canonicalize from 'canonicalize';
 import { madeUpId } from '../call-origin.js';
 import type { HistoryCall, HistoryShape, Piece, ResultPiece, TurnPiece } from './history-shape.js';
 
-/** A call and what becomes of it. */
+/** A call and its state during the repair. */
 export interface Entry {
   readonly call: HistoryCall;
   readonly turn: TurnPiece;
-  /** Calls of one cluster stand together, without a result between them. */
+  /** Calls of one cluster have no result between them. */
   readonly cluster: number;
-  /** In the mended history. */
+  /** The id in the repaired history. */
   id: string | undefined;
-  /** The same call as another one, and taken out. */
+  /** A copy of another call, to be removed. */
   isCopy: boolean;
   result: ResultPiece | undefined;
 }
@@ -18,11 +18,11 @@ export interface Entry {
 /** Calls that are answered together. */
 export interface Round {
   readonly entries: Entry[];
-  /** Where its last piece stands. */
+  /** The position of its last piece. */
   end: number;
 }
 
-/** A result and the calls that it stands behind. */
+/** A result and the calls before it. */
 export interface Answer {
   readonly piece: ResultPiece;
   readonly cluster: number;
@@ -35,7 +35,7 @@ export interface Reading {
   readonly answers: readonly Answer[];
 }
 
-/** Sorts pieces into rounds of calls and the results that stand behind them. */
+/** Sorts pieces into rounds of calls and the results after them. */
 export function toReading(pieces: readonly Piece[], shape: Pick<HistoryShape, 'results'>): Reading {
   const rounds: Round[] = [];
   const entries: Entry[] = [];
@@ -72,8 +72,8 @@ function toEntry(call: HistoryCall, turn: TurnPiece, cluster: number): Entry {
 }
 
 /**
- * Gives every call that needs one an id, and marks a call that stands twice among the same results: it was written
- * down twice. An id that comes back later may be another call; its results will tell.
+ * Gives ids to calls without one, and marks a call that occurs twice before the same results as a copy. An id
+ * that occurs again later may be another call; its results decide.
  */
 export function assignIds(entries: readonly Entry[]): void {
   const free = new FreeIds(entries);
@@ -90,7 +90,7 @@ export function assignIds(entries: readonly Entry[]): void {
   }
 }
 
-/** With the results matched: a repeated call that has none of its own is a copy; any other gets an id of its own. */
+/** After matching: a repeated call without a result is a copy; any other gets a new id. */
 export function resolveRepeats(entries: readonly Entry[]): void {
   const free = new FreeIds(entries);
   for (const alike of byId(entries.filter(({ isCopy }) => !isCopy)).values()) {
@@ -106,7 +106,7 @@ export function resolveRepeats(entries: readonly Entry[]): void {
   }
 }
 
-/** Whether calls were written alike, id and all. */
+/** Whether calls are identical, including their ids. */
 export function areOneCall(entries: readonly Entry[]): boolean {
   return new Set(entries.map(likenessOf)).size <= 1;
 }
@@ -126,15 +126,14 @@ function spell(raw: HistoryCall['raw']): string {
   try {
     return canonicalize(raw) ?? '';
   } catch {
-    // Numbers that no double holds, and halves of characters: there is no canonical text of them, and that of a copy is
-    // the same.
+    // Numbers beyond a double, and lone surrogates, have no canonical JSON. A copy has the same text.
     return JSON.stringify(raw, (_, value: unknown) =>
       typeof value === 'number' || typeof value === 'bigint' ? String(value) : value,
     );
   }
 }
 
-/** Calls with ids, those with one id together. */
+/** Groups calls with equal ids. */
 function byId(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -146,19 +145,19 @@ function byId(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> 
   return groups;
 }
 
-/** What the strictest provider takes for an id. */
+/** The limit of the strictest provider. */
 const LONGEST_ID = 40;
 
 class FreeIds {
   readonly #taken: Set<string>;
-  /** Where the search for a wanted id goes on. */
+  /** Where the search for a free id continues. */
   readonly #next = new Map<string, number>();
 
   constructor(entries: readonly Entry[]) {
     this.#taken = new Set(entries.flatMap(({ id }) => id ?? []));
   }
 
-  /** The wanted id, or the first that is free with a number behind it. */
+  /** The wanted id, or the first free one with a number. */
   take(wanted: string): string {
     for (let number = this.#next.get(wanted) ?? 1; ; number++) {
       const suffix = number === 1 ? '' : `_${number}`;

@@ -14,9 +14,10 @@ import { isOpenResult, matchResults, type Surplus } from './match-results.js';
 import { assignIds, type Entry, type Reading, resolveRepeats, toReading } from './reading.js';
 
 /**
- * The recorded result of a call that has none in the history; undefined when there is none either.
- * @param madeUp given where the history holds no id of this call: `callId` is made up from its place among the calls of its
- *   message, and names no call of a journal. Its turn is not known: a history does not hold the ids of responses.
+ * Finds the recorded result of a call without one in the history; undefined if there is none.
+ * @param madeUp true if the history has no id for this call: `callId` is made up from its position in the
+ * message, and does not name a call of a journal. Its turn is unknown, because a history does not contain the
+ * ids of responses.
  */
 export type FindResult = (
   callId: string,
@@ -25,35 +26,36 @@ export type FindResult = (
   madeUp?: true,
 ) => Awaitable<ToolResult | undefined>;
 
-/** The same, at once. */
+/** The synchronous form. */
 export type FindResultNow = (...call: Parameters<FindResult>) => ToolResult | undefined;
 
 export interface RepairOptions<F extends FindResult = FindResult> {
-  /** Left out: as it looks. */
+  /** Left out: it is detected. */
   readonly format?: WireFormat;
-  /** Left out: what has no result is answered `outcome_unknown`. Asked for calls that can be read. */
+  /** Called for readable calls. Left out: a call without a result is answered `outcome_unknown`. */
   readonly find?: F;
-  /** The tools that the model was shown with `describeTools`: `find` is asked with their own names. */
+  /** The tools that the model was shown with `describeTools`: `find` receives their own names. */
   readonly tools?: readonly ToolLike[];
 }
 
 export interface RepairedHistory<T> {
-  /** In the shape in which it came; the very same value when nothing was wrong. */
+  /** In the form of the input; the same value if nothing was wrong. */
   readonly history: T;
-  /** What was wrong, in the order of the history; empty for a sound one. */
+  /** The corrected faults in order; empty for a valid history. */
   readonly changes: readonly HistoryChange[];
   readonly format: HistoryFormat;
 }
 
 /**
- * Mends a conversation whose calls and results no longer match: a bare list of messages or items, a request body, or
- * the JSON text of either. Every call and every text stays, and gets exactly one result where the provider looks for
- * it: the first real one of the history, else what `find` knows, else an honest `outcome_unknown`. That gives way to
- * what `find` knows later, and so does the answer of a call that waited for approval. A sound history comes back as the
- * same value, and a mended one is sound. What is passed in is not changed.
+ * Repairs a conversation whose calls and results do not match: a list of messages or items, a request body,
+ * or the JSON text of either. Every call and every text stays, and each call gets exactly one result where
+ * the provider expects it: the first real one in the history, else the one from `find`, else
+ * `outcome_unknown`. A later repair replaces that, and the answer of a call that waited for approval, by the
+ * result from `find`. A valid history is returned unchanged, and a repaired one is valid. The input is not
+ * changed.
  *
- * Gives a promise where `find` does.
- * @throws ToolError `config_invalid` for what is no history; what `find` throws.
+ * Returns a promise if `find` does.
+ * @throws ToolError `config_invalid` if it is not a history; any error of `find`.
  */
 export function repairHistory<T>(history: T, options?: RepairOptions<FindResultNow>): RepairedHistory<T>;
 export function repairHistory<T>(history: T, options: RepairOptions): Awaitable<RepairedHistory<T>>;
@@ -102,16 +104,16 @@ function readText(text: string): HistoryText {
   }
 }
 
-/** A history with its calls and results sorted out, before anything is changed. */
+/** A history with matched calls and results, before any change. */
 interface MatchedHistory {
   readonly located: LocatedHistory;
   readonly reading: Reading;
   readonly surplus: Surplus;
-  /** Calls without a result, and those whose answer was not the last word. */
+  /** Calls without a result, and those with a provisional one. */
   readonly wanting: readonly Entry[];
 }
 
-/** @throws ToolError `config_invalid` for what is no history. */
+/** @throws ToolError `config_invalid` if it is not a history. */
 function matchHistory(
   history: unknown,
   options: { readonly format?: WireFormat; readonly tools?: readonly ToolLike[] },
@@ -138,7 +140,7 @@ interface MendedHistory {
   readonly format: HistoryFormat;
 }
 
-/** @param found the results of the calls that want one, in their order. */
+/** @param found the results of the calls that need one, in their order. */
 function mendHistory(
   history: unknown,
   { located, reading, surplus, wanting }: MatchedHistory,
@@ -150,7 +152,7 @@ function mendHistory(
     const results = new Map<Entry, ToolResult>();
     for (const [at, entry] of wanting.entries()) {
       const result = found[at];
-      // What says no more than what is there changes nothing.
+      // A result without more information changes nothing.
       if (result === undefined || (entry.result !== undefined && isOpenResult(result.error))) continue;
       results.set(entry, result);
     }
@@ -160,7 +162,7 @@ function mendHistory(
   });
 }
 
-/** Results of calls that only the server has stay as they are. */
+/** Results of calls that only the server has stay unchanged. */
 function leaveAnswersToOthers(pieces: readonly Piece[]): readonly Piece[] {
   const asked = new Set(
     pieces.flatMap((piece) => (piece.kind === 'turn' ? piece.calls.map(({ id }) => id) : [])),
@@ -172,7 +174,7 @@ function leaveAnswersToOthers(pieces: readonly Piece[]): readonly Piece[] {
   );
 }
 
-// A getter or a proxy of the caller may throw anything, and what is nested too deeply exhausts the stack.
+// A caller's getter or proxy may throw anything, and deep nesting exhausts the stack.
 function guarded<T>(work: () => T): T {
   try {
     return work();

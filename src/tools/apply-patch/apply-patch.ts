@@ -9,9 +9,9 @@ export interface ApplyPatchArgs {
 }
 
 export interface ApplyPatchOptions {
-  /** Bytes of a patch (D018). Default: what the executor's limits say, else 524288. */
+  /** Maximum size of a patch in bytes (D018). Default: the executor's limit, otherwise 524288. */
   readonly maxPatchBytes?: number;
-  /** Milliseconds since the epoch: when a change is recorded. Left out: records carry no time. */
+  /** Milliseconds since the epoch, to date recorded changes. Left out: records have no time. */
   readonly now?: () => number;
 }
 
@@ -35,8 +35,8 @@ const INPUT = {
 } as const;
 
 /**
- * `apply_patch` (D066–D072, D136): LP1, `*** Begin Patch` and unified diffs, all of it or
- * nothing. No file may have changed since this conversation read it; what LP1 changes must have been read.
+ * `apply_patch` (D066–D072, D136): LP1, `*** Begin Patch` and unified diffs, applied completely or not at
+ * all. No file may have changed since this conversation read it; LP1 requires an earlier read.
  */
 export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyPatchArgs> {
   const { now } = options;
@@ -59,7 +59,7 @@ export function applyPatchTool(options: ApplyPatchOptions = {}): ToolSpec<ApplyP
       assertSize(args.patch, maxOf(limits));
       return checked(args).effects;
     },
-    // D066: what takes a file away is approved by a person.
+    // D066: removing a file needs a person's approval.
     requiresApproval: (args) => checked(args).takesAway,
     summarize: (args) => {
       const { paths } = checked(args);
@@ -77,7 +77,7 @@ function assertSize(text: string, max: number): void {
   throw new ToolError('limit_exceeded', `patch too large: ${size} bytes (max: ${max} bytes)`);
 }
 
-/** Reads each call's patch once: planning asks for it several times. */
+/** Parses each call's patch once, because planning asks for it several times. */
 function createPatchReader(): (args: ApplyPatchArgs) => CheckedPatch {
   const patches = new WeakMap<ApplyPatchArgs, CheckedPatch>();
   return (args) => {

@@ -1,6 +1,6 @@
 import { type ByteText, LineBuffer } from './line-buffer.js';
 
-/** The lines of a draft, to be changed in place. */
+/** The lines of a draft. They are changed in place. */
 export interface DraftText {
   readonly lines: LineBuffer;
   readonly boundary: TextFile['boundary'];
@@ -9,14 +9,14 @@ export interface DraftText {
 }
 
 /**
- * A file in memory between the first step of a patch and the last. It is taken apart into lines once, however many
- * steps there are, and put together at the end.
+ * A file in memory while a patch is applied. It is split into lines once, for any number of steps, and joined
+ * at the end.
  */
 export class Draft {
   #bytes: Uint8Array | undefined;
   #text: DraftText | undefined;
 
-  /** Undefined: there is no file. */
+  /** Undefined: the file does not exist. */
   constructor(bytes: Uint8Array | undefined) {
     this.#bytes = bytes;
   }
@@ -25,7 +25,7 @@ export class Draft {
     return this.#bytes !== undefined || this.#text !== undefined;
   }
 
-  /** An empty file where there is none. */
+  /** An empty text if the file does not exist. */
   text(): DraftText {
     if (this.#text === undefined) {
       const { lines, ...rest } = this.#bytes === undefined ? EMPTY_FILE : readTextFile(this.#bytes);
@@ -50,7 +50,7 @@ export class Draft {
     this.#text = undefined;
   }
 
-  /** Leaves nothing where it was. */
+  /** Moves the content; nothing remains here. */
   moveTo(target: Draft): void {
     if (target === this) return;
     target.#bytes = this.#bytes;
@@ -59,7 +59,7 @@ export class Draft {
   }
 }
 
-/** A file as its lines, whether it ends in a newline, and its kind of boundary (LF where it has none). */
+/** A file as lines, with its final newline and its line ending (LF if it has none). */
 interface TextFile {
   readonly lines: readonly ByteText[];
   readonly finalNewline: boolean;
@@ -68,7 +68,7 @@ interface TextFile {
 
 const EMPTY_FILE: TextFile = { lines: [], finalNewline: false, boundary: '\n' };
 
-/** What a file of text should not have, and the line it is on, from 1. */
+/** A fault in a text file and its line, from 1. */
 interface Flaw {
   readonly line: number;
   readonly what: string;
@@ -82,7 +82,7 @@ function readTextFile(bytes: Uint8Array): TextFile & { readonly flaw?: Flaw } {
   if (finalNewline) lines.pop();
   if (!text.includes('\r')) return { lines, finalNewline, boundary: '\n' };
   const flaw = findFlaw(lines, finalNewline);
-  // A file that mixes them is a file of LF, some of whose lines have a CR at their end.
+  // A file with mixed line endings counts as LF, and some of its lines end in a CR.
   if (flaw !== undefined) return { lines, finalNewline, boundary: '\n', flaw };
   const last = lines.length - 1;
   const stripped = lines.map((line, index) => (index === last && !finalNewline ? line : line.slice(0, -1)));
@@ -94,7 +94,7 @@ function writeTextFile({ lines, finalNewline, boundary }: TextFile): Uint8Array 
   return Buffer.from(lines.join(boundary) + end, 'latin1');
 }
 
-/** Why these lines, split at LF, are not all ended by CRLF. */
+/** Why these lines, split at LF, do not all end in CRLF. */
 function findFlaw(lines: readonly ByteText[], finalNewline: boolean): Flaw | undefined {
   const ended = finalNewline ? lines.length : lines.length - 1;
   for (const [index, line] of lines.entries()) {

@@ -1,4 +1,4 @@
-/** Lines that are changed again and again and searched in between. Equal lines are one number, so that comparing is cheap. */
+/** Lines that are searched and changed alternately. Equal lines share one number, so comparing is cheap. */
 export class LineBuffer {
   readonly #numbers = new Map<ByteText, number>();
   readonly #texts: ByteText[] = [];
@@ -25,8 +25,8 @@ export class LineBuffer {
   }
 
   /**
-   * Where the block begins, overlapping matches too, in order; at most `limit` of them. Linear in the number of lines,
-   * whatever the lines are.
+   * The positions of a block, including overlapping ones, in order; at most `limit`. Linear in the number of
+   * lines.
    */
   find(block: readonly ByteText[], { from = 0, limit = Number.POSITIVE_INFINITY } = {}): number[] {
     const found: number[] = [];
@@ -58,7 +58,7 @@ export class LineBuffer {
     return index >= 0 && block.every((line, offset) => this.at(index + offset) === line);
   }
 
-  /** Puts lines in place of `count` others. */
+  /** Replaces `count` lines. */
   splice(start: number, count: number, lines: readonly ByteText[]): void {
     const length = this.#length - count + lines.length;
     if (length > this.#lines.length) {
@@ -81,7 +81,7 @@ export class LineBuffer {
   }
 }
 
-/** For each length of a beginning that has matched: how much of it is a beginning again (Knuth, Morris, Pratt). */
+/** For each matched prefix length: the length of its longest border (Knuth, Morris, Pratt). */
 function fallBacks(wanted: readonly number[]): Int32Array {
   const fallBack = new Int32Array(wanted.length);
   for (let at = 1, matched = 0; at < wanted.length; at++) {
@@ -93,8 +93,8 @@ function fallBacks(wanted: readonly number[]): Int32Array {
 }
 
 /**
- * Bytes as text of as many characters: what is no UTF-8 survives being taken apart and put together, and lines are
- * compared byte by byte.
+ * Bytes as text with one character each: invalid UTF-8 survives splitting and joining, and lines are compared
+ * byte by byte.
  */
 export type ByteText = string;
 

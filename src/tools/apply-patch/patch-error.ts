@@ -1,22 +1,22 @@
 import { ToolError } from '../../errors/tool-error.js';
 import { explainMissing } from '../suggestions/explain-missing.js';
 
-/** Where in a patch something is wrong. */
+/** A position in a patch, for errors. */
 export interface PatchPlace {
   /** In the patch, from 1. */
   readonly line: number;
-  /** The file that is spoken of, where there is one. */
+  /** The file, if there is one. */
   readonly path?: string | undefined;
 }
 
-/** The patch text itself cannot be read; nothing was looked at. */
+/** The patch text cannot be parsed; no file was read. */
 export function unreadablePatch(line: number, what: string): ToolError {
   return new ToolError('patch_failed', `Cannot read the patch, line ${line}: ${what}`, {
     details: { patch_line: line },
   });
 }
 
-/** The patch can be read, and does not fit the file. */
+/** The patch is valid but does not fit the file. */
 export function unfitPatch({ line, path = '' }: PatchPlace, what: string): ToolError {
   return new ToolError('patch_failed', `Cannot patch ${path} (line ${line} of the patch): ${what}`, {
     details: { path, patch_line: line },
@@ -27,13 +27,13 @@ const SHOWN_LINES = 12;
 const SHOWN_WIDTH = 160;
 const LISTED = 20;
 
-/** What was looked for, and what of the file is nearest to it. */
+/** The searched text, and the most similar part of the file. */
 export function missing(file: readonly string[], sought: readonly string[]): string {
   const explained = explainMissing(file.join('\n'), sought.join('\n'), { wholeLines: true });
   return `Looked for:\n${quoteLines(sought)}\n${explained}`;
 }
 
-/** Indices of lines, in words and counted from 1. */
+/** Line indices in words, counted from 1. */
 export function listLines(indices: readonly number[]): string {
   const numbers = indices.slice(0, LISTED).map((index) => index + 1);
   const rest = indices.length - numbers.length;

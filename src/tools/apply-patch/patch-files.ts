@@ -20,7 +20,8 @@ export async function patchFiles(
   const files = await openFiles(patch, ctx.files, between);
   const known = filesRead(ctx.memory);
   await known.refresh();
-  // D068 asks for the read of LP1. The other formats carry the lines around a change, as edit_file does.
+  // D068 requires an earlier read for LP1. The other formats contain the lines around a change, like
+  // edit_file.
   const mustBeRead = patch.format === 'lp1';
   for (const { path, canonical, sha256 } of new Set(files.values())) {
     if (sha256 === null) continue;
@@ -36,7 +37,7 @@ export async function patchFiles(
   };
 }
 
-/** The changes that the patch would make now; whether the files were read before is not asked. */
+/** The changes that the patch would make now. Earlier reads are not checked. */
 export async function previewPatch(
   patch: ParsedPatch,
   { files: contained, signal }: PreviewContext,
@@ -54,12 +55,12 @@ function toFileChange({ file, now, status }: ChangedFile): FileChange[] {
   return status === 'moved' && movedFrom !== undefined ? [{ ...change, like: movedFrom.path }] : [change];
 }
 
-/** An operation may search a million lines: after so many of them timers and other calls get a turn. */
+/** An operation may search a million lines: after this many, timers and other calls get a turn. */
 const OPERATIONS_A_TURN = 16;
 
 /**
- * Takes all steps of a patch on the files in memory.
- * @throws ToolError `patch_failed` at the first that does not fit
+ * Applies all steps of a patch to the files in memory.
+ * @throws ToolError `patch_failed` at the first step that does not fit
  */
 async function takeSteps(
   { steps }: ParsedPatch,
@@ -84,25 +85,26 @@ function move(step: PatchStep, file: OpenFile, target: OpenFile | undefined): vo
   target.movedFrom = file.movedFrom ?? file;
 }
 
-/** A file that a patch names, in memory. */
+/** A file of a patch, in memory. */
 export interface OpenFile {
-  /** As the patch names it first. */
+  /** The first spelling in the patch. */
   readonly path: string;
   readonly canonical: string;
   readonly before: Uint8Array | undefined;
-  /** Of the content before; null where there is no file. */
+  /** Hash of the original content; null if the file did not exist. */
   readonly sha256: string | null;
   readonly draft: Draft;
-  /** Where its content was moved from. */
+  /** The file that its content was moved from. */
   movedFrom: OpenFile | undefined;
 }
 
-/** Files by every spelling that the patch has for them: two spellings of one file are one file. */
+/** Files by every spelling in the patch: two spellings of one file share an entry. */
 type OpenFiles = ReadonlyMap<string, OpenFile>;
 
 /**
  * Reads all files of a patch, in the order in which they are named.
- * @throws ToolError `patch_failed` where a link is to be deleted or moved, `limit_exceeded` when they are too large
+ * @throws ToolError `patch_failed` if a link would be deleted or moved, `limit_exceeded` if they are too
+ * large
  */
 async function openFiles(
   { steps }: ParsedPatch,
@@ -134,13 +136,13 @@ async function open(path: string, canonical: string, files: ContainedFiles): Pro
   return { path, canonical, before, sha256, draft: new Draft(before), movedFrom: undefined };
 }
 
-// What would go is the link, and what was read is the file behind it.
+// The link would be removed, while the file behind it was read.
 async function assertNoLink({ path, line, effect }: PatchStep, files: ContainedFiles): Promise<void> {
   let type: string;
   try {
     ({ type } = await files.stat(path));
   } catch {
-    // What is not there is spoken of when its step is taken.
+    // A missing file is reported when its step runs.
     return;
   }
   if (type !== 'symlink') return;
@@ -160,14 +162,14 @@ function tooLarge(): ToolError {
 
 interface ChangedFile {
   readonly file: OpenFile;
-  /** Undefined where there is no file. */
+  /** Undefined if the file does not exist. */
   readonly now: Uint8Array | undefined;
   readonly status: 'created' | 'modified' | 'deleted' | 'moved' | 'unchanged';
-  /** Of the content now; null where there is no file. */
+  /** Hash of the new content; null if the file does not exist. */
   readonly sha256: string | null;
 }
 
-/** What has become of the files, in the order in which the patch names them; files that never were are left out. */
+/** The final state of the files, in patch order, without files that never existed. */
 function compareFiles(files: Iterable<OpenFile>): ChangedFile[] {
   return [...new Set(files)].flatMap((file) => {
     const now = file.draft.bytes();
@@ -183,7 +185,7 @@ function statusOf({ before, draft, movedFrom }: OpenFile): ChangedFile['status']
   return movedFrom?.before !== undefined && !movedFrom.draft.exists ? 'moved' : 'created';
 }
 
-/** A line for each file (D066): `modified: path`, `created: path`, `deleted: path`, `moved: from -> to`. */
+/** One line per file (D066): `modified: path`, `created: path`, `deleted: path`, `moved: from -> to`. */
 function reportChanges(changes: readonly ChangedFile[]): string {
   const moved = new Set(changes.flatMap(({ file, status }) => (status === 'moved' ? [file.movedFrom] : [])));
   const lines = changes

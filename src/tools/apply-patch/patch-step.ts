@@ -1,18 +1,18 @@
 import type { Draft } from './draft.js';
 
-/** One change to one file. The steps of a patch are taken in order, on files in memory. */
+/** One change to one file. The steps of a patch are applied in order to files in memory. */
 export interface PatchStep {
   /** In the patch, from 1. */
   readonly line: number;
   readonly path: string;
   readonly effect: 'write' | 'delete' | 'move';
-  /** Where the file goes; present exactly for a move. */
+  /** The target of a move. */
   readonly to?: string;
-  /** Lines that come into the file. */
+  /** The lines that are added to the file. */
   readonly added: readonly string[];
   /**
-   * Changes the file. Yields now and then, so that the caller can let timers and other calls run in between.
-   * @throws ToolError `patch_failed` when the step does not fit
+   * Changes the file. Yields regularly, so that the caller can let timers and other calls run.
+   * @throws ToolError `patch_failed` if the step does not fit
    */
   run(draft: Draft): Generator<void, void>;
 }
@@ -22,7 +22,10 @@ export interface ParsedPatch {
   readonly steps: readonly PatchStep[];
 }
 
-/** The lines of a patch text. Written with CRLF throughout, they lose the CR; else a CR belongs to its line. */
+/**
+ * The lines of a patch text. If all of them end in CRLF, the CR is removed; otherwise a CR belongs to its
+ * line.
+ */
 export function patchLines(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -30,7 +33,7 @@ export function patchLines(text: string): string[] {
   return isCrlf ? lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)) : lines;
 }
 
-/** Lines of a patch as they are compared with a file's: where the file ends its lines in CRLF, the CR is no part of them. */
+/** Patch lines for the comparison with a file: if the file uses CRLF, the CR is not part of a line. */
 export function withoutCr(lines: readonly string[], boundary: '\n' | '\r\n'): readonly string[] {
   if (boundary === '\n') return lines;
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));

@@ -8,7 +8,7 @@ import type { ParsedPatch, PatchStep } from './patch-step.js';
 import { parseUnified } from './unified/parse-unified.js';
 
 /**
- * Reads a patch of any known format, told apart by the first line that is neither blank nor a comment.
+ * Parses a patch of any known format. The first line that is neither blank nor a comment decides the format.
  * @throws ToolError `patch_failed` with the line
  */
 export function readPatch(text: string): ParsedPatch {
@@ -34,7 +34,7 @@ export function readPatch(text: string): ParsedPatch {
   );
 }
 
-/** A patch that has no first line among so many has none. */
+/** How many lines are searched for the first relevant one. */
 const LOOKED_AT = 10_000;
 const HEREDOC = /^<<(?:EOF|'EOF'|"EOF")$/;
 const UNIFIED = /^(?:diff |--- |Index: |From [0-9a-f]{7,} )/;
@@ -44,17 +44,17 @@ export function namedBy({ path, to }: PatchStep): readonly string[] {
   return to === undefined ? [path] : [path, to];
 }
 
-/** A patch that could be applied, and what planning asks about it. */
+/** A valid patch with the facts that planning needs. */
 export interface CheckedPatch {
   readonly patch: ParsedPatch;
-  /** All that it names, each once. */
+  /** All paths in it, each once. */
   readonly paths: readonly string[];
   readonly effects: readonly Effect[];
   /** It deletes or moves a file. */
   readonly takesAway: boolean;
 }
 
-/** Each is held open until all are written. */
+/** Each file stays open until all are written. */
 const MAX_FILES = 1000;
 
 /** @throws ToolError `patch_failed` with the line, `limit_exceeded`, `bad_args` */
@@ -77,7 +77,7 @@ function effectsOf({ steps }: ParsedPatch): Effect[] {
   for (const { effect, path, to } of steps) {
     if (effect === 'write') declare('write', path);
     else {
-      // Read as well: where it is a link, what it leads to is looked at before it is refused.
+      // A read too: if it is a link, its target is examined before the refusal.
       declare('read', path);
       declare('delete', path);
     }

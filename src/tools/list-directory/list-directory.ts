@@ -14,8 +14,8 @@ import { walkDirectory } from './walk-directory.js';
 import { writeListing } from './write-listing.js';
 
 /**
- * `list_directory` (D074): what a directory holds, as one JSON object that the engine must not cut.
- * @throws ToolError `config_invalid` for an unknown option, and for a value that is none.
+ * `list_directory` (D074): the entries of a directory as one JSON object that is never cut.
+ * @throws ToolError `config_invalid` for an unknown option or an invalid value.
  */
 export function listDirectoryTool(options: ListDirectoryOptions = {}): ToolSpec<ListDirectoryArgs> {
   const settings = listSettings(options);
@@ -85,7 +85,7 @@ async function listDirectory(request: ListRequest, ctx: ToolContext): Promise<To
   const maxBytes = outputLimit(ctx);
   const listing = writeListing(request, walk, maxBytes);
   if (listing === undefined) {
-    // Not cut either: half of this sentence would not say what is wrong.
+    // Not cut either: half of this sentence would not explain the problem.
     const message = `list_directory failed: output budget too small: ${maxBytes} bytes cannot hold even an empty listing`;
     return { text: '', truncatable: false, error: { code: 'execution_failed', message } };
   }

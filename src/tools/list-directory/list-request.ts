@@ -20,11 +20,11 @@ export interface ListDirectoryArgs {
   readonly include_other?: boolean;
 }
 
-/** `[tools.list_directory]` of the configuration; every value has a built-in default. */
+/** `[tools.list_directory]` of the configuration; every option has a default. */
 export interface ListDirectoryOptions {
-  /** Default and cap; 200. */
+  /** Default and maximum; 200. */
   readonly maxEntries?: number;
-  /** Cap, and default when recursive; 4. */
+  /** Maximum, and default for a recursive listing; 4. */
   readonly maxDepth?: number;
   readonly includeHidden?: boolean;
   readonly includeFiles?: boolean;
@@ -48,14 +48,14 @@ const RULES: OptionRules<ListSettings> = {
   includeOther: option(false, isBoolean, FLAG_EXPECTED),
 };
 
-/** @throws ToolError `config_invalid` for an unknown option, and for a value that is none. */
+/** @throws ToolError `config_invalid` for an unknown option or an invalid value. */
 export function listSettings(options: ListDirectoryOptions): ListSettings {
   return normalizeOptions('listDirectory', options, RULES);
 }
 
-/** One listing, with every option set: an argument beats the configuration, the configuration beats the built-in default. */
+/** One listing with all options: an argument overrides the configuration, which overrides the default. */
 export interface ListRequest {
-  /** Normalised. */
+  /** Normalized. */
   readonly path: string;
   readonly maxDepth: number;
   readonly maxEntries: number;
@@ -63,7 +63,9 @@ export interface ListRequest {
   readonly types: Readonly<Record<'file' | 'dir' | 'symlink' | 'other', boolean>>;
 }
 
-/** @throws ToolError `bad_args` for a depth without recursion, a value over its cap, and a listing of nothing. */
+/**
+ * @throws ToolError `bad_args` for a depth without recursion, a value over its maximum, and an empty listing.
+ */
 export function parseListRequest(args: ListDirectoryArgs, settings: ListSettings): ListRequest {
   const recursive = args.recursive ?? false;
   if (!recursive && args.max_depth !== undefined && args.max_depth !== 1) {
@@ -101,8 +103,8 @@ function requireWithin(name: string, value: number | undefined, cap: number): vo
 }
 
 /**
- * Trimmed, `/` as separator, without `.` segments, doubled or trailing `/`. `..` stays: whether it leads out of the
- * sandbox is for the sandbox to say.
+ * Trimmed, with `/` as separator, without `.` segments and extra `/`. `..` stays: the sandbox decides whether
+ * it leads outside.
  */
 export function normalizeRequestPath(path: string): string {
   const trimmed = path.trim();

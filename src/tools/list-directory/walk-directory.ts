@@ -6,15 +6,16 @@ import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
 import type { ListRequest } from './list-request.js';
 
 export interface Walk {
-  /** In the order of the walk. */
+  /** In walk order. */
   readonly entries: readonly ListEntry[];
-  /** There are more than `max_entries`. */
+  /** There are more entries than `max_entries`. */
   readonly more: boolean;
 }
 
 /**
- * Walks depth first, parents before children, each directory by name, and stops at the first entry too many.
- * @throws ToolError `execution_failed` when the directory itself is missing, none, or cannot be read.
+ * Walks depth first, parents before children, each directory sorted by name, and stops at the first entry
+ * over the limit.
+ * @throws ToolError `execution_failed` if the directory is missing, not a directory, or unreadable.
  */
 export async function walkDirectory(request: ListRequest, ctx: ToolContext): Promise<Walk> {
   const walker = new Walker(request, ctx);
@@ -51,7 +52,7 @@ async function isNoDirectory(path: string, ctx: ToolContext): Promise<boolean> {
   }
 }
 
-/** Between them timers and cancellation have their turn. */
+/** Between them, timers and cancellation get a turn. */
 const ENTRIES_AT_A_TIME = 64;
 
 class Walker {
@@ -65,7 +66,7 @@ class Walker {
     this.#ctx = ctx;
   }
 
-  /** False when the walk stopped because there is no room for a further entry. */
+  /** False if the walk stopped because the limit is reached. */
   async enter(children: readonly DirectoryEntry[], parent: string, depth: number): Promise<boolean> {
     const wanted = children.filter((child) => this.#isWanted(child, depth));
     wanted.sort((a, b) => compareCodePoints(a.name, b.name));
@@ -96,7 +97,7 @@ class Walker {
     await yieldToLoop(this.#ctx);
   }
 
-  /** What is neither shown nor entered is not worth a look at the disk. */
+  /** An entry that is neither shown nor entered is not examined. */
   #isWanted({ name, type }: DirectoryEntry, depth: number): boolean {
     if (name.startsWith('.') && !this.#request.hidden) return false;
     return (
@@ -114,7 +115,7 @@ class Walker {
       return (await this.#ctx.files.statEntries?.(directory, names)) ?? [];
     } catch {
       throwIfAborted(this.#ctx);
-      // Whatever is wrong, each entry then says it for itself.
+      // Each entry then reports its own error.
       return [];
     }
   }
@@ -141,13 +142,16 @@ class Walker {
   }
 }
 
-/** What the files are asked for: below the request as it was written, so that it stays within what was declared. */
+/**
+ * The path for the file operations: below the requested path as written, so that it stays within the declared
+ * effects.
+ */
 function join(root: string, path: string): string {
   if (root === '.') return path;
   return root.endsWith('/') ? root + path : `${root}/${path}`;
 }
 
-/** What an entry that could not be examined is blamed on. */
+/** Why an entry could not be examined. */
 export type EntryErrorCode =
   | 'metadata_unavailable'
   | 'permission_denied'
@@ -155,12 +159,12 @@ export type EntryErrorCode =
   | 'io_error'
   | 'unknown';
 
-/** One entry as the model reads it; the order of the keys is part of the format. */
+/** One entry for the model; the key order is part of the format. */
 export interface ListEntry {
   readonly name: string;
   /** Relative to the listed directory, `/` between names. */
   readonly path: string;
-  /** Children of the listed directory are 1. */
+  /** Direct entries of the listed directory have depth 1. */
   readonly depth: number;
   readonly type: 'file' | 'dir' | 'symlink' | 'other' | 'unknown';
   readonly size_bytes: number | null;
@@ -191,7 +195,7 @@ function describeEntry({ child, path, depth }: Found, stat: FileStat): ListEntry
   };
 }
 
-/** The same of an entry that was not looked at yet; of type `unknown` with the reason where the file system does not tell. */
+/** The same for an entry that was not examined yet; with type `unknown` and the reason if that fails. */
 async function examineEntry(found: Found, location: string, ctx: ToolContext): Promise<ListEntry> {
   try {
     return describeEntry(found, await ctx.files.stat(location));
@@ -212,12 +216,12 @@ async function examineEntry(found: Found, location: string, ctx: ToolContext): P
   }
 }
 
-/** A directory whose own entry could be examined, but not its content. */
+/** A directory that could be examined but not read. */
 function unreadableDirectory(directory: ListEntry, error: unknown): ListEntry {
   return { ...directory, type: 'unknown', error_code: 'read_dir_failed', error: reasonOf(error) };
 }
 
-/** Whole milliseconds; a millisecond that floating point made a hair too small is still that millisecond. */
+/** Whole milliseconds, corrected for floating-point error. */
 function modifiedEpochMs({ modifiedMs }: FileStat): number | null {
   return Number.isFinite(modifiedMs) ? Math.floor(modifiedMs + 0.001) : null;
 }
@@ -233,9 +237,7 @@ function reasonOf(error: unknown): string {
   return errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-/**
- * Orders texts as their UTF-8 bytes order. `<` compares UTF-16 units and puts U+1F600 before U+FFFD; this does not.
- */
+/** Compares texts by their UTF-8 bytes. `<` compares UTF-16 units and would put U+1F600 before U+FFFD. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -246,7 +248,7 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for characters above all others. */
+/** Surrogates represent characters above all others. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -10,8 +10,8 @@ export interface Listing {
 }
 
 /**
- * The listing as JSON of at most `maxBytes` of UTF-8: entries are dropped from the end of the sorted list. Undefined
- * when not even the empty listing fits.
+ * The listing as JSON of at most `maxBytes` UTF-8 bytes: entries are dropped from the end. Undefined if even
+ * the empty listing does not fit.
  */
 export function writeListing(
   request: Pick<ListRequest, 'path' | 'maxEntries'>,
@@ -42,7 +42,7 @@ function listing(request: Framed, entries: readonly string[], reason: TruncatedR
   return { text: before + entries.join(',') + after, returned: entries.length, truncatedReason: reason };
 }
 
-/** What stands around the entries; the order of the keys is part of the format. */
+/** The JSON around the entries; the key order is part of the format. */
 function frameJson(
   request: Framed,
   returned: number,
@@ -56,7 +56,7 @@ function frameJson(
   };
 }
 
-/** Written by hand: a listing may have ten thousand of them. The order of the keys is part of the format. */
+/** Written by hand because a listing may have ten thousand entries. The key order is part of the format. */
 function entryJson(entry: ListEntry): string {
   const name = stringJson(entry.name);
   const path = entry.path === entry.name ? name : stringJson(entry.path);
@@ -73,8 +73,8 @@ function stringJson(text: string): string {
 }
 
 /**
- * Characters that cleaning the output would take away: escaped, a name survives it byte for byte. JSON itself escapes
- * the other control characters.
+ * Characters that output cleaning would remove: escaped, a name survives unchanged. JSON itself escapes the
+ * other control characters.
  */
 const CLEANED_AWAY = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -16,13 +16,13 @@ import type { SequentialReader } from './sequential-reader.js';
 
 type ByteRange = Extract<ReadRange, { kind: 'bytes' }>;
 
-/** A UTF-8 character has at most this many bytes after its first. */
+/** A UTF-8 character has at most this many continuation bytes. */
 const MAX_CONTINUATION = 3;
 
 /**
- * A slice of bytes; nothing beyond the end. Of text, every character belongs to the slice that holds its first byte,
- * so that slices put side by side are the file. Limited by its own size, not the file's (F005).
- * @throws ToolError `execution_failed` when the slice itself is text and larger than the read limit.
+ * A byte range, up to the end of the file. In text, each character belongs to the range with its first byte,
+ * so adjacent ranges add up to the file. The limit applies to the range, not to the file (F005).
+ * @throws ToolError `execution_failed` if the range is text and larger than the read limit.
  */
 export async function readByteSlice(
   path: string,
@@ -63,7 +63,7 @@ function skipContinuation(bytes: Uint8Array, from: number): number {
 
 /**
  * The whole file.
- * @throws ToolError `execution_failed` when it is text and larger than the read limit.
+ * @throws ToolError `execution_failed` if it is text and larger than the read limit.
  */
 export async function readWhole(
   path: string,
@@ -72,7 +72,7 @@ export async function readWhole(
 ): Promise<ReadOutcome> {
   const textLimit = readLimit(ctx);
   const limit = outputLimit(ctx);
-  // One more than could be used tells whether that was all.
+  // One byte more than usable shows whether that was all.
   const wanted = Math.max(textLimit, Math.ceil((limit * 3) / 4), SNIFF_BYTES) + 1;
   const bytes = await reader.peek(wanted);
   const kind = mediaKindOf(path, bytes);
@@ -80,7 +80,7 @@ export async function readWhole(
   if (media !== undefined) return media;
   reader.pass(bytes.length);
   const complete = bytes.length < wanted;
-  // What is looked at as a whole is decoded once.
+  // A small file is decoded once.
   const isSmall = bytes.length < SNIFF_BYTES;
   const small = isSmall ? textOf(bytes) : undefined;
   if (isSmall ? small === undefined : looksBinary(bytes)) return encodeBinary(bytes, complete, limit);

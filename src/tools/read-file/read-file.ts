@@ -18,7 +18,7 @@ export interface ReadFileArgs {
 }
 
 export interface ReadFileOptions {
-  /** Milliseconds since the epoch: when a read is recorded. Left out: records carry no time. */
+  /** Milliseconds since the epoch, to date recorded reads. Left out: records have no time. */
   readonly now?: () => number;
 }
 
@@ -62,9 +62,8 @@ const INPUT = {
 } as const;
 
 /**
- * `read_file` (D063–D065, C036): text as it is, a picture or a PDF as such, other binary as base64 under
- * a `[binary:base64]` header.
- * Remembers the content's hash for stale-file protection (D071).
+ * `read_file` (D063–D065, C036): text unchanged, an image or a PDF as content, other binary files as base64
+ * after a `[binary:base64]` header. It remembers the content's hash for stale-file protection (D071).
  */
 export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileArgs> {
   return {
@@ -129,7 +128,7 @@ function readRange(
   }
 }
 
-/** A failed read in the words a model can act on; other errors as they are. */
+/** Words a failed read so that a model can act on it; passes on other errors. */
 async function readErrorFor(path: string, error: unknown, ctx: ToolContext): Promise<unknown> {
   const errno = errnoOf(error);
   if (errno === undefined) return error;

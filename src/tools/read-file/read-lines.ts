@@ -10,9 +10,9 @@ const CHUNK_BYTES = 64 * 1024;
 const LF = 0x0a;
 
 /**
- * The lines of a range with their line ends; nothing when the file has fewer lines. Only LF ends a line.
- * @throws ToolError `bad_args` for a binary file, `execution_failed` when the range ends beyond the scan limit
- *   (D064).
+ * The lines of a range with their line ends; empty if the file has fewer lines. Only LF ends a line.
+ * @throws ToolError `bad_args` for a binary file, `execution_failed` if the range ends beyond the scan limit
+ * (D064).
  */
 export async function readLineRange(
   path: string,
@@ -39,11 +39,11 @@ export async function readLineRange(
   };
 }
 
-/** Counts line ends in the chunks it is given and keeps the bytes that belong to the range. */
+/** Counts line ends in chunks and keeps the bytes of the range. */
 class LineScan {
   done = false;
   overLimit = false;
-  /** The last line that had any bytes. */
+  /** The last line that contained bytes. */
   lastLine = 0;
   #line = 1;
   #scanned = 0;

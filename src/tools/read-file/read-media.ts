@@ -12,7 +12,7 @@ interface MediaKind {
   readonly begins: (head: Uint8Array) => boolean;
 }
 
-/** What models look at. */
+/** Formats that models can view. */
 const KINDS: readonly MediaKind[] = [
   { mediaType: 'image/png', extension: /\.png$/i, begins: (head) => has(head, 0, '\x89PNG\r\n\x1a\n') },
   { mediaType: 'image/jpeg', extension: /\.jpe?g$/i, begins: (head) => has(head, 0, '\xff\xd8\xff') },
@@ -36,13 +36,13 @@ function has(head: Uint8Array, at: number, bytes: string): boolean {
   return true;
 }
 
-/** What a file is by its first bytes; where they could be text as well, its name has to say the same. */
+/** Detects the kind of a file by its first bytes; if these could be text too, its name must agree. */
 export function mediaKindOf(path: string, head: Uint8Array): MediaKind | undefined {
   const kind = KINDS.find(({ begins }) => begins(head));
   return kind !== undefined && (looksBinary(head) || kind.extension.test(path)) ? kind : undefined;
 }
 
-/** A picture or a PDF as such; undefined for one that is larger than a result may be. */
+/** An image or a PDF as content; undefined if it is larger than a result may be. */
 export async function readMedia(
   path: string,
   { mediaType }: MediaKind,
@@ -52,7 +52,7 @@ export async function readMedia(
   const most = ctx.limits.maxContentBytes;
   const stat = await ctx.files.stat(path);
   if (stat.type === 'file' && stat.size > most) return undefined;
-  // It may have grown since.
+  // It may have grown meanwhile.
   if ((await reader.peek(most + 1)).length > most) return undefined;
   const data = await reader.next(most);
   return {

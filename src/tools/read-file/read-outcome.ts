@@ -3,7 +3,7 @@ import type { ToolContext } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
 
-/** What one way of reading produced. */
+/** The output of one way of reading. */
 export interface ReadOutcome {
   readonly text: string;
   readonly content?: readonly ContentBlock[];
@@ -16,8 +16,8 @@ const HEADER = '[binary:base64]\n';
 const TRUNCATED_HEADER = '[binary:base64][truncated]\n';
 
 /**
- * Bytes as base64 under a header, within the output limit: the engine must not cut it (D065).
- * `complete`: nothing of what was asked for is missing from `bytes`.
+ * Bytes as base64 after a header, within the output limit, so that they are not cut (D065). `complete`:
+ * `bytes` holds everything that was requested.
  */
 export function encodeBinary(bytes: Uint8Array, complete: boolean, maxBytes: number): ReadOutcome {
   if (complete && HEADER.length + 4 * Math.ceil(bytes.length / 3) <= maxBytes) {
@@ -25,7 +25,7 @@ export function encodeBinary(bytes: Uint8Array, complete: boolean, maxBytes: num
   }
   const room = maxBytes - TRUNCATED_HEADER.length;
   if (room < 0) return outcome(TRUNCATED_HEADER.slice(0, maxBytes), bytes.subarray(0, 0), true);
-  // Whole groups of three bytes: what is cut off can be read on from there without padding in between.
+  // Whole groups of three bytes: reading can continue there without padding.
   return outcome(TRUNCATED_HEADER, bytes.subarray(0, Math.floor(room / 4) * 3), true);
 }
 
@@ -39,12 +39,12 @@ function outcome(header: string, bytes: Uint8Array, truncated: boolean): ReadOut
   };
 }
 
-/** Bytes at the start of a file that decide whether it is binary (D063). */
+/** How many bytes at the start of a file decide whether it is binary (D063). */
 export const SNIFF_BYTES = 8192;
 
 /**
- * True when the first bytes of a file hold a NUL or are no UTF-8. A character that is cut at the window's border,
- * and not at the file's end, is no sign of binary.
+ * True if the first bytes of a file contain a NUL or invalid UTF-8. A character cut at the end of the window,
+ * but not of the file, does not count.
  */
 export function looksBinary(head: Uint8Array): boolean {
   const window = head.subarray(0, SNIFF_BYTES);
@@ -52,12 +52,12 @@ export function looksBinary(head: Uint8Array): boolean {
   return decodeText(window, { cut: head.length >= SNIFF_BYTES }) === undefined;
 }
 
-/** The text of a whole small file; undefined when it is binary. */
+/** The text of a whole small file; undefined if it is binary. */
 export function textOf(bytes: Uint8Array): string | undefined {
   return bytes.includes(0) ? undefined : decodeText(bytes);
 }
 
-/** The text of UTF-8 bytes, byte order mark included; undefined when they are none. `cut`: more bytes follow. */
+/** Decodes UTF-8, including a byte order mark; undefined if it is invalid. `cut`: more bytes follow. */
 export function decodeText(bytes: Uint8Array, options: { readonly cut?: boolean } = {}): string | undefined {
   try {
     if (options.cut !== true) return STRICT.decode(bytes);
@@ -69,12 +69,12 @@ export function decodeText(bytes: Uint8Array, options: { readonly cut?: boolean 
 
 const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Bytes of text that one read may give: `min(max_file_read_bytes, available capacity)`. */
+/** The maximum size of one read of text: `min(max_file_read_bytes, available capacity)`. */
 export function readLimit(ctx: ToolContext): number {
   return Math.min(ctx.limits.maxFileReadBytes, ctx.limits.availableCapacityBytes);
 }
 
-/** The answer for a file that is larger than the read limit; names its size where it can be told. */
+/** The error for a file over the read limit, with its size if known. */
 export async function tooLarge(path: string, limit: number, ctx: ToolContext): Promise<ToolError> {
   const stat = await ctx.files.stat(path);
   const size = stat.type === 'file' ? `${stat.size} bytes` : 'more bytes than that';

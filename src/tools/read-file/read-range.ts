@@ -1,6 +1,6 @@
 import { ToolError } from '../../errors/tool-error.js';
 
-/** Which part of the file is wanted. */
+/** The requested part of the file. */
 export type ReadRange =
   | { readonly kind: 'whole' }
   /** Counted from 1, both ends inclusive; `last` may be Infinity. */
@@ -15,7 +15,10 @@ interface RangeArgs {
   readonly limit?: number;
 }
 
-/** @throws ToolError `bad_args` for lines and bytes at once (F005), and for a range that ends before it starts. */
+/**
+ * @throws ToolError `bad_args` for lines and bytes together (F005), and for a range that ends before it
+ * starts.
+ */
 export function parseReadRange(args: RangeArgs): ReadRange {
   const byLines = args.start_line !== undefined || args.end_line !== undefined;
   const byBytes = args.offset !== undefined || args.limit !== undefined;
@@ -39,7 +42,7 @@ export function parseReadRange(args: RangeArgs): ReadRange {
   return { kind: 'lines', first, last };
 }
 
-/** As the approval summary says it (D044); empty for the whole file. */
+/** In the words of the approval summary (D044); empty for the whole file. */
 export function describeRange(range: ReadRange): string {
   switch (range.kind) {
     case 'whole':

@@ -2,34 +2,32 @@ import { createHash, hash } from 'node:crypto';
 import type { ToolContext } from '../../contract/context.js';
 import { throwIfAborted, yieldToLoop } from '../yield-to-loop.js';
 
-/** Files up to this size are hashed also when only a part is asked for; larger ones are not remembered as read. */
+/** Files up to this size are hashed even for a partial read; larger ones are not remembered as read. */
 export const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 const YIELD_EVERY_CHUNKS = 16;
 const NOTHING = new Uint8Array(0);
 
-/** The whole content's hash and size. */
+/** Hash and size of the whole content. */
 export interface ContentDigest {
   readonly sha256: string;
   readonly totalBytes: number;
 }
 
-/**
- * Reads a file once from its start and hashes what goes by, so that the hash belongs to the bytes that were shown.
- */
+/** Reads a file once from its start and hashes it on the way, so the hash belongs to the shown bytes. */
 export class SequentialReader {
-  /** The canonical path that was read from, where the files tell. */
+  /** The canonical path that was read, if known. */
   canonical: string | undefined;
   readonly #path: string;
   readonly #ctx: ToolContext;
-  /** Bytes were left out, or there are too many: there is no hash of the whole. */
+  /** Bytes were skipped, or there are too many, so there is no hash of the whole. */
   #isPartial = false;
-  /** Most files are read in one piece: that one is hashed at once. */
+  /** Most files are read in one piece, which is hashed at once. */
   #first: Uint8Array | undefined;
-  /** What has gone by, where that is more than one piece. */
+  /** The running hash, if there is more than one piece. */
   #hash: ReturnType<typeof createHash> | undefined;
-  /** What was read ahead of the caller; ends at `#position`. */
+  /** Bytes that were read ahead; they end at `#position`. */
   #ahead: Uint8Array = NOTHING;
   #position = 0;
   #ended = false;
@@ -47,12 +45,12 @@ export class SequentialReader {
     return bytes;
   }
 
-  /** Moves on over bytes that were peeked at. */
+  /** Moves past bytes that were peeked at. */
   pass(count: number): void {
     this.#ahead = this.#ahead.subarray(count);
   }
 
-  /** The same, without moving on. */
+  /** The next bytes, without moving. */
   async peek(length: number): Promise<Uint8Array> {
     let have = this.#ahead.length;
     if (have >= length || this.#ended) return this.#ahead.subarray(0, length);
@@ -67,7 +65,9 @@ export class SequentialReader {
     return this.#ahead.subarray(0, length);
   }
 
-  /** Goes on at byte `offset`, which must not lie behind. Far jumps leave bytes out, and the hash with them. */
+  /**
+   * Continues at byte `offset`, which must not be earlier. Far jumps skip bytes, and then there is no hash.
+   */
   async skipTo(offset: number): Promise<void> {
     const held = this.#position - this.#ahead.length;
     this.#ahead = this.#ahead.subarray(Math.min(this.#ahead.length, offset - held));
@@ -80,7 +80,7 @@ export class SequentialReader {
     }
   }
 
-  /** Reads on to the end; undefined when the file is too large to be hashed, or was not read from its start. */
+  /** Reads to the end; undefined if the file is too large to hash, or was not read from its start. */
   async digest(): Promise<ContentDigest | undefined> {
     if (!this.#isPartial && !this.#ended && (await this.#isTooLarge())) return undefined;
     while (!this.#isPartial && !this.#ended) await this.#read(CHUNK_BYTES);
@@ -90,14 +90,14 @@ export class SequentialReader {
     return { sha256, totalBytes: this.#position };
   }
 
-  /** Asked first, so that a small range of a huge file does not read megabytes for nothing. */
+  /** Checked first, so that a small range of a huge file does not read megabytes in vain. */
   async #isTooLarge(): Promise<boolean> {
     const stat = await this.#ctx.files.stat(this.#path);
     return stat.type === 'file' && stat.size > MAX_HASHED_BYTES;
   }
 
   async #read(length: number): Promise<Uint8Array> {
-    // A small file is read at once: a signal is made only for what takes longer.
+    // A small file is read at once; a signal is only created for longer reads.
     if (this.#chunks > 0) throwIfAborted(this.#ctx);
     if (++this.#chunks % YIELD_EVERY_CHUNKS === 0) await yieldToLoop(this.#ctx);
     const { files } = this.#ctx;

@@ -1,17 +1,17 @@
 import { foldText, nameDifferences } from './name-differences.js';
 import { nearestLines } from './nearest-lines.js';
 
-/** Characters of a file that are searched for what is like the sought text. */
+/** How many characters of a file are searched for similar text. */
 const MAX_TEXT = 16 * 1024 * 1024;
-/** Stands for bytes that are no text. */
+/** Replaces bytes that are not text. */
 const UNDECODED = '\ufffd';
-/** Longer texts are compared by their beginnings. */
+/** For longer texts only the beginnings are compared. */
 const MAX_COMPARED = 64 * 1024;
 
 /**
- * Says why a text was not found: that it is there but for white space, line endings or look-alike characters, and
- * else what is nearest to it, with the numbers of the lines and a small diff. For a person or a model to mend what
- * was asked for; nothing is ever changed on the ground of it. Time grows with the length of the file.
+ * Explains why a text was not found: it differs only in white space, line endings or lookalike characters, or
+ * else the most similar part, with line numbers and a small diff. This helps a person or model to correct the
+ * request; nothing is changed because of it. Linear in the length of the file.
  */
 export function explainMissing(text: string, sought: string, { wholeLines = false } = {}): string {
   if (text.length > MAX_TEXT) return 'The file is too large to look for what is nearest to it.';
@@ -42,7 +42,7 @@ function explainFolded(text: string, sought: string, wholeLines: boolean): strin
   return `It stands at ${lines}${more}, but differs in ${what}. Looked for (-), in the file (+):\n${diff}`;
 }
 
-/** Accents may be a character of their own. */
+/** An accent may be a separate character. */
 function explainComposed(text: string, sought: string): string | undefined {
   if (!/[^\x00-\x7f]/.test(sought)) return undefined;
   const composed = text.normalize('NFC');
@@ -51,7 +51,7 @@ function explainComposed(text: string, sought: string): string | undefined {
   return `It stands at line ${countLines(composed, at) + 1}, but its accents are written as other Unicode characters (NFC or NFD).`;
 }
 
-/** `\n` and `\t` sent as two characters each. */
+/** `\n` and `\t` written as two characters each. */
 function explainEscaped(text: string, sought: string): string | undefined {
   if (!sought.includes('\\')) return undefined;
   const meant = sought.replace(/\\([ntr"'\\])/g, (_, char: string) => MEANINGS[char] ?? char);
@@ -75,7 +75,7 @@ function explainNearest(text: string, sought: string): string {
   return `The nearest is at ${where}. Looked for (-), in the file (+):\n${diffLines(lines, found)}`;
 }
 
-/** Takes in the white space around a place, as far as the sought text has some there. */
+/** Extends a range by surrounding white space, as far as the searched text has some. */
 function widen(text: string, from: number, to: number, sought: string): [from: number, to: number] {
   const lead = sought.length - sought.trimStart().length;
   const tail = sought.length - sought.trimEnd().length;
@@ -127,12 +127,12 @@ function sliceLines(text: string, from: number, to: number): string[] {
   return lines;
 }
 
-/** From 0, to be read by people. */
+/** For people; the input counts from 0. */
 function spanWords(first: number, last: number): string {
   return last <= first ? `line ${first + 1}` : `lines ${first + 1}-${last + 1}`;
 }
 
-/** In quotes, with what cannot be seen or told apart written as an escape. */
+/** A quoted line with invisible and ambiguous characters escaped. */
 function visible(line: string): string {
   const escaped = JSON.stringify(line.slice(0, 1000));
   return escaped.replace(
@@ -146,8 +146,8 @@ const MAX_WIDTH = 160;
 const CONTEXT = 2;
 
 /**
- * What was looked for (`-`) beside what the file has (`+`); equal lines around a difference as they are. Small: long
- * lines and long texts are cut.
+ * The searched text (`-`) next to the file's text (`+`), with common lines around a difference. Short: long
+ * lines and texts are cut.
  */
 export function diffLines(sought: readonly string[], found: readonly string[]): string {
   const marked = align(sought.slice(0, MAX_LINES), found.slice(0, MAX_LINES));
@@ -167,7 +167,7 @@ interface Marked {
   readonly line: string;
 }
 
-/** The longest common subsequence, by the table: the texts are short. */
+/** The longest common subsequence by table, because the texts are short. */
 function align(a: readonly string[], b: readonly string[]): Marked[] {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);

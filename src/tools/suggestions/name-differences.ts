@@ -1,4 +1,4 @@
-/** Ways to make two texts equal that a person would call the same, each with the name of the difference. */
+/** Ways to unify similar texts, each with the name of the difference. */
 const LEVELLERS: readonly (readonly [name: string, level: (text: string) => string])[] = [
   ['line endings', (text) => text.replaceAll('\r\n', '\n')],
   ['quotes, dashes or other look-alike characters', foldPunctuation],
@@ -16,7 +16,7 @@ const LEVELLERS: readonly (readonly [name: string, level: (text: string) => stri
   ['line breaks', (text) => text.replace(/\s+/g, '')],
 ];
 
-/** In what two texts differ that are equal once folded, in words. */
+/** Names the differences of two texts that are equal after folding. */
 export function nameDifferences(a: string, b: string): string {
   const needed: string[] = [];
   let [left, right] = [a, b];
@@ -30,7 +30,7 @@ export function nameDifferences(a: string, b: string): string {
   return needed.length === 0 ? 'white space' : needed.join(' and ');
 }
 
-/** How much differs, roughly: enough to see whether levelling has helped. */
+/** A rough measure of the difference, enough to see whether a way helped. */
 function difference(a: string, b: string): number {
   const [left, right] = [a.split('\n'), b.split('\n')];
   let sum = 100 * Math.abs(left.length - right.length);
@@ -40,7 +40,7 @@ function difference(a: string, b: string): number {
   return sum;
 }
 
-/** Characters between what is equal at the beginning and what is equal at the end. */
+/** The number of characters between the common start and the common end. */
 function differenceOfLines(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   let [start, end] = [0, 0];
@@ -57,10 +57,10 @@ function foldPunctuation(text: string): string {
   return text.replace(/[^\x00-\x7f]/g, (char) => String.fromCharCode(foldCode(char.charCodeAt(0))));
 }
 
-/** A text without what is easily got wrong: white space and invisible characters gone, look-alikes made one. */
+/** A text without common mistakes: no white space and invisible characters, lookalikes unified. */
 interface FoldedText {
   readonly text: string;
-  /** Where each character of `text` stood in the original. */
+  /** The position of each character of `text` in the original. */
   readonly positions: Int32Array;
 }
 
@@ -79,7 +79,7 @@ export function foldText(text: string): FoldedText {
   return { text: bytes.toString('utf16le'), positions: positions.subarray(0, length) };
 }
 
-/** The plain character that one outside ASCII is taken for; a blank for what cannot be seen. */
+/** The plain character that a non-ASCII one resembles; a blank for invisible ones. */
 function foldCode(code: number): number {
   if (code === 0xa0 || code === 0xad || code === 0xfeff || code === 0x3000) return BLANK;
   if (code < 0x2000 || code > 0x2212) return code;

@@ -1,19 +1,20 @@
-/** Lines of a file, from 0; `end` is not among them. */
+/** Lines of a file, from 0; `end` is exclusive. */
 export interface LineSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** Lines of the sought text that are compared; what is longer is known by its beginning. */
+/** How many lines of the searched text are compared. */
 const MAX_SOUGHT = 200;
-/** A line such as `}` is found everywhere, and tells nothing. */
+/** A line such as `}` is everywhere and says nothing. */
 const TELLING_LENGTH = 4;
 const MAX_OFFSETS = 4;
 const MIN_SHARED = 0.5;
 
 /**
- * Where a file looks most like the sought lines: where most of them stand in the same order, else where the longest
- * of them has its likest. Undefined when nothing is alike. Time grows with the length of the file.
+ * The part of a file that is most similar to the searched lines: where most of them are in the same order,
+ * otherwise where the longest has its best match. Undefined if nothing is similar. Linear in the length of
+ * the file.
  */
 export function nearestLines(text: string, sought: readonly string[]): LineSpan | undefined {
   const known = sought.slice(0, MAX_SOUGHT);
@@ -61,7 +62,7 @@ function byLikeLine(text: string, sought: readonly string[]): number | undefined
     const end = Math.min(line.length, 2000) - 2;
     let shared = 0;
     for (let at = 0; at < end; at++) shared += known[trigram(line, at)] ?? 0;
-    // A line that has all of it and much more is like it too, but less than one that has only that.
+    // A line that contains it and much more is less similar than one that contains little else.
     const size = Math.max(1, wanted.length - 2);
     const score = Math.min(shared, size) / size - 0.2 * (Math.abs(end - size) / Math.max(end, size));
     if (score <= bestScore) return;

@@ -3,17 +3,17 @@ import { fromByteText, type LineBuffer, toByteText } from '../line-buffer.js';
 import { listLines, missing, type PatchPlace, unfitPatch } from '../patch-error.js';
 import { withoutCr } from '../patch-step.js';
 
-/** One hunk: lines that are replaced, and what leads to them. */
+/** One hunk: the replaced lines and their context. */
 export interface Chunk {
   readonly line: number;
-  /** Lines named by `@@`: each is sought behind the one before it, and the hunk behind the last. */
+  /** Lines named by `@@`: each is searched after the previous one, and the hunk after the last. */
   readonly contexts: readonly { readonly line: number; readonly text: string }[];
   /** Context and removed lines. */
   readonly old: readonly string[];
   /** Context and added lines. */
   readonly fresh: readonly string[];
   readonly added: readonly string[];
-  /** Empty lines at the end, which may only be there to set the hunk apart from the next. */
+  /** Empty lines at the end, which may only separate the hunk from the next. */
   readonly trailingBlanks: number;
   readonly lastIsAdded: boolean;
   /** `*** End of File` follows. */
@@ -21,8 +21,8 @@ export interface Chunk {
 }
 
 /**
- * Takes the hunks, which stand in the file's order. Nothing is matched by likeness: lines are equal or
- * they are not, and where several places fit that `@@` does not tell apart, none is chosen.
+ * Applies the hunks in file order. There is no fuzzy matching: lines must be equal. If several places fit and
+ * `@@` does not distinguish them, none is chosen.
  * @throws ToolError `patch_failed`
  */
 export function* applyChunks(
@@ -40,14 +40,14 @@ export function* applyChunks(
     const reachesEnd = at + count === lines.length;
     lines.splice(at, count, fresh);
     from = at + fresh.length;
-    // A line of a patch ends in a newline, also one that becomes the file's last.
+    // Every line of a patch ends in a newline, even if it becomes the file's last line.
     if (lines.length === 0) text.finalNewline = false;
     else if (reachesEnd && chunk.lastIsAdded) text.finalNewline = true;
     yield;
   }
 }
 
-/** As it is compared with this file's lines. */
+/** The chunk in the form that is compared with this file's lines. */
 function toComparable(chunk: Chunk, { boundary }: DraftText): Chunk {
   const lines = (texts: readonly string[]): string[] => withoutCr(texts, boundary).map(toByteText);
   const contexts = chunk.contexts.map(({ line, text }) => ({ line, text: toByteText(text) }));
@@ -94,7 +94,7 @@ function atEnd(lines: LineBuffer, old: readonly string[], start: number): number
   return at >= start && lines.isAt(at, old) ? [at] : [];
 }
 
-/** Follows the `@@` lines. Not certain: the hunk has to be the only one of its kind from there on. */
+/** Follows the `@@` lines. If the position is not certain, the hunk must be unique from there on. */
 function seek(
   lines: LineBuffer,
   { contexts }: Chunk,

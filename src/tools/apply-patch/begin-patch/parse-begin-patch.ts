@@ -3,8 +3,8 @@ import { type PatchStep, patchLines } from '../patch-step.js';
 import { applyChunks, type Chunk } from './apply-chunks.js';
 
 /**
- * Reads the format between `*** Begin Patch` and `*** End Patch` (Add File, Delete File, Update File with Move to).
- * White space around marks is allowed, and the whole may stand in a here-document; that is all that is forgiven.
+ * Parses the format between `*** Begin Patch` and `*** End Patch` (Add File, Delete File, Update File with
+ * Move to). Space around markers and a surrounding here-document are tolerated, nothing else.
  * @throws ToolError `patch_failed` with the line
  */
 export function parseBeginPatch(text: string): PatchStep[] {
@@ -20,7 +20,7 @@ const END_OF_FILE = '*** End of File';
 
 class Parser {
   readonly #lines: readonly string[];
-  /** Index of the line that comes next. */
+  /** Index of the next line. */
   #at = 0;
   #end: number;
 
@@ -39,7 +39,7 @@ class Parser {
     return steps;
   }
 
-  /** Finds the first and the last line. */
+  /** Finds the first and last line. */
   #enter(): void {
     this.#skipBlank();
     const isHeredoc = this.#peek()?.trim().startsWith('<<') === true;
@@ -167,7 +167,7 @@ class Parser {
     return this.#lines[this.#at++];
   }
 
-  /** About the line that was read last. */
+  /** An error about the line that was read last. */
   #wrong(what: string): Error {
     return unreadablePatch(this.#at, what);
   }

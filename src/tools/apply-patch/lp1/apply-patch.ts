@@ -13,9 +13,9 @@ import {
 } from './parse-patch.js';
 
 /**
- * The new content of each file that the patch names, under its first spelling there; all of them, or it throws. Pure:
- * `read` gives the present content, undefined for a file that does not exist, and is asked once a file.
- * @throws ToolError `patch_failed` with the file, the patch's line, and what was looked for and how often it was found
+ * The new content of each file in the patch, by its first spelling there; it returns all or throws. Pure:
+ * `read` gives the current content, undefined for a missing file, and is called once per file.
+ * @throws ToolError `patch_failed` with the file, the patch line, the searched text and the number of matches
  */
 export function applyPatch(
   patch: Patch,
@@ -40,7 +40,7 @@ function finish(steps: Generator<void, void>): void {
   while (steps.next().done !== true);
 }
 
-/** An LP1 patch as steps: one for each file section. */
+/** Turns an LP1 patch into steps, one per file section. */
 export function lp1Steps(text: string): PatchStep[] {
   return parsePatch(text).files.map((section) => ({
     line: section.line,
@@ -56,9 +56,9 @@ function addedBy(operation: Operation): readonly string[] {
 }
 
 /**
- * Takes one section's operations, each on what the ones before it left. Yields after each, so that who drains it may
- * let others have their turn.
- * @throws ToolError `patch_failed` when one does not fit
+ * Applies the operations of a section, each to the result of the previous ones. Yields after each, so that
+ * the caller can let other work run.
+ * @throws ToolError `patch_failed` if one does not fit
  */
 function* applySection(section: FileSection, draft: Draft): Generator<void, void> {
   if (section.operations.length === 0) return;
@@ -116,13 +116,14 @@ function setFinalNewline(text: DraftText, present: boolean): void {
 }
 
 /**
- * The index of the lines that an operation speaks of.
- * @throws ToolError `patch_failed` for none, for several without a number, and for a number that is too large
+ * The index of the lines that an operation refers to.
+ * @throws ToolError `patch_failed` for no match, for several without a number, and for a number that is too
+ * large
  */
 function locate(lines: LineBuffer, operation: Extract<Operation, Found>, path: string): number {
   const { find, occurrence, line, kind } = operation;
   const block = find.map(toByteText);
-  // More than this is only asked for where it has to be told.
+  // More matches are only needed for the error message.
   const found = lines.find(block, { limit: occurrence ?? 2 });
   const at = found[(occurrence ?? 1) - 1];
   if (at !== undefined && (occurrence !== undefined || found.length === 1)) return at;

@@ -1,7 +1,7 @@
 import { unreadablePatch } from '../patch-error.js';
 
 /**
- * Reads LP1 text (D066). Pure: no file is looked at.
+ * Parses LP1 text (D066). Pure: reads no file.
  * @throws ToolError `patch_failed` with the line in the message and in `details.patch_line`
  */
 export function parsePatch(text: string): Patch {
@@ -13,7 +13,7 @@ const END_OF_BLOCK = /^\.[ \t]*$/;
 
 class Parser {
   readonly #lines: readonly string[];
-  /** Index of the line that comes next. */
+  /** Index of the next line. */
   #at = 0;
 
   constructor(text: string) {
@@ -139,7 +139,7 @@ class Parser {
     return this.#lines[this.#at++];
   }
 
-  /** About the line that was read last. */
+  /** An error about the line that was read last. */
   #wrong(what: string): Error {
     return unreadablePatch(Math.min(this.#at, this.#lines.length), what);
   }
@@ -149,14 +149,17 @@ function isWord(line: string, word: string): boolean {
   return trimBlanks(line) === word;
 }
 
-/** A letter that stands alone, and what follows it. */
+/** A single letter and the rest of the line. */
 function readCommand(line: string): { readonly letter: string | undefined; readonly rest: string } {
   const text = trimBlanks(line);
   const isAlone = text.length === 1 || text[1] === ' ' || text[1] === '\t';
   return isAlone ? { letter: text[0], rest: trimBlanks(text.slice(1)) } : { letter: undefined, rest: '' };
 }
 
-/** Spaces and tabs only, and not by a pattern: one that ends in `[ \t]*$` needs quadratic time for a hostile line. */
+/**
+ * Spaces and tabs only, and without a pattern: one that ends in `[ \t]*$` takes quadratic time for a hostile
+ * line.
+ */
 function trimBlanks(text: string): string {
   let from = 0;
   let to = text.length;
@@ -169,7 +172,7 @@ function show(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }
 
-/** A parsed LP1 patch. Lines are text without their line ends; numbers of lines count from 1, in the patch. */
+/** A parsed LP1 patch. Lines are without line ends; line numbers count from 1, in the patch. */
 export interface Patch {
   readonly files: readonly FileSection[];
 }
@@ -190,15 +193,15 @@ export type Operation =
   | { readonly kind: 'prepend'; readonly line: number; readonly lines: readonly string[] }
   | { readonly kind: 'final_newline'; readonly line: number; readonly present: boolean };
 
-/** An operation at a place that is found by its lines. */
+/** An operation whose place is found by its lines. */
 export interface Found {
   readonly line: number;
   readonly find: readonly string[];
-  /** Which of several matches, from 1; left out: the only one. */
+  /** The number of the match, from 1; left out: there must be only one. */
   readonly occurrence?: number;
 }
 
-/** As an operation is written in a patch. */
+/** The letter of each operation in a patch. */
 export const LETTERS = {
   replace: 'R',
   insert_after: 'I',
@@ -210,7 +213,7 @@ export const LETTERS = {
 } as const satisfies Record<Operation['kind'], string>;
 
 /**
- * The path of a file section: bare, or in quotes with `\"` and `\\` as its only escapes.
+ * The path of a file section: bare, or in quotes with the escapes `\"` and `\\`.
  * @throws ToolError `patch_failed`
  */
 function readPath(text: string, line: number): string {

@@ -5,21 +5,21 @@ import { withoutCr } from '../patch-step.js';
 
 export interface Hunk {
   readonly line: number;
-  /** As the header says it, from 1. */
+  /** From the header, counted from 1. */
   readonly oldStart: number;
   /** Context and removed lines. */
   readonly old: readonly string[];
   /** Context and added lines. */
   readonly fresh: readonly string[];
   readonly added: readonly string[];
-  /** Whether `\ No newline at end of file` follows the last line of a side. */
+  /** Whether `\ No newline at end of file` follows the last line of this side. */
   readonly oldUnended: boolean;
   readonly freshUnended: boolean;
 }
 
 /**
- * Takes the hunks. A hunk fits where its header says, or at exactly one other place behind the hunk
- * before it; its lines are equal to the file's, the newline at the file's end included.
+ * Applies the hunks. A hunk fits at the line in its header, or at exactly one other place after the previous
+ * hunk. Its lines must equal the file's, including the final newline.
  * @throws ToolError `patch_failed`
  */
 export function* applyHunks(place: PatchPlace, hunks: readonly Hunk[], draft: Draft): Generator<void, void> {
@@ -40,7 +40,7 @@ export function* applyHunks(place: PatchPlace, hunks: readonly Hunk[], draft: Dr
   }
 }
 
-/** A hunk that takes no lines stands behind the line that it names. */
+/** A hunk that removes no lines is inserted after the named line. */
 function statedIndex({ oldStart, old }: Hunk): number {
   return old.length === 0 ? oldStart : oldStart - 1;
 }
@@ -53,7 +53,7 @@ function toComparable({ old, fresh }: Hunk, { boundary }: DraftText): Pick<Hunk,
 interface Sought {
   readonly hunk: Hunk;
   readonly old: readonly string[];
-  /** Where it may begin at the earliest, and where its header puts it. */
+  /** The earliest possible position, and the position in the header. */
   readonly from: number;
   readonly stated: number;
 }

@@ -1,8 +1,8 @@
 import { unreadablePatch } from '../patch-error.js';
 
-/** What git says of a file before its hunks. */
+/** Git's lines about a file before its hunks. */
 export interface GitHeader {
-  /** The path, where `diff --git` names one and the same twice; with its prefix. */
+  /** The path with its prefix, if `diff --git` names the same one twice. */
   readonly both: { readonly old: string; readonly fresh: string } | undefined;
   readonly isNew: boolean;
   readonly isDeleted: boolean;
@@ -17,7 +17,7 @@ export function isExtendedHeader(line: string): boolean {
   return /^(?:old mode|new mode|copy from|copy to|Binary files|GIT binary patch)/.test(line);
 }
 
-/** @throws ToolError `patch_failed` for what is more than the content of regular files */
+/** @throws ToolError `patch_failed` for changes to anything but the content of regular files */
 export function readGitHeader(reader: PatchReader): GitHeader {
   const names = (reader.next() ?? '').slice('diff --git '.length).trimEnd();
   const header = { isNew: false, isDeleted: false };
@@ -51,7 +51,7 @@ function unsupported(line: string): string {
   return 'binary patches are not supported.';
 }
 
-/** `a/x b/x`: where both name the same file it is known where one ends, blanks or not. */
+/** `a/x b/x`: if both names are equal, their border is known, even with blanks. */
 function readNames(names: string): GitHeader['both'] {
   const quoted = /^("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*")$/.exec(names);
   if (quoted?.[1] !== undefined && quoted[2] !== undefined) {
@@ -66,12 +66,12 @@ function readNames(names: string): GitHeader['both'] {
 /** Stands for no file. */
 export const NO_FILE = '/dev/null';
 
-/** The path of a `---` or `+++` line: up to a tab (a time may follow), or quoted as git quotes. */
+/** The path of a `---` or `+++` line: up to a tab (a time may follow), or quoted like git. */
 export function headerPath(line: string, number: number): string {
   return unquotePath(line.slice(4).replace(/\r$/, ''), number);
 }
 
-/** A path as git writes it: in quotes with C's escapes where it holds anything unusual. */
+/** A path in git's form: quoted with C escapes if it contains unusual characters. */
 function unquotePath(text: string, line: number): string {
   const path = text.startsWith('"') ? unquote(text, line) : (text.split('\t', 1)[0] ?? '').trimEnd();
   if (path === '') throw unreadablePatch(line, 'Missing file path.');
@@ -90,7 +90,7 @@ function unquote(text: string, line: number): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** Octal escapes are bytes, so the rest becomes bytes too. */
+/** Octal escapes are bytes, so the rest is converted to bytes too. */
 function toLatin1(char: string): string {
   return Buffer.from(char, 'utf8').toString('latin1');
 }
@@ -99,9 +99,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '"': '"', '\\': '\\', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
 };
 
-/** Lines of a patch that are read one after the other. */
+/** Reads the lines of a patch one after the other. */
 export class PatchReader {
-  /** Index of the line that comes next; the number of the line that was read last. */
+  /** Index of the next line, which equals the number of the last one. */
   at = 0;
 
   constructor(readonly lines: readonly string[]) {}

@@ -12,8 +12,8 @@ import {
 } from './git-header.js';
 
 /**
- * Reads unified diffs: plain ones and those of git, with new, deleted and renamed files. What stands before the first
- * file is skipped; between files nothing is, because it might be a part of a hunk.
+ * Parses unified diffs, plain or from git, with new, deleted and renamed files. Text before the first file is
+ * skipped. Between files nothing is skipped, because it might be part of a hunk.
  * @throws ToolError `patch_failed` with the line
  */
 export function parseUnified(text: string): PatchStep[] {
@@ -43,7 +43,7 @@ function beginsFile(reader: PatchReader): boolean {
   );
 }
 
-/** The end of a mail that git has written; text may follow. */
+/** The end of a mail from git; text may follow. */
 function isSignature(line: string): boolean {
   return line === '-- ' || line === '--' || line === '-- \r';
 }
@@ -84,13 +84,13 @@ function beginsPaths(reader: PatchReader): boolean {
 interface FileDiff {
   readonly line: number;
   readonly git: GitHeader | undefined;
-  /** As the `---` and `+++` lines have them. */
+  /** As in the `---` and `+++` lines. */
   readonly old: string | undefined;
   readonly fresh: string | undefined;
   readonly hunks: readonly Hunk[];
 }
 
-/** @throws ToolError `patch_failed` when it cannot be told what shall become of which file */
+/** @throws ToolError `patch_failed` if the file or the kind of change is not clear */
 function fileStep(diff: FileDiff): PatchStep {
   const { line, git, hunks } = diff;
   const { old, fresh } = pathsOf(diff);
@@ -149,7 +149,7 @@ function pathsOf({ line, git, old, fresh }: FileDiff): { readonly old: string; r
   return paths;
 }
 
-/** `a/` and `b/`, where git or diff has put both. */
+/** `a/` and `b/`, if git or diff added both. */
 function stripPrefixes({ old, fresh }: { old: string; fresh: string }): { old: string; fresh: string } {
   const isPrefixed =
     (old === NO_FILE || old.startsWith('a/')) && (fresh === NO_FILE || fresh.startsWith('b/'));
@@ -166,7 +166,7 @@ function isHunkHeader(line: string): boolean {
   return line.startsWith('@@');
 }
 
-/** @throws ToolError `patch_failed` when the lines are not as many as the header says */
+/** @throws ToolError `patch_failed` if the number of lines differs from the header */
 function readHunk(reader: PatchReader): Hunk {
   const header = reader.next() ?? '';
   const line = reader.at;
@@ -201,11 +201,11 @@ interface Sides {
   freshUnended: boolean;
 }
 
-/** False at a line that is no hunk's. */
+/** False for a line that does not belong to a hunk. */
 function takeLine(reader: PatchReader, sides: Sides): boolean {
   const line = reader.peek();
   if (line === undefined) return false;
-  // Editors take the blank of an empty context line away.
+  // Editors remove the blank of an empty context line.
   const mark = line === '' || line === '\r' ? ' ' : line[0];
   const text = line === '' || line === '\r' ? line : line.slice(1);
   switch (mark) {
@@ -230,7 +230,7 @@ function takeLine(reader: PatchReader, sides: Sides): boolean {
   return true;
 }
 
-/** `\ No newline at end of file` speaks of the line above it. */
+/** `\ No newline at end of file` refers to the line above it. */
 function markUnended(reader: PatchReader, sides: Sides): void {
   const above = reader.lines[reader.at - 1]?.[0];
   if (above !== '+') sides.oldUnended = true;
