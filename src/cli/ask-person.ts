@@ -8,8 +8,8 @@ import { createPalette, type Palette } from './display/terminal-text.js';
 import { drawn } from './question-screen.js';
 
 /**
- * Asks the person at the terminal what a tool wants to know. Undefined where no person is there; no option of the
- * command answers in the person's place.
+ * Asks a tool's question at the terminal. Undefined without a person; no option of the command answers
+ * instead.
  */
 export function chooseAsker(
   { stderr, interrupt }: Stdio,
@@ -44,7 +44,7 @@ export function chooseAsker(
   };
 }
 
-/** A question to the person that comes while calls run: the display leaves the screen to it. */
+/** During a question from a running call, the display leaves the screen to it. */
 export function holding<A extends unknown[], R>(
   display: Pick<Display, 'hold'>,
   ask: (...args: A) => R | Promise<R>,
@@ -93,7 +93,7 @@ async function readAnswer(
   }
 }
 
-/** What was typed as an answer, or what is wrong with it. Numbers count from 1 as they were shown. */
+/** Parses a typed answer, or returns the fault. Numbers count from 1, as shown. */
 export function parseAnswer(line: string, { options, multiSelect }: Question): QuestionAnswer | string {
   const words = line.split(/[\s,]+/).filter((word) => word !== '');
   if (!words.every((word) => /^[0-9]+$/.test(word))) return { chosen: [], other: line };

@@ -12,7 +12,7 @@ import { createPalette } from './display/terminal-text.js';
 import { questionScreen } from './question-screen.js';
 
 /**
- * Asks the person about a batch that a crash has cut (D089). Undefined where no person can be asked.
+ * Asks the person about a batch that a crash interrupted (D089). Undefined if no person can be asked.
  * @param journal its file
  */
 export async function askAboutLeft(
@@ -62,7 +62,7 @@ function toCutCall(call: RecoveredCall, record: CallRecord | undefined): CutCall
   };
 }
 
-/** What was found after the crash. */
+/** The evidence found after the crash. */
 function evidenceOf(evidence: JsonValue | undefined): readonly string[] {
   const files = listIn(evidence, 'files').map(
     ({ path, state }) => `file ${String(path)}: ${FILE_STATES[String(state)] ?? String(state)}`,

@@ -18,11 +18,12 @@ interface Consent extends GivenConsent {
 }
 
 /**
- * What decides: the options, else the person at the terminal. Undefined: no approver, so a call that needs approval is refused.
- * No option lifts more than the question (`--yes` never lifts the denylist or the sandbox).
+ * The approver: the options, otherwise the person at the terminal. Undefined: no approver, so a call that
+ * needs approval is refused. Options only replace the question (`--yes` never lifts the denylist or the
+ * sandbox).
  *
- * @param keepOpen where a question can stay open: told why an option leaves it so
- * @throws UsageError for `--approve-later-code` where no option approves anything
+ * @param keepOpen receives the reason when an option leaves a question open
+ * @throws UsageError for `--approve-later-code` if no option approves anything
  */
 export function chooseApprover(
   options: Consent & JournalChoice,
@@ -43,21 +44,21 @@ export function chooseApprover(
   });
 }
 
-/** An option answers in the person's place. */
+/** An option answers instead of the person. */
 export function isDecided({ yes, deny, approve }: Consent): boolean {
   return yes === true || deny === true || approve !== undefined;
 }
 
-/** What comes of a question that the person leaves without an answer: Escape, or Ctrl-C. */
+/** Handles a question that the person leaves without an answer, with Escape or Ctrl-C. */
 export type LeaveQuestion = (how: 'cancel' | 'interrupt', signal: AbortSignal) => Promise<never>;
 
-/** Asks at the terminal. Undefined when there is no keyboard to answer on. */
+/** Asks at the terminal. Undefined without a keyboard. */
 export function createPersonApprover(
   options: JournalChoice,
   context: CliContext,
   leave: LeaveQuestion,
 ): Approver | undefined {
-  // Opened as a trial: before the first question it must be known that a person can answer.
+  // Opened as a test: before the first question it must be certain that a person can answer.
   const probe = openKeyboard();
   if (probe === undefined) return undefined;
   probe.close();
@@ -101,7 +102,7 @@ function editorOf(env: CliContext['env'], keyboard: Keyboard): Pick<ApprovalQues
   };
 }
 
-/** The batch is told to stop: the question has no answer any more. */
+/** The batch was stopped, so the question needs no answer. */
 function cancelled(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

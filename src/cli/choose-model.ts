@@ -9,7 +9,7 @@ import { openai } from '../models/openai/openai.js';
 import { openaiResponses } from '../models/openai-responses/openai-responses.js';
 import { UsageError } from './cli-context.js';
 
-/** Which model a command talks with, as commander hands it over. */
+/** The model of a command, in commander's form. */
 export interface ModelChoice {
   readonly model?: string;
   readonly baseUrl?: string;
@@ -25,7 +25,7 @@ const PROVIDERS: Readonly<
   Record<string, (options: { readonly model: string; readonly baseUrl?: string }) => Model>
 > = { anthropic, openai, 'openai-responses': openaiResponses, gemini };
 
-/** @throws UsageError, ToolError `config_invalid` where there is no key */
+/** @throws UsageError, ToolError `config_invalid` without a key */
 export function modelOf(action: string, { model: named, baseUrl }: ModelChoice): Model {
   const known = Object.keys(PROVIDERS)
     .map((provider) => `${provider}/NAME`)
@@ -38,7 +38,7 @@ export function modelOf(action: string, { model: named, baseUrl }: ModelChoice):
   return create({ model, ...(baseUrl === undefined ? {} : { baseUrl }) });
 }
 
-/** For the journal, so that a deferred sub-agent finds its model again. An address with a password in it is left out. */
+/** For the journal, so that a deferred sub-agent finds its model. An address with a password is left out. */
 export function rememberModel({ model, baseUrl }: ModelChoice): JsonObject {
   const isPlain = baseUrl !== undefined && URL.canParse(baseUrl) && !hasCredentials(new URL(baseUrl));
   return {
@@ -51,7 +51,7 @@ function hasCredentials({ username, password, search }: URL): boolean {
   return username !== '' || password !== '' || search !== '';
 }
 
-/** What `rememberModel` has kept. */
+/** Reads what `rememberModel` stored. */
 export function rememberedModel(kept: JsonObject | undefined): ModelChoice {
   const { model, baseUrl } = kept ?? {};
   return { ...textAs('model', model), ...textAs('baseUrl', baseUrl) };
@@ -61,14 +61,14 @@ function textAs(name: keyof ModelChoice, value: JsonValue | undefined): ModelCho
   return typeof value === 'string' ? { [name]: value } : {};
 }
 
-/** For commands that show or refuse what waits: the tool `task` is there, and runs nothing. */
+/** For commands that show or refuse waiting calls: the tool `task` is present but cannot run. */
 export const NO_AGENTS: AgentRunner = () => Promise.reject(new Error('no sub-agent runs here'));
 
 export function needsAgents(calls: readonly { readonly toolName: string }[]): boolean {
   return calls.some(({ toolName }) => toolName === 'task');
 }
 
-/** Sub-agents with a model that is named now, or was when their batch was deferred. @throws as `modelOf` */
+/** Sub-agents with the model named now, or when their batch was deferred. @throws as `modelOf` */
 export function agentsOf(action: string, now: ModelChoice, kept: ModelChoice): AgentRunner {
   return modelAgents({ model: modelOf(action, now.model === undefined ? { ...kept, ...now } : now) });
 }

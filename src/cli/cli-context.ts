@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import type { EXIT_CODES } from '../errors/catalogue.js';
 import type { Stdio } from '../platform/runtime/stdio.js';
 
-/** What a command sees of the process it runs in. */
+/** The process environment of a command. */
 export interface CliContext {
   readonly stdio: Stdio;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
   readonly exitNow: (code: number) => never;
 }
@@ -14,12 +14,12 @@ export interface CliContext {
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
 
 /**
- * Every file in `commands/` exports one as `define`: it adds the description, the arguments, the options and the action
- * to its command. The action reports its exit code to `finish`.
+ * Every file in `commands/` exports one as `define`: it adds the description, arguments, options and action
+ * to its command. The action passes its exit code to `finish`.
  */
 export type DefineCommand = (command: Command, context: CliContext, finish: (code: ExitCode) => void) => void;
 
-/** Standard output refuses what was written: its disk is full. One line, exit code 1. */
+/** Standard output cannot be written, for example because its disk is full. One line, exit code 1. */
 export class OutputLost extends Error {
   constructor(cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -30,7 +30,7 @@ export class OutputLost extends Error {
   }
 }
 
-/** What the person can correct: wrong usage, input or configuration. One line, exit code 2. */
+/** A mistake that the person can correct: usage, input or configuration. One line, exit code 2. */
 export class UsageError extends Error {
   constructor(message: string, options?: { readonly cause?: unknown }) {
     super(message, options);

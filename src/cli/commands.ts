@@ -1,10 +1,10 @@
 import type { DefineCommand } from './cli-context.js';
 
-/** A command by its name and its line of help. What it takes and does is in a file, loaded when it is named. */
+/** A command's name and line of help. Its implementation is loaded when it is used. */
 export interface CommandRow {
   readonly name: string;
   readonly summary: string;
-  /** Left out of help and of completions. */
+  /** Left out of help and completions. */
   readonly hidden?: boolean;
   readonly load: () => Promise<{ readonly define: DefineCommand }>;
 }
@@ -12,7 +12,7 @@ export interface CommandRow {
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
-  /** Lines of help. */
+  /** Example lines for the help. */
   readonly examples: readonly string[];
   readonly commands: readonly CommandRow[];
 }
@@ -193,7 +193,7 @@ const journal: CommandGroup = {
   ],
 };
 
-/** Every command, in the order of help. */
+/** Every command, in help order. */
 export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   { name: 'run', summary: 'run the calls of a response', load: () => import('./commands/run.js') },
   { name: 'plan', summary: 'say what would happen, touch nothing', load: () => import('./commands/plan.js') },

@@ -5,7 +5,7 @@ import { binaryEntry, readBinaryLink, toBinary, toText } from '../platform/fs/bi
 import { realPlace } from '../platform/fs/probe-place.js';
 import { type ConfiguredPlace, LaterPlace } from './later-place.js';
 
-/** What options say in the person's place. */
+/** Options that answer instead of the person. */
 export interface GivenConsent {
   readonly yes?: boolean;
   readonly approve?: readonly string[];
@@ -13,11 +13,11 @@ export interface GivenConsent {
 }
 
 /**
- * Consent that was given before there was a question: `--yes`, or `--approve` for some calls. It is none to files that have
- * changed since they were shown; and without `--approve-later-code` none to what runs later by itself, nor to what a
- * command has changed beyond what it was allowed.
+ * Approval by option: `--yes`, or `--approve` for some calls. It does not cover files that have changed since
+ * they were shown. Without `--approve-later-code` it covers neither code that runs later by itself, nor
+ * changes of a command beyond its permission.
  *
- * @param keepOpen where a question can stay open: told why it does
+ * @param keepOpen receives the reason when an option leaves a question open
  */
 export function consentInAdvance(
   { yes = false, approve = [], approveLaterCode = false }: GivenConsent,
@@ -52,7 +52,7 @@ export function consentInAdvance(
 
 const HOW = 'Add --approve-later-code where that is meant.';
 
-/** Why the option is no consent to a request; undefined: it is. */
+/** Why the option does not approve a request; undefined if it does. */
 async function whyNot(
   request: ApprovalRequest,
   option: string,
@@ -61,7 +61,7 @@ async function whyNot(
   const { unexpected = [] } = request;
   if (unexpected.length > 0)
     return `${option} approves nothing that was changed beyond what was declared and allowed: ${list(unexpected)}. ${HOW}`;
-  // What a command has changed was compared already, file by file.
+  // The changes of a command were already compared, file by file.
   const paths = request.changes === undefined ? await laterPaths(request, later) : [];
   return paths.length === 0
     ? undefined
@@ -74,7 +74,7 @@ function list(paths: readonly string[]): string {
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }
 
-/** What of a call, as it says or is seen to, would change what runs later by itself. As it is written. */
+/** The paths of a call, declared or observed, that run later by themselves. As written. */
 async function laterPaths(
   { effects, parts = [] }: ApprovalRequest,
   later: LaterPlace,
@@ -89,7 +89,7 @@ async function laterPaths(
 
 async function counts(path: string, parts: readonly PicturePart[], later: LaterPlace): Promise<boolean> {
   const place = later.at(path);
-  // A link is no other name for such a file.
+  // A link is not a way around the rule.
   const named = [place, behindLinks(place)].filter((one) => later.lies(one));
   if (named.length === 0) return false;
   const shown = contentsOf(parts.filter((part) => 'path' in part && later.at(part.path) === place));
@@ -98,7 +98,7 @@ async function counts(path: string, parts: readonly PicturePart[], later: LaterP
   return !named.every((one) => runsTheSame(basename(one), shown.before, shown.after));
 }
 
-/** Where a path leads, also through links to what is not there yet. */
+/** The target of a path, also through links whose target does not exist yet. */
 function behindLinks(path: string): string {
   let at = realPlace(path);
   for (let links = 0; links < MOST_LINKS; links++) {
@@ -110,7 +110,7 @@ function behindLinks(path: string): string {
 
 const MOST_LINKS = 40;
 
-/** The two versions of one file, where all of both is shown. */
+/** Both versions of a file, if both are shown completely. */
 function contentsOf(
   parts: readonly PicturePart[],
 ): { readonly before: Uint8Array | undefined; readonly after: Uint8Array | undefined } | undefined {

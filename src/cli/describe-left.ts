@@ -1,11 +1,11 @@
 import type { RecoveredBatch, RecoveredCall } from '../contract/executor.js';
 
-/** What is known of each call of a batch: `1: done (write_file), 2: unknown (bash)`. */
+/** The known state of each call of a batch: `1: done (write_file), 2: unknown (bash)`. */
 export function describeLeft({ calls }: Pick<RecoveredBatch, 'calls'>): string {
   return calls.map((call, index) => `${index + 1}: ${stateOf(call)} (${call.toolName})`).join(', ');
 }
 
-/** What is known of a call, in a few words. */
+/** The known state of a call, in a few words. */
 export function stateOf({ state, result }: RecoveredCall): string {
   if (result === undefined) return state === 'queued' ? 'not started yet' : 'started';
   const { metadata, success, error } = result;

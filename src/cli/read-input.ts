@@ -19,9 +19,9 @@ interface SourceText {
 }
 
 /**
- * The text of a file, or of standard input for `-` and for nothing.
- * @param keepMark whether a byte order mark is a part of it
- * @throws UsageError with one line that says what, why and what to do.
+ * Reads a file, or standard input for `-` or without a name.
+ * @param keepMark whether to keep a byte order mark
+ * @throws UsageError with one line: the problem, the reason and the remedy.
  */
 export async function readSource(
   source: string | undefined,
@@ -49,16 +49,16 @@ export async function readSource(
 }
 
 export interface ModelResponse {
-  /** As it came: names the delivery. */
+  /** The original text, which identifies the delivery. */
   readonly text: string;
   readonly format: WireFormat;
   readonly calls: readonly ToolCall[];
   readonly errors: readonly ReadError[];
-  /** How each call stood in the response, for its answer. */
+  /** The form of each call in the response, for its answer. */
   readonly origins?: readonly CallOrigin[];
 }
 
-/** A model's response from a file or standard input. @throws UsageError when it is none. */
+/** A model's response from a file or standard input. @throws UsageError if it is not one. */
 export async function readResponse(source: string | undefined, stdio: Stdio): Promise<ModelResponse> {
   const { name, text } = await readSource(source, stdio);
   if (text.trim() === '') {
@@ -74,17 +74,17 @@ export async function readResponse(source: string | undefined, stdio: Stdio): Pr
   return { text, ...read };
 }
 
-/** Nothing to run and nothing to answer: the response was cut off. */
+/** Nothing to run or answer: the response was cut off. */
 function isOnlyUnfinished({ calls, errors }: ReadCalls): boolean {
   return calls.length === 0 && errors.length === 1 && errors[0]?.unfinished === true;
 }
 
-// The message was written for a model, which has no file name to be told.
+// The message was written for a model and names no file.
 function withoutOpening(message: string): string {
   return message.replace(/^Cannot (?:read|find a call in) the input: /, '');
 }
 
-/** A tool's arguments, as a person writes them. @throws UsageError for anything but a JSON object */
+/** Parses a tool's arguments as typed by a person. @throws UsageError for anything but a JSON object */
 export function parseArguments(text: string): JsonObject {
   const value = parse(text);
   if (isObject(value)) return value;
@@ -102,7 +102,7 @@ function parse(text: string): unknown {
   }
 }
 
-// Parsed from JSON just before, so an object holds nothing but JSON.
+// Just parsed from JSON, so an object contains only JSON.
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,12 +4,12 @@ import type { JournalArchive } from '../journal/open-archive.js';
 import { UsageError } from './cli-context.js';
 
 export interface RecordedCall extends CallRecord {
-  /** Its place in the batch it is shown with; a repeated delivery is a call of an earlier one. */
+  /** Its position in the shown batch; a repeated delivery belongs to an earlier one. */
   readonly place: number;
   readonly notes: readonly JournalNote[];
 }
 
-/** Nothing that a model asked for: a record of a response that was arriving. */
+/** Not requested by a model: the record of an incoming response. */
 export function isInternal({ calls }: { readonly calls: readonly CallRecord[] }): boolean {
   return calls.length > 0 && calls.every(isStreamRecord);
 }
@@ -20,8 +20,8 @@ export interface RecordedBatch extends BatchRecord {
 }
 
 /**
- * By batch, by conversation, by call, by the beginning of a batch's id: the first that there is.
- * @throws UsageError where there is none, or several batches begin so.
+ * Finds records by batch, conversation, call, or prefix of a batch id: the first match.
+ * @throws UsageError without a match, or if several batches match the prefix.
  */
 export function findRecorded(archive: JournalArchive, id: string): readonly RecordedBatch[] {
   const found = find(archive, id);
@@ -45,7 +45,7 @@ function find(archive: JournalArchive, id: string): readonly RecordedBatch[] {
     .map((each) => ({ ...each, calls: each.calls.filter(({ callId }) => callId === id) }));
 }
 
-/** @throws UsageError where several batches begin so. */
+/** @throws UsageError if several batches match. */
 function beginningWith(archive: JournalArchive, prefix: string): readonly BatchRecord[] {
   if (prefix.length < 8) return [];
   const found = archive.batches({ prefix, limit: 6 });

@@ -7,7 +7,7 @@ import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
 import { defaultPlace, resolveSettings } from './resolve-settings.js';
 
-/** The options that say which journal is meant. */
+/** The options that select a journal. */
 export interface JournalChoice {
   readonly journal?: string;
   readonly root?: readonly string[];
@@ -15,9 +15,8 @@ export interface JournalChoice {
 }
 
 /**
- * The journal's file that was named, wherever that lies, or the one that a run would use; undefined when that was not
- * made yet.
- * @throws UsageError when a named one is not there.
+ * The named journal file, anywhere, or the default one; undefined if the default does not exist yet.
+ * @throws UsageError if a named one does not exist.
  */
 export function recordedJournal(
   options: JournalChoice,
@@ -29,7 +28,7 @@ export function recordedJournal(
   throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
 }
 
-/** The same for those who look at what is left of a journal, too, of which only the anchor may be there. */
+/** The same for commands that examine the remains of a journal, of which only the anchor may exist. */
 export function recordedOrLost(
   options: JournalChoice,
   context: Pick<CliContext, 'env' | 'stdio'>,
@@ -45,12 +44,12 @@ function placeOf(options: JournalChoice, context: Pick<CliContext, 'env'>): stri
   return defaultPlace(executor.root?.[0] ?? '.');
 }
 
-/** Opens a journal to look at it, and warns the person where it has lost something. @throws ToolError */
+/** Opens a journal for reading, and warns if it has lost records. @throws ToolError */
 export function openRecorded(path: string, { stdio }: Pick<CliContext, 'stdio'>): JournalArchive {
   return openArchive(path, (loss) => stdio.stderr.write(`toolexec: ${lossWarning(path, loss)}\n`));
 }
 
-/** For commands that look for something in it. @throws UsageError where there is none. */
+/** For commands that search a journal. @throws UsageError if there is none. */
 export function requireJournal(options: JournalChoice, context: Pick<CliContext, 'env'>): string {
   const place = recordedJournal(options, context);
   if (place !== undefined) return place;
@@ -58,8 +57,9 @@ export function requireJournal(options: JournalChoice, context: Pick<CliContext,
 }
 
 /**
- * For commands about all of it: before the first run that is nothing, which the person is told, and no mistake.
- * @throws UsageError when a named one is not there.
+ * For commands about a whole journal: before the first run there is none, which is reported and is not an
+ * error.
+ * @throws UsageError if a named one does not exist.
  */
 export function journalIfAny(
   options: JournalChoice,
@@ -74,9 +74,9 @@ const NO_JOURNAL =
   'There is no journal yet: nothing was run here. Name one with --journal, or the directory of the run with --root.';
 
 /**
- * For commands that work on what a run has recorded, and would make a journal where there is none.
+ * For commands that need earlier records, and would otherwise create a journal.
  * @param journal the file, as `resolveRun` gives it
- * @throws UsageError where there is none yet
+ * @throws UsageError if it does not exist yet
  */
 export function requireRecorded(journal: string, action: string): void {
   if (isRecorded(journal)) return;
@@ -93,7 +93,7 @@ export function describeMissing(journal: string): string {
 
 const REMEDY = 'Name the one of the run with --journal, or its directory with --root.';
 
-/** What is wrong with a journal's file is for the person to mend. @throws UsageError */
+/** Turns faults of a journal's file into usage errors. @throws UsageError */
 export async function readingJournal<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();

@@ -7,8 +7,8 @@ import { describeLeft } from './describe-left.js';
 import type { Display } from './display/display.js';
 
 /**
- * Before anything runs: settles what dead processes left, and lets the person decide about what waits in this
- * conversation. True when it waits still: then nothing new runs in it.
+ * Before any call runs: recovers calls of dead processes, and lets the person decide batches that wait in
+ * this conversation. True if one still waits: then no new call runs in it.
  */
 export async function recoverLeft(
   executor: Executor,
@@ -49,7 +49,7 @@ export async function recoverLeft(
   return waits;
 }
 
-/** It is of other directories, or of a process that lives: what comes of it is not known here. */
+/** It belongs to other directories, or to a living process: its outcome is not known here. */
 function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
   if (batch.calls.every(({ result }) => result !== undefined)) return false;
   display.note(
@@ -59,7 +59,7 @@ function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
   return true;
 }
 
-/** The decision may have been taken in another terminal meanwhile. */
+/** Another terminal may have decided meanwhile. */
 export async function decideUnlessDecided(
   executor: Executor,
   batchId: string,
@@ -72,7 +72,7 @@ export async function decideUnlessDecided(
   }
 }
 
-/** A journal that cannot be used is told by what is run next. */
+/** The next command reports an unusable journal. */
 async function recoverIfPossible(executor: Executor): Promise<readonly RecoveredBatch[]> {
   try {
     return await executor.recover();

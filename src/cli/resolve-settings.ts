@@ -13,14 +13,16 @@ import { UsageError } from './cli-context.js';
 import type { Display } from './display/display.js';
 import { createDisplay } from './display/display.js';
 
-/** The options of a command that say something about the configuration. */
+/** The command's options about the configuration. */
 export interface ConfigOptions {
   readonly root?: readonly string[];
   readonly config?: string;
   readonly parallel?: boolean;
 }
 
-/** Options of the command, environment, project, user and defaults as one. @throws ToolError `config_invalid` */
+/**
+ * Combines the command's options, environment, project, user and defaults. @throws ToolError `config_invalid`
+ */
 export function resolveSettings(options: ConfigOptions, { env }: Pick<CliContext, 'env'>): ResolvedConfig {
   const flags: Record<string, unknown> = {};
   if (options.root !== undefined) flags['tools.sandbox.allowed_roots'] = options.root;
@@ -33,7 +35,7 @@ export function resolveSettings(options: ConfigOptions, { env }: Pick<CliContext
   });
 }
 
-/** What the person should know of the configuration before anything runs: a setting that is not applied is told. */
+/** Notes about the configuration before anything runs: settings that are not applied are reported. */
 export function configNotes({ ignored, warnings }: ResolvedConfig): readonly string[] {
   const untrusted = ignored.map(
     ({ key, value, file, line, reason }) =>
@@ -56,13 +58,13 @@ function named({ externalTools }: { readonly externalTools: Configuration['exter
 }
 
 interface Planning {
-  /** For `createExecutor`: the world of `run`, without its journal. */
+  /** For `createExecutor`: the settings of `run`, without its journal. */
   readonly executor: ConfiguredOptions & ExternalSettings & { readonly journal: false };
-  /** Has told what there is to be told of the configuration. */
+  /** Has already reported the notes about the configuration. */
   readonly display: Display;
 }
 
-/** For commands that evaluate calls and run none. @throws UsageError, ToolError `config_invalid` */
+/** For commands that evaluate calls without running them. @throws UsageError, ToolError `config_invalid` */
 export function resolvePlanning(
   options: ConfigOptions & { readonly json?: boolean },
   context: CliContext,
@@ -75,7 +77,7 @@ export function resolvePlanning(
   return { executor: { ...executor, ...named({ externalTools }), sandbox, journal: false }, display };
 }
 
-/** The options of the command that say in which world calls run. */
+/** The command's options about the environment of calls. */
 interface WorldOptions extends ConfigOptions {
   readonly journal?: string;
 }
@@ -90,7 +92,7 @@ export interface ResolvedRun {
     };
   readonly parallel: boolean;
   readonly chat: NonNullable<Configuration['chat']>;
-  /** To be told before anything runs. */
+  /** Reported before anything runs. */
   readonly notes: readonly string[];
 }
 
@@ -104,7 +106,7 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
       ...executor,
       ...named({ externalTools }),
       root,
-      // A path is written as the person sees it; it has to lie inside a root all the same.
+      // People write paths as they see them; they must still lie inside a root.
       sandbox: { allowAbsolute: true, ...executor.sandbox },
       journal: { path: journalPlace(options.journal, root), ...journal },
       logger: lossLogger(context),
@@ -115,7 +117,7 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
   };
 }
 
-/** The results say what else there is to say. */
+/** The results report everything else. */
 function lossLogger({ stdio }: Pick<CliContext, 'stdio'>): Logger {
   return {
     debug: () => {},
@@ -128,8 +130,9 @@ function lossLogger({ stdio }: Pick<CliContext, 'stdio'>): Logger {
 }
 
 /**
- * Where the journal is kept: the named file, else `$XDG_STATE_HOME/toolexec/<hash of the first root>/journal.db`.
- * @throws UsageError when that lies inside a root: tools could rewrite what they have done.
+ * The journal's place: the named file, otherwise `$XDG_STATE_HOME/toolexec/<hash of the first
+ * root>/journal.db`.
+ * @throws UsageError if it lies inside a root, where tools could rewrite their own record.
  */
 export function journalPlace(named: string | undefined, roots: readonly string[]): string {
   if (named === '') throw new UsageError('Cannot keep a journal in "": name a file.');
@@ -145,7 +148,7 @@ export function journalPlace(named: string | undefined, roots: readonly string[]
   );
 }
 
-/** Where a run keeps it when none is named. */
+/** The default place. */
 export function defaultPlace(firstRoot: string): string {
   const hash = createHash('sha256').update(realPlace(firstRoot)).digest('hex').slice(0, 32);
   return join(stateDirectory(), 'toolexec', hash, 'journal.db');

@@ -8,7 +8,7 @@ import { resultAsTyped } from './display/as-typed.js';
 import type { Display } from './display/display.js';
 
 interface BatchAnswer {
-  /** One per call that was asked for, readable or not, in order. */
+  /** One per call of the response, readable or not, in order. */
   readonly results: readonly ToolResult[];
   readonly interrupted: boolean;
 }
@@ -20,15 +20,15 @@ interface BatchToRun extends BatchWatch {
 
 interface BatchWatch {
   readonly executor: Executor;
-  /** Calls that could not be read; each is answered in its place. */
+  /** Unreadable calls; each is answered in its place. */
   readonly errors: readonly ReadError[];
   readonly display: Display;
   readonly stdio: Stdio;
-  /** Ends the process; called when the person is out of patience and nothing of ours runs any more. */
+  /** Ends the process; called when the person does not want to wait and none of our processes runs. */
   readonly exitNow: () => void;
 }
 
-/** Runs a batch while showing it, and cancels it when the person says so. */
+/** Runs and displays a batch, and cancels it on request. */
 export async function runBatch(batch: BatchToRun): Promise<BatchAnswer> {
   const { executor, calls, errors, options } = batch;
   if (calls.length > 0) return watchBatch(() => executor.start(calls, options), batch);
@@ -36,7 +36,7 @@ export async function runBatch(batch: BatchToRun): Promise<BatchAnswer> {
   return { results: answerReadErrors([], errors), interrupted: false };
 }
 
-/** Shows a batch that is under way, and cancels it when the person says so. */
+/** Displays a running batch, and cancels it on request. */
 export async function watchBatch(
   start: () => BatchRun | Promise<BatchRun>,
   watch: BatchWatch,
@@ -80,16 +80,16 @@ async function follow(run: BatchRun, display: Display): Promise<readonly ToolRes
 const LEAVE_WITHIN_MS = 1000;
 
 async function leave(executor: Executor, exitNow: () => void): Promise<void> {
-  // Closing kills the commands that still run: leaving them behind would be no end at all.
+  // Closing kills running commands: leaving them would be no end.
   const patience = new Promise<void>((resolve) => systemClock.after(LEAVE_WITHIN_MS, resolve));
   await Promise.race([executor.close(), patience]);
   exitNow();
 }
 
 /**
- * Ctrl-C once cancels, twice ends at once. SIGTERM and SIGHUP count like Ctrl-C: a command that is left to itself by
- * a dying parent would go on.
- * @returns whether it happened, and a way to stop watching.
+ * Ctrl-C once cancels, twice ends at once. SIGTERM and SIGHUP count like Ctrl-C, because a command would
+ * outlive its parent.
+ * @returns whether it happened, and a function to stop watching.
  */
 export function watchInterrupts(
   stdio: Stdio,
@@ -104,7 +104,7 @@ export function watchInterrupts(
   return { happened: () => count > 0, stop };
 }
 
-/** A misspelt `--approve` would refuse the call that was meant, after others have run. @throws UsageError */
+/** A misspelled `--approve` would refuse the intended call after others have run. @throws UsageError */
 export function requireKnownIds(
   approve: readonly string[] | undefined,
   calls: readonly { readonly id?: string }[],
@@ -119,7 +119,7 @@ export function requireKnownIds(
   );
 }
 
-/** It waits for the person, so that its answer is not its last word. */
+/** It waits for the person, so its answer is not final. */
 export function isPutOff({ metadata }: ToolResult): boolean {
   return metadata.waits_for !== undefined;
 }

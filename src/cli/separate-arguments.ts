@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
 
 /**
- * Writes `--root a b FILE` as `FILE --root a b`. Left alone, an option that takes a list swallows the file behind
- * it. What a command's own arguments still miss is taken from the end of the last list that has more than one.
+ * Rewrites `--root a b FILE` as `FILE --root a b`: otherwise a list option takes the file too. Missing
+ * arguments of the command are taken from the end of the last list with more than one value.
  */
 export function separateArguments(words: readonly string[], command: Command): string[] {
   const end = words.indexOf('--');
@@ -13,7 +13,7 @@ export function separateArguments(words: readonly string[], command: Command): s
     const missing = command.registeredArguments.length - given;
     const taken = Math.min(Math.max(0, missing), Math.max(0, values.length - 1));
     if (taken === 0) continue;
-    // What was typed before the list stays before what is taken from it.
+    // Arguments typed before the list stay before those taken from it.
     positionals.splice(place, 0, ...values.splice(values.length - taken));
     break;
   }
@@ -23,7 +23,7 @@ export function separateArguments(words: readonly string[], command: Command): s
 interface TypedOption {
   readonly flag: string;
   readonly values: string[];
-  /** How many arguments of the command itself were typed before it. */
+  /** How many of the command's own arguments precede it. */
   readonly place: number;
 }
 
@@ -61,7 +61,7 @@ function findOption(flag: string, command: Command): Option | undefined {
   return command.options.find(({ long, short }) => flag === long || flag === short);
 }
 
-/** How many words an option takes at most. */
+/** The maximum number of values of an option. */
 function roomOf(option: Option | undefined): number {
   if (option?.variadic === true) return Number.POSITIVE_INFINITY;
   return option?.required === true || option?.optional === true ? 1 : 0;

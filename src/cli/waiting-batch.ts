@@ -9,12 +9,12 @@ import { isWireFormat, type WireFormat } from '../protocols/registry.js';
 import { UsageError } from './cli-context.js';
 import type { ModelResponse } from './read-input.js';
 
-/** What has to be known of a response to answer it in kind, however much later. */
+/** The data of a response that is needed to answer it later in its format. */
 export interface BatchOrigin {
   readonly format: WireFormat;
   readonly origins?: readonly CallOrigin[];
   readonly errors: readonly ReadError[];
-  /** Where the calls were to work, absolute; empty where that is not known. */
+  /** The roots of the calls, absolute; empty if unknown. */
   readonly roots: readonly string[];
 }
 
@@ -22,13 +22,13 @@ export function absolute(roots: readonly string[]): string[] {
   return roots.map((root) => resolve(root));
 }
 
-/** As the journal keeps it. */
+/** The journal's form. */
 export function toOrigin(
   { format, origins, errors }: Pick<ModelResponse, 'format' | 'origins' | 'errors'>,
   roots: readonly string[],
   more: JsonObject = {},
 ): JsonObject {
-  // All three are plain JSON by their own word.
+  // All three are plain JSON by declaration.
   const kept = {
     format,
     ...(origins === undefined ? {} : { origins }),
@@ -39,7 +39,7 @@ export function toOrigin(
   return kept as unknown as JsonObject;
 }
 
-/** What was kept; a program's own batches have nothing that we could read, and are answered in the native format. */
+/** Reads the stored data; a batch of another program has none and is answered in the native format. */
 export function readOrigin(kept: JsonObject | undefined): BatchOrigin {
   const { format, origins, errors, roots } = kept ?? {};
   return {
@@ -50,7 +50,7 @@ export function readOrigin(kept: JsonObject | undefined): BatchOrigin {
   };
 }
 
-/** Written by ourselves, a line above. */
+/** Written by the function above. */
 function isList<T>(value: JsonValue | readonly T[] | undefined): value is readonly T[] {
   return Array.isArray(value);
 }
@@ -61,10 +61,10 @@ interface Waiting {
 }
 
 /**
- * The id of the batch that a person means: by its id, by the conversation in which just one waits, or by a beginning
- * of its id that no other batch has. It need not wait any more: then deciding says so.
- * @param waiting what the person can decide about
- * @throws UsageError for a name that is nothing of this, or several things.
+ * Finds the batch that a person means: by its id, by a conversation with one waiting batch, or by a unique
+ * prefix. It need not wait any more: then the decision reports that.
+ * @param waiting the batches that the person can decide
+ * @throws UsageError for a name without a match, or with several
  */
 export async function findNamedBatch(
   named: string,

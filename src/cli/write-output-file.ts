@@ -5,8 +5,8 @@ import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
 
 /**
- * Writes a file that a person has named, whole or not at all, and says so; `-` is standard output.
- * @throws UsageError where there is something else, or the system refuses
+ * Writes a file that a person named, whole or not at all, and reports it; `-` is standard output.
+ * @throws UsageError if something else is there, or the system refuses
  */
 export async function writeOutputFile(file: string, text: string, stdio: CliContext['stdio']): Promise<void> {
   const { stdout, stderr } = stdio;

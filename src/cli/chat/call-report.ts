@@ -16,19 +16,19 @@ export interface ReportPlace {
   readonly journal: string;
 }
 
-/** Lines of the screen that stay for what is around an output. */
+/** Lines of the screen kept free around an output. */
 const AROUND_LINES = 10;
 const LEAST_LINES = 5;
-/** Of a flood of files so many have a line. */
+/** How many changed files have their own line. */
 const MOST_FILES = 20;
-/** The key with Ctrl that shows more of an output. */
+/** With Ctrl, this key shows more of an output. */
 export const MORE_KEY = 'o';
 
-/** What is below the line of a finished call: what its command printed, what it changed, how that is taken back. */
+/** The lines below a finished call: its output, its changes, and how to undo them. */
 export class CallReport {
   readonly #place: ReportPlace;
   readonly #effects = new Map<string, readonly Effect[]>();
-  /** Of the last output that did not fit: its lines, and how many of them were shown from the front. */
+  /** The last output that did not fit: its lines, and the number shown so far. */
   #rest: { readonly lines: readonly string[]; shown: number } | undefined;
 
   constructor(place: ReportPlace) {
@@ -39,7 +39,7 @@ export class CallReport {
     this.#effects.set(callId, plan.effects);
   }
 
-  /** @returns lines to be written below that of the call */
+  /** @returns the lines to write below the call */
   async completed(conversation: string, callId: string, result: ToolResult): Promise<string> {
     const effects = this.#effects.get(callId) ?? [];
     this.#effects.delete(callId);
@@ -71,7 +71,7 @@ export class CallReport {
     this.#rest = undefined;
     if (lines.length <= room) return lines.map(this.#draw);
     const left = lines.length - room;
-    // A failure is explained by what came right before it.
+    // A failure is explained by the output before it.
     this.#rest = { lines, shown: success ? room : 0 };
     if (success) return [...lines.slice(0, room).map(this.#draw), ...this.#leftLine(left)];
     return [this.#dim(`  … ${left} lines before: Ctrl-O shows all`), ...lines.slice(-room).map(this.#draw)];
@@ -115,7 +115,7 @@ function mayChange({ kind }: Effect): boolean {
   return kind !== 'read' && kind !== 'fetch';
 }
 
-/** As seen from here. */
+/** Relative to the current directory. */
 export function shownPath(path: string): string {
   return sanitize(relative(resolve('.'), resolve(path)), 'inline');
 }
@@ -140,7 +140,7 @@ const TODO_SIGNS: readonly (readonly [glyph: string, sign: string])[] = [
   ['⏳', '▸'],
 ];
 
-/** The list of steps: what the tool answers is the list itself. */
+/** The list of steps, which is the tool's answer. */
 function todoLines({ toolName, output, success }: ToolResult, palette: Palette): readonly string[] {
   if (toolName !== 'todo_write' || !success) return [];
   return output.split('\n').map((line) => {

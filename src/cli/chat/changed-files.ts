@@ -10,24 +10,24 @@ import { toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { readFileBytes } from '../../platform/fs/read-file-bytes.js';
 import { readWhole } from '../recorded-batches.js';
 
-/** A call of a conversation, and what it has left in files. */
+/** A call of a conversation and its file changes. */
 export interface ChangingCall {
   readonly callId: string;
   readonly toolName: string;
   readonly isUndone: boolean;
-  /** Of each file what was there and what came; without the parts of a picture that are no files. */
+  /** The old and new content of each file; picture parts that are not files are left out. */
   readonly parts: readonly FilePart[];
 }
 
 export type FilePart = PicturePart & { readonly kind: 'diff' | 'file' | 'unshown' };
 
-/** The tool of the journal's records of an undo. */
+/** The tool name of undo records in the journal. */
 const UNDO = 'undo';
 
-/** Of larger files it is only said that they changed. */
+/** For larger files, only the fact of a change is shown. */
 const MOST_BYTES = 1024 * 1024;
 
-/** The calls of a conversation that changed files, the newest first, as its journal has them. */
+/** The calls of a conversation that changed files, newest first, from its journal. */
 export async function changingCalls(
   journal: string,
   conversation: string,
@@ -53,7 +53,7 @@ export async function changingCalls(
   }
 }
 
-/** A journal that cannot be read is reported by what is run next. */
+/** The next command reports an unreadable journal. */
 function openQuietly(journal: string): JournalArchive | undefined {
   try {
     return glanceAtArchive(journal);
@@ -78,7 +78,7 @@ async function filesOf(
 
 const FILES: readonly PicturePart['kind'][] = ['diff', 'file', 'unshown'];
 
-/** What a command has changed: its old versions are kept, the new ones are what the files hold now. */
+/** The changes of a command: old versions are stored, new ones are the current files. */
 function filesOfTransaction(directory: string): readonly FilePart[] {
   const done = isTransactionDirectory(directory) ? concludeDone(directory) : undefined;
   if (done === undefined) return [];

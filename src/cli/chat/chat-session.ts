@@ -29,24 +29,24 @@ export interface SessionParts {
   readonly held: HeldConversations;
   /** The journal's file. */
   readonly journal: string;
-  /** Root, sandbox, journal: what stays as it is. */
+  /** The constant part: root, sandbox, journal. */
   readonly place: string;
   readonly createLoop: (choice: ModelChoice, conversation: string) => ToolLoop;
-  /** True: something of this conversation waits for the person, and nothing new runs in it. */
+  /** True if a batch of this conversation waits for the person; then no new call runs in it. */
   readonly settle: (conversation: string) => Promise<boolean>;
   /** Ends the process at once. */
   readonly leave: () => Promise<void>;
 }
 
-/** So much of what the person's own command printed is shown to the model. */
+/** How much output of the person's own command the model sees. */
 const MOST_CHARACTERS = 20_000;
 
-/** A conversation at a terminal: what the person says, and what the person asks of toolexec itself. */
+/** A conversation at a terminal: the person's messages and commands. */
 export class ChatSession {
   readonly #parts: SessionParts;
   #choice: ModelChoice;
   #loop: ToolLoop;
-  /** What the person's own commands printed, for the model with the next words. */
+  /** Output of the person's own commands, for the model's next message. */
   #seen: string[] = [];
   #isOver = false;
 
@@ -56,7 +56,7 @@ export class ChatSession {
     this.#loop = parts.createLoop(choice, conversation);
   }
 
-  /** Turn after turn, until the person ends it. */
+  /** Runs turn after turn until the person ends it. */
   async converse(first: string | undefined): Promise<ExitCode> {
     const { view, prompt, held } = this.#parts;
     this.#welcome();
@@ -184,7 +184,7 @@ export class ChatSession {
     }
     const providerOf = (model = ''): string => model.slice(0, model.indexOf('/'));
     const { model: before, baseUrl } = this.#choice;
-    // Another provider speaks another interface: the address of this one is none of its.
+    // The address belongs to the previous provider's interface.
     const isSame = baseUrl !== undefined && providerOf(before) === providerOf(named);
     const choice = { model: named, ...(isSame ? { baseUrl } : {}) };
     this.#loop = createLoop(choice, this.#loop.conversation);
@@ -219,7 +219,10 @@ export class ChatSession {
     await this.#begin();
   }
 
-  /** The person's own command: typing it is the consent; sandbox, denylist and command analysis hold as ever. */
+  /**
+   * Runs the person's own command. Typing it is the approval; sandbox, denylist and command analysis still
+   * apply.
+   */
   async #runShell(command: string): Promise<void> {
     const { executor, view, context, leave, report } = this.#parts;
     const call: ToolCall = { id: `typed_${randomUUID().slice(0, 8)}`, name: 'bash', args: { command } };
@@ -251,7 +254,7 @@ export class ChatSession {
   }
 }
 
-/** For the model, before the person's next words. */
+/** For the model, before the person's next message. */
 function describeTyped(command: string, { output, error }: ToolResult): string {
   const printed = output.length > MOST_CHARACTERS ? `${output.slice(0, MOST_CHARACTERS)}\n…` : output;
   const failed = error === undefined ? '' : `\n(${error.message})`;

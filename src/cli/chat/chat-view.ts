@@ -15,15 +15,15 @@ export interface ViewParts {
   readonly stdio: Stdio;
   readonly display: Display;
   readonly isJson: boolean;
-  /** For the model's words, where standard output is a terminal. */
+  /** Colours of the model's text, if standard output is a terminal. */
   readonly palette: Palette;
-  /** Undefined: only the lines of the display. */
+  /** Undefined: only the display's lines. */
   readonly report: CallReport | undefined;
-  /** A line of the person. Undefined: there is none any more. */
+  /** Reads a line from the person. Undefined at the end. */
   readonly ask: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** A turn as the person sees it: the model's words on standard output, everything else on standard error. */
+/** Shows a turn: the model's text on standard output, everything else on standard error. */
 export class ChatView {
   readonly display: Display;
   readonly #parts: ViewParts;
@@ -42,7 +42,7 @@ export class ChatView {
     return this.#waits;
   }
 
-  /** @param isShown whether the model's words are written as they come */
+  /** @param isShown whether the model's text is written as it arrives */
   async turn(loop: ToolLoop, text: string, leave: () => Promise<void>, isShown = false): Promise<LoopResult> {
     const { stdio } = this.#parts;
     const stop = new AbortController();
@@ -62,7 +62,7 @@ export class ChatView {
         if (event.type === 'text') say(words.push(event.text));
         await this.#show(event, loop.conversation);
         if (event.type === 'state' && event.state.kind === 'waiting') {
-          // The loop waits until all are submitted, and goes on meanwhile.
+          // The loop waits until all results are submitted, and continues meanwhile.
           void this.#takeResults(loop, event.state, stop);
         }
       }
@@ -74,7 +74,7 @@ export class ChatView {
     }
   }
 
-  /** A program that reads standard output gets the model's text as it is. */
+  /** A program that reads standard output gets the model's text unchanged. */
   #words(): MarkdownStream {
     const { stdio, palette } = this.#parts;
     if (stdio.stdout.isTerminal) return createMarkdown({ palette, columns: () => stdio.stdout.columns });
@@ -115,7 +115,7 @@ export class ChatView {
     }
   }
 
-  /** What the person should know about how a turn ended. */
+  /** Tells the person how a turn ended, if that matters. */
   conclude(result: LoopResult): void {
     const { stopReason, error, cutOff, results } = result;
     if (stopReason === 'cancelled') this.display.note('cancelled');
@@ -131,7 +131,7 @@ export class ChatView {
       stdio.stderr.write(`${palette.dim(describeUse(result))}\n`);
   }
 
-  /** Mode parse_only: what is pending, and its results as they are typed (D093). */
+  /** Mode parse_only: shows the pending calls and reads their results (D093). */
   async #takeResults(
     loop: ToolLoop,
     { calls }: LoopState & { readonly kind: 'waiting' },

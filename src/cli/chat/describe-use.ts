@@ -1,6 +1,6 @@
 import type { LoopResult } from '../../contract/loop.js';
 
-/** The line below a turn: its tokens, and what the model still takes. */
+/** The line below a turn: its tokens, and the remaining context. */
 export function describeUse({ usage, context }: Pick<LoopResult, 'usage' | 'context'>): string {
   const { inputTokens, outputTokens } = usage;
   const counted =

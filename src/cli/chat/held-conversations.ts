@@ -1,17 +1,17 @@
 import type { Executor } from '../../contract/executor.js';
 
-/** Under this name the journal lists the conversations, in the order in which they were begun or gone on with. */
+/** The journal entry that lists conversations, in order of their last use. */
 const LIST = 'toolexec:chat';
 const BEGUN = 'begun';
 const MOST_LISTED = 10;
 
 export interface HeldConversation {
   readonly id: string;
-  /** What the person said first. */
+  /** The person's first message. */
   readonly words: string;
 }
 
-/** The conversations that were held here, as the journal has them. */
+/** The earlier conversations of this journal. */
 export class HeldConversations {
   readonly #executor: Executor;
 
@@ -23,14 +23,14 @@ export class HeldConversations {
     await this.#executor.transcript(LIST).add(BEGUN, conversation);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async ids(): Promise<readonly string[]> {
     const begun = await this.#executor.transcript(LIST).read();
     const ids = begun.flatMap(({ content }) => (typeof content === 'string' ? [content] : []));
     return [...new Set(ids.toReversed())];
   }
 
-  /** Those in which something was said. The newest first. */
+  /** Those with a message, newest first. */
   async last(): Promise<readonly HeldConversation[]> {
     const found: HeldConversation[] = [];
     for (const id of await this.ids()) {
@@ -41,7 +41,7 @@ export class HeldConversations {
     return found;
   }
 
-  /** What was said first; undefined: nothing is recorded of it. */
+  /** The first message; undefined if none is recorded. */
   async wordsOf(conversation: string): Promise<string | undefined> {
     const entries = await this.#executor.transcript(conversation).read();
     if (entries.length === 0) return undefined;

@@ -6,7 +6,7 @@ const PROMPT = '› ';
 const GOES_ON = '… ';
 const HOW_TO_LEAVE = 'toolexec: press Ctrl-C again, or Ctrl-D, to leave\n';
 
-/** Where the person types: a line editor that remembers, and that no single Ctrl-C leaves. */
+/** The person's input line: an editor with history that a single Ctrl-C does not end. */
 export class PersonPrompt {
   readonly #stdio: Stdio;
   readonly #onControl: (letter: string) => string | undefined;
@@ -17,7 +17,10 @@ export class PersonPrompt {
     this.#onControl = onControl;
   }
 
-  /** What the person says; several lines where one ends with `\`. Undefined: the person leaves, or the terminal is gone. */
+  /**
+   * Reads the person's message, over several lines if a line ends with `\`. Undefined if the person leaves,
+   * or the terminal is gone.
+   */
   async ask(signal?: AbortSignal): Promise<string | undefined> {
     const stop = new AbortController();
     const end = (): void => stop.abort();

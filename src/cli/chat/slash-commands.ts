@@ -1,6 +1,6 @@
 import { nearestName } from '../../base/nearest-name.js';
 
-/** What the person can type besides words for the model. */
+/** The commands that a person can type. */
 export const SLASH_COMMANDS = {
   help: { takes: '', meaning: 'this list' },
   undo: {
@@ -19,12 +19,12 @@ export type SlashName = keyof typeof SLASH_COMMANDS;
 export type PersonLine =
   | { readonly kind: 'empty' }
   | { readonly kind: 'said'; readonly text: string }
-  /** `!command`: run by the person, in the sandbox. */
+  /** `!command`: the person runs it in the sandbox. */
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'slash'; readonly name: SlashName; readonly rest: string }
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** What a typed line is. A path that begins with a slash is words for the model. */
+/** Interprets a typed line. A path with a leading slash is a message for the model. */
 export function readPersonLine(line: string): PersonLine {
   const text = line.trim();
   if (text === '') return { kind: 'empty' };
@@ -43,7 +43,7 @@ export function readPersonLine(line: string): PersonLine {
   return { kind: 'unknown', message: `There is no /${name}. ${hint}` };
 }
 
-/** What a line may become with the tab key. */
+/** The completions of a line for the tab key. */
 export function completeSlash(line: string): readonly string[] {
   if (!line.startsWith('/')) return [];
   return Object.keys(SLASH_COMMANDS)

@@ -7,7 +7,7 @@ import { realPlace } from '../../platform/fs/probe-place.js';
 import { homeDirectory, systemName } from '../../platform/runtime/environment.js';
 import { checkBubblewrap, checkTransactions } from '../doctor/check-programs.js';
 
-/** How commands are contained here, for the person and for the model. */
+/** How commands are contained here, for the person and the model. */
 export interface Containment {
   /** A few words for the first line. */
   readonly brief: string;
@@ -15,7 +15,10 @@ export interface Containment {
   readonly whole: string;
 }
 
-/** Measured, not read from the configuration: bubblewrap is often installed and not allowed to build a sandbox. */
+/**
+ * Measured rather than read from the configuration: bubblewrap is often installed but not permitted to create
+ * a sandbox.
+ */
 export async function describeContainment(
   roots: readonly string[],
   configured: ConfiguredOptions['sandbox'] = {},
@@ -42,7 +45,7 @@ export async function describeContainment(
   };
 }
 
-/** What a model has to know of where it works, unless `--system` says it. */
+/** The facts about the environment that a model needs, unless `--system` replaces them. */
 export function defaultSystem(roots: readonly string[], containment: Containment): string {
   const [first = '.', ...others] = roots.map((root) => realPlace(resolve(root)));
   return [
@@ -60,10 +63,10 @@ export function defaultSystem(roots: readonly string[], containment: Containment
 const INSTRUCTIONS = 'AGENTS.md';
 const MOST_BYTES = 64 * 1024;
 
-/** What the project's `AGENTS.md` says, for the end of the system text. Undefined: there is none that can be read. */
+/** The project's `AGENTS.md` for the end of the system text. Undefined if it cannot be read. */
 export async function projectInstructions(root: string): Promise<string | undefined> {
   try {
-    // A link out of the root is not followed: what it names is none of the model's business.
+    // A link out of the root is not followed: its target is not for the model.
     const bytes = await createSandbox({ roots: [root] }).files.read(INSTRUCTIONS);
     const text = new TextDecoder().decode(bytes.subarray(0, MOST_BYTES));
     return `The project's ${INSTRUCTIONS}:\n\n${text}`;
@@ -73,7 +76,7 @@ export async function projectInstructions(root: string): Promise<string | undefi
   }
 }
 
-/** The first line at a terminal, without the model: where it works, how it is contained, where it is recorded. */
+/** The first line at a terminal, without the model: root, containment and journal. */
 export function describePlace(roots: readonly string[], journal: string, { brief }: Containment): string {
   const [first = '.', ...others] = roots;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;

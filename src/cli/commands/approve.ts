@@ -33,7 +33,7 @@ import { resolveRun } from '../resolve-settings.js';
 import { isPutOff, requireKnownIds, watchBatch } from '../run-batch.js';
 import { absolute, type BatchOrigin, findNamedBatch, readOrigin } from '../waiting-batch.js';
 
-/** What `approve` takes, as commander hands it over. */
+/** The options of `approve`, in commander's form. */
 interface ApproveOptions extends Omit<BatchOptions, 'dryRun'>, ModelChoice {
   readonly approve?: readonly string[];
   readonly format?: HistoryFormat;
@@ -76,7 +76,7 @@ export const define: DefineCommand = (command, context, finish) => {
   });
 };
 
-/** `toolexec approve`: decides about a batch that was put off, and answers as `run` would have. */
+/** `toolexec approve`: decides a deferred batch, and answers like `run`. */
 export async function approveBatch(
   named: string,
   options: ApproveOptions,
@@ -132,7 +132,7 @@ export async function approveBatch(
   }
 }
 
-/** @throws ToolError `already_decided`, `bad_args` for one that does not wait for approval. */
+/** @throws ToolError `already_decided`, `bad_args` for a batch that does not wait for approval. */
 async function findDeferred(
   named: string,
   journal: Journal,
@@ -144,7 +144,7 @@ async function findDeferred(
   return { id, origin: readOrigin(kept), model: rememberedModel(kept) };
 }
 
-/** Elsewhere the same calls would touch other files. */
+/** With other roots the same calls would touch other files. */
 function requireRoots(planned: readonly string[], here: readonly string[]): void {
   if (planned.length === 0 || planned.join('\0') === here.join('\0')) return;
   const roots = planned.map((root) => JSON.stringify(root)).join(' ');

@@ -43,7 +43,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec call`: one tool by hand. A call of its own every time, so that it always runs. */
+/** `toolexec call`: runs one tool by hand, as a new call each time. */
 export async function callTool(
   name: string,
   json: string | undefined,
@@ -94,12 +94,12 @@ async function readArguments(
 ): Promise<JsonObject> {
   const fromStdin = json === '-' || (json === undefined && !stdio.stdin.isTerminal);
   const text = fromStdin ? (await readSource('-', stdio)).text : (json ?? '');
-  // Many tools can do without arguments.
+  // Many tools need no arguments.
   if (text.trim() === '' && json !== '') return {};
   return parseArguments(text);
 }
 
-/** As it is, so that a file can be copied this way; a terminal gets its line end. */
+/** Unchanged, so that a file can be copied this way; a terminal gets a final line end. */
 function writeOutput(out: TextOutput, result: ToolResult): void {
   const output = outputInWords(result);
   const needsEnd = out.isTerminal && output !== '' && !output.endsWith('\n');

@@ -73,7 +73,7 @@ ${EXIT_CODES_HELP}`,
     .option('--resume [id]', 'go on with a conversation; without ID with the last one')
     .option('--conversation <id>', 'the name of a new conversation (default: made up)')
     .option('--print', 'one turn: the answer on standard output, and nothing is asked for further')
-    // An option of `run` that has no meaning here: the answer to it says why.
+    // An option of `run` without a meaning here: the error explains that.
     .addOption(new Option('--again').hideHelp());
   addRunOptions(addFormatOption(addBatchOptions(addModelOptions(command, 'the model')), FORMAT_HELP)).action(
     async (prompt: string | undefined, options: ChatOptions) => {
@@ -119,7 +119,7 @@ export async function chat(
   const asker = chooseAsker(stdio, env);
   await using executor = await openExecutor({
     ...settled.executor,
-    // A batch that was left half done may hold a sub-agent.
+    // An unfinished batch may contain a sub-agent.
     agents: modelAgents({ model }),
     ...(approver === undefined ? {} : { approver: holding(display, approver) }),
     ...(asker === undefined ? {} : { asker: holding(display, asker) }),
@@ -179,7 +179,7 @@ export async function chat(
 
 const LEAVE_WITHIN_MS = 1000;
 
-/** Only a person in front of a terminal sees what calls printed and changed, and has keys. */
+/** Only a terminal shows the output and changes of calls, and has keys. */
 function createView(
   settled: ResolvedRun,
   options: ChatOptions,
@@ -202,7 +202,7 @@ function createView(
   };
 }
 
-/** What stands before the conversation: the file of `--system`, or what is known of this place. */
+/** The system text: the file of `--system`, or the known facts about this environment. */
 async function systemOf(
   { system }: ChatOptions,
   { executor, chat: { agentsFile = false } }: ResolvedRun,
@@ -259,7 +259,7 @@ function codeOf({ stopReason, results }: LoopResult): ExitCode {
   if (stopReason === 'cancelled') return exitCodeOf([], true);
   if (results.some(isPutOff)) return exitCodeOf([], false, true);
   const unasked = results.filter(({ error }) => error?.code === 'approval_unavailable');
-  // A failed call is a part of the work; an answer that does not come is a failure.
+  // A failed call is part of the work; a missing answer is a failure.
   if (unasked.length > 0) return exitCodeOf(unasked, false);
   return stopReason === 'end' ? 0 : 1;
 }

@@ -17,18 +17,18 @@ export interface Candidate {
 
 export interface Completion {
   readonly candidates: readonly Candidate[];
-  /** What the shell itself shall offer besides. */
+  /** The additional candidates that the shell provides. */
   readonly places: 'none' | 'files' | 'directories';
 }
 
-/** What cannot be told from the commands alone. */
+/** Names that the commands themselves do not contain. */
 export interface Names {
   tools(): readonly Candidate[];
 }
 
 const NOTHING: Completion = { candidates: [], places: 'none' };
 
-/** What can stand for the last word, which may be unfinished or empty. */
+/** The candidates for the last word, which may be incomplete or empty. */
 export function complete(program: Command, split: readonly string[], names: Names): Completion {
   const words = withoutSigns(split);
   const typed = words.at(-1) ?? '';
@@ -41,7 +41,7 @@ export function complete(program: Command, split: readonly string[], names: Name
   }
   if (awaiting !== undefined && !typed.startsWith('-')) {
     const values = valuesOf(awaiting, names);
-    // A list may end at any word, so what comes after it is offered as well.
+    // A list may end at any word, so the next argument's candidates are offered too.
     return awaiting.variadic
       ? join(prefixed(values, typed), argument(command, positionals, typed, names))
       : prefixed(values, typed);
@@ -50,7 +50,7 @@ export function complete(program: Command, split: readonly string[], names: Name
   return argument(command, positionals, typed, names);
 }
 
-/** Bash hands `--format=x` over as three words. */
+/** Bash passes `--format=x` as three words. */
 function withoutSigns(words: readonly string[]): readonly string[] {
   return words.at(-1) === '=' ? [...words.slice(0, -1), ''] : words.filter((word) => word !== '=');
 }
@@ -68,7 +68,7 @@ function descend(command: Command, words: readonly string[]): { command: Command
   return inner === undefined ? { command, rest: words } : descend(inner, rest);
 }
 
-/** Which option waits for a value, and how many arguments of its own the command has. */
+/** The option that waits for a value, and the number of the command's own arguments. */
 function readWords(command: Command, words: readonly string[]): { awaiting?: Option; positionals: number } {
   let awaiting: Option | undefined;
   let positionals = 0;
@@ -94,7 +94,7 @@ function findOption(command: Command, flag: string): Option | undefined {
   return command.options.find(({ long, short }) => flag === long || flag === short);
 }
 
-/** The name in the brackets says what is meant: `<file>`, `<dir...>`, `<tool>`. */
+/** The name in brackets shows the kind of value: `<file>`, `<dir...>`, `<tool>`. */
 function valuesOf(taker: Option | Argument, names: Names): Completion {
   const { argChoices } = taker;
   if (argChoices !== undefined) {
@@ -125,7 +125,7 @@ function prefixed({ candidates, places }: Completion, typed: string, put = ''): 
     candidates: candidates
       .filter(({ value }) => value.startsWith(typed))
       .map(({ value, description }) => ({ value: `${put}${value}`, description })),
-    // `--config=…`: the shells complete paths of whole words only.
+    // `--config=…`: shells only complete paths of whole words.
     places: put === '' ? places : 'none',
   };
 }
@@ -146,7 +146,7 @@ const NAMES: Names = {
 };
 
 /**
- * Answers a shell's completion script: a line for each candidate, its description behind a tab, and at the end a
+ * Answers a shell's completion script: one line per candidate, with its description after a tab, and a last
  * line `:files`, `:directories` or `:none`.
  */
 export function writeCompletions(program: Command, words: readonly string[], out: TextOutput): void {

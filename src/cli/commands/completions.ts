@@ -21,8 +21,8 @@ export const define: DefineCommand = (command, context, finish) => {
 };
 
 /*
- * Each script hands over the words as the shell has split them, one argument a word, and evaluates nothing: what
- * stands on an unfinished command line must not run because the person pressed the tab key.
+ * Each script passes the words as the shell has split them and evaluates nothing: an incomplete command line
+ * must not run because of the tab key.
  */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for toolexec

@@ -24,7 +24,7 @@ import {
   GIT,
 } from '../doctor/check-programs.js';
 
-/** What `doctor` takes, as commander hands it over. */
+/** The options of `doctor`, in commander's form. */
 interface DoctorOptions {
   readonly config?: string;
   readonly journal?: string;
@@ -49,7 +49,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec doctor`: what works on this machine, and what to install for the rest. */
+/** `toolexec doctor`: the features that work on this machine, and how to get the others. */
 export async function examineMachine(options: DoctorOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env, version } = context;
   const checks = await runChecks(options, context);
@@ -94,7 +94,7 @@ function defined(env: CliContext['env']): Record<string, string> {
   );
 }
 
-/** What a doctor found, for people: what is well on one line, what is not with its cost and its remedy. */
+/** The checks for people: passed ones in one line, others with their consequence and remedy. */
 function describeChecks(checks: readonly Check[], palette: Palette): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const marks = { ok: palette.green('✓'), missing: palette.yellow('!'), broken: palette.red('✗') };

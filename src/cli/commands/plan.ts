@@ -33,7 +33,7 @@ export const define: DefineCommand = (command, context, finish) => {
   });
 };
 
-/** `toolexec plan`: what `run` would do with the same options. Opens no journal, asks no person. */
+/** `toolexec plan`: what `run` would do with the same options. Opens no journal and asks no question. */
 export async function planResponse(
   source: string | undefined,
   options: ResponseOptions,
@@ -41,7 +41,7 @@ export async function planResponse(
 ): Promise<ExitCode> {
   const { stdio, env } = context;
   const { executor: resolved, notes } = resolveRun(options, context);
-  // A journal of its own, in memory: `run` has one, and says of what it keeps that it can be undone.
+  // A separate journal in memory: `run` has one, and reports that its changes can be undone.
   const { journal: _, ...settings } = resolved;
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of notes) display.note(note);
@@ -72,7 +72,7 @@ export async function planResponse(
   return 0;
 }
 
-/** Every call that was asked for has its place, also one that cannot be read. */
+/** Every call has its place in the plan, even an unreadable one. */
 function withReadErrors(plan: Plan, { errors }: ModelResponse): Plan {
   const calls = [...plan.calls];
   const ordered = [...errors].sort((one, other) => one.index - other.index);

@@ -20,7 +20,7 @@ import { readSource } from '../read-input.js';
 import type { JournalChoice } from '../recorded-journal.js';
 import { recordedJournal } from '../recorded-journal.js';
 
-/** What `repair` takes, as commander hands it over. */
+/** The options of `repair`, in commander's form. */
 interface RepairCommandOptions extends JournalChoice {
   readonly conversation?: string;
   readonly format?: HistoryFormat;
@@ -59,7 +59,9 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec repair`: a conversation in, the same one sound out. @throws UsageError when it is none. */
+/**
+ * `toolexec repair`: reads a conversation and writes it in valid form. @throws UsageError if it is not one.
+ */
 export async function repairConversation(
   source: string | undefined,
   options: RepairCommandOptions,
@@ -69,7 +71,7 @@ export async function repairConversation(
   const journal = recordedJournal(options, context);
   const { name, text } = await readSource(source, context.stdio, true);
   const { history, changes } = await repair(name, text, journal, options);
-  // A terminal is not to be driven by what it is shown.
+  // Untrusted text must not control a terminal.
   stdout.write(
     stdout.isTerminal ? `${toSafeJson(JSON.parse(history.replace(/^\ufeff/, '')), 2)}\n` : history,
   );
@@ -112,9 +114,9 @@ interface RecordedResults {
 }
 
 /**
- * Looks results up in a journal's file: of one conversation; or, where that is not known, of all that hold a call of
- * that id, name and arguments. A made-up id names no call: every call of the conversation that a made-up id was given,
- * with that name and these arguments, may be meant. The result is given only if all that may be meant have the same.
+ * Looks up results in a journal's file: in one conversation, or, if that is not known, in all with a call of
+ * that id, name and arguments. A made-up id names no call: every call of the conversation with a made-up id,
+ * that name and these arguments may be meant. Then a result is returned only if all of them have the same.
  */
 function findRecorded(path: string, conversation: string | undefined): RecordedResults {
   const journal = openJournal(path);
@@ -125,7 +127,7 @@ function findRecorded(path: string, conversation: string | undefined): RecordedR
       const found: (ToolResult | undefined)[] = [];
       for (const name of names) {
         const record = await journal.find(name, callId);
-        // Where the call of this id has no result, or is another, that of another conversation may have one.
+        // If the call with this id has no result, or differs, a call of another conversation may match.
         const named = record?.result === undefined ? [] : [record];
         const meant = madeUp ? [...named, ...(await findMadeUp(journal, name))] : named;
         for (const one of meant) {
@@ -134,7 +136,7 @@ function findRecorded(path: string, conversation: string | undefined): RecordedR
         }
       }
       const [first, ...rest] = found;
-      // What comes back with another answer, or without one, names no call in particular.
+      // With different answers, or a missing one, the id does not identify a call.
       return rest.every((other) => isSameAnswer(first, other)) ? first : undefined;
     },
     close: async () => journal.close(),

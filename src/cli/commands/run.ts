@@ -41,7 +41,7 @@ export const define: DefineCommand = (command, context, finish) => {
   });
 };
 
-/** `toolexec run`: the calls of a response in, their results out, in kind. */
+/** `toolexec run`: reads the calls of a response and writes their results in its format. */
 export async function runResponse(
   source: string | undefined,
   options: ResponseOptions,
@@ -65,7 +65,7 @@ export async function runResponse(
   const isReal = options.dryRun !== true && (resolved.executor.mode ?? 'enabled') === 'enabled';
   const waits =
     isReal && (await recoverLeft(executor, conversation, display, resolved.executor.journal.path, context));
-  // The same bytes are the same delivery, also where the response gives its calls no ids.
+  // The same bytes are the same delivery, even if the calls have no ids.
   const runOptions = { ...toRunOptions(options, resolved, response), conversation, turn };
   if (resolved.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
@@ -94,7 +94,7 @@ export async function runResponse(
     exitNow: () => exitNow(exitCodeOf([], true)),
   });
   const { format = response.format } = options;
-  // How calls stood in their response says nothing in another format.
+  // The origins of calls do not apply to another format.
   const written =
     format === response.format ? writeResults(format, results, response) : writeResults(format, results);
   writeJson(stdio.stdout, written);
@@ -102,7 +102,7 @@ export async function runResponse(
   return exitCodeOf(results, interrupted, waits || results.some(isPutOff));
 }
 
-/** What the model said beside its calls belongs to the record (D081). */
+/** The record includes the model's text next to its calls (D081). */
 function withMessage({ format, text }: ModelResponse): Pick<RunOptions, 'message'> {
   const message = readMessage(format, text);
   return message === undefined ? {} : { message };
@@ -124,7 +124,7 @@ function toRunOptions(
   };
 }
 
-/** Mode parse_only (D013, D093): what waits to be answered by hand, and how. */
+/** Mode parse_only (D013, D093): the calls to answer by hand, and how. */
 function notePending(
   calls: readonly ToolCall[],
   roots: readonly string[] | undefined,
@@ -137,7 +137,7 @@ function notePending(
   }
 }
 
-/** For a POSIX shell. */
+/** Quoted for a POSIX shell. */
 function quoted(text: string): string {
   return /^[A-Za-z0-9_./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,7 +9,7 @@ import { openExecutor } from '../open-executor.js';
 import { requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
 
-/** What `undo` takes, as commander hands it over. */
+/** The options of `undo`, in commander's form. */
 interface UndoCallOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -43,7 +43,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec undo`: puts back what a call changed in files; 1 where something stays as it is. */
+/** `toolexec undo`: restores the files that a call changed; exit code 1 if some were not restored. */
 export async function undoCall(
   callId: string,
   options: UndoCallOptions,
@@ -64,7 +64,7 @@ export async function undoCall(
     return report.skipped.length === 0 ? 0 : 1;
   } catch (error) {
     if (!isToolError(error)) throw error;
-    // What the file system refused is no mistake of usage.
+    // A refusal of the file system is not a usage error.
     if (error.code === 'execution_failed') {
       stdio.stderr.write(`toolexec: ${sanitize(error.message, 'inline')}\n`);
       return 1;

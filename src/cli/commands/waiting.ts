@@ -10,7 +10,7 @@ import type { JournalChoice } from '../recorded-journal.js';
 import { describeMissing, isRecorded, readingJournal } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
 
-/** What `waiting` takes, as commander hands it over. */
+/** The options of `waiting`, in commander's form. */
 interface ListWaitingOptions extends JournalChoice {
   readonly conversation?: string;
   readonly json?: boolean;
@@ -37,7 +37,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec waiting`: the deferred approvals of a journal, and how each is decided. */
+/** `toolexec waiting`: the deferred approvals of a journal, and how to decide each. */
 export async function listWaiting(options: ListWaitingOptions, context: CliContext): Promise<ExitCode> {
   const { stdout, stderr } = context.stdio;
   const resolved = resolveRun(options, context).executor;

@@ -12,7 +12,7 @@ import { JournalChanges } from '../watch/journal-changes.js';
 import { WaitingQuestions } from '../watch/waiting-questions.js';
 import { createJsonView, WatchLines, type WatchView } from '../watch/watch-view.js';
 
-/** What `watch` takes, as commander hands it over. */
+/** The options of `watch`, in commander's form. */
 interface WatchOptions extends JournalChoice {
   readonly conversation?: string;
   readonly ask: boolean;
@@ -41,7 +41,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec watch`: what a journal says that happens, and the decisions that it waits for. */
+/** `toolexec watch`: the events in a journal, and the decisions it waits for. */
 export async function watchJournal(options: WatchOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env } = context;
   const { resolved, problem } = resolveWatched(options, context);
@@ -75,12 +75,12 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
   stopListening();
   const isCut = await end(questions, view, stdio);
   files.close();
-  // What has come of that.
+  // Shows the effect of a decision.
   if (questions !== undefined) follower.look();
   return isCut ? 130 : 0;
 }
 
-/** A journal inside of a root can be looked at, wherever it lies; nothing can be run with it. */
+/** A journal inside a root can be watched, but no call can run with it. */
 function resolveWatched(
   { journal: named, ...options }: WatchOptions,
   context: CliContext,
@@ -100,7 +100,7 @@ function resolveWatched(
   }
 }
 
-/** Waits for what runs here. True where the person would not. */
+/** Waits for running calls. True if the person does not want to wait. */
 async function end(
   questions: WaitingQuestions | undefined,
   view: WatchView,
@@ -140,10 +140,10 @@ class Follower {
     this.#changes = new JournalChanges(conversation);
   }
 
-  /** Shows what is new. @throws UsageError where it is no journal from the beginning. */
+  /** Shows new events. @throws UsageError if it is not a journal from the start. */
   look(): void {
     if (!isRecorded(this.#path)) {
-      // Whatever is made there now is another journal, and all of it is new.
+      // A new file there is another journal, and all of it is new.
       this.#changes = new JournalChanges(this.#conversation, true);
       this.#hasLooked = true;
       return;
@@ -156,7 +156,7 @@ class Follower {
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       if (!this.#hasLooked) throw new UsageError(problem, { cause: error });
-      // Another process may have it for itself for a moment: the next look tries again.
+      // Another process may have exclusive access for a moment: the next look tries again.
       if (this.#problem !== problem) this.#view.note(problem);
       this.#problem = problem;
     } finally {

@@ -1,7 +1,10 @@
 import { CONFIG_KEYS } from '../../config/config-keys.js';
 import type { ToolResult } from '../../contract/call.js';
 
-/** Messages of the library name options by their path in `createExecutor`'s; these are typed otherwise, or not at all. */
+/**
+ * Library messages name options by their path in `createExecutor`'s options; these have another name in the
+ * command, or none.
+ */
 const PHRASES: readonly (readonly [library: string, command: string])[] = [
   [', or give the option apiKey', ''],
   [': use the option headers', ''],
@@ -21,13 +24,13 @@ const PHRASES: readonly (readonly [library: string, command: string])[] = [
   ],
 ];
 
-/** A message of the library in the command's words: options by their keys in `toolexec.toml`, or as `--…`. */
+/** Rewrites a library message for the command: options by their keys in `toolexec.toml`, or as `--…`. */
 export function asTyped(message: string): string {
   const phrased = PHRASES.reduce((text, [library, command]) => text.replaceAll(library, command), message);
   return phrased.replaceAll(OPTION_PATH, (path) => KEYS.get(path.replace(/^options\./, '')) ?? path);
 }
 
-/** A result with its hint in the command's words. */
+/** A result with its hint rewritten for the command. */
 export function resultAsTyped(result: ToolResult): ToolResult {
   if (result.success || result.error.hint === undefined) return result;
   return { ...result, error: { ...result.error, hint: asTyped(result.error.hint) } };

@@ -9,7 +9,7 @@ import type { Paint, Palette } from './terminal-text.js';
 
 /**
  * `✓` it ran and succeeded, `✗` it ran and failed, or may have, `⊘` it never ran.
- * @param summary what the call was to do, safe to be shown; left out where a line above says it
+ * @param summary the purpose of the call, safe to show; left out if a line above shows it
  */
 export function describeResult(result: ToolResult, palette: Palette, summary = ''): string {
   const { error } = result;
@@ -26,14 +26,14 @@ export function describeResult(result: ToolResult, palette: Palette, summary = '
   return `${palette.red('✗')} ${name} ${took}${replayed} ${how}${why}${kept}`;
 }
 
-/** It ran, and was stopped: what a sandbox has dropped of it counts as not executed, and it ran all the same. */
+/** It ran and was stopped. If the sandbox dropped its changes it counts as not executed, although it ran. */
 function wasStopped({ error, executionTimeMs }: ToolResult): boolean {
   return (error?.code === 'cancelled' || error?.code === 'timeout') && executionTimeMs > 0;
 }
 
 export function describeName({ toolName, callId }: Pick<ToolEvent, 'toolName' | 'callId'>): string {
   const id = inline(callId, 'no id');
-  // An id is the model's: one that holds more than ids do could pass for something else.
+  // An id comes from the model: unusual characters could look like something else.
   return `${inline(toolName, '(no name)')} (${/^[A-Za-z0-9_-]*$/.test(callId) ? id : JSON.stringify(id)})`;
 }
 
@@ -55,8 +55,8 @@ export function describeDuration(ms: number): string {
 }
 
 /**
- * A plan for people: a few lines a call.
- * @param draw what there is to see of a call that would be asked about, as lines
+ * A plan for people: a few lines per call.
+ * @param draw the details of a call that would be asked about, as lines
  */
 export function describePlan(
   { calls }: Plan,
@@ -100,7 +100,7 @@ export type RecordedOutcome =
   | 'running'
   | 'queued';
 
-/** What became of a recorded call, in a word. */
+/** The outcome of a recorded call in a word. */
 export function outcomeOf({ state, result, startedAt }: RecordedState): RecordedOutcome {
   if (result === undefined) return state === 'running' ? 'running' : 'queued';
   if (result.error === undefined) return 'ok';

@@ -9,18 +9,18 @@ import { createProgressLines, type ProgressSettings } from './progress-lines.js'
 import type { Palette } from './terminal-text.js';
 import { createPalette, toSafeJson } from './terminal-text.js';
 
-/** What is seen on standard error while a batch runs. */
+/** The output on standard error while a batch runs. */
 export interface Display {
   event(event: ToolEvent): void;
-  /** Something to know about the whole. */
+  /** Shows a note about the whole batch. */
   note(message: string): void;
-  /** Leaves the screen to a question until the function that it gives is called: what comes meanwhile is shown then. */
+  /** Leaves the screen to a question until the returned function is called; later output is shown then. */
   hold(): () => void;
-  /** The batch is over. */
+  /** Ends the display after the batch. */
   end(): void;
 }
 
-/** The display that suits standard error: a terminal with a person in front of it, a file, a program. */
+/** The display for the kind of standard error: a terminal with a person, a file, or a program. */
 export function createDisplay(
   out: TextOutput,
   json: boolean,
@@ -34,12 +34,15 @@ export function createDisplay(
     : createPlainDisplay(out, palette);
 }
 
-/** Continuous integration: there may be a terminal, with no person in front of it. */
+/** In continuous integration there may be a terminal without a person. */
 export function isAutomated(env: Readonly<Record<string, string | undefined>>): boolean {
   return env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
 }
 
-/** For programs: one event a line, as the library gives them, with hints in the command's words; a note is `{"type":"note","message":…}`. */
+/**
+ * For programs: one event per line, as in the library, with hints rewritten for the command; a note is
+ * `{"type":"note","message":…}`.
+ */
 function createJsonDisplay(out: TextOutput): Display {
   const line = (value: unknown): void => out.write(`${toSafeJson(value)}\n`);
   return {
@@ -51,13 +54,13 @@ function createJsonDisplay(out: TextOutput): Display {
   };
 }
 
-/** For files, pipes and machines: a line when a call starts, and one when it ends. */
+/** For files, pipes and machines: one line when a call starts, and one when it ends. */
 function createPlainDisplay(out: TextOutput, palette: Palette): Display {
   const summaries = new Map<string, string>();
   const line = (text: string): void => out.write(`${text}\n`);
   return {
     event(event) {
-      // A second call with this id runs nothing, and has no summary: the first one keeps its own.
+      // A second call with this id does not run and has no summary: the first one keeps its own.
       if (event.type === 'planned' && event.plan.summary !== '')
         summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
       if (event.type === 'started') {
@@ -74,7 +77,7 @@ function createPlainDisplay(out: TextOutput, palette: Palette): Display {
 const nothing = (): void => {};
 
 /**
- * What the person should know of the whole, besides the results themselves.
+ * Tells the person facts about the whole batch beyond the results.
  * @param consent the options of this command that decide in advance
  */
 export function noteResults(
@@ -105,7 +108,7 @@ export function noteResults(
   }
 }
 
-/** What the person can do about failures, each once; about what waits and needs approval the notes below say it. */
+/** Remedies for failures, each once; the notes below cover waiting calls. */
 function hintsOf(results: readonly ToolResult[]): ReadonlySet<string> {
   const failed = results.filter(
     ({ error, metadata }) => error?.hint !== undefined && metadata.waits_for === undefined,

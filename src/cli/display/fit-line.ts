@@ -4,16 +4,16 @@ import { toPieces, toWords, widthOf } from '../../terminal/visible-text.js';
 import { cut, describeResult } from './describe-call.js';
 import type { Palette } from './terminal-text.js';
 
-/** Of a line that a program has printed only so much is looked at. */
+/** How much of a program's output line is read. */
 const LONGEST = 2000;
 
-/** A line of output as a terminal would have left it: a bar of progress goes back to its front again and again. */
+/** A line as a terminal would show it: a progress bar returns to its start again and again. */
 export function asLeft(line: string): string {
   const left = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
   return sanitize(left.slice(-LONGEST), 'inline').trimEnd();
 }
 
-/** The beginning that fits, with an ellipsis where that is not all. */
+/** The prefix that fits, with an ellipsis if it was cut. */
 export function cutToWidth(text: string, columns: number): string {
   const [first = '', ...rest] = toPieces(text, columns);
   if (rest.length === 0) return first;
@@ -21,16 +21,16 @@ export function cutToWidth(text: string, columns: number): string {
   return `${shorter}…`;
 }
 
-/** Columns that a line takes; colours take none. */
+/** The width of a line; colours take none. */
 export function visibleWidth(line: string): number {
   return widthOf(line.replaceAll(/\u001b\[[0-9]+m/g, ''));
 }
 
-/** A line that is too long, broken between words; what does not fit goes on in lines that begin with `hang`. */
+/** Wraps a long line between words; continued lines start with `hang`. */
 export function foldLine(line: string, columns: number, hang = '  '): readonly string[] {
   if (visibleWidth(line) <= columns) return [line];
   const colours: string[] = [];
-  // A colour stands as a mark meanwhile, which has no width either: it is broken with its word.
+  // A colour is temporarily a mark without width, so it moves with its word.
   const marked = line.replaceAll(/\u001b\[[0-9]+m/g, (code) => {
     colours.push(code);
     return String.fromCodePoint(FIRST_MARK + colours.length - 1);
@@ -42,7 +42,7 @@ export function foldLine(line: string, columns: number, hang = '  '): readonly s
   );
 }
 
-/** Variation selectors: what is shown holds none, and a line of ours has fewer colours than these are. */
+/** Variation selectors: shown text contains none, and our lines have fewer colours. */
 const FIRST_MARK = 0xe0100;
 const MARKS = /[\u{e0100}-\u{e01ef}]/gu;
 

@@ -6,7 +6,7 @@ import { isInternal } from '../recorded-batches.js';
 interface OfBatch {
   readonly batch: string;
   readonly conversation: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -15,9 +15,9 @@ interface OfCall extends OfBatch {
   readonly toolName: string;
 }
 
-/** What a journal says that happened, in the order in which it happened. */
+/** An event in a journal. Events are in order. */
 export type JournalChange =
-  /** A batch was recorded. `earlier`: before the watch began, and it was not at its end. */
+  /** A batch was recorded. `earlier`: before the watch began, and still unfinished. */
   | (OfBatch & {
       readonly type: 'batch';
       readonly earlier?: true;
@@ -26,7 +26,7 @@ export type JournalChange =
     })
   | (OfCall & { readonly type: 'started'; readonly call: CallRecord })
   | (OfCall & { readonly type: 'completed'; readonly call: CallRecord; readonly repeated?: true })
-  /** It waits for the person: for approval, or for a word about what a crash left half done. */
+  /** It waits for the person: for approval, or for a decision about unfinished calls. */
   | (OfBatch & { readonly type: 'waiting'; readonly why: string; readonly record: BatchRecord })
   | (OfBatch & {
       readonly type: 'decided';
@@ -37,19 +37,19 @@ export type JournalChange =
 
 interface OpenBatch {
   readonly record: BatchRecord;
-  /** How often it was decided about, as far as that is told. */
+  /** The number of decisions reported so far. */
   decisions: number;
-  /** By place in the batch. */
+  /** By position in the batch. */
   readonly states: CallRecord['state'][];
 }
 
-/** So many of the newest batches are looked at for what is not at its end. */
+/** How many of the newest batches are searched for unfinished ones. */
 const LOOKED_BACK = 200;
 const PAGE = 100;
-/** Of batches that were told of: enough that one of them is met, also where the newest were taken out. */
+/** How many reported batches are remembered: enough to find one again, even if the newest were pruned. */
 const REMEMBERED = 1_000;
 
-/** Says what is new in a journal each time it is looked at. */
+/** Reports the new events of a journal at each look. */
 export class JournalChanges {
   readonly #open = new Map<string, OpenBatch>();
   readonly #known = new Set<string>();
@@ -57,25 +57,25 @@ export class JournalChanges {
   #isFirst: boolean;
 
   /**
-   * @param conversation only of this one
-   * @param isNew what it holds was recorded while it was watched
+   * @param conversation only this one
+   * @param isNew its content was recorded during the watch
    */
   constructor(conversation?: string, isNew = false) {
     this.#conversation = conversation;
     this.#isFirst = !isNew;
   }
 
-  /** The first time: what is not at its end. */
+  /** The first time: only unfinished batches. */
   read(archive: JournalArchive): readonly JournalChange[] {
     const changes: JournalChange[] = [];
     for (const record of this.#newBatches(archive)) changes.push(...this.#begin(record, archive));
     for (const [id, batch] of this.#open) changes.push(...this.#goOn(id, batch, archive));
     this.#isFirst = false;
-    // Of one moment, what was found first comes first: a batch before its calls.
+    // Events at the same time keep the order in which they were found: a batch before its calls.
     return changes.sort((one, other) => one.at - other.at);
   }
 
-  /** In the order in which they were recorded. */
+  /** In recording order. */
   #newBatches(archive: JournalArchive): readonly BatchRecord[] {
     const only = this.#conversation === undefined ? {} : { conversation: this.#conversation };
     const found = new Map<string, BatchRecord>();
@@ -89,7 +89,7 @@ export class JournalChanges {
       before = page.at(-1)?.id;
       if (page.length < PAGE || (this.#isFirst && found.size >= LOOKED_BACK)) isDone = true;
     }
-    // Behind the others: those among them that are not found yet are older.
+    // After the others: those not found yet are older.
     if (this.#isFirst)
       for (const record of archive.batches({ ...only, waiting: true })) found.set(record.id, record);
     const records = [...found.values()].reverse();
@@ -105,7 +105,7 @@ export class JournalChanges {
     const calls = archive.calls(record.id);
     if (isInternal({ calls })) return [];
     if (this.#isFirst && record.decision !== 'wait' && calls.every(isDone)) return [];
-    // Of what was there before, only what comes is told.
+    // For earlier batches, only new events are reported.
     const states = this.#isFirst ? calls.map(({ state }) => state) : calls.map(() => 'queued' as const);
     this.#open.set(record.id, { record, decisions: 0, states });
     const earlier = this.#isFirst ? ({ earlier: true } as const) : {};
@@ -160,14 +160,14 @@ function changesOf(call: CallRecord, batch: OpenBatch, place: number): readonly 
   return [{ type: 'completed', ...about, at: after(batch, finishedAt), ...repeated }];
 }
 
-/** The process that has approved it, and runs it. */
+/** The process that approved it and runs it. */
 function takerOf({ worker }: JsonObject): { readonly pid?: number } {
   if (typeof worker !== 'object' || worker === null || Array.isArray(worker)) return {};
   const { pid } = worker as JsonObject;
   return typeof pid === 'number' ? { pid } : {};
 }
 
-/** Nothing happens to a batch before it is there: clocks of other machines may say so. */
+/** No event precedes its batch, although the clock of another machine may say so. */
 function after({ record }: OpenBatch, at: number): number {
   return Math.max(record.at, at);
 }

@@ -25,11 +25,11 @@ interface WaitingForPerson {
 interface OpenQuestion {
   readonly id: string;
   readonly shortId: string;
-  /** What has become of it; nothing yet. */
+  /** Its outcome so far. */
   said: '' | 'decided' | 'later' | 'elsewhere';
   run: BatchRun | undefined;
   isOver: boolean;
-  /** The journal has said who decided. What was answered here is kept until then. */
+  /** The journal has reported who decided. An answer given here is kept until then. */
   isTold: boolean;
 }
 
@@ -38,19 +38,20 @@ interface Desk {
   readonly context: CliContext;
   readonly resolved: ResolvedRun;
   readonly view: WatchView;
-  /** The person wants to end the watch. */
+  /** Called when the person ends the watch. */
   readonly leave: () => void;
 }
 
 /**
- * Asks about the batches that wait for approval, one after the other, with the question of `run`. Nothing runs unasked here, not
- * even what the policy of now would allow: the person is at the screen to decide, and has named no batch.
+ * Asks about the batches that wait for approval, one after the other, with the question of `run`. No call
+ * runs without a question here, even if the current policy would allow it: the person is present to decide,
+ * and has named no batch.
  */
 export class WaitingQuestions {
   readonly #desk: Desk;
   readonly #queue: WaitingForPerson[] = [];
   #asked: OpenQuestion | undefined;
-  /** Those that are asked, whose calls run, or whose decision the journal has not told of yet. */
+  /** Questions that are open, whose calls run, or whose decision the journal has not reported yet. */
   readonly #open = new Map<string, OpenQuestion>();
   #isOver = false;
 
@@ -69,12 +70,12 @@ export class WaitingQuestions {
     if (this.#asked === undefined) void this.#askAll();
   }
 
-  /** @param pid of the process that has approved it; left out: it was given up */
+  /** @param pid the process that approved it; left out: it was discarded */
   decided(id: string, pid?: number): void {
     const place = this.#queue.findIndex(({ record }) => record.id === id);
     if (place !== -1) this.#queue.splice(place, 1);
     const question = this.#open.get(id);
-    // Of two that answer at once one decides, and the other is given what comes of that.
+    // If two processes answer at once, one decides, and the other receives its outcome.
     if (question === undefined || question.said === 'later') return;
     question.isTold = true;
     if (question.isOver) this.#open.delete(id);
@@ -84,7 +85,7 @@ export class WaitingQuestions {
     this.#desk.view.note(`batch ${question.shortId} was decided elsewhere meanwhile`);
   }
 
-  /** Asks no more. Resolves when what was approved here has ended; `cancel` ends it. */
+  /** Asks no more. Resolves when the calls approved here have ended; `cancel` ends them. */
   async end(cancel: boolean): Promise<void> {
     this.#isOver = true;
     this.#queue.length = 0;
@@ -104,7 +105,7 @@ export class WaitingQuestions {
     }
   }
 
-  /** Resolves when the question is over; what was approved may run on. */
+  /** Resolves when the question is over; approved calls may still run. */
   #ask(waiting: WaitingForPerson): Promise<void> {
     const { shortId, record } = waiting;
     const question: OpenQuestion = {
@@ -171,7 +172,10 @@ export class WaitingQuestions {
   }
 }
 
-/** @throws Error for a batch that `run` has deferred for other directories: here its calls would touch other files. */
+/**
+ * @throws Error for a batch that `run` deferred with other directories: here its calls would touch other
+ * files.
+ */
 function requireRoots({ record, shortId }: WaitingForPerson, here: readonly string[]): void {
   const { roots } = readOrigin(record.origin);
   if (roots.length === 0 || roots.join('\0') === here.join('\0')) return;
@@ -179,13 +183,13 @@ function requireRoots({ record, shortId }: WaitingForPerson, here: readonly stri
   throw new Error(`it was deferred for other directories: toolexec approve ${shortId} --root ${named}`);
 }
 
-/** What the policy of now would allow was deferred all the same. */
+/** The call was deferred, even if the current policy would allow it. */
 const askAnyway: Reviewer = ({ disposition }) =>
   disposition === 'requires_confirmation'
     ? { kind: 'pass' }
     : { kind: 'ask', reason: 'its batch was deferred for your approval' };
 
-/** @throws Error for tools that only the program has which deferred the batch: here their calls would be refused. */
+/** @throws Error for tools of the program that deferred the batch: here their calls would be refused. */
 function requireTools(calls: readonly CallRecord[], executor: Executor): void {
   const known = new Set([...builtinTools(), ...executor.definitions()].map(({ name }) => name));
   const unknown = calls.find(({ toolName, result }) => result === undefined && !known.has(toolName));

@@ -8,16 +8,16 @@ import type { Palette } from '../display/terminal-text.js';
 import { toSafeJson } from '../display/terminal-text.js';
 import type { JournalChange } from './journal-changes.js';
 
-/** What is seen of a journal that is watched. */
+/** The display of a watched journal. */
 export interface WatchView {
-  /** @param shortId the shortest beginning of a batch's id that names it */
+  /** @param shortId the shortest unique prefix of a batch's id */
   show(change: JournalChange, shortId: string): void;
   note(message: string): void;
-  /** Leaves the screen to a question until the function that it gives is called: what comes meanwhile is shown then. */
+  /** Leaves the screen to a question until the returned function is called; later events are shown then. */
   hold(): () => void;
 }
 
-/** For programs: one change a line. */
+/** For programs: one event per line. */
 export function createJsonView(out: TextOutput, complaints: TextOutput): WatchView {
   return {
     show: (change) => out.write(`${toSafeJson(toJson(change))}\n`),
@@ -54,11 +54,11 @@ function toJson(change: JournalChange): unknown {
 
 const BELOW_TIME = ' '.repeat('00:00:00 '.length);
 
-/** For people: lines that stay, each with the time of day. */
+/** For people: permanent lines, each with the time of day. */
 export class WatchLines implements WatchView {
   readonly #out: TextOutput;
   readonly #palette: Palette;
-  /** The batch that the last line was about. */
+  /** The batch of the last line. */
   #batch: string | undefined;
   #holds = 0;
   #held: string[] = [];
@@ -129,7 +129,7 @@ export class WatchLines implements WatchView {
   }
 
   #print(line: string): void {
-    // What is not about a batch has no time before it.
+    // Only lines about a batch have a time in front.
     const hang = /^(?:\d\d:| {9})/.test(line) ? BELOW_TIME : '  ';
     const lines = this.#out.isTerminal ? foldLine(line, this.#columns, hang) : [line];
     const text = lines.map((piece) => `${piece}\n`).join('');

@@ -1,12 +1,12 @@
 import type { Clock } from '../../contract/context.js';
 
-/** The machine's own time. Its timers keep the process alive until they fire or are taken back, unless told not to. */
+/** The system clock. By default its timers keep the process alive until they fire or are cancelled. */
 export function createClock(timersKeepAlive = true): Clock {
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after(delayMs, callback) {
-      // A longer one would ring at once.
+      // A longer delay would fire at once.
       const timer = setTimeout(callback, Math.min(delayMs, LONGEST_MS));
       if (!timersKeepAlive) timer.unref();
       return () => clearTimeout(timer);
@@ -14,19 +14,19 @@ export function createClock(timersKeepAlive = true): Clock {
   };
 }
 
-/** What a timer can hold: 24 days. */
+/** The limit of a timer: 24 days. */
 const LONGEST_MS = 2_147_483_647;
 
 export const systemClock: Clock = createClock();
 
-/** Its timers are for what need not happen any more once the program has nothing else to do. */
+/** For work that may be dropped if the program has nothing else to do. */
 export const idleClock: Clock = createClock(false);
 
-/** Keeps the process alive, whenever it is wanted: a timer that is set once, and not for each time. */
+/** Keeps the process alive on demand, with one timer instead of one per use. */
 export interface Wakefulness {
   on(): void;
   off(): void;
-  /** For ever off. */
+  /** Switches it off permanently. */
   end(): void;
 }
 
@@ -46,12 +46,12 @@ export function pause(delayMs: number): Promise<void> {
   });
 }
 
-/** Does nothing for so long, and lets nothing else happen in this thread. */
+/** Blocks this thread. */
 export function sleepSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Resolves when everything is done that was to be done at once: a tick asked for by a microtask comes after all of them. */
+/** Resolves after all immediate work: a tick requested by a microtask comes after all microtasks. */
 export function afterThisCallback(): Promise<void> {
   return new Promise((resolve) => {
     queueMicrotask(() => process.nextTick(resolve));

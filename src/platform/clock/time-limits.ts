@@ -2,18 +2,17 @@ import { type LiveMember, LiveSet } from '../../base/live-set.js';
 import type { Clock } from '../../contract/context.js';
 import { systemClock } from './clock.js';
 
-/** Something that may take only so long. */
+/** Work with a time limit. */
 export interface Limited extends LiveMember {
-  /** By the monotonic clock; set when it starts. */
+  /** On the monotonic clock; set at the start. */
   dueAt: number;
-  /** Called once, if it has not ended by then. Must not throw. */
+  /** Called once if it has not ended by then. Must not throw. */
   over(): void;
 }
 
 /**
- * What may take only so long, with one timer for all of it: nearly everything ends long before its time is over, and to
- * set a timer and take it back each time costs more than many a wait. The timer keeps the process alive while anything
- * runs.
+ * Time limits that share one timer: nearly all work ends long before its limit, and a timer for each would
+ * cost more than many of them. The timer keeps the process alive while anything runs.
  */
 export class TimeLimits<T extends Limited> {
   readonly #clock: Clock;
@@ -30,7 +29,7 @@ export class TimeLimits<T extends Limited> {
     return this.#running.members;
   }
 
-  /** @param now when it started, where the caller has just looked. */
+  /** @param now the start, if the caller has just read the clock. */
   start(limited: T, limitMs: number, now = this.#clock.monotonic()): void {
     limited.dueAt = now + limitMs;
     this.#running.add(limited);
@@ -38,13 +37,13 @@ export class TimeLimits<T extends Limited> {
     else if (this.#running.size === 1) this.#alarm.wake();
   }
 
-  /** Of what has started: it may take no more than this from now on. */
+  /** Shortens the remaining time of running work. */
   shorten(limited: T, limitMs: number): void {
     limited.dueAt = Math.min(limited.dueAt, this.#clock.monotonic() + limitMs);
     if (limited.dueAt < this.#ringsAt) this.#set(limited.dueAt);
   }
 
-  /** False where it does not run: its time was over already, it had ended, or it never started. */
+  /** False if it does not run: its limit has passed, it has ended, or it never started. */
   end(limited: T): boolean {
     const wasRunning = this.#running.delete(limited);
     if (wasRunning && this.#running.size === 0 && !this.#alarm.rest()) {
@@ -60,7 +59,7 @@ export class TimeLimits<T extends Limited> {
 
   #ring(): void {
     this.#ringsAt = Number.POSITIVE_INFINITY;
-    // A timer may ring a little early.
+    // A timer may fire slightly early.
     const now = this.#clock.monotonic() + 1;
     const due = this.running.filter(({ dueAt }) => dueAt <= now);
     for (const limited of due) this.#running.delete(limited);
@@ -71,9 +70,9 @@ export class TimeLimits<T extends Limited> {
 }
 
 interface Alarm {
-  /** Takes the place of what was set before. */
+  /** Replaces the previous setting. */
   set(delayMs: number, ring: () => void): void;
-  /** Nothing waits for it, and it keeps no process alive. False: it does not ring any more. */
+  /** Nothing waits for it, and it keeps no process alive. False: it has no timer. */
   rest(): boolean;
   /** Something waits for it again. */
   wake(): void;
@@ -97,7 +96,7 @@ class SystemAlarm implements Alarm {
   }
 }
 
-/** Of a clock that is not the system's: nothing is known of its timers but that they can be taken back. */
+/** For a custom clock, whose timers can only be cancelled. */
 class ClockAlarm implements Alarm {
   readonly #clock: Clock;
   #forget: (() => void) | undefined;

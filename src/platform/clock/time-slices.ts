@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Work that is done on the event loop, in slices that other work has to wait for only shortly. */
+/** Work on the event loop in short slices, so that other work is not delayed. */
 export interface TimeSlices {
-  /** Whether it is time to let others go on. */
+  /** Whether the current slice is over. */
   isOver(): boolean;
-  /** Lets them, and begins the next slice. */
+  /** Lets other work run, and starts the next slice. */
   next(): Promise<void>;
 }
 

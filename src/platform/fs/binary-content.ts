@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
 import type { BinaryEntry, BinaryPath } from './binary-fs.js';
 
-/** SHA-256 of a file's content, or of a link's target, as hex; undefined for anything else. */
+/** SHA-256 in hex of a file's content, or of a link's target; undefined for anything else. */
 export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'>): string | undefined {
   if (kind === 'file') return hashFile(path);
   if (kind !== 'link') return undefined;
@@ -13,7 +13,7 @@ export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'
 
 function hashFile(path: BinaryPath): string {
   const hash = createHash('sha256');
-  // A pipe that has taken the place of the file is not waited for.
+  // Does not wait for a pipe that has replaced the file.
   const fd = openSync(raw(path), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     for (;;) {

@@ -23,8 +23,8 @@ import {
 import { errnoOf } from './fs-entry.js';
 
 /**
- * A path whose characters are its bytes (0 to 255): a name on Linux need not be UTF-8, and must survive being taken
- * apart, kept in a file and put together again.
+ * A path whose characters are its bytes (0 to 255): a name on Linux need not be UTF-8, and must survive
+ * splitting, storing and joining.
  */
 export type BinaryPath = string;
 
@@ -32,7 +32,7 @@ export function toBinary(text: string): BinaryPath {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** As text: bytes that are no UTF-8 become `\xNN`. */
+/** The path as text; bytes that are not UTF-8 become `\xNN`. */
 export function toText(path: BinaryPath): string {
   const text = Buffer.from(path, 'latin1').toString('utf8');
   if (!text.includes('\ufffd') || toBinary(text) === path) return text;
@@ -41,7 +41,7 @@ export function toText(path: BinaryPath): string {
   );
 }
 
-/** A well-formed sequence of bytes, or any other byte above 127. */
+/** A well-formed UTF-8 sequence, or any other byte above 127. */
 export const BEYOND_ASCII =
   /[\xc2-\xdf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 
@@ -62,11 +62,11 @@ export interface BinaryEntry {
   readonly gid: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
-  /** On the disk. */
+  /** Disk usage. */
   readonly bytes: number;
 }
 
-/** What lies at a path; a link is not followed. Undefined where nothing does. */
+/** The entry at a path; a link is not followed. Undefined if there is none. */
 export function binaryEntry(path: BinaryPath): BinaryEntry | undefined {
   let stat: BigIntStats | undefined;
   try {
@@ -104,7 +104,7 @@ export function binaryNames(path: BinaryPath): BinaryPath[] {
   return readdirSync(raw(path), 'latin1');
 }
 
-/** A pipe that has taken the place of the file gives nothing, and is not waited for. */
+/** Empty for a pipe that has replaced the file; it does not wait. */
 export function readBinaryFile(path: BinaryPath): Buffer {
   const descriptor = openSync(raw(path), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -114,7 +114,7 @@ export function readBinaryFile(path: BinaryPath): Buffer {
   }
 }
 
-/** Where a link leads, as it says. */
+/** The target of a link, unresolved. */
 export function readBinaryLink(path: BinaryPath): BinaryPath {
   return readlinkSync(raw(path), 'latin1');
 }
@@ -123,27 +123,27 @@ export function rewriteBinaryFile(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'));
 }
 
-/** Throws `EEXIST` where anything is there. */
+/** Throws `EEXIST` if an entry exists. */
 export function writeNewBinary(path: BinaryPath, bytes: string): void {
   writeFileSync(raw(path), Buffer.from(bytes, 'latin1'), { flag: 'wx', mode: 0o644 });
 }
 
-/** Throws `EEXIST` where anything is there. @param target where it leads, as it says */
+/** Throws `EEXIST` if an entry exists. @param target unresolved */
 export function makeBinaryLink(target: BinaryPath, path: BinaryPath): void {
   symlinkSync(raw(target), raw(path));
 }
 
-/** When a link was followed, or a file was read, as far as the file system says so. Throws where nothing is. */
+/** The access time of a link or file, if the file system records it. Throws if there is none. */
 export function readTimeMs(path: BinaryPath): number {
   return lstatSync(raw(path)).atimeMs;
 }
 
-/** @param readMs what `readTimeMs` says from now on */
+/** @param readMs the new access time */
 export function setLinkReadTime(path: BinaryPath, readMs: number): void {
   lutimesSync(raw(path), readMs / 1000, lstatSync(raw(path)).mtimeMs / 1000);
 }
 
-/** Throws `EEXIST` where anything is there. */
+/** Throws `EEXIST` if an entry exists. */
 export function makeBinaryDirectory(path: BinaryPath, mode = 0o777): void {
   mkdirSync(raw(path), mode);
 }
@@ -160,7 +160,7 @@ export function renameBinary(from: BinaryPath, to: BinaryPath): void {
   renameSync(raw(from), raw(to));
 }
 
-/** A second name; of a link, the link itself gets it. */
+/** Creates a hard link; for a link, to the link itself. */
 export function linkBinary(from: BinaryPath, to: BinaryPath): void {
   linkSync(raw(from), raw(to));
 }
@@ -170,9 +170,9 @@ export function setBinaryMode(path: BinaryPath, mode: number): void {
 }
 
 /**
- * A new file or link with content, mode and time of another one. Throws `EEXIST` where anything is there. The time is
- * the same to the microsecond: Node takes it as a floating-point number. A pipe, even one that has taken the place of the
- * file just now, is not waited for: it cannot be copied, like sockets and devices.
+ * Copies a file or link with content, mode and time. Throws `EEXIST` if an entry exists. The time is exact to
+ * the microsecond, because Node uses a floating-point number. Pipes, sockets and devices cannot be copied; a
+ * pipe that has just replaced the file does not block.
  */
 export function copyBinary(from: BinaryPath, to: BinaryPath): void {
   const stat = lstatSync(raw(from), { bigint: true });
@@ -194,13 +194,13 @@ function copyFile(from: BinaryPath, to: BinaryPath): void {
   }
 }
 
-/** Makes a small file, and gives its time: what the file system changes from now on has no earlier one. */
+/** Creates a small file and returns its time: later changes on the file system are not older. */
 export function writeMarker(path: string): bigint {
   writeFileSync(path, '');
   return lstatSync(path, { bigint: true }).ctimeNs;
 }
 
-/** Whole on the disk, or not there. */
+/** Completely on disk, or absent. */
 export function writeDurably(path: string, text: string): void {
   const temporary = `${path}.new`;
   writeFileSync(temporary, text, { mode: 0o600 });
@@ -222,15 +222,15 @@ function syncFile(path: string): void {
   }
 }
 
-/** A directory that is held: `at` leads to it and to nothing else, whatever takes its name. */
+/** An open directory: `at` leads to it even if its name is taken. */
 export interface HeldDirectory {
   readonly at: BinaryPath;
-  /** Another handle of an entry that is a directory, and no link; undefined where there is none. */
+  /** Opens a subdirectory; undefined if the entry is not a directory, or is a link. */
   enter(name: BinaryPath): HeldDirectory | undefined;
   close(): void;
 }
 
-/** The directory at a canonical path; undefined where there is none, or a link leads there. */
+/** Opens the directory at a canonical path; undefined if there is none, or a link is on the way. */
 export function holdDirectory(path: string): HeldDirectory | undefined {
   const held = open(toBinary(path));
   if (held === undefined) return undefined;
@@ -256,7 +256,7 @@ function open(path: BinaryPath): HeldDirectory | undefined {
   return { at, enter: (name) => open(`${at}/${name}`), close: () => closeSync(fd) };
 }
 
-/** Linux's O_PATH; Node does not name it. */
+/** Linux's O_PATH, which Node does not export. */
 const PLACE = 0o10_000_000 | constants.O_NOFOLLOW;
 
 function raw(path: BinaryPath): Buffer {

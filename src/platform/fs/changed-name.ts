@@ -2,8 +2,8 @@ import { unseenCharacters } from '../../base/unseen-characters.js';
 import { BEYOND_ASCII, type BinaryPath, toText } from './binary-fs.js';
 
 /**
- * A path as lists of changes name it: every character of it, and each in sight. One that cannot be seen is `\u{200B}`,
- * a byte that is no UTF-8 `\xNN`, and a backslash that would read as the start of either is `\u{5C}`.
+ * A path for lists of changes, complete and visible. An invisible character is `\u{200B}`, a byte that is not
+ * UTF-8 `\xNN`, and an ambiguous backslash `\u{5C}`.
  */
 export function changedName(path: BinaryPath): string {
   if (PLAIN.test(path)) return path;

@@ -1,6 +1,6 @@
 import { chmodSync, utimesSync } from 'node:fs';
 
-/** Gives a directory mode and time of another one. @param path its characters are bytes */
+/** Sets the mode and time of a directory. @param path its characters are bytes */
 export function setEntryTimes(path: string, mode: number, mtimeNs: bigint): void {
   const at = Buffer.from(path, 'latin1');
   const seconds = Number(mtimeNs) / 1e9;

@@ -1,9 +1,9 @@
 import { type BigIntStats, statSync } from 'node:fs';
 
-/** Longer than a tick of the clock that file systems take their times from. */
+/** Longer than a tick of the clock that file systems use. */
 const TICK_MS = 50;
 
-/** Another text after each change of a file, its replacement too; undefined where there is none. */
+/** A text that differs after each change or replacement of a file; undefined if there is none. */
 export function stampOf(path: string): string | undefined {
   const found = statOf(path);
   return found === undefined
@@ -11,7 +11,7 @@ export function stampOf(path: string): string | undefined {
     : [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
 }
 
-/** Whether the last change is so long ago that another one would show in the stamp. */
+/** Whether the last change is old enough that another one would change the stamp. */
 export function isChangeSettled(path: string): boolean {
   const found = statOf(path);
   return found === undefined || Math.abs(Date.now() - Number(found.ctimeMs)) > TICK_MS;

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { errnoOf } from './fs-entry.js';
 
-/** A small file of a fixed size that stays open, and of which parts are written in place. */
+/** A small open file of fixed size whose parts are overwritten in place. */
 export interface FixedFile {
   read(): string;
-  /** Writes bytes from `offset` on; nothing of it is synced. False where the system refuses. */
+  /** Writes at `offset` without a sync. False if the system refuses. */
   write(offset: number, bytes: Uint8Array): boolean;
   close(): void;
 }
 
 /**
- * Opens such a file, and makes it (mode 0600) where there is none, with `bytes` bytes, so that a full disk does not
- * refuse what is written later. Links are not followed.
- * @throws the operating system's error; an error where something else lies there.
+ * Opens such a file, or creates it (mode 0600) with `bytes` bytes, so that a full disk cannot refuse later
+ * writes. Links are not followed.
+ * @throws the operating system's error; an error if something else is there.
  */
 export function openFixedFile(path: string, bytes: number): FixedFile {
   const descriptor = openSync(path, FLAGS, 0o600);
@@ -37,7 +37,7 @@ export function openFixedFile(path: string, bytes: number): FixedFile {
   };
 }
 
-/** The same text, for those who must not write; empty where there is no such file. @throws as `openFixedFile` does */
+/** Reads the text without writing; empty if there is no such file. @throws as `openFixedFile` does */
 export function readFixedFile(path: string, bytes: number): string {
   let descriptor: number;
   try {
@@ -53,7 +53,7 @@ export function readFixedFile(path: string, bytes: number): string {
   }
 }
 
-// Windows has neither of the two.
+// Windows has neither flag.
 const CAREFULLY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const FLAGS = constants.O_RDWR | constants.O_CREAT | CAREFULLY;
 const READ_FLAGS = constants.O_RDONLY | CAREFULLY;

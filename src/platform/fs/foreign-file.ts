@@ -1,8 +1,9 @@
 import { type Stats, statSync } from 'node:fs';
 
 /**
- * Why another user could have written what lies at a path: who owns it, or may write it. Undefined where none could, where
- * nothing is there, and where users have no numbers. A group that has the user's own number has no other members.
+ * Why another user could have written the entry at `path`: its owner or its permissions. Undefined if none
+ * could, if nothing is there, and on systems without user ids. A group with the user's own number has no
+ * other members.
  */
 export function foreignFlaw(path: string): string | undefined {
   const user = process.geteuid?.();
@@ -19,7 +20,7 @@ function entryOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // Reading it says why.
+    // Reading it will report the reason.
     return undefined;
   }
 }

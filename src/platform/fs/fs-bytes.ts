@@ -14,18 +14,18 @@ import {
 import { errnoOf } from './fs-entry.js';
 
 const CHUNK = 1 << 20;
-/** More in one array is more than one read call gives, and more than any caller can want. */
+/** The limit of one read call, and more than any caller needs. */
 const MAX_READ_BYTES = 2 ** 31 - 1;
 
 interface ByteRange {
   readonly offset: number;
-  /** At most; undefined: to the end. */
+  /** The maximum; undefined: to the end. */
   readonly length: number | undefined;
-  /** Of the file, when it was looked at. */
+  /** The file's size when it was examined. */
   readonly size: number;
 }
 
-/** The bytes of a range, as far as there are any; closes nothing. */
+/** Reads a range, up to the end of the file; closes nothing. */
 export function readBytes(descriptor: number, { offset, length, size }: ByteRange): Uint8Array {
   const wanted = Math.max(0, Math.min(length ?? Number.POSITIVE_INFINITY, size - offset));
   if (wanted > MAX_READ_BYTES) throw Object.assign(new Error('file too large'), { code: 'EFBIG' });
@@ -39,18 +39,18 @@ export function readBytes(descriptor: number, { offset, length, size }: ByteRang
   return filled === wanted ? bytes : bytes.subarray(0, filled);
 }
 
-/** What an existing file passes on to the one that replaces it. */
+/** Attributes that a new file takes from the replaced one. */
 export interface NewFileOptions {
   readonly like?: Stats;
-  /** Copied in front of the bytes. */
+  /** How many of its bytes are copied before the new bytes. */
   readonly prefix?: number;
-  /** Permission bits, instead of those of `like`; set-user-ID and set-group-ID are left out. */
+  /** Permission bits instead of those of `like`; set-user-ID and set-group-ID are left out. */
   readonly mode?: number;
-  /** For a file that is put back: every bit of it is set. */
+  /** For a restored file: every bit is set. */
   readonly exact?: { readonly mode: number; readonly owner?: Pick<Stats, 'uid' | 'gid'> };
 }
 
-/** Writes a file that must not exist yet, and has it on the disk before it returns. */
+/** Writes a new file and syncs it before returning. */
 export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): void {
   const descriptor = fillNewFile(path, bytes, options);
   try {
@@ -63,7 +63,7 @@ export function writeNewFile(path: string, bytes: Uint8Array, options: NewFileOp
   }
 }
 
-/** The same, with the sync beside the event loop: several run at once. The bytes are written when this returns. */
+/** The same with an asynchronous sync, so several run at once. The bytes are written when this returns. */
 export async function stageNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): Promise<void> {
   const descriptor = fillNewFile(path, bytes, options);
   try {
@@ -77,7 +77,7 @@ export async function stageNewFile(path: string, bytes: Uint8Array, options: New
 }
 
 function fillNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): number {
-  // A replaced file's content must not be readable by more people for a moment than it was.
+  // More people must not be able to read the content, even for a moment.
   const descriptor = openSync(
     path,
     'wx',
@@ -97,7 +97,7 @@ function fillNewFile(path: string, bytes: Uint8Array, options: NewFileOptions): 
   }
 }
 
-/** Makes a rename in this directory durable. Where directories cannot be synced there is nothing to do. */
+/** Makes a rename in this directory durable. Does nothing if directories cannot be synced. */
 export function syncDirectory(path: string): void {
   try {
     const descriptor = openSync(path, 'r');
@@ -111,7 +111,7 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** The same, with the sync beside the event loop. */
+/** The same with an asynchronous sync. */
 export async function syncDirectoryLater(path: string): Promise<void> {
   try {
     const descriptor = openSync(path, 'r');
@@ -156,20 +156,20 @@ function writeBytes(descriptor: number, bytes: Uint8Array): void {
   }
 }
 
-// The owner first: changing it clears bits of the mode.
+// The owner first, because changing it clears mode bits.
 function takeOver(descriptor: number, like: Stats): void {
   giveTo(descriptor, like);
-  // New content does not keep setuid, just as when writing in place.
+  // New content does not keep setuid, as with a write in place.
   fchmodSync(descriptor, like.mode & 0o1777);
 }
 
-// Set-user-ID lends the rights of the owner: never those of another owner than the file had.
+// Set-user-ID grants the owner's rights, so it is set only with the original owner.
 function makeExact(descriptor: number, { mode, owner }: NonNullable<NewFileOptions['exact']>): void {
   const isOwner = owner !== undefined && giveTo(descriptor, owner);
   fchmodSync(descriptor, mode & (isOwner ? 0o7777 : 0o1777));
 }
 
-/** Giving files away needs rights that we mostly lack. @returns whether the file has this owner. */
+/** Changing the owner needs rights that we usually lack. @returns whether the file has this owner. */
 function giveTo(descriptor: number, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return true;

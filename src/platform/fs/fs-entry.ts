@@ -25,12 +25,12 @@ import type { DirectoryEntry, FileStat } from '../../contract/files.js';
 
 export type EntryStat = Stats;
 
-/** What lies at `path`, a link itself where it is one; undefined where nothing does. */
+/** The entry at `path`, without following a link; undefined if there is none. */
 export function entryStat(path: string | Buffer): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** What a path leads to, all links followed; undefined where that is nothing. Says what it is, and opens nothing. */
+/** The target of a path with all links followed; undefined if there is none. Opens nothing. */
 export function targetOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -39,7 +39,7 @@ export function targetOf(path: string): Stats | undefined {
   }
 }
 
-/** Tells one state of a regular file from the next, without reading it; undefined for everything else. */
+/** Identifies the state of a regular file without reading it; undefined for anything else. */
 export function filePrint(path: string): string | undefined {
   const entry = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (entry?.isFile() !== true) return undefined;
@@ -52,13 +52,13 @@ export function entryType(entry: Stats | Dirent): FileStat['type'] {
   return entry.isSymbolicLink() ? 'symlink' : 'other';
 }
 
-/** The text of a link; undefined for everything else, also for what is gone. */
+/** The target text of a link; undefined for anything else, or if it is gone. */
 export function linkText(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch (error) {
     const errno = errnoOf(error);
-    // Windows answers UNKNOWN for what is no link.
+    // Windows returns UNKNOWN for an entry that is not a link.
     if (errno === 'EINVAL' || errno === 'ENOENT' || errno === 'UNKNOWN') return undefined;
     throw error;
   }
@@ -75,7 +75,7 @@ export function entryNames(path: string): string[] {
   return readdirSync(path);
 }
 
-/** The real path of what exists; undefined where it, or a part of its path, does not. */
+/** The real path of an existing entry; undefined if it, or a part of its path, does not exist. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -84,7 +84,7 @@ export function realPath(path: string): string | undefined {
   }
 }
 
-/** False where a directory, or anything else, is there already. */
+/** False if an entry already exists. */
 export function makeDirectory(path: string): boolean {
   try {
     mkdirSync(path);
@@ -95,7 +95,7 @@ export function makeDirectory(path: string): boolean {
   }
 }
 
-/** Throws `EACCES` where the file's mode forbids writing: replacing it would get around that. */
+/** Throws `EACCES` if the file's mode forbids writing: replacing the file would bypass that. */
 export function assertWritable(path: string): void {
   accessSync(path, constants.W_OK);
 }
@@ -109,12 +109,12 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** Follows a link at `path`: for what is held by a descriptor. */
+/** Follows a link at `path`, so use it for descriptors. */
 export function setMode(path: string, mode: number): void {
   chmodSync(path, mode & 0o7777);
 }
 
-/** Whether this process is the owner of what it would make. */
+/** Whether this process owns the files that it creates there. */
 export function isOwnedByUs({ uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
   return uid === process.geteuid?.() && gid === process.getegid?.();
 }
@@ -127,14 +127,14 @@ export function removeEntry(path: string): void {
   unlinkSync(path);
 }
 
-/** Throws `ENOTEMPTY` where anything is in it. */
+/** Throws `ENOTEMPTY` if the directory is not empty. */
 export function removeDirectory(path: string): void {
   rmdirSync(path);
 }
 
 /**
- * Makes a small entry with a line that says whose it is; false where the name is taken. It is a link with that text: it
- * is never there without its text, whenever its maker dies.
+ * Creates a small entry with a line about its owner; false if the name is taken. It is a link with that text,
+ * so it always has its text, even if its creator dies.
  */
 export function createMarker(path: string, line: string): boolean {
   try {
@@ -148,11 +148,11 @@ export function createMarker(path: string, line: string): boolean {
   }
 }
 
-/** Where there are no links, as on Windows without the right to make them. */
+/** For systems without links, such as Windows without the necessary right. */
 function createMarkerFile(path: string, line: string): boolean {
   let descriptor: number;
   try {
-    // Others read whose it is, too.
+    // Other users may read the owner too.
     descriptor = openSync(path, 'wx', 0o644);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
@@ -161,7 +161,7 @@ function createMarkerFile(path: string, line: string): boolean {
   try {
     writeSync(descriptor, `${line}\n`);
   } catch {
-    // On a full disk it stands for what it stands for all the same.
+    // On a full disk the marker still counts, without its text.
   } finally {
     closeSync(descriptor);
   }
@@ -170,7 +170,7 @@ function createMarkerFile(path: string, line: string): boolean {
 
 const MARKER_BYTES = 256;
 
-/** What a marker says; undefined where there is none, or something else in its place. */
+/** The text of a marker; undefined if there is none. */
 export function readMarker(path: string): string | undefined {
   try {
     const text = linkText(path);
@@ -187,10 +187,10 @@ export function readMarker(path: string): string | undefined {
   }
 }
 
-// Windows has neither of the two.
+// Windows has neither flag.
 const MARKER_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Gives an entry a second name; false where the file system or its rules have none. */
+/** Creates a hard link; false if the file system does not allow it. */
 export function linkEntry(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -201,7 +201,7 @@ export function linkEntry(from: string, to: string): boolean {
   }
 }
 
-/** Gives `from` the name `to`, and fails with `EEXIST` where that is taken: the only check that cannot be raced. */
+/** Renames `from` to `to`, and fails with `EEXIST` if that exists: the only check without a race. */
 export function moveToFreeName(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -229,13 +229,13 @@ function isExamined(entry: Dirent): boolean {
   );
 }
 
-/** The system's name for why a call failed (`ENOENT`), where `error` is such a failure. */
+/** The error code of a failed system call (`ENOENT`); undefined for other errors. */
 export function errnoOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** `no space left on device` for `ENOSPC`: the message of Node itself would show descriptor paths. */
+/** `no space left on device` for `ENOSPC`: Node's own message would show descriptor paths. */
 export function describeErrno(errno: string): string {
   for (const [name, description] of getSystemErrorMap().values()) if (name === errno) return description;
   return 'the file system refused';

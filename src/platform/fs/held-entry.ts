@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { entryStat } from './fs-entry.js';
 
-/** A file or directory that is held while others may move it. */
+/** An open file or directory that other programs may move. */
 export interface HeldEntry {
-  /** It has another name than the ones that it had; its content can be found there. */
+  /** It has a new name, under which its content is reachable. */
   isElsewhere(): boolean;
   close(): void;
 }
 
-/** Holds what lies at a path. Undefined where nothing does, or a link. */
+/** Opens the entry at a path. Undefined if there is none, or it is a link. */
 export function holdEntry(path: string): HeldEntry | undefined {
   let fd: number;
   try {
@@ -36,10 +36,10 @@ function isAt(path: string, { dev, ino }: { readonly dev: number; readonly ino: 
     const stat = entryStat(path);
     return stat?.ino === ino && stat.dev === dev;
   } catch {
-    // The way there is closed, or leads in a circle.
+    // The way there is inaccessible, or a circle.
     return false;
   }
 }
 
-/** Linux's O_PATH; Node does not name it. */
+/** Linux's O_PATH, which Node does not export. */
 const PLACE = 0o10_000_000 | constants.O_NOFOLLOW;

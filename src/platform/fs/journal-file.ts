@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { makeDirectories } from './make-directories.js';
 
 /**
- * Makes sure that a regular file is there and can be written, without opening one that is: to close it would end every
- * lock that this process has on it, those of open journals with them. One that is made is readable by its owner only
- * (0600), and so is every directory that is made for it (0700). What exists keeps its mode.
+ * Makes sure that a regular, writable file exists, without opening an existing one: closing it would release
+ * every lock of this process on it, including those of open journals. A new file is readable by its owner
+ * only (0600), as are new directories (0700). Existing ones keep their mode.
  *
  * @throws NotARegularFile; the operating system's error.
  */
@@ -18,13 +18,13 @@ export function ensureJournalFile(path: string): void {
     accessSync(absolute, constants.W_OK);
     return;
   }
-  // A pipe that comes in between answers with an error, instead of waiting for its reader.
+  // A pipe that appears meanwhile returns an error instead of waiting for a reader.
   closeSync(openSync(absolute, constants.O_WRONLY | constants.O_CREAT | (constants.O_NONBLOCK ?? 0), 0o600));
 }
 
-/** A place is taken by what no file can be kept in. */
+/** The path is taken by an entry that cannot hold a file. */
 export class NotARegularFile extends Error {
-  /** @param kind what it is, with its article: `a pipe`. */
+  /** @param kind its kind with an article: `a pipe`. */
   constructor(readonly kind: string) {
     super(`it is ${kind}`);
   }
@@ -41,7 +41,7 @@ export interface FileIdentity {
   readonly ino: number;
 }
 
-/** Which file a path leads to: the same as long as it is not removed or replaced; undefined where there is none. */
+/** Identifies the file at a path until it is removed or replaced; undefined if there is none. */
 export function fileIdentity(path: string): FileIdentity | undefined {
   const found = statSync(path, QUIETLY);
   return found === undefined ? undefined : { dev: found.dev, ino: found.ino };
@@ -54,7 +54,7 @@ export function leadsTo(path: string, { dev, ino }: FileIdentity): boolean {
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 
-/** Whether a file and its directory can be written. */
+/** Whether a file and its directory are writable. */
 export function isWritableFile(path: string): boolean {
   const absolute = resolve(path);
   try {
@@ -66,7 +66,7 @@ export function isWritableFile(path: string): boolean {
   }
 }
 
-/** @throws the operating system's error where no file can be opened any more, whichever it is. */
+/** @throws the operating system's error if no file can be opened any more. */
 export function assertCanOpen(): void {
   closeSync(openSync('/', constants.O_RDONLY));
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statfsSync } from 'node:fs';
 
-/** File systems whose clock is the machine's own and that an overlay can lie over, by the number that they have. */
+/** File systems that use the machine's clock and support an overlay, by their type number. */
 const LOCAL: ReadonlyMap<number, string> = new Map([
   [0xef53, 'ext4'],
   [0x58465342, 'xfs'],
@@ -12,17 +12,17 @@ const LOCAL: ReadonlyMap<number, string> = new Map([
   [0xca451a4e, 'bcachefs'],
 ]);
 
-/** The name of the local file system that holds a path; undefined where it is another one, or cannot be told. */
+/** The name of the local file system at a path; undefined for any other. */
 export function localFileSystem(path: string): string | undefined {
   try {
-    // Some systems give the number with its sign extended.
+    // Some systems sign-extend the number.
     return LOCAL.get(Number(BigInt.asUintN(32, BigInt(statfsSync(path).type))));
   } catch {
     return undefined;
   }
 }
 
-/** Where something is mounted below a directory; undefined where nothing is. */
+/** A mount point below a directory; undefined if there is none. */
 export function mountBelow(directory: string): string | undefined {
   const start = directory.endsWith('/') ? directory : `${directory}/`;
   for (const line of readFileSync('/proc/self/mountinfo', 'latin1').split('\n')) {

@@ -1,22 +1,22 @@
 import { closeSync, mkdirSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { makeDirectories } from './make-directories.js';
 
-/** Makes a directory where nothing is, if that can be done. */
+/** Creates a directory if nothing is there and it is possible. */
 export function makeEmptyDirectory(path: string): void {
   attempt(() => mkdirSync(path));
 }
 
-/** Makes a directory and those above it, for this user alone, if that can be done. */
+/** Creates a directory and its parents for this user alone, if possible. */
 export function makePrivateDirectories(path: string): void {
   attempt(() => makeDirectories(path));
 }
 
-/** Makes an empty file where nothing is. */
+/** Creates an empty file if nothing is there. */
 export function makeEmptyFile(path: string): void {
   attempt(() => closeSync(openSync(path, 'wx', 0o644)));
 }
 
-/** Removes a file or a link, if it is there. Not a directory: looking through one could be led elsewhere. */
+/** Removes a file or link, if it exists. Not a directory, because walking one could be redirected. */
 export function removeFile(path: string): void {
   attempt(() => unlinkSync(path));
 }
@@ -25,29 +25,29 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // Something is there already, or nothing; or it is not ours to change.
+    // An entry exists, or the change is not permitted.
   }
 }
 
-/** With all that is in it, if it is there and can be removed. */
+/** Removes an entry with its content, if it exists and that is permitted. */
 export function removeQuietly(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // It is not ours to remove.
+    // Removal is not permitted.
   }
 }
 
-/** Takes one name away, without a look at what it is. */
+/** Removes one name of any kind of entry. */
 export function unlinkQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is gone, which is what was wanted.
+    // It is gone already.
   }
 }
 
-/** @throws the system's error, `EEXIST` where anything is there already. */
+/** @throws the system's error, `EEXIST` if an entry exists. */
 export function writeNewFile(path: string, text: string): void {
   writeFileSync(path, text, { flag: 'wx' });
 }

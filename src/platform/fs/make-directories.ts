@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { errnoOf } from './fs-entry.js';
 
 /**
- * Makes a directory and those above it, where they are missing. Not Node's `recursive`: it never comes back where a file
- * system says ENOENT for what cannot be made (/proc).
- * @param mode of those that are made; by default they are for this user alone
+ * Creates a directory and its missing parents. Node's `recursive` never returns if a file system reports
+ * ENOENT for an impossible directory (/proc).
+ * @param mode of new directories; default: for this user alone
  * @throws the operating system's error
  */
 export function makeDirectories(path: string, mode = 0o700): void {
@@ -17,7 +17,7 @@ export function makeDirectories(path: string, mode = 0o700): void {
   if (refusedAgain !== undefined) throw refusedAgain;
 }
 
-/** The error, unless the directory is there now. */
+/** The error, unless the directory exists now. */
 function makeDirectory(path: string, mode: number): unknown {
   try {
     mkdirSync(path, { mode });
@@ -27,7 +27,7 @@ function makeDirectory(path: string, mode: number): unknown {
   }
 }
 
-/** Why a name that is taken leads to nothing: a link in a circle, say; undefined where it leads somewhere. */
+/** Why an existing name has no target, for example a circular link; undefined if it has one. */
 function reasonForMissing(path: string): unknown {
   try {
     statSync(path);

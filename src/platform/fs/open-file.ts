@@ -1,16 +1,16 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-/** A file that stays the same one, whatever takes its name. */
+/** An open file that stays the same even if its name is taken. */
 export interface OpenFile {
   read(): Buffer;
   close(): void;
 }
 
-/** Undefined where there is no regular file. @param path its characters are bytes */
+/** Undefined unless it is a regular file. @param path its characters are bytes */
 export function openForReading(path: string): OpenFile | undefined {
   let fd: number;
   try {
-    // A pipe would keep us waiting for a writer.
+    // A pipe would block until it has a writer.
     fd = openSync(
       Buffer.from(path, 'latin1'),
       constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,

@@ -14,47 +14,47 @@ import { ToolError } from '../../errors/tool-error.js';
 import { errnoOf } from './fs-entry.js';
 
 /**
- * `pinned`: objects are kept open by descriptors and every step starts from one, so nothing can be swapped in between.
- * `verified`: the platform has no such descriptors; what was opened is compared afterwards, which narrows the
- * window but does not close it.
+ * `pinned`: objects are kept open by descriptors and every step starts from one, so nothing can be swapped in
+ * between. `verified`: the platform has no such descriptors; the opened object is compared afterwards, which
+ * narrows the window without closing it.
  */
 export type ContainmentStrength = 'pinned' | 'verified';
 
-/** One object of the file system, open while it is looked at. */
+/** An open file system object. */
 export interface Handle {
-  /** Reaches this very object in any system call; an entry of an open directory is `${at}/name`. */
+  /** A path to exactly this object for any system call; an entry of an open directory is `${at}/name`. */
   readonly at: string;
-  /** The path by which the system knows it now: no links, no dots. */
+  /** Its current path according to the system, without links and dots. */
   name(): string;
   stat(): Stats;
-  /** A descriptor to read its bytes from; never waits for the other end of a pipe. The caller closes it. */
+  /** Opens a descriptor to read it; never waits for the other end of a pipe. The caller closes it. */
   openForReading(): number;
   close(): void;
 }
 
 export interface Opener {
   readonly strength: ContainmentStrength;
-  /** Opens what lies at `path`: the link itself where the last part is one. Throws the system's error. */
+  /** Opens the entry at `path`; a link at the end is not followed. Throws the system's error. */
   open(path: string | Buffer): Handle;
-  /** Opens a directory; `other` where something else (also a link) has that name. */
+  /** Opens a directory; `other` if another entry (also a link) has that name. */
   openDirectory(path: string): Handle | 'missing' | 'other';
-  /** Where to look for what this opener opens under a path. Left out: there. */
+  /** The place of a path in this process's view. Left out: the path itself. */
   reach?(path: string): string;
-  /** What stands before the command line of a program that works in what is open. Left out: nothing. */
+  /** Arguments before the command line of a program that works in an open directory. Left out: none. */
   readonly under?: readonly string[];
 }
 
-/** What another process sees of the file system. */
+/** Another process's view of the file system. */
 export interface FileView {
-  /** Before the paths that it sees: `/proc/PID/root`. */
+  /** The prefix of its paths: `/proc/PID/root`. */
   readonly root: string;
-  /** A program that starts another one in it, with its arguments. */
+  /** A program, with arguments, that starts another one in that view. */
   readonly enter: readonly string[];
 }
 
 /**
- * The strongest opener this machine has (D049).
- * @throws ToolError `config_invalid` on Linux without /proc: there the weaker way would be an avoidable one.
+ * The strongest opener of this machine (D049).
+ * @throws ToolError `config_invalid` on Linux without /proc, where the weaker way could be avoided.
  */
 export function chooseOpener(): Opener {
   if (process.platform !== 'linux') return verifiedOpener;
@@ -65,12 +65,13 @@ export function chooseOpener(): Opener {
   );
 }
 
-// Node does not export it. Such a descriptor names an object without opening it: no device wakes up, no FIFO blocks.
+// Node does not export it. Such a descriptor identifies an object without opening it: it wakes no device and
+// blocks on no FIFO.
 const O_PATH = 0o10000000;
 const NAME_ONLY = O_PATH | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Linux: descriptors, and the names that /proc/self/fd has for them. */
+/** Linux: descriptors and their names in /proc/self/fd. */
 export const descriptorOpener: Opener = {
   strength: 'pinned',
   open: (path) => new DescriptorHandle(openSync(path, NAME_ONLY)),
@@ -82,19 +83,19 @@ export const descriptorOpener: Opener = {
       if (errnoOf(error) === 'ENOENT') return 'missing';
       throw error;
     }
-    // Asked of the descriptor, not of the path; O_DIRECTORY would cost an exception for each link that is met.
+    // Checked on the descriptor, not the path; O_DIRECTORY would cost an exception for each link.
     if (handle.stat().isDirectory()) return handle;
     handle.close();
     return 'other';
   },
 };
 
-/** Linux: opens what another process sees in the place of these paths, in a view of the file system of its own. */
+/** Linux: opens these paths in another process's view of the file system. */
 export function openerIn({ root, enter }: FileView): Opener {
   const reach = (path: string): string => (path.startsWith(BY_DESCRIPTOR) ? path : `${root}${path}`);
   return {
     strength: descriptorOpener.strength,
-    // Bytes are of a name below an open directory.
+    // A name as bytes is relative to an open directory.
     open: (path) => descriptorOpener.open(typeof path === 'string' ? reach(path) : path),
     openDirectory: (path) => descriptorOpener.openDirectory(reach(path)),
     reach,
@@ -128,10 +129,10 @@ class DescriptorHandle implements Handle {
   }
 }
 
-// Windows has neither of the two; there the comparison after opening is all there is.
+// Windows has neither flag; there the comparison after opening is the only check.
 const READ_VERIFIED = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** macOS, Windows: paths, whose object and real name are compared once more after opening. */
+/** macOS, Windows: paths whose object and real name are compared again after opening. */
 export const verifiedOpener: Opener = {
   strength: 'verified',
   // Without such descriptors, names are text.
@@ -159,7 +160,7 @@ class VerifiedHandle implements Handle {
     this.firstName = this.name();
   }
 
-  // Only the parent: the last part may be a link, and it is the link that is open.
+  // Only the parent: if the last part is a link, the link itself is open.
   name(): string {
     return join(realpathSync.native(dirname(this.at)), basename(this.at));
   }

@@ -3,20 +3,20 @@ import { dirname, resolve } from 'node:path';
 import { realPlace } from './probe-place.js';
 
 /**
- * Whether no other user can put something else in the place of a path: every directory above it belongs to this user or
- * to root, and not every user may write into it, unless only owners may remove there (`/tmp`).
+ * Whether no other user can replace the entry at a path: this user or root owns every directory above it, and
+ * others can write none of them, except sticky ones (`/tmp`).
  * @param path canonical
  */
 export function isOutOfReach(path: string): boolean {
   return flawAbove(path, 'ours') === undefined;
 }
 
-/** Whose directories are accepted: this user's and root's, or those of every user. */
+/** The accepted owners of directories: this user and root, or every user. */
 type AcceptedOwners = 'ours' | 'any';
 
 /**
- * Why another user could put something else in the place of a file, by what it is called and by where links lead:
- * `every user may write "/srv"`. Undefined where none could, and where files have no owners. Nothing has to be there yet.
+ * Why another user could replace the file at a path, by its names and its links: `every user may write
+ * "/srv"`. Undefined if none could, and on systems without owners. The file need not exist.
  */
 export function foreignReach(path: string, owners: AcceptedOwners = 'ours'): string | undefined {
   if (process.geteuid === undefined) return undefined;
@@ -35,7 +35,7 @@ function flawAbove(path: string, owners: AcceptedOwners): string | undefined {
   }
 }
 
-/** What cannot be looked at cannot be used either, and its use says why. */
+/** An entry that cannot be examined cannot be used either, and its use reports the reason. */
 function look(path: string): { readonly uid: number; readonly mode: number } {
   try {
     return statSync(path);
@@ -47,7 +47,7 @@ function look(path: string): { readonly uid: number; readonly mode: number } {
 const OTHERS_WRITE = 0o002;
 const ONLY_OWNERS_REMOVE = 0o1000;
 
-/** In a user namespace the owners that it does not know, root among them, are shown as one. */
+/** A user namespace shows all unknown owners, including root, as one. */
 function isUnknownOwner(uid: number): boolean {
   try {
     const [first, , count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/);

@@ -20,14 +20,14 @@ export interface StoredFile {
   readonly modifiedMs: number;
 }
 
-/** A file that is being written. */
+/** An open output file. */
 export interface WritableOutput {
-  /** All of it, in order; one at a time. @throws the system's error. */
+  /** Appends all chunks in order; one call at a time. @throws the system's error. */
   append(chunks: readonly Uint8Array[]): Promise<void>;
   close(): void;
 }
 
-/** A directory for outputs that only we may read: 0700, its files 0600. All calls throw the system's error. */
+/** A private directory for outputs: mode 0700, files 0600. All calls throw the system's error. */
 export interface OutputDirectory {
   readonly path: string;
   list(): StoredFile[];
@@ -36,17 +36,17 @@ export interface OutputDirectory {
   stat(name: string): StoredFile;
   read(name: string, offset: number, length: number): Uint8Array;
   remove(name: string): void;
-  /** With all that is in it. */
+  /** Removes it with its content. */
   removeAll(): void;
 }
 
-/** Opens a directory that stays, and makes it where it is missing. */
+/** Opens a permanent directory, and creates a missing one. */
 export function openOutputDirectory(path: string): OutputDirectory {
   makeDirectories(path);
   return outputDirectory(path);
 }
 
-/** Makes one for this process alone, and takes away those of processes that have died without doing so. */
+/** Creates one for this process, and removes those of dead processes. */
 export function makeTemporaryOutputDirectory(): OutputDirectory {
   const parent = tmpdir();
   for (const name of readdirSync(parent)) {
@@ -71,7 +71,7 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Another user's: theirs to remove.
+    // It belongs to another user.
   }
 }
 
@@ -124,7 +124,7 @@ function attempt<T>(look: () => T): T[] {
   }
 }
 
-/** Many at once: each write is a turn of another thread, which costs more than what it writes. */
+/** Many chunks at once, because each write occupies another thread and costs more than its bytes. */
 async function append(fd: number, chunks: readonly Uint8Array[]): Promise<void> {
   for (let at = 0; at < chunks.length; at += MOST_AT_ONCE) {
     let rest = chunks.slice(at, at + MOST_AT_ONCE);
@@ -132,7 +132,7 @@ async function append(fd: number, chunks: readonly Uint8Array[]): Promise<void> 
   }
 }
 
-/** What every system takes in one call. */
+/** The limit that every system accepts in one call. */
 const MOST_AT_ONCE = 512;
 
 function after(written: number, chunks: readonly Uint8Array[]): Uint8Array[] {

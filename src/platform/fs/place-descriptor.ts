@@ -1,17 +1,17 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 
-/** What lies at a path, open: another file that takes its name afterwards is not it. */
+/** An open entry that stays the same even if its name is taken. */
 export interface PlaceDescriptor {
-  /** For a program to inherit. It reads nothing, it only names. */
+  /** For a program to inherit. It only identifies the entry and cannot read it. */
   readonly fd: number;
-  /** A path that leads to it and to nothing else, in this process. */
+  /** A path to exactly this entry, in this process. */
   readonly at: string;
   close(): void;
 }
 
 /**
- * Opens the file or directory at a canonical path. Undefined where there is nothing, or a link, or where a link is on the
- * way: then the path is not the one that was checked.
+ * Opens the entry at a canonical path. Undefined if there is none, or it is a link, or a link is on the way:
+ * then the path is not the checked one.
  */
 export function openPlaceDescriptor(path: string): PlaceDescriptor | undefined {
   let fd: number;
@@ -21,7 +21,7 @@ export function openPlaceDescriptor(path: string): PlaceDescriptor | undefined {
     return undefined;
   }
   const at = `/proc/self/fd/${fd}`;
-  // The kernel's own name: every link on the way would show.
+  // The kernel's own name would reveal every link on the way.
   if (!fstatSync(fd).isSymbolicLink() && readlinkSync(at) === path) {
     return { fd, at, close: () => closeSync(fd) };
   }
@@ -29,5 +29,5 @@ export function openPlaceDescriptor(path: string): PlaceDescriptor | undefined {
   return undefined;
 }
 
-/** Linux's O_PATH; Node does not name it. */
+/** Linux's O_PATH, which Node does not export. */
 const PLACE = 0o10_000_000 | constants.O_NOFOLLOW;

@@ -4,17 +4,17 @@ import { errnoOf } from './fs-entry.js';
 
 export interface Place {
   readonly exists: boolean;
-  /** Whether the file, or else the nearest directory that exists, can be written. */
+  /** Whether the file, or the nearest existing directory, is writable. */
   readonly writable: boolean;
   /** Why not, in the system's words. */
   readonly reason?: string;
-  /** What is left on its file system; undefined where the system does not say. */
+  /** The free space of its file system; undefined if unknown. */
   readonly freeBytes?: number;
-  /** Whether others than the owner may read it. */
+  /** Whether users other than the owner can read it. */
   readonly readableByOthers: boolean;
 }
 
-/** Looks at where a file is or would be, and makes nothing. */
+/** Examines an existing or future file's place, and creates nothing. */
 export function probePlace(path: string): Place {
   const exists = existsSync(path);
   const nearest = exists ? path : nearestDirectory(dirname(path));
@@ -51,7 +51,7 @@ function freeBytesOf(path: string): number | undefined {
   }
 }
 
-/** Where a path leads, links followed as far as it exists; what does not exist yet is appended as it is written. */
+/** The target of a path with links followed as far as it exists; the missing part is appended as written. */
 export function realPlace(path: string): string {
   const missing: string[] = [];
   for (let at = resolve(path); ; at = dirname(at)) {
@@ -64,7 +64,7 @@ export function realPlace(path: string): string {
   }
 }
 
-/** Tells one list of entries of a directory from the next without reading it. */
+/** Identifies the entries of a directory without reading it. */
 export interface DirectoryPrint {
   readonly dev: number;
   readonly ino: number;
@@ -74,8 +74,8 @@ export interface DirectoryPrint {
 }
 
 /**
- * What the directory is like now: `before` itself where it is as it was then. Undefined where there is none; never `before`
- * where it has changed so lately that the next change may bear the same time.
+ * The current state of the directory: `before` itself if it is unchanged. Undefined if there is none. Never
+ * `before` if it changed so recently that the next change may have the same time.
  */
 export function directoryPrint(path: string, before?: DirectoryPrint): DirectoryPrint | undefined {
   try {
@@ -86,7 +86,7 @@ export function directoryPrint(path: string, before?: DirectoryPrint): Directory
     const isSame =
       before?.ctimeMs === ctimeMs && before.mtimeMs === mtimeMs && before.ino === ino && before.dev === dev;
     if (isSame) return before;
-    // No time is the same as this one.
+    // No time equals this one.
     const isLate = Date.now() - ctimeMs < LATELY_MS;
     return { dev, ino, mode, mtimeMs, ctimeMs: isLate ? Number.NaN : ctimeMs };
   } catch {
@@ -104,7 +104,7 @@ interface NamedEntry {
   readonly type: 'file' | 'dir' | 'other';
 }
 
-/** What lies in it. Empty where it cannot be read. */
+/** The entries of a directory. Empty if it cannot be read. */
 export function namedEntries(path: string): readonly NamedEntry[] {
   try {
     return readdirSync(path, { withFileTypes: true }).map((entry): NamedEntry => {

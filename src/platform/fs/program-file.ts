@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Whether this user may run it. Windows tells programs by their names. */
+/** Whether this user may run it. On Windows the name decides. */
 export function isExecutable(path: string): boolean {
   if (process.platform === 'win32' && !/\.(?:exe|com)$/i.test(path)) return false;
   try {
@@ -28,10 +28,10 @@ const GROUP_WRITES = 0o020;
 const STICKY = 0o1000;
 
 /**
- * Why what lies at `path` could be another user's by the time it runs: it, or a directory on the way to it, may be changed by
- * other users, or belongs to one. Undefined where only this user and the administrator can change it, and where files have
- * no owners.
- * @param known answers of earlier calls, by real path: directories are shared.
+ * Why the file at `path` could belong to another user by the time it runs: other users can change it or a
+ * directory on its way, or own one. Undefined if only this user and the administrator can change it, and on
+ * systems without owners.
+ * @param known answers of earlier calls, by real path, because directories are shared.
  */
 export function findForeignWriter(
   path: string,
@@ -49,7 +49,7 @@ function foreignParent(path: string, known: Map<string, string | undefined>): st
   const parent = dirname(path);
   const above = parent === path ? undefined : foreignParent(parent, known);
   const stat = statSync(path);
-  // In a sticky directory (`/tmp`) others add entries, and cannot replace ours.
+  // In a sticky directory (`/tmp`) others can add entries but not replace ours.
   const { uid, gid, mode } = stat;
   const reason = above ?? weaknessOf(path, { uid, gid, mode: (mode & STICKY) === 0 ? mode : 0 });
   known.set(path, reason);
@@ -61,7 +61,7 @@ type Ownership = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 function weaknessOf(path: string, { uid, gid, mode }: Ownership): string | undefined {
   if (uid !== 0 && uid !== process.geteuid?.()) return `"${path}" belongs to another user (${uid})`;
   if ((mode & OTHERS_WRITE) !== 0) return `"${path}" may be written by every user`;
-  // The user's own group is the user, on most systems.
+  // On most systems the user's own group has no other members.
   if ((mode & GROUP_WRITES) !== 0 && gid !== 0 && gid !== process.getegid?.()) {
     return `"${path}" may be written by the group ${gid}`;
   }
@@ -69,8 +69,8 @@ function weaknessOf(path: string, { uid, gid, mode }: Ownership): string | undef
 }
 
 /**
- * Why the system would not start the file as a program, as far as its first bytes show. It matters because Node hands such
- * a file to the shell, which runs any text line by line. Undefined: nothing speaks against it, or it cannot be read.
+ * Why the system would not start the file as a program, judging by its first bytes. Node would pass such a
+ * file to the shell, which runs any text line by line. Undefined: no reason found, or it cannot be read.
  */
 export function whyNoProgram(path: string): string | undefined {
   const head = process.platform === 'win32' ? undefined : firstBytes(path);
@@ -85,9 +85,9 @@ export function whyNoProgram(path: string): string | undefined {
 const HEAD_BYTES = 256;
 const INTERPRETER = Buffer.from('#!');
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
-/** `e_machine` of what these processors run. Others are not looked at. */
+/** `e_machine` values for these processors. Others are not checked. */
 const MACHINES: Readonly<Record<string, readonly number[]>> = { x64: [62, 3], arm64: [183, 40] };
-/** Mach-O, one processor's or several's. */
+/** Mach-O for one or several processors. */
 const MACH_O: readonly number[] = [0xfeedface, 0xfeedfacf, 0xcefaedfe, 0xcffaedfe, 0xcafebabe, 0xcafebabf];
 
 function isNative(head: Buffer): boolean {

@@ -10,7 +10,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec config schema`: for the editor, so written to be read. */
+/** `toolexec config schema`: for editors, in readable form. */
 export function writeConfigSchema({ stdio }: CliContext): ExitCode {
   stdio.stdout.write(`${toSafeJson(configSchema(), 2)}\n`);
   return 0;

@@ -6,7 +6,7 @@ import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { configNotes, resolveSettings } from '../../resolve-settings.js';
 
-/** What `config` commands take, as commander hands it over. */
+/** The options of the `config` commands, in commander's form. */
 interface ShowConfigOptions {
   readonly config?: string;
   readonly origin?: boolean;
@@ -28,7 +28,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec config show`: every setting as it holds here. */
+/** `toolexec config show`: every setting in force. */
 export function showConfig(options: ShowConfigOptions, context: CliContext): ExitCode {
   const { stdio, env } = context;
   const resolved = resolveSettings(options, context);
@@ -60,8 +60,8 @@ function toJson({ settings, project, userFile, administratorFile, ignored }: Res
 }
 
 /**
- * A toolexec.toml that says what holds. With `directory`, which shown paths start from, each line says where it comes
- * from.
+ * The settings in force as a toolexec.toml. With `directory`, the base of shown paths, each line names its
+ * origin.
  */
 function toToml(settings: readonly ResolvedSetting[], directory?: string): string {
   const sections = new Map<string, ResolvedSetting[]>();
@@ -72,7 +72,7 @@ function toToml(settings: readonly ResolvedSetting[], directory?: string): strin
   const texts = [...sections].map(
     ([section, members]) => `[${section}]\n${members.map((setting) => toLine(setting, directory)).join('')}`,
   );
-  // A list of tables is a section of its own, so it stands behind all that is none.
+  // A list of tables is a separate section, so it follows all other settings.
   const tables = settings.filter(isTables).flatMap((setting) => toTables(setting, directory));
   return [...texts, ...tables].join('\n');
 }

@@ -26,7 +26,10 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec config trust`: from now on the file means what it says. @throws UsageError, ToolError `config_invalid` */
+/**
+ * `toolexec config trust`: the file counts as trusted from now on. @throws UsageError, ToolError
+ * `config_invalid`
+ */
 export function trustConfig(
   named: string | undefined,
   { revoke, json }: TrustOptions,
@@ -43,7 +46,7 @@ export function trustConfig(
     else stdio.stdout.write(`${shown} ${trusted ? 'is trusted no longer' : 'was not trusted'}\n`);
     return 0;
   }
-  // What cannot be used is not worth trusting, and its slips are told here.
+  // An unusable file is not trusted, and its faults are reported here.
   resolveSettings({ config: file }, { env });
   const { sha256 } = trustProject(file, env);
   if (json === true) writeJson(stdio.stdout, { file, sha256, trusted: true });

@@ -23,7 +23,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal export`: one JSON object a line, conversation by conversation, each in its order. */
+/** `toolexec journal export`: one JSON object per line, conversation by conversation, each in order. */
 export async function exportJournal(options: JournalExportOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const path = journalIfAny(options, context);

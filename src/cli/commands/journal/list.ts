@@ -30,7 +30,7 @@ export const define: DefineCommand = (command, context, finish) => {
 
 const SHOWN = 20;
 
-/** `toolexec journal list`: batches, newest first, with what became of their calls. */
+/** `toolexec journal list`: batches, newest first, with the outcome of their calls. */
 export async function listBatches(options: JournalListOptions, context: CliContext): Promise<ExitCode> {
   const { stdout, stderr } = context.stdio;
   const path = journalIfAny(options, context);
@@ -53,7 +53,7 @@ export async function listBatches(options: JournalListOptions, context: CliConte
 }
 
 interface BatchRow {
-  /** What tells it apart from all others. */
+  /** The shortest unique prefix. */
   readonly shortId: string;
   readonly batch: BatchRecord;
   readonly calls: readonly CallRecord[];

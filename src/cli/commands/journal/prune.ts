@@ -11,9 +11,9 @@ import { journalIfAny, readingJournal } from '../../recorded-journal.js';
 
 interface JournalPruneOptions extends JournalChoice {
   readonly json?: boolean;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly olderThan?: number;
-  /** Bytes. */
+  /** In bytes. */
   readonly maxSize?: number;
   readonly dryRun?: boolean;
 }
@@ -37,7 +37,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal prune`: takes out what is old and settled. @throws UsageError */
+/** `toolexec journal prune`: removes old, settled records. @throws UsageError */
 export async function pruneRecords(options: JournalPruneOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const { olderThan, maxSize, dryRun = false } = options;

@@ -16,7 +16,7 @@ import { decideUnlessDecided } from '../../recover-left.js';
 import { resolveRun } from '../../resolve-settings.js';
 import { findNamedBatch } from '../../waiting-batch.js';
 
-/** What `journal recover` takes, as commander hands it over. */
+/** The options of `journal recover`, in commander's form. */
 interface RecoverOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -63,7 +63,10 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal recover`: settles what dead processes left, lists it, and takes the person's decision (D089). */
+/**
+ * `toolexec journal recover`: recovers calls of dead processes, lists them, and takes the person's decision
+ * (D089).
+ */
 export async function recoverCalls(options: RecoverOptions, context: CliContext): Promise<ExitCode> {
   const { stdio } = context;
   const resolved = resolveRun(options, context).executor;
@@ -71,7 +74,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
   const named = options.resume ?? options.discard;
   const settled = readSettled(options);
   if (named !== undefined) requireRecorded(resolved.journal.path, `decide about "${named}"`);
-  // A program that recovers before its first run does nothing wrong; but a wrong name must not look like good news.
+  // A program that recovers before its first run is correct; but a wrong name must not look like success.
   if (!isRecorded(resolved.journal.path)) {
     stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
     stdio.stdout.write(options.json === true ? '[]\n' : NOTHING);
@@ -109,7 +112,7 @@ function readSettled({ resume, applied = [], notApplied = [] }: RecoverOptions):
   ]);
 }
 
-/** At a terminal the person decides about each batch that waits, now or later. */
+/** At a terminal, the person decides each waiting batch now or later. */
 async function askAboutEach(
   batches: readonly RecoveredBatch[],
   executor: Executor,
@@ -149,7 +152,7 @@ async function decide(
 const RESUMED = 'resumed: what is known of the calls is what they are answered with';
 const DISCARDED = 'discarded: delivered again, every call of the batch is answered as failed';
 
-/** @throws UsageError for a journal that cannot be used. */
+/** @throws UsageError for an unusable journal. */
 async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
   try {
     return await executor.recover();
@@ -159,14 +162,14 @@ async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
   }
 }
 
-/** What was given up is answered only now. */
+/** A discarded batch gets its answers only now. */
 async function readDecided(batchId: string, path: string): Promise<RecoveredBatch> {
   const journal = openJournal(path);
   try {
     const recorded = await journal.batch(batchId);
     const calls = recorded.map((call) => {
       const { callId, toolName, state, result, settled } = call;
-      // What was given up is listed as what is known of it.
+      // A discarded call is listed with its known outcome.
       const told = result === undefined || settled === undefined ? result : asDecided(call, result);
       return { callId, toolName, state, ...(told === undefined ? {} : { result: told }) };
     });
@@ -177,7 +180,7 @@ async function readDecided(batchId: string, path: string): Promise<RecoveredBatc
   }
 }
 
-/** @throws UsageError for a name of nothing, or of several. */
+/** @throws UsageError for a name without a match, or with several. */
 async function findId(
   named: string,
   decision: 'resume' | 'discard',
@@ -194,7 +197,7 @@ async function findId(
   }
 }
 
-/** @throws UsageError: what waits for approval cannot be resumed. */
+/** @throws UsageError: a batch that waits for approval cannot be resumed. */
 function requireDecision({ batchId: id, waitsFor }: RecoveredBatch, decision: 'resume' | 'discard'): void {
   if (decision === 'discard' || waitsFor === 'recovery') return;
   throw new UsageError(

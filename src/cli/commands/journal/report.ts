@@ -17,7 +17,7 @@ import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
 
 interface JournalReportOptions extends JournalChoice {
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly since?: number;
   readonly conversation?: string;
   readonly html?: string;
@@ -47,7 +47,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal report`: what happened in a time, as a table, as JSON or as a page. @throws UsageError */
+/** `toolexec journal report`: the calls of a time span, as a table, JSON or a page. @throws UsageError */
 export async function reportCalls(options: JournalReportOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const until = systemClock.now();
@@ -197,7 +197,7 @@ function iso(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** An age, or a moment. */
+/** An age, or a point in time. */
 function parseSince(text: string): number {
   if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
     const at = Date.parse(text);

@@ -15,7 +15,7 @@ import { openRecorded, readingJournal, requireJournal } from '../../recorded-jou
 
 interface JournalShowOptions extends JournalChoice {
   readonly json?: boolean;
-  /** A file. */
+  /** The path of the HTML file. */
   readonly html?: string;
 }
 
@@ -30,7 +30,9 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal show ID`: all that is known of a batch, a call or a conversation. @throws UsageError */
+/**
+ * `toolexec journal show ID`: everything recorded about a batch, a call or a conversation. @throws UsageError
+ */
 export async function showRecorded(
   id: string,
   options: JournalShowOptions,
@@ -75,7 +77,7 @@ function titleOf(id: string, [first, ...others]: readonly RecordedBatch[]): stri
   return others.length === 0 && first?.id.startsWith(id) === true ? `Batch ${first.id}` : `Call ${id}`;
 }
 
-/** A recorded batch for people: nothing in it can drive the terminal. */
+/** A recorded batch for people, safe for the terminal. */
 function describeRecorded(batch: RecordedBatch, palette: Palette): string {
   const { decisions, message } = batch;
   const lines = [

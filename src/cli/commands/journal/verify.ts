@@ -21,7 +21,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal verify`: whether every record is as it was written. */
+/** `toolexec journal verify`: checks that every record is unchanged. */
 export async function checkJournalChain(
   options: JournalVerifyOptions,
   context: CliContext,
@@ -35,7 +35,7 @@ export async function checkJournalChain(
   return found.intact ? 0 : 1;
 }
 
-/** What an empty one is found to be. */
+/** The result for an empty journal. */
 const EMPTY: Verification = { intact: true, commits: 0, head: '', prunes: 0 };
 
 function describe(found: Verification): string {

@@ -5,16 +5,16 @@ import { runsInPart } from '../../../policy/later-code/what-runs.js';
 import type { ConfiguredPlace, LaterPlace } from '../../later-place.js';
 import type { SeenChanges } from './seen-writes.js';
 
-/** What of the changes of a command is asked about when it has ended, as they are recorded. */
+/** The recorded changes of a command that would be asked about after it has ended. */
 export interface AskedAfter {
   readonly surely: readonly string[];
-  /** Files of which only a part runs: the record does not say which part was changed. */
+  /** Files of which only a part runs: the record does not show which part changed. */
   readonly perhaps: readonly string[];
 }
 
 export const NOT_ASKED_AFTER: AskedAfter = { surely: [], perhaps: [] };
 
-/** Holds recorded changes against what would allow their call now. */
+/** Compares recorded changes with the current permission of their call. */
 export async function askedAfter(
   changes: SeenChanges,
   allowed: AllowedDeeds,
@@ -42,11 +42,11 @@ export async function askedAfter(
   return { surely, perhaps };
 }
 
-/** No version of it is at hand: what cannot be read is taken to run. */
+/** No version of the file is available: unreadable content counts as code. */
 function toMade(name: string, change: MadeChange['change'], place: LaterPlace): MadeChange {
   const kind = name.endsWith('/') ? 'dir' : 'file';
   const path = place.at(name);
-  // What git keeps for itself was looked at when it was committed.
+  // Git's own files were checked when they were committed.
   const isHarmless = /(?:^|\/)\.git\//.test(path);
   return { path, kind, change, isHarmless, before: unreadable, after: unreadable };
 }

@@ -6,7 +6,7 @@ import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { configNotes, resolveSettings } from '../../resolve-settings.js';
 
-/** What `policy` commands take, as commander hands it over. */
+/** The options of the `policy` commands, in commander's form. */
 interface PolicyOptions {
   readonly config?: string;
   readonly json?: boolean;
@@ -33,7 +33,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec policy check`: the rules as they stand. @throws ToolError `config_invalid` for a rule that cannot be used */
+/** `toolexec policy check`: the current rules. @throws ToolError `config_invalid` for an unusable rule */
 export function checkPolicy(options: PolicyOptions, context: CliContext): ExitCode {
   const { stdio, env } = context;
   const resolved = resolveSettings(options, context);

@@ -14,7 +14,7 @@ import { openExecutor } from '../../open-executor.js';
 import { readSource } from '../../read-input.js';
 import { resolvePlanning } from '../../resolve-settings.js';
 
-/** What `policy` commands take, as commander hands it over. */
+/** The options of the `policy` commands, in commander's form. */
 interface PolicyOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -39,13 +39,15 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** A call's place in the plan, and how the policy came to it; undefined where something else had decided before. */
+/** A call's plan, and the policy's reasoning; undefined if another check decided first. */
 export interface ExplainedCall {
   readonly call: PlannedCall;
   readonly explanation: Explanation | undefined;
 }
 
-/** `toolexec policy explain CALL`: what would happen to it, and why. Touches nothing. @throws UsageError */
+/**
+ * `toolexec policy explain CALL`: what would happen to a call, and why. Touches nothing. @throws UsageError
+ */
 export async function explainCalls(
   source: string,
   options: PolicyOptions,
@@ -82,7 +84,7 @@ export async function explainCalls(
   return 0;
 }
 
-/** The question holds a name alone: the rules that look at more than a name cannot match. */
+/** The question holds only a name, so rules about anything else cannot match. */
 function explain(policy: RulePolicy, question: ObservedQuestion | undefined): Explanation | undefined {
   return question !== undefined && isWhole(question) ? policy.explain(question) : undefined;
 }
@@ -105,7 +107,7 @@ function toJson({ call, explanation }: ExplainedCall): unknown {
   };
 }
 
-/** A call as a plan shows it, then what became of every rule. */
+/** A call's plan, then the result of every rule. */
 function describeExplanation({ call, explanation }: ExplainedCall, palette: Palette): string {
   const plan = describePlan({ calls: [call] }, palette);
   if (explanation === undefined) return `${plan}  rules    not asked: this was decided before\n`;

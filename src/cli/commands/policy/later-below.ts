@@ -2,10 +2,10 @@ import { binaryEntry, binaryNames, toBinary, toText } from '../../../platform/fs
 import type { LaterPlace } from '../../later-place.js';
 import type { LaterBelow } from './seen-writes.js';
 
-/** More is not looked at. */
+/** The maximum number of entries to examine. */
 const MOST_ENTRIES = 20_000;
 
-/** Looks for files below a directory, as they are now, that run later by themselves. */
+/** Searches a directory for current files that run later by themselves. */
 export function laterBelowOf(place: LaterPlace): LaterBelow {
   return (directory) => {
     const found: string[] = [];
@@ -32,7 +32,7 @@ function namesIn(directory: string): readonly string[] {
   try {
     return binaryNames(directory);
   } catch {
-    // What cannot be read is not written by a command of the same person either.
+    // A command of the same person cannot write an unreadable directory either.
     return [];
   }
 }

@@ -5,7 +5,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createPalette, writeJson } from '../../display/terminal-text.js';
 import { type ConfigOptions, resolvePlanning } from '../../resolve-settings.js';
 
-/** What `policy later-code` takes, as commander hands it over. */
+/** The options of `policy later-code`, in commander's form. */
 interface LaterCodeOptions extends ConfigOptions {
   readonly json?: boolean;
 }
@@ -41,7 +41,7 @@ export function printLaterCode(options: LaterCodeOptions, context: CliContext): 
       stdio.stdout.write(`\n${bold(what)}\n`);
       for (const pattern of patterns) stdio.stdout.write(`  ${sanitize(pattern, 'inline')}\n`);
     }
-    // As long as the table is the built-in one.
+    // Only for the built-in table.
     if (builtIn)
       stdio.stdout.write('\nWhat lies in dependency folders (node_modules, vendor …) does not count.\n');
     const partly = inForce(rows);
@@ -51,7 +51,7 @@ export function printLaterCode(options: LaterCodeOptions, context: CliContext): 
   return 0;
 }
 
-/** A configuration may take over rows of the table, as one that only adds to it does. */
+/** A configuration may repeat rows of the table to extend it. */
 function rowsOf(own: readonly string[]): readonly LaterCodeRow[] {
   const given = new Set(own);
   const whole = LATER_CODE.filter(({ patterns }) => patterns.every((pattern) => given.has(pattern)));

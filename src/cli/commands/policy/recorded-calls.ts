@@ -13,7 +13,7 @@ import { readSource } from '../../read-input.js';
 import { type JournalChoice, readingJournal, requireJournal } from '../../recorded-journal.js';
 import type { SeenChanges } from './seen-writes.js';
 
-/** What `policy replay` and `policy suggest` take, as commander hands it over. */
+/** The options of `policy replay` and `policy suggest`, in commander's form. */
 export interface RecordedCallsOptions extends JournalChoice {
   readonly json?: boolean;
 }
@@ -30,23 +30,23 @@ export function addRecordedCallsOptions(command: Command): Command {
     .option('--json', 'as JSON');
 }
 
-/** A call that was made before, and what is known of its outcome. */
+/** An earlier call and its outcome, if known. */
 export interface RecordedCall {
   readonly call: ToolCall;
-  /** Undefined: the record does not say, or there is none. */
+  /** Undefined: not recorded. */
   readonly disposition: Disposition | undefined;
-  /** It has been executed, and went well. */
+  /** It ran and succeeded. */
   readonly succeeded: boolean;
-  /** The error of its result. */
+  /** The error code of its result. */
   readonly code: string | undefined;
-  /** What its command has changed, where it ran in a transaction and the record says so. */
+  /** The changes of its command, if it ran in a transaction and they are recorded. */
   readonly changes: SeenChanges | undefined;
 }
 
 /**
- * The calls of a journal: its file, its export (JSON, one object a line, each with its `kind`); or of a model's
- * response. Where nothing is named and nothing comes in, the journal that `--journal` names, or that a run would use.
- * @throws UsageError when it is none of these, or holds no call.
+ * Reads calls from a journal's file, from its export (JSON, one object per line, each with its `kind`), or
+ * from a model's response. Without a name and input, the journal of `--journal` or the default one.
+ * @throws UsageError if it is none of these, or contains no call.
  */
 export async function readRecordedCalls(
   source: string | undefined,
@@ -118,7 +118,7 @@ function toRecorded({ kind, callId, toolName, args, disposition, result }: Field
   const code = fieldsOf(answer?.error)?.code;
   return [
     {
-      // Parsed from JSON just before, so that it holds nothing else.
+      // Just parsed from JSON, so it contains nothing else.
       call: { id: String(callId), name: toolName, args: fields as ToolCall['args'] },
       disposition: isDisposition(disposition) ? disposition : undefined,
       succeeded: answer?.success === true,
@@ -128,7 +128,7 @@ function toRecorded({ kind, callId, toolName, args, disposition, result }: Field
   ];
 }
 
-/** Of a call that was executed. */
+/** Only for a call that ran. */
 function changesOf(metadata: Fields | undefined): SeenChanges | undefined {
   const changes = fieldsOf(metadata?.changes);
   if (changes === undefined || fieldsOf(metadata?.sandbox)?.transaction !== true) return undefined;
@@ -166,7 +166,7 @@ function readFresh(name: string, text: string): readonly RecordedCall[] {
   }));
 }
 
-/** All calls of a journal's file, conversation by conversation. @throws UsageError when it is no journal. */
+/** All calls in a journal's file, conversation by conversation. @throws UsageError if it is not a journal. */
 export function readJournalCalls(path: string): Promise<readonly RecordedCall[]> {
   return readingJournal(() => {
     const archive = openArchive(path);

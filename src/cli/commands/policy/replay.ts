@@ -38,7 +38,7 @@ export const define: DefineCommand = (command, context, finish) => {
 
 type Settings = ReturnType<typeof resolvePlanning>['executor'];
 
-/** What was, or would be, done with a call. */
+/** What happened, or would happen, to a call. */
 type Outcome = 'runs' | 'asks' | 'asks after' | 'refused' | 'not known';
 
 interface Replayed {
@@ -46,13 +46,13 @@ interface Replayed {
   readonly was: Outcome;
   readonly now: Outcome;
   readonly changed: boolean;
-  /** When its command has ended. */
+  /** After its command has ended. */
   readonly after: AskedAfter;
 }
 
 /**
- * `toolexec policy replay [FILE]`: recorded calls, evaluated as the configuration stands now, and what would be done with
- * them otherwise. Touches nothing. @throws UsageError, ToolError `config_invalid`
+ * `toolexec policy replay [FILE]`: evaluates recorded calls with the current configuration, and shows the
+ * differences. Touches nothing. @throws UsageError, ToolError `config_invalid`
  */
 export async function replayCalls(
   source: string | undefined,
@@ -72,7 +72,7 @@ export async function replayCalls(
   const place = new LaterPlace(settings);
   const replayed: Replayed[] = [];
   const leftOut = recorded.filter(({ call }) => hasLeftOut(call.args));
-  // One after the other: what holds for a batch (its size, ids that stand twice) is not asked about.
+  // One at a time, because limits of a batch (its size, duplicate ids) do not apply.
   for (const one of recorded) {
     if (leftOut.includes(one)) continue;
     answer = undefined;
@@ -92,13 +92,16 @@ function compare(recorded: RecordedCall, planned: PlannedCall, after: AskedAfter
   const was = outcomeThen(recorded);
   const before = isLate ? 'runs' : outcomeNow(planned);
   const now = before === 'runs' && after.surely.length > 0 ? 'asks after' : before;
-  // A call that ran and left no decision may have been asked about before.
+  // A call that ran without a recorded decision may have been asked about.
   const isSame =
     was === now || was === 'not known' || (recorded.disposition === undefined && mayBoth(was, now));
   return { planned, was, now, changed: !isSame, after };
 }
 
-/** Of a tool that asks when its command has ended (`approval = "after"`): all that it changed. Undefined: it does not. */
+/**
+ * For a tool that asks after its command has ended (`approval = "after"`): all its changes. Undefined for
+ * other tools.
+ */
 function askingAfter(
   { changes }: RecordedCall,
   { toolName, disposition, effects }: PlannedCall,
@@ -112,7 +115,10 @@ function askingAfter(
   return { surely: [...changes.created, ...changes.modified, ...changes.deleted], perhaps: [] };
 }
 
-/** What a command in a transaction changed beyond what its call would be allowed now. A call that is asked about is agreed to. */
+/**
+ * The changes of a command beyond the current permission of its call. A call that is asked about counts as
+ * approved.
+ */
 async function beyondAllowed(
   { changes }: RecordedCall,
   { disposition, effects }: PlannedCall,
@@ -170,7 +176,7 @@ function toJson({ planned, was, now, changed, after }: Replayed): unknown {
   };
 }
 
-/** A rule may look at what is not there. */
+/** A rule may need data that is not recorded. */
 function notEvaluated(recorded: RecordedCall): unknown {
   const { id, name } = recorded.call;
   const was = outcomeThen(recorded);
@@ -195,7 +201,7 @@ function describeLeftOut(count: number): string {
 
 function describe(replayed: readonly Replayed[]): string {
   const known = replayed.filter(({ was }) => was !== 'not known');
-  // Without a record there is nothing to compare with: then each is told.
+  // Without a record there is nothing to compare, so every call is shown.
   const told = known.length === 0 ? replayed : replayed.filter(isTold);
   const changes = replayed.filter(({ changed }) => changed).length;
   const end = `${replayed.length} calls, ${known.length === 0 ? 'of which nothing is recorded' : `${changes} decided otherwise`}`;

@@ -3,26 +3,26 @@ import type { CommandChanges } from '../../../contract/changes.js';
 import { DEPENDENCY_FOLDERS } from '../../../files/dependency-folders.js';
 import type { LaterPlace } from '../../later-place.js';
 
-/** Of what a call has changed, what its record lists. */
+/** The recorded changes of a call. */
 export type SeenChanges = Pick<CommandChanges, 'created' | 'modified' | 'deleted' | 'unexpected' | 'more'>;
 
-/** What calls have changed, and patterns that cover it, for `writes` of a rule. */
+/** The changes of several calls, and patterns that cover them, for `writes` of a rule. */
 export interface SeenWrites {
   readonly patterns: readonly string[];
-  /** Paths among them that run later by themselves. */
+  /** Changed paths that run later by themselves. */
   readonly laterCode: readonly string[];
   readonly deleted: readonly string[];
-  /** Names that no pattern can hold. */
+  /** Names that no pattern can express. */
   readonly unnamed: readonly string[];
 }
 
-/** What is known of the place besides: the files below a directory that run later. Undefined: too many to look at. */
+/** The files below a directory that run later. Undefined if there are too many entries. */
 export type LaterBelow = (directory: string) => readonly string[] | undefined;
 
 /**
- * Patterns for what was seen to change: a directory where it was made, or where several of its files were changed; else the
- * file. A directory that holds what runs later, or is made for it, is never covered as a whole, unless all of that was
- * seen to change.
+ * Patterns for the observed changes: a directory if it was created, or several of its files changed;
+ * otherwise the file. A directory with files that run later, or meant for them, is never covered as a whole,
+ * unless all of these changed.
  */
 export function writesFor(
   changes: readonly SeenChanges[],
@@ -43,7 +43,7 @@ export function writesFor(
   };
   const whole = wholeDirectories(created, files).filter(isWhole);
   const left = paths.filter((path) => !whole.some((directory) => isIn(path, directory)));
-  // A directory comes with what is expected in it.
+  // A directory also covers its expected content.
   const alone = left.filter((path) => !isDirectory(path) || !paths.some((other) => isBelow(other, path)));
   return {
     patterns: [
@@ -56,7 +56,7 @@ export function writesFor(
   };
 }
 
-/** Directories in the order of their names, an outer one before what lies in it. */
+/** Directories sorted by name, parents first. */
 function wholeDirectories(created: readonly string[], files: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of created) if (isDirectory(path) && isPlain(path)) found.add(path.slice(0, -1));
@@ -66,12 +66,14 @@ function wholeDirectories(created: readonly string[], files: readonly string[]):
     if (at !== -1 && at < names.length - 1) found.add(names.slice(0, at + 1).join('/'));
   }
   addParents(files, MOST_FILES, found);
-  // Many directories side by side, such as those of git's objects: the next one will be another.
+  // Many sibling directories, such as git's objects: the next one will have another name.
   addParents([...found], MOST_DIRECTORIES, found);
   return [...found].sort();
 }
 
-/** A directory with more files that changed is taken as a whole, and one with more such directories in it. */
+/**
+ * A directory with more changed files than this is covered as a whole, as is one with more such directories.
+ */
 const MOST_FILES = 1;
 const MOST_DIRECTORIES = 2;
 
@@ -104,7 +106,7 @@ function isBelow(path: string, directory: string): boolean {
   return path !== directory && path.startsWith(directory);
 }
 
-/** Names with a backslash stand for characters that cannot be seen, or are no text. */
+/** A backslash marks escaped characters, which are invisible or not text. */
 function isPlain(path: string): boolean {
   return path !== './' && !path.includes('\\') && path.trim() === path;
 }
@@ -113,7 +115,7 @@ function escaped(path: string): string {
   return path.replace(/[*?[\]{}()!+@]/g, '\\$&').replace(/^~/, './~');
 }
 
-/** A name alone would hold at any depth: for what runs later that is too much. */
+/** A bare name would match at any depth, which is too broad for code that runs later. */
 function named(path: string, place: LaterPlace): string {
   const plain = isDirectory(path) ? path.slice(0, -1) : path;
   const isAnywhere = !plain.includes('/') && place.lies(place.at(plain));

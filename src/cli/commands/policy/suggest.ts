@@ -37,8 +37,9 @@ export const define: DefineCommand = (command, context, finish) => {
 };
 
 /**
- * `toolexec policy suggest`: rules that would have allowed what has been approved and went well, each exactly as it was.
- * Only calls that the configuration, as it stands, asks about; never what removes, and never what is not understood.
+ * `toolexec policy suggest`: rules that would have allowed calls that were approved and succeeded, each
+ * exactly as it was. Only for calls that the current configuration asks about; never for removals, and never
+ * for commands that were not understood.
  * @throws UsageError, ToolError `config_invalid`
  */
 export async function suggestRules(
@@ -76,16 +77,16 @@ function toToml(suggestion: Suggestion): string {
   return `# approved ${count}\n${notesAsToml(suggestion)}${ruleAsToml(rule)}`;
 }
 
-/** What there is to know of a proposed rule, as comments above it. */
+/** Notes about a proposed rule, as comments above it. */
 export function notesAsToml({ notes }: Pick<Suggestion, 'notes'>): string {
   return notes.map((note) => `# ${sanitize(note, 'inline')}\n`).join('');
 }
 
-/** A call that a person has agreed to, and what it touches: what it declares, and what its commands are seen to. */
+/** An approved call and its effects, declared and observed. */
 export interface ApprovedCall {
   readonly call: ToolCall;
   readonly effects: readonly Effect[];
-  /** Where its command ran in a transaction. */
+  /** Present if its command ran in a transaction. */
   readonly changes?: SeenChanges | undefined;
 }
 
@@ -98,10 +99,10 @@ interface Suggestion {
 }
 
 /**
- * Rules that allow exactly what was approved, the most frequent first: the very command, the very file, the host. Each
- * carries its example, and has been tried on it.
+ * Rules that allow exactly the approved calls, most frequent first: the same command, file or host. Each
+ * contains its example and is tested with it.
  *
- * @param seen what rules for commands let them change, by what they have changed. Left out: rules do not speak of it
+ * @param seen derives `writes` of command rules from their changes. Left out: rules have none
  */
 export function proposeRules(
   calls: readonly ApprovedCall[],
@@ -122,7 +123,7 @@ export function proposeRules(
     .sort((a, b) => b.times - a.times);
 }
 
-/** A rule for a command with what it was seen to change. */
+/** A command rule with its observed changes. */
 function withWrites(
   rule: PolicyRule,
   calls: readonly ApprovedCall[],
@@ -162,33 +163,36 @@ function ruleFor({ call, effects, changes }: ApprovedCall): PolicyRule | undefin
   const [effect] = effects;
   if (effect === undefined || effects.some(({ kind }) => kind === 'delete')) return undefined;
   if (effect.kind === 'run') return ruleForCommand(call.name, effect.command, changes !== undefined);
-  // One file, or one host: what touches more is for a person to put together.
+  // One file or one host: for more, a person should write the rule.
   if (effects.length !== 1) return undefined;
   if (effect.kind === 'write') return ruleForFile(call.name, effect.path);
   return effect.kind === 'fetch' ? ruleForHost(call.name, effect.url) : undefined;
 }
 
-/** A line that is one simple command, understood, without redirections, and that starts no other. */
+/** A line with one simple, understood command without redirections that starts no other program. */
 function ruleForCommand(tool: string, text: string, isSeen: boolean): PolicyRule | undefined {
   const { verdict, commands, effects, settings = [] } = analyzeCommand(text, 'sh');
   const [words, ...others] = commands;
   if (verdict !== 'allow' || words === undefined || others.length > 0) return undefined;
   const [program = ''] = words;
   if (RISKY.test(program) || (!isSeen && INTERPRETER.test(program))) return undefined;
-  // What is set before a command, or where it runs, is for a person to write down.
+  // A person should write the rule for a command with settings or another directory.
   if (settings.some(({ texts }) => texts.some((one) => one !== 'PWD=.'))) return undefined;
   const command = words.map(quote).join(' ');
   if (redact(text) !== text || effects.some(({ kind }) => kind === 'delete')) return undefined;
-  // A redirection is no word of the command, and would need a rule of its own.
+  // A redirection is not a word of the command, and would need its own rule.
   if (JSON.stringify(analyzeCommand(command, 'sh').effects) !== JSON.stringify(effects)) return undefined;
   return { decision: 'allow', tool, command, match: [text.trim()], not_match: [`${command}; rm -rf .`] };
 }
 
-/** Commands that remove, take over, or run foreign code: a person allows them by a rule of their own. */
+/** Commands that remove, take over, or run foreign code: a person must write their rules. */
 const RISKY =
   /(?:^|\/)(?:rm|rmdir|unlink|shred|dd|mkfs.*|mv|chmod|chown|chgrp|ln|kill|pkill|killall|sudo|su|doas|ssh|scp|rsync|curl|wget|nc|docker|podman|kubectl|systemctl|mount|umount|crontab|at|eval|source|exec|export|set|find|xargs|env|git-.*)$/;
 
-/** What these run can be anything: a rule is proposed where what it changed is known, and the rule limits that. */
+/**
+ * These can run anything: a rule is proposed only if their changes are known, and the rule is limited to
+ * them.
+ */
 const INTERPRETER = /(?:^|\/)(?:bash|sh|dash|zsh|node|python[\d.]*|perl|ruby|php)$/;
 
 function quote(word: string): string {
@@ -196,7 +200,7 @@ function quote(word: string): string {
 }
 
 function ruleForFile(tool: string, path: string): PolicyRule | undefined {
-  // Relative and plain: a path that a pattern could widen, or that leads elsewhere, is none to allow.
+  // Relative and plain: other paths could match more than intended, or lead elsewhere.
   if (!/^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w@+,=.-]+(?:\/[\w@+,=.-]+)+$/.test(path)) return undefined;
   return { decision: 'allow', tool, effect: 'write', path, match: [path], not_match: [`${path}/x`] };
 }
@@ -208,7 +212,7 @@ function ruleForHost(tool: string, text: string): PolicyRule | undefined {
   return { decision: 'allow', tool, url: `https://${host}`, match: [`https://${host}/`] };
 }
 
-/** The rule can be read and matches its examples. */
+/** The rule is valid and matches its examples. */
 function holds(rule: PolicyRule): boolean {
   try {
     return createAnalyzingPolicy({ rules: [rule] }).problems().length === 0;

@@ -29,7 +29,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec tools approve NAME…`. @throws UsageError for a name that no program has, and for no name at all */
+/** `toolexec tools approve NAME…`. @throws UsageError for an unknown program, or without a name */
 export async function approveTools(
   names: readonly string[],
   options: ApproveOptions,
@@ -56,7 +56,9 @@ export async function approveTools(
   return 0;
 }
 
-/** Approves, and looks whether the next start of this program knows it. @returns the chosen ones as they were before */
+/**
+ * Approves, and checks that the next start recognizes it. @returns the earlier state of the chosen programs
+ */
 async function changesAfter(
   configuration: Configuration,
   choose: (found: readonly ExternalToolInfo[]) => readonly ExternalToolInfo[],

@@ -54,7 +54,7 @@ export const define: DefineCommand = (command, context, finish) => {
     );
 };
 
-/** Not bundled: it starts programs that lie beside it. */
+/** Not bundled, because it starts programs next to it. */
 const KIT: string = 'toolexec/testing';
 
 export interface CrashRequest {
@@ -64,7 +64,7 @@ export interface CrashRequest {
   readonly json?: string;
 }
 
-/** `toolexec tools crash`: kills processes that run a tool, and says what became of its calls. */
+/** `toolexec tools crash`: kills processes that run a tool, and reports the outcome of its calls. */
 export async function crashTools(
   request: CrashRequest,
   options: CrashOptions,

@@ -13,7 +13,7 @@ interface MetricsOptions extends JournalChoice {
   readonly json?: boolean;
 }
 
-/** `toolexec tools list --metrics`: what the journal knows of the calls of each tool that was started. */
+/** `toolexec tools list --metrics`: recorded calls by tool. */
 export async function listMetrics(options: MetricsOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const path = journalIfAny(options, context);
@@ -52,7 +52,7 @@ function measure(path: string, context: CliContext): MeasuredTool[] {
   }
 }
 
-/** The start of a call that only reads is not recorded: its result tells whether it ran. */
+/** The start of a reading call is not recorded; its result shows whether it ran. */
 function startOf({ startedAt, finishedAt, result }: CallRecord): number | undefined {
   if (startedAt !== undefined || finishedAt === undefined || result === undefined) return startedAt;
   if (!result.success && result.error.details?.executed === 'no') return undefined;

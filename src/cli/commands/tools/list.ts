@@ -13,7 +13,7 @@ import type { JournalChoice } from '../../recorded-journal.js';
 import { resolveSettings } from '../../resolve-settings.js';
 import { listMetrics } from './list-metrics.js';
 
-/** What `tools` commands take, as commander hands it over. */
+/** The options of the `tools` commands, in commander's form. */
 interface ToolsOptions extends JournalChoice {
   readonly json?: boolean;
   readonly metrics?: boolean;
@@ -32,7 +32,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec tools list`: every tool of the command, also the programs that the configuration names. */
+/** `toolexec tools list`: every tool of the command, including configured programs. */
 export async function listTools(options: ToolsOptions, context: CliContext): Promise<ExitCode> {
   const { stdout, stderr } = context.stdio;
   if (options.metrics === true) return listMetrics(options, context);
@@ -57,7 +57,7 @@ export async function listTools(options: ToolsOptions, context: CliContext): Pro
   return 0;
 }
 
-/** What the person should know of a program. */
+/** Notes for the person about a program. */
 function notesOn({ name, path, status, errorMessage, changed }: ExternalToolInfo): string[] {
   const shown = `${name} (${path})`;
   const notes = errorMessage === undefined ? [] : [`${shown} is ${status}: ${errorMessage}`];
@@ -93,7 +93,7 @@ function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0].replace(/\s+/g, ' ') ?? text;
 }
 
-/** What the configuration lets a tool do without looking at a call's arguments. */
+/** The permission of a tool without regard to a call's arguments. */
 type Consent = 'refused' | 'asked for every call' | 'by what a call touches' | 'not asked for';
 
 export interface OfferedTool {
@@ -105,11 +105,11 @@ export interface OfferedTool {
 
 export interface OfferedTools {
   readonly offered: readonly OfferedTool[];
-  /** The programs that the configuration names, also those that cannot be called. */
+  /** The configured programs, including those that cannot be called. */
   readonly external: readonly ExternalToolInfo[];
 }
 
-/** The tools of the command, sorted by name, with what the policy says of each. */
+/** The tools of the command, sorted by name, with the policy's verdict for each. */
 export async function offeredTools({
   executor,
   external: externalTools,

@@ -28,7 +28,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec tools schema --for PROVIDER`: what belongs into the `tools` of its request. */
+/** `toolexec tools schema --for PROVIDER`: the `tools` part of its request. */
 export async function writeToolSchemas(options: SchemaOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const { executor: settings, external } = resolveSettings(options, context).configuration;

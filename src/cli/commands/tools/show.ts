@@ -10,7 +10,7 @@ import { createPalette, type Palette, roomOn, writeJson } from '../../display/te
 import { resolveSettings } from '../../resolve-settings.js';
 import { type OfferedTool, offeredTools } from './list.js';
 
-/** What `tools` commands take, as commander hands it over. */
+/** The options of the `tools` commands, in commander's form. */
 interface ToolsOptions {
   readonly config?: string;
   readonly json?: boolean;
@@ -27,7 +27,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec tools show NAME`: one tool. @throws UsageError for a name that no tool has */
+/** `toolexec tools show NAME`: one tool. @throws UsageError for an unknown tool */
 export async function showTool(name: string, options: ToolsOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const { offered } = await offeredTools(resolveSettings(options, context).configuration);
