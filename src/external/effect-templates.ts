@@ -20,7 +20,7 @@ interface Placeholder {
 }
 
 /**
- * The effect fields for a tool in another process. Commands are excluded: the policy would judge how this
+ * The effect fields for a tool in another process. Commands are excluded: the policy would evaluate how this
  * program runs them, but another program does.
  */
 const FIELDS: Readonly<Partial<Record<Effect['kind'], readonly string[]>>> = {

@@ -69,7 +69,7 @@ function weaknessOf(path: string, { uid, gid, mode }: Ownership): string | undef
 }
 
 /**
- * Why the system would not start the file as a program, judging by its first bytes. Node would pass such a
+ * Why the system would not start the file as a program, going by its first bytes. Node would pass such a
  * file to the shell, which runs any text line by line. Undefined: no reason found, or it cannot be read.
  */
 export function whyNoProgram(path: string): string | undefined {
