@@ -22,9 +22,9 @@ export interface RecordedPage {
 }
 
 /**
- * Writes recorded batches as a page for a browser, and tells the person where it is.
+ * Writes recorded batches as an HTML page, and reports its place.
  * @param file `-` for standard output
- * @throws UsageError where it cannot be written
+ * @throws UsageError if it cannot be written
  */
 export async function writeRecordedPage(
   file: string,
@@ -38,7 +38,7 @@ export async function writeRecordedPage(
   await writeOutputFile(file, text, context.stdio);
 }
 
-/** What the lines of the page need; outputs are read again when they are drawn. */
+/** The data for the page's lines; outputs are read when they are drawn. */
 export function toPageBatch(batch: RecordedBatch): PageBatch {
   const { id, conversation, at, message, decisions } = batch;
   return {
@@ -61,7 +61,7 @@ function toPageCall(
   const outcome = pageOutcome(record, batch);
   const ranMs = result === undefined ? 0 : result.executionTimeMs;
   const hasRun = outcome !== 'not run' && outcome !== 'waits' && outcome !== 'queued';
-  // A call that only reads leaves no note of its start.
+  // The start of a reading call is not recorded.
   const startedAt = record.startedAt ?? (hasRun && finishedAt !== undefined ? finishedAt - ranMs : undefined);
   const hasSideEffects = isSideEffecting(effects);
   const asked = questionOf(notes, outcome);
@@ -85,7 +85,7 @@ function toPageCall(
   };
 }
 
-/** As the policy says it. */
+/** As in the policy's reasons. */
 const RULE_ALLOWS = /^A rule allows it: /;
 
 function pageOutcome(record: CallRecord, { decision }: RecordedBatch): PageOutcome {
@@ -94,7 +94,7 @@ function pageOutcome(record: CallRecord, { decision }: RecordedBatch): PageOutco
   return waits ? 'waits' : outcome;
 }
 
-/** Undefined: nothing was asked. */
+/** Undefined if nothing was asked. */
 function questionOf(notes: readonly JournalNote[], outcome: PageOutcome): PageQuestion | undefined {
   const decided = notes.findLast(({ kind }) => kind === 'approval');
   if (decided === undefined) {
@@ -113,7 +113,7 @@ function questionOf(notes: readonly JournalNote[], outcome: PageOutcome): PageQu
   };
 }
 
-/** So much of a file is compared with what a call has left. */
+/** How much of a file is compared with a call's version. */
 const MOST_BYTES = 1024 * 1024;
 
 async function loadDetails(
@@ -169,7 +169,7 @@ async function toDetail(
 
 const CHANGES = ['created', 'modified', 'deleted', 'refused', 'conflicts'];
 
-/** What a command's result says that it has changed. */
+/** The changes in a command's result. */
 function changesOf(value: JsonValue | undefined): PageDetail['changes'] {
   if (!isObject(value)) return [];
   return CHANGES.flatMap((kind) => {

@@ -3,13 +3,16 @@ import { isInDependencies } from '../files/dependency-folders.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../policy/later-code/later-code.js';
 
-/** Where calls run, and what the configuration says of what runs later there. */
+/** The roots and the configured table of later code. */
 export interface ConfiguredPlace {
   readonly root?: readonly string[];
   readonly policy?: { readonly laterCode?: readonly string[] };
 }
 
-/** What runs later by itself in the roots. Of what lies in dependency folders the table speaks only where it is one's own. */
+/**
+ * Decides which paths in the roots run later by themselves. The built-in table does not cover dependency
+ * folders; a custom one does.
+ */
 export class LaterPlace {
   /** Absolute and canonical. */
   readonly roots: readonly string[];
@@ -23,7 +26,7 @@ export class LaterPlace {
     this.#sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
   }
 
-  /** A path from where calls start. */
+  /** Resolves a path against the directory of calls. */
   at(path: string): string {
     return resolve(this.roots[0] ?? '.', path);
   }
@@ -33,12 +36,12 @@ export class LaterPlace {
     return !this.passesOver(path) && this.#later.has(path, this.roots);
   }
 
-  /** Such a file, or a directory that such files are in. */
+  /** Such a file, or a directory that contains such files. */
   lies(path: string): boolean {
     return !this.passesOver(path) && this.#later.lies(path, this.roots);
   }
 
-  /** It lies in a dependency folder, and what does is not looked at. */
+  /** It lies in a dependency folder, which is not examined. */
   passesOver(path: string): boolean {
     return this.#sparesDependencies && isInDependencies(this.roots, dirname(path));
   }

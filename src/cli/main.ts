@@ -9,7 +9,7 @@ const stdio = openStdio();
 const env = readEnvironment();
 const { version } = packageJson;
 
-// The last resort: an error that nothing waits for would end in a stack trace. Those of tools are the executor's.
+// The last resort: an unhandled error would print a stack trace. The executor handles those of tools.
 onUnhandledError((error) => {
   void report(error).then(leave);
   return true;
@@ -34,7 +34,7 @@ async function report(error: unknown): Promise<ExitCode> {
 }
 
 async function leave(code: ExitCode): Promise<never> {
-  // What cannot be told to standard error cannot be told at all.
+  // If standard error fails, there is no other place to report it.
   await stdio.stderr.flushed().catch(() => {});
   process.exit(code);
 }

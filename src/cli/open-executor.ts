@@ -9,13 +9,13 @@ import type { ExecutorOptions } from '../executor/executor-options.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 
 export type OpenOptions = ExecutorOptions & {
-  /** What the configuration says of programs that are tools. */
+  /** The configured external tools. */
   readonly externalTools?: Configuration['external'];
 };
 
 /**
- * An executor of the command, with the programs that the configuration names. Those end with the executor, or with this
- * process: nothing of them runs outside of a call.
+ * Opens the command's executor with the configured external tools. Their processes end with the executor or
+ * this process and run only during calls.
  * @throws ToolError `config_invalid`
  */
 export async function openExecutor({ externalTools, ...options }: OpenOptions): Promise<Executor> {
@@ -23,7 +23,7 @@ export async function openExecutor({ externalTools, ...options }: OpenOptions): 
   return createExecutor(external === undefined ? options : { ...options, external });
 }
 
-/** Undefined where the configuration names no directory. */
+/** Undefined if no directory is configured. */
 export async function openExternal({
   externalTools = {},
   root,
@@ -44,7 +44,7 @@ export async function openExternal({
   });
 }
 
-/** Tools may write there: what they replace must not be believed. */
+/** Tools can write there, so programs in it must not be trusted. */
 function liesInRoot(directory: string, root: OpenOptions['root'] = '.'): boolean {
   const roots = [root].flat().map((given) => (typeof given === 'string' ? given : given.path));
   return roots.some((path) => covers(realPlace(resolve(path)), realPlace(directory)));

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { HISTORY_FORMATS, type HistoryFormat, listTitles } from '../protocols/registry.js';
 
-/** What `run`, `plan`, `call` and `approve` take alike, as commander hands it over. */
+/** The common options of `run`, `plan`, `call` and `approve`, in commander's form. */
 export interface BatchOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -13,7 +13,7 @@ export interface BatchOptions {
   readonly json?: boolean;
 }
 
-/** What `run` and `plan` take besides. */
+/** The further options of `run` and `plan`. */
 export interface ResponseOptions extends BatchOptions {
   readonly conversation?: string;
   readonly again?: boolean;
@@ -40,7 +40,7 @@ export function addBatchOptions(command: Command): Command {
     .option('--json', 'everything on standard error as JSON, one object a line');
 }
 
-/** What consent in advance leaves out, `laterCodeOption` takes in. */
+/** `laterCodeOption` adds the cases that this option excludes. */
 export function yesOption(): Option {
   return new Option(
     '--yes',
@@ -68,7 +68,7 @@ export function addResponseOptions(command: Command): Command {
     .option('--again', 'run again what the journal has an answer for');
 }
 
-/** How the calls of a response are run, wherever it comes from. */
+/** Options for running the calls of a response. */
 export function addRunOptions(command: Command): Command {
   return command
     .addOption(
@@ -91,7 +91,7 @@ export function addFormatOption(
   return command.addOption(new Option('--format <format>', description).choices(HISTORY_FORMATS));
 }
 
-/** What the commands take that read a journal. */
+/** Options of commands that read a journal. */
 export function addJournalOptions(command: Command): Command {
   return command
     .option('--journal <file>', 'the journal (default: the one that run would use)')
@@ -99,14 +99,14 @@ export function addJournalOptions(command: Command): Command {
     .option('--config <file>', 'a toolexec.toml');
 }
 
-/** For help, below the options of commands that take a response. */
+/** Help text below the options of commands that read a response. */
 export const RESPONSE_HELP = `
 FILE is a response of ${listTitles('or')}, one
 {"id","name","args"} or an array of them, or text with \`\`\`tool blocks. Without FILE, or with -, it is read from standard
 input.
 `;
 
-/** For help, below the options of commands that run calls. */
+/** Help text below the options of commands that run calls. */
 export const EXIT_CODES_HELP = `
 Exit code: 0 every call succeeded, or there was none; 1 at least one failed; 2 wrong usage, input or configuration;
 3 approval needed, and no person to ask; 4 a batch of this conversation waits for you; 130 interrupted.

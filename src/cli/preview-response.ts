@@ -7,7 +7,7 @@ import { resultAsTyped } from './display/as-typed.js';
 import { describeResult } from './display/describe-call.js';
 import { createPalette, toSafeJson } from './display/terminal-text.js';
 
-/** What a preview has shown, as one request: what there is to see of it, and to agree to. */
+/** A preview as one request, to show and approve. */
 export function previewRequest({ parts, results, changes }: Preview): ApprovalRequest {
   const entries = parts.flatMap((part) => (part.kind === 'changes' ? part.entries : []));
   const effects = entries.map(({ path, change }) =>
@@ -17,7 +17,7 @@ export function previewRequest({ parts, results, changes }: Preview): ApprovalRe
     callId: 'preview',
     toolName: 'preview',
     summary: `${results.length === 1 ? 'what 1 call has' : `what ${results.length} calls have`} changed`,
-    // All of it or nothing is committed, and can be taken back.
+    // All changes are committed together, and can be undone.
     risk: 'medium',
     containment: { transaction: true, network: false, undo: true },
     args: {},
@@ -35,8 +35,8 @@ function countCommitted({ created, modified, deleted, more = 0 }: Preview['chang
 }
 
 /**
- * For people: what the calls gave, and what they changed.
- * @param isAsked the person is asked with all of it: here only the results are shown
+ * For people: the results and changes of the calls.
+ * @param isAsked the question shows everything: then only the results are shown here
  */
 export async function drawPreview(
   preview: Preview,
@@ -68,7 +68,10 @@ export interface PreviewRun {
   readonly context: CliContext;
 }
 
-/** `toolexec run --preview`: shows what the calls would do, asks, commits all of it or drops it, and says which. */
+/**
+ * `toolexec run --preview`: shows the effects of the calls, asks, commits or drops all of them, and reports
+ * which.
+ */
 export async function runPreview({
   executor,
   calls,
@@ -91,7 +94,7 @@ export async function runPreview({
     noteCommit(0, preview, isJson, context);
     return results.map((result) => notMade(result, approver === undefined));
   }
-  // Results that the preview has shown are not shown again; what an option did not approve is new.
+  // Results from the preview are not shown again; a refusal by option is new.
   const palette = createPalette(stdio.stderr.isTerminal, context.env);
   for (const result of committed)
     if (result.error?.code === 'user_denied' && !isAsked && !isJson)
@@ -100,14 +103,14 @@ export async function runPreview({
   return committed;
 }
 
-/** Calls that need approval are asked about by `commit` itself. */
+/** `commit` itself asks about calls that need approval. */
 async function isAgreed(
   preview: Preview,
   approver: Approver | undefined,
   { signal = new AbortController().signal }: RunOptions,
 ): Promise<boolean> {
   if (preview.requests.length > 0) return true;
-  // The others are committed only when a person, or an option, has agreed to what was shown.
+  // The others are committed only if a person or an option approved the shown changes.
   if (approver === undefined) return false;
   const request = previewRequest(preview);
   const decision = await approver([request], { signal });
@@ -117,7 +120,7 @@ async function isAgreed(
   );
 }
 
-/** @param calls that were committed */
+/** @param calls the number of committed calls */
 function noteCommit(calls: number, { changes }: Preview, isJson: boolean, { stdio }: CliContext): void {
   if (isJson) {
     stdio.stderr.write(`${toSafeJson({ type: 'committed', calls, ...(calls === 0 ? {} : { changes }) })}\n`);

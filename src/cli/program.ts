@@ -14,8 +14,8 @@ const EXAMPLES = `Examples:
 `;
 
 /**
- * Runs the command that the arguments name. Only that command's file is loaded: help must not wait for an executor.
- * @throws UsageError for a command, an argument or an option that does not exist.
+ * Runs the named command. Only its file is loaded, so help does not wait for an executor.
+ * @throws UsageError for an unknown command, argument or option.
  */
 export async function runProgram(context: CliContext): Promise<ExitCode> {
   let code: ExitCode = 0;
@@ -51,7 +51,7 @@ function createProgram({ stdio: { stdout }, version }: CliContext): Command {
 
 type Loaded = Awaited<ReturnType<CommandRow['load']>>;
 
-/** Adds every command by its name and summary, and defines the one that the words name. */
+/** Adds every command with its name and summary, and defines the named one. */
 async function addCommands(
   parent: Command,
   rows: readonly (CommandRow | CommandGroup)[],
@@ -72,7 +72,7 @@ async function addCommands(
   }
 }
 
-/** The first word names a command; `help` and `complete` are followed by the name of the command they are about. */
+/** The first word names a command; `help` and `complete` are followed by the command they are about. */
 function splitNames(words: readonly string[]): {
   readonly names: readonly string[];
   readonly rest: readonly string[];
@@ -83,7 +83,7 @@ function splitNames(words: readonly string[]): {
     : { names: words.slice(0, at + 1), rest: words.slice(at + 1) };
 }
 
-/** The words with a command's own arguments before its options. Words to complete stay as they were typed. */
+/** Puts a command's own arguments before its options. Words to complete are unchanged. */
 function inOrder(command: Command, words: readonly string[]): string[] {
   const [name, ...rest] = words;
   const inner = command.commands.find((candidate) => candidate.name() === name);
@@ -92,7 +92,7 @@ function inOrder(command: Command, words: readonly string[]): string[] {
   return [inner.name(), ...ordered];
 }
 
-/** The innermost command that the words name. */
+/** The innermost command in the words. */
 function namedCommand(command: Command, words: readonly string[]): Command {
   const [name, ...rest] = words;
   const inner = command.commands.find((candidate) => candidate.name() === name);
@@ -121,7 +121,7 @@ function toOneLine(error: CommanderError, command: Command): string {
   }
   const [problem = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
   const sentence = problem.charAt(0).toUpperCase() + problem.slice(1).replace(/\.?$/, '.');
-  // A suggestion comes in brackets: (Did you mean --json?)
+  // A suggestion is in brackets: (Did you mean --json?)
   return [sentence, ...hints.map((hint) => hint.replace(/^\(|\)$/g, '')), see].join(' ');
 }
 

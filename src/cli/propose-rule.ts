@@ -12,8 +12,8 @@ import { type JournalChoice, recordedJournal } from './recorded-journal.js';
 import { resolvePlanning } from './resolve-settings.js';
 
 /**
- * The narrowest rule that would have allowed a call: the very command, file or host. Undefined where none can say it, and
- * with `--config`, where the person's own configuration is not read.
+ * The narrowest rule that would have allowed a call: the same command, file or host. Undefined if there is
+ * none, and with `--config`, where the person's own configuration is not read.
  */
 export async function proposeRule(
   { callId, toolName, args, effects }: ApprovalRequest,
@@ -32,7 +32,7 @@ export async function proposeRule(
   };
 }
 
-/** Other calls of the journal that were asked about, and would not be with the rule; each once, in words. */
+/** Other recorded calls that were asked about and would not be with the rule; each once, in words. */
 async function allowedBefore(
   rule: PolicyRule,
   own: ToolCall['args'],

@@ -4,10 +4,10 @@ import type { TextOutput } from '../platform/runtime/stdio.js';
 import { ownWords } from '../terminal/own-words.js';
 import type { QuestionScreen } from '../terminal/question-screen.js';
 
-/** A window that is being dragged has many sizes: the last one counts. */
+/** During a resize the window has many sizes: the last one counts. */
 const STILL_MS = 100;
 
-/** The terminal as a question sees it: standard error to write to, the keyboard to read from. */
+/** A screen for questions: writes to standard error and reads the keyboard. */
 export function questionScreen(out: TextOutput, keyboard: Keyboard): QuestionScreen {
   return {
     get columns() {
@@ -33,7 +33,7 @@ export function questionScreen(out: TextOutput, keyboard: Keyboard): QuestionScr
   };
 }
 
-/** Says of keys that came too early that they do not count. */
+/** Reports keys that were pressed too early and do not count. */
 export function drawn(out: TextOutput, prompt: string): Draw {
   return (isEarly) => out.write(isEarly ? `\n${ownWords(TOO_EARLY, out.columns)}\n${prompt}` : prompt);
 }

@@ -111,10 +111,10 @@ export function resolveConfig(sources: ConfigSources): ResolvedConfig {
   };
 }
 
-/** What the administrator has fixed. */
+/** The administrator's settings. */
 interface FixedLayer {
   readonly layer: ConfigLayer;
-  /** Real paths; the working directory where none are fixed. */
+  /** Real paths; the working directory if none are set. */
   readonly roots: readonly string[];
 }
 
@@ -138,7 +138,7 @@ function sourceOf(origin: Exclude<ConfigOrigin, { readonly kind: 'flag' }>): str
 
 const ROOTS = 'tools.sandbox.allowed_roots';
 
-/** What a person says, wherever. */
+/** The person's settings from all sources. */
 interface PersonLayers {
   readonly user: ConfigLayer;
   readonly environment: ConfigLayer;
@@ -158,7 +158,10 @@ function userLayer(env: ConfigSources['env']): { readonly layer: ConfigLayer; re
   return { layer: fileLayer({ kind: 'user', file, text, shown: file }), file };
 }
 
-/** What makes things strict is not passed over either: then nothing runs. @throws ToolError `config_invalid` */
+/**
+ * A file with restrictions must not be ignored: if it cannot be trusted, nothing runs. @throws ToolError
+ * `config_invalid`
+ */
 function requireOwn(file: string): void {
   const flaws = [dirname(file), file].map((path) => [showPath(path), foreignFlaw(path)] as const);
   const near = flaws.find(([, flaw]) => flaw !== undefined)?.join(' ');
@@ -171,7 +174,7 @@ function requireOwn(file: string): void {
   );
 }
 
-/** A root that holds the home directory holds everything that programs of the person read at their start. */
+/** A root with the home directory contains everything that the person's programs read at their start. */
 function homeWarning(layers: readonly ConfigLayer[], { cwd, env }: ConfigSources): readonly string[] {
   const layer = layers.find((one) => one.has(ROOTS)) ?? EMPTY_LAYER;
   const home = realPlace(homeOf(env));
@@ -179,7 +182,7 @@ function homeWarning(layers: readonly ConfigLayer[], { cwd, env }: ConfigSources
   return root === undefined ? [] : [`${describeHomeRoot(root, home)} ${HOME_REMEDY}`];
 }
 
-/** Said of such a root wherever it is said. */
+/** The warning about such a root. */
 export function describeHomeRoot(root: string, home: string): string {
   const what = root === home ? 'is your home directory' : 'holds your home directory';
   return `The root ${showPath(root)} ${what}: tools and commands reach all in it but what deny patterns name, and can make files that your programs read at their start.`;
@@ -187,7 +190,8 @@ export function describeHomeRoot(root: string, home: string): string {
 
 export const HOME_REMEDY = 'Choose a directory further down.';
 
-// What cannot even be looked at is not missing: reading it says why. It may be what makes things strict.
+// A file that cannot be examined is not missing: it may contain restrictions, so reading it reports the
+// reason.
 function isMissing(file: string): boolean {
   try {
     return entryStat(file) === undefined;
@@ -236,7 +240,7 @@ function projectLayer(
   return { ...restrained, project, warnings };
 }
 
-/** A record that cannot be read trusts nothing, and says so. */
+/** With an unreadable trust record nothing is trusted, and that is reported. */
 function decideTrust(
   file: string,
   bytes: Uint8Array,
@@ -250,7 +254,7 @@ function decideTrust(
   }
 }
 
-/** What tools may touch without a project's file, by real paths. */
+/** The real paths of the roots without a project's file. */
 function rootsOf(user: ConfigLayer, cwd: string): readonly string[] {
   const own = user.get(ROOTS);
   if (own === undefined) return [realPlace(cwd)];

@@ -7,21 +7,21 @@ import { RULES } from './table-kinds.js';
 
 export interface ResolvedSetting {
   readonly key: string;
-  /** As in a file; undefined where nothing is set. */
+  /** In the file's notation; undefined if nothing is set. */
   readonly value: unknown;
-  /** The strongest first; lists that are joined have several. */
+  /** The strongest first; joined lists have several. */
   readonly origins: readonly ConfigOrigin[];
-  /** Of a list of tables: where each of them stands. */
+  /** For a list of tables: the position of each. */
   readonly itemOrigins?: readonly ConfigOrigin[];
 }
 
 export interface ResolvedKey {
   readonly resolved: ResolvedSetting;
-  /** The strongest one that names the key. */
+  /** The strongest layer with this key. */
   readonly setting: LayerSetting | undefined;
 }
 
-/** What holds for one key: the strongest layer, or the lists of all. */
+/** The value of a key: from the strongest layer, or the lists of all layers. */
 export function resolveKey(key: string, known: ConfigKey, layers: readonly ConfigLayer[]): ResolvedKey {
   const naming = layers.flatMap((layer) => layer.get(key) ?? []);
   const [setting] = naming;
@@ -37,7 +37,7 @@ export function resolveKey(key: string, known: ConfigKey, layers: readonly Confi
   return { resolved: { key, value, origins, ...tablesOf(naming) }, setting };
 }
 
-/** Tables stand on lines of their own, each of which a person may want to find. */
+/** Each table has its own line, which a person may want to find. */
 function tablesOf(naming: readonly LayerSetting[]): Pick<ResolvedSetting, 'itemOrigins'> {
   const placed = naming.flatMap(({ value, origins: [origin], lineOf }) =>
     listOf(value).map((item) => ({ item, origin: placeItem(origin, lineOf?.(item)) })),
@@ -57,7 +57,7 @@ function listOf(value: unknown): readonly unknown[] {
 
 export const RULES_KEY = 'tools.approval.rules';
 
-/** The rules of all files, each with its place: who has written a rule says what it may do. */
+/** The rules of all files with their origins, because the author of a rule decides what it may do. */
 export function tiersOf(layers: readonly ConfigLayer[], projectMayAllow: boolean): Partial<PolicyOptions> {
   const rules = layers.flatMap((layer) => placedRules(layer.get(RULES_KEY)));
   if (rules.length === 0) return {};
@@ -85,7 +85,7 @@ function placedRules(setting: LayerSetting | undefined): readonly PolicyRule[] {
   }));
 }
 
-/** Options with the rules of the files. */
+/** Adds the rules of the files to the options. */
 export function withTiers(configuration: Configuration, tiers: Partial<PolicyOptions>): Configuration {
   if (tiers.tiers === undefined) return configuration;
   const { executor } = configuration;

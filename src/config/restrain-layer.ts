@@ -8,7 +8,7 @@ import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js'
 import { type ConfigProblem, configInvalid } from './config-problem.js';
 import type { TightenScope } from './tighten.js';
 
-/** What an untrusted project's file asked for and did not get. */
+/** A setting of an untrusted project file that was not applied. */
 export interface IgnoredSetting {
   readonly key: string;
   readonly value: unknown;
@@ -23,11 +23,11 @@ export interface RestrainedLayer {
 }
 
 export interface RestrainScope extends Pick<TightenScope, 'baseRoots' | 'ownPatterns'> {
-  /** The person's own configuration: what holds without the file. */
+  /** The person's own configuration, which applies without the file. */
   readonly base: ConfigLayer;
 }
 
-/** What of a project's file holds before the person has trusted it: that which only tightens. */
+/** The part of an untrusted project file that applies: settings that only tighten. */
 export function restrainLayer(layer: ConfigLayer, scope: RestrainScope): RestrainedLayer {
   const kept = new Map<string, LayerSetting>();
   const ignored: IgnoredSetting[] = [];
@@ -49,7 +49,7 @@ function restrain(key: string, setting: LayerSetting, { base, ...scope }: Restra
   if (known === undefined) return {};
   const own = base.get(key);
   const held = own === undefined ? known.fallback : own.value;
-  // To say what holds anyway changes nothing, and is not even taken: a timeout that is named beats a tool's own.
+  // A setting that changes nothing is skipped, because an explicit timeout would override a tool's own.
   if (isDeepStrictEqual(setting.value, held)) return {};
   const { directory } = setting;
   const isBaseNamed = own !== undefined;
@@ -69,7 +69,7 @@ function placeOf({ origins }: LayerSetting): { readonly file: string; readonly l
   return { file: origin.file, line: origin.line };
 }
 
-/** Something that was asked for, and is not applied because the administrator has fixed it. */
+/** A setting that is not applied because the administrator has fixed it. */
 export interface WithheldSetting {
   readonly key: string;
   readonly value: unknown;
@@ -78,8 +78,8 @@ export interface WithheldSetting {
 }
 
 /**
- * What of a layer holds below what the administrator has fixed: for those keys only what tightens. Rules are left: their
- * tiers say the same of each call.
+ * The part of a layer that applies below the administrator's settings: for those keys only tightening values.
+ * Rules stay, because their tiers enforce the same for each call.
  */
 export function holdToFixed(
   layer: ConfigLayer,
@@ -113,9 +113,9 @@ export function holdToFixed(
 }
 
 /**
- * Refuses roots of a trusted project that are links out of it. The hash that a person has trusted says `data`; where a
- * link of that name leads, the next commit says.
- * @throws ToolError `config_invalid` with the real path, which can be written instead.
+ * Refuses roots of a trusted project that are links out of it. The trusted hash covers the name `data`, but
+ * the next commit can change the target of such a link.
+ * @throws ToolError `config_invalid` with the real path, which can be used instead.
  */
 export function requireSteadyRoots({ value, directory, origins }: LayerSetting): void {
   const problems = (Array.isArray(value) ? value : []).flatMap((root) => {

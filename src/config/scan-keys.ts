@@ -1,17 +1,17 @@
 import { parse } from 'smol-toml';
 
-/** Where a key, and what is below it, stands in the text. */
+/** The position of a key and its sub-keys in the text. */
 export interface KeyNode {
-  /** Of the segment that names it, where it is first named. */
+  /** The offset of its name's first occurrence. */
   readonly offset: number;
   readonly keys: ReadonlyMap<string, KeyNode>;
-  /** Of a list or of an array of tables. */
+  /** The elements of a list or an array of tables. */
   readonly elements: readonly KeyNode[];
 }
 
 /**
- * The places of all keys of a TOML document (the parser tells none).
- * @param text that the parser has accepted; nothing is said of others.
+ * The positions of all keys in a TOML document, which the parser does not report.
+ * @param text accepted by the parser; the result for other text is undefined.
  */
 export function scanKeys(text: string): KeyNode {
   return new KeyScanner(text).scan();
@@ -43,7 +43,7 @@ class Node implements KeyNode {
   }
 }
 
-// Most nodes are leaves: a megabyte of them need not have a map each. Never written to.
+// Most nodes are leaves and share this empty map. Never modified.
 const NO_KEYS = new Map<string, Node>();
 const NO_ELEMENTS: Node[] = [];
 
@@ -52,7 +52,7 @@ interface Segment {
   readonly offset: number;
 }
 
-// Loops by hand, no expressions: a string of a megabyte is too long for an expression that can go back.
+// Hand-written loops: a string of a megabyte is too long for a backtracking expression.
 class KeyScanner {
   readonly #text: string;
   #at = 0;
@@ -156,7 +156,7 @@ class KeyScanner {
     while (this.#at < this.#text.length && !',]}#\n'.includes(this.#text.charAt(this.#at))) this.#at++;
   }
 
-  /** Blanks, line ends and comments. */
+  /** Skips blanks, line ends and comments. */
   #skipVoid(): void {
     for (this.#skipAll(VOID); this.#text[this.#at] === '#'; this.#skipAll(VOID)) {
       const end = this.#text.indexOf('\n', this.#at);
@@ -178,7 +178,7 @@ class KeyScanner {
 const VOID = ' \t\r\n\ufeff';
 
 function descend(table: Node, segments: readonly Segment[]): Node {
-  // A name on the way that is an array of tables stands for its last element.
+  // A name that is an array of tables refers to its last element.
   return segments.reduce((at, segment) => lastOf(at).child(segment), table);
 }
 
@@ -186,7 +186,7 @@ function lastOf(node: Node): Node {
   return node.elements.at(-1) ?? node;
 }
 
-/** What a written string says. */
+/** The content of a string literal. */
 function contentOf(written: string): string {
   if (!written.includes('\\')) return written.slice(1, -1);
   const { content } = parse(`content = ${written}`);

@@ -6,12 +6,12 @@ import type { Flaw } from '../schema/definition-flaws.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
 import { mustBe, readTomlList, type ValueKind } from './value-kind.js';
 
-/** `[[tools.approval.rules]]`: what a person and a project say of single calls. */
+/** `[[tools.approval.rules]]`: rules of a person or a project. */
 export const RULES: ValueKind = {
   expected: 'tables with a `decision` and what it is about (see policy.md)',
   schema: { type: 'array', items: ruleSchema() },
   flaws: ruleFlaws,
-  // The parser's tables have no prototype; plain objects are what programs expect.
+  // The parser's tables have no prototype; programs expect plain objects.
   toOption: (value) => JSON.parse(JSON.stringify(value)),
   fromText: (text) => text,
 };
@@ -23,7 +23,7 @@ function ruleFlaws(value: unknown): readonly Flaw[] {
 
 function flawOf(rule: unknown, index: number): readonly Flaw[] {
   const place = `[${index}]`;
-  // Who has written a rule is what the file says by being where it is.
+  // The place of a file decides the origin of its rules.
   if (typeof rule === 'object' && rule !== null && Object.hasOwn(rule, 'origin')) {
     return [{ at: [index, 'origin'], problem: `${place}.origin is not for files. Remove it.` }];
   }
@@ -38,7 +38,7 @@ function flawOf(rule: unknown, index: number): readonly Flaw[] {
   }
 }
 
-/** `[[tools.definitions]]` (D114): what a model is shown in mode `parse_only`. */
+/** `[[tools.definitions]]` (D114): the definitions for a model in mode `parse_only`. */
 export const DEFINITIONS: ValueKind = {
   expected: 'tables with `name`, `description` and `parameters`',
   schema: {
@@ -81,6 +81,6 @@ interface WrittenDefinition extends Omit<ToolDefinition, 'inputSchema'> {
 }
 
 function toDefinition({ name, description, parameters }: WrittenDefinition): ToolDefinition {
-  // The parser's tables have no prototype; plain objects are what programs expect.
+  // The parser's tables have no prototype; programs expect plain objects.
   return { name, description, inputSchema: JSON.parse(JSON.stringify(parameters)) };
 }

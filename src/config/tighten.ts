@@ -4,39 +4,42 @@ import { showValue } from '../base/show-setting.js';
 import { compilePattern } from '../files/compile-pattern.js';
 import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 
-/** What of an untrusted file's value is taken. */
+/** The accepted part of an untrusted file's value. */
 export interface Tightened {
-  /** As in a file; undefined: nothing. */
+  /** In the file's notation; undefined: nothing is accepted. */
   readonly value: unknown;
-  /** Why it is not all that was asked for. */
+  /** Why it is not the whole value. */
   readonly reason?: string;
-  /** The value holds entries of the person's own too. */
+  /** The value includes entries of the person's own. */
   readonly isJoined?: true;
 }
 
-/** What an untrusted value is measured against. */
+/** The context for an untrusted value. */
 export interface TightenScope {
-  /** What holds without the file: the person's own configuration, else the default; undefined where neither says. */
+  /**
+   * The value without the file: from the person's own configuration, or the default; undefined if there is
+   * none.
+   */
   readonly base: unknown;
   /** The person has set it; false: `base` is the default. */
   readonly isBaseNamed: boolean;
-  /** The file's own directory, canonical. */
+  /** The file's directory, canonical. */
   readonly directory: string;
-  /** Canonical: what tools may touch without the file. */
+  /** The canonical roots without the file. */
   readonly baseRoots: readonly string[];
-  /** Denied patterns of the person's own. */
+  /** The person's own deny patterns. */
   readonly ownPatterns: readonly string[];
 }
 
-/** What a file that is not trusted may do with a key: never more than would hold without it. */
+/** The changes that an untrusted file may make to a key: never more permissive than without it. */
 export interface Tighten {
   /** For the documentation. */
   readonly may: string;
-  /** Asked only for values that the key accepts. */
+  /** Called only with valid values of the key. */
   apply(asked: unknown, scope: TightenScope): Tightened;
 }
 
-/** A smaller number. @param unnamed what the default is really worth, where that is less than it says. */
+/** Accepts a smaller number. @param unnamed the effective default, if it is less than the documented one. */
 export function smaller(unnamed = Number.POSITIVE_INFINITY): Tighten {
   return {
     may: unnamed === Number.POSITIVE_INFINITY ? 'smaller' : `smaller, and at most ${unnamed}`,
@@ -47,13 +50,13 @@ export function smaller(unnamed = Number.POSITIVE_INFINITY): Tighten {
   };
 }
 
-/** A smaller number; any, where nothing is limited without it. */
+/** Accepts a smaller number, or any if there is no limit without the file. */
 export const smallerOrAny: Tighten = {
   may: 'smaller',
   apply: (asked, scope) => (scope.base === undefined ? { value: asked } : smaller().apply(asked, scope)),
 };
 
-/** A value that is at least as strict. @param order the strictest first. */
+/** Accepts a value that is at least as strict. @param order strictest first. */
 export function stricter(...order: readonly unknown[]): Tighten {
   return {
     may: 'stricter',
@@ -64,7 +67,7 @@ export function stricter(...order: readonly unknown[]): Tighten {
   };
 }
 
-/** The strict value, and no other. */
+/** Accepts only the strict value. */
 export function only(strict: boolean): Tighten {
   return {
     may: `only \`${strict}\``,
@@ -73,7 +76,7 @@ export function only(strict: boolean): Tighten {
   };
 }
 
-/** More entries, for lists whose entries forbid and whose value replaces what weaker layers say. */
+/** Accepts more entries, for deny lists that replace those of weaker layers. */
 export const adding: Tighten = {
   may: 'adds',
   apply: (asked, { base }) => {
@@ -85,7 +88,7 @@ export const adding: Tighten = {
   },
 };
 
-/** More entries than a list that holds where no layer says anything. */
+/** Accepts more entries than a default list. */
 export function addingTo(unsaid: readonly string[]): Tighten {
   return {
     may: 'adds',
@@ -99,7 +102,7 @@ export function addingTo(unsaid: readonly string[]): Tighten {
   };
 }
 
-/** `true`, which is all; else more entries. */
+/** Accepts `true`, which means all; otherwise more entries. */
 export const addingRedactions: Tighten = {
   may: 'adds',
   apply: (asked, scope) => {
@@ -109,7 +112,7 @@ export const addingRedactions: Tighten = {
   },
 };
 
-/** Fewer entries, for lists whose entries permit. */
+/** Accepts fewer entries, for allow lists. */
 export const removing: Tighten = {
   may: 'takes away',
   apply: (asked, { base }) => {
@@ -121,10 +124,10 @@ export const removing: Tighten = {
   },
 };
 
-/** For lists that are joined over all layers, and whose entries forbid. */
+/** For deny lists that are joined over all layers. */
 export const joining: Tighten = { may: 'adds', apply: (asked) => ({ value: asked }) };
 
-/** Rules that deny and ask. */
+/** Accepts rules that deny or ask. */
 export const onlyRefusing: Tighten = {
   may: 'denies and asks',
   apply: (asked) => {
@@ -135,7 +138,7 @@ export const onlyRefusing: Tighten = {
   },
 };
 
-/** Text for a model, for example. */
+/** For example text for a model. */
 export const never: Tighten = {
   may: 'nothing',
   apply: () => refused('only a trusted file may set it'),
@@ -150,13 +153,13 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Roots inside the roots that hold anyway, compared by where they really lead: `link-to-home` is home.
- * The value holds real paths, so that a link which changes later leads nowhere else.
+ * Accepts roots inside the existing roots, compared by real path: `link-to-home` is home. The result contains
+ * real paths, so a link that changes later has no effect.
  */
 export const tightenRoots: Tighten = { may: 'inside the roots that hold without it', apply: narrow };
 
 function narrow(asked: unknown, { directory, baseRoots, ownPatterns }: TightenScope): Tightened {
-  // `secrets/**` speaks of a root's own `secrets`: with a root further down it would no longer hold.
+  // `secrets/**` refers to a root's own `secrets`, so it would not match with a root further down.
   const relative = ownPatterns.find((pattern) => isRelative(pattern));
   if (relative !== undefined) {
     const reason = `your own denied pattern ${showValue(relative)} speaks of the roots that you chose`;

@@ -5,7 +5,7 @@ import { BOOLEAN, choice, PROGRAM_DIRECTORIES, SECONDS, wholeNumber } from './va
 
 const BYTES = wholeNumber(1, 'bytes');
 
-/** The keys of single tools, and of tools that are programs of their own: a part of `CONFIG_KEYS`. */
+/** The keys of single tools and of external tools: a part of `CONFIG_KEYS`. */
 export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
   'tools.bash.approval': {
     kind: choice('before', 'after'),

@@ -9,8 +9,8 @@ import { orInvalid, readConfigFile } from './read-config-file.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Records that a project's file is trusted as it is now; changed by one byte, it is not any more.
- * @throws ToolError `config_invalid` when the file, or the record, cannot be read or written.
+ * Records that a project's file is trusted with its current content; any change ends that.
+ * @throws ToolError `config_invalid` if the file, or the record, cannot be read or written.
  */
 export function trustProject(file: string, env: Environment): ProjectTrust {
   const trust = {
@@ -21,7 +21,7 @@ export function trustProject(file: string, env: Environment): ProjectTrust {
   return trust;
 }
 
-/** Whether the record names the file with the bytes that it has now; false too where either cannot be read. */
+/** Whether the record contains the file with its current content; false if either is unreadable. */
 export function isTrusted(file: string, env: Environment): boolean {
   try {
     const { bytes } = readConfigFile(file, { acceptPipes: false });
@@ -33,9 +33,9 @@ export function isTrusted(file: string, env: Environment): boolean {
 }
 
 /**
- * Forgets a project's file, which need not exist any more.
- * @returns whether the record named it.
- * @throws ToolError `config_invalid` when the record cannot be read or written.
+ * Removes a project's file, which may no longer exist, from the record.
+ * @returns whether the record contained it.
+ * @throws ToolError `config_invalid` if the record cannot be read or written.
  */
 export function distrustProject(file: string, env: Environment): boolean {
   const place = projectPlace(file);
@@ -48,14 +48,14 @@ export function distrustProject(file: string, env: Environment): boolean {
   return wasNamed;
 }
 
-/** @throws ToolError `config_invalid` when the record cannot be read. */
+/** @throws ToolError `config_invalid` if the record cannot be read. */
 export function isTrustedText(file: string, bytes: Uint8Array, env: Environment): boolean {
   return isRecorded({ file: projectPlace(file), sha256: hashOf(bytes) }, readTrustRecord(env));
 }
 
 /**
- * What a project's file is known by: its own place, not that of another file which it links to. Otherwise a link in
- * one project to the trusted file of another would make that file's words hold here.
+ * A project's file is identified by its own path, not by the target of a link. Otherwise a link to the
+ * trusted file of another project would apply that file here.
  */
 export function projectPlace(file: string): string {
   const path = resolve(file);
@@ -70,15 +70,15 @@ function isRecorded(trust: ProjectTrust, record: readonly ProjectTrust[]): boole
   return record.some(({ file, sha256 }) => file === trust.file && sha256 === trust.sha256);
 }
 
-/** That a person has vouched for a project's file as it is. */
+/** A project file that a person trusts with this content. */
 interface ProjectTrust {
-  /** Absolute, its directory without links. */
+  /** Absolute, with a link-free directory. */
   readonly file: string;
-  /** Of the file's bytes, in hexadecimal. */
+  /** Of the file's bytes, in hex. */
   readonly sha256: string;
 }
 
-/** @throws ToolError `config_invalid` when it cannot be read, is damaged, or could be another user's. */
+/** @throws ToolError `config_invalid` if it is unreadable, damaged, or possibly another user's. */
 function readTrustRecord(env: Environment): readonly ProjectTrust[] {
   const path = recordPlace(env);
   return orUnusable(path, () => parseRecord(readPrivateFile(path), path));
@@ -86,7 +86,7 @@ function readTrustRecord(env: Environment): readonly ProjectTrust[] {
 
 /**
  * Replaces the record, one process at a time.
- * @param change gives what shall be recorded, or undefined to leave it.
+ * @param change returns the new record, or undefined to keep it.
  * @throws ToolError `config_invalid`
  */
 function updateTrustRecord(

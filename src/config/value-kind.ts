@@ -8,16 +8,16 @@ import { redactionFlaw } from '../journal/redaction/redaction-rules.js';
 import { homeDirectory } from '../platform/runtime/environment.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 
-/** What a key of the configuration takes, and what it becomes as an option. */
+/** The values of a configuration key, and their form as an option. */
 export interface ValueKind {
   /** For the documentation: `a whole number of bytes from 1`. */
   readonly expected: string;
   readonly schema: JsonSchema;
-  /** None: the value is accepted. */
+  /** Empty: the value is accepted. */
   flaws(value: unknown): readonly Flaw[];
-  /** @param directory that relative paths of the file start from. */
+  /** @param directory the start of the file's relative paths. */
   toOption(value: unknown, directory: string): unknown;
-  /** What the text of an environment variable says; it may have flaws. */
+  /** Parses an environment variable; the result may have flaws. */
   fromText(text: string): unknown;
 }
 
@@ -47,7 +47,7 @@ export function wholeNumber(least: number, unit: string): ValueKind {
   };
 }
 
-/** The longest time that a timer can take: 24 days. */
+/** The limit of a timer: 24 days. */
 const MAX_SECONDS = 2_147_483;
 const SECONDS_EXPECTED = `a number of seconds from 0.001 to ${MAX_SECONDS}`;
 
@@ -81,7 +81,7 @@ export function choice(...choices: readonly string[]): ValueKind {
   };
 }
 
-/** What a tool can be called: an entry that no tool can answer to would guard nothing. */
+/** Possible tool names: an impossible one would guard nothing. */
 export const TOOL_NAMES: ValueKind = textList({
   expected: 'a list of names of tools (letters, digits, _ and -; at most 64), each in quotes',
   accepts: (text) => /^[A-Za-z0-9_-]{1,64}$/.test(text),
@@ -94,7 +94,7 @@ export const VARIABLES: ValueKind = textList({
   schema: { pattern: '^[^=\\u0000]+$' },
 });
 
-/** Globs that the sandbox understands. */
+/** Globs that the sandbox supports. */
 export const PATTERNS: ValueKind = textList({
   expected: 'a list of complete patterns, each in quotes',
   accepts: isPattern,
@@ -107,7 +107,7 @@ const REDACTION_LIST = textList({
   schema: { pattern: '/' },
 });
 
-/** What the journal leaves out. */
+/** The arguments that the journal omits. */
 export const REDACTIONS: ValueKind = {
   expected: `true, false or ${REDACTION_LIST.expected}`,
   schema: { anyOf: [BOOLEAN.schema, REDACTION_LIST.schema] },
@@ -122,7 +122,7 @@ export const REDACTIONS: ValueKind = {
   fromText: (text) => TRUTHS.get(text) ?? REDACTION_LIST.fromText(text),
 };
 
-/** Directories; relative ones start from the file's own directory, wherever it is used from. */
+/** Directories; relative ones start at the file's own directory. */
 export const DIRECTORIES: ValueKind = {
   ...textList({
     expected: 'a list of at least one directory, each in quotes',
@@ -133,7 +133,7 @@ export const DIRECTORIES: ValueKind = {
   toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, path)),
 };
 
-/** The same, where there may be none. */
+/** The same, possibly empty. */
 export const PATHS: ValueKind = {
   ...textList({
     expected: 'a list of directories, each in quotes',
@@ -143,7 +143,7 @@ export const PATHS: ValueKind = {
   toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, path)),
 };
 
-/** The same, where `~` is the user's home. */
+/** The same, with `~` for the user's home. */
 export const PROGRAM_DIRECTORIES: ValueKind = {
   ...PATHS,
   toOption: (value, directory) => textsOf(value).map((path) => resolve(directory, expandHome(path))),
@@ -166,7 +166,7 @@ function isPattern(text: string): boolean {
 interface TextListRules {
   readonly expected: string;
   readonly accepts: (text: string) => boolean;
-  /** Of an item, besides that it is a text that is not empty. */
+  /** For an item, besides being a non-empty text. */
   readonly schema: JsonSchema;
   readonly least?: number;
 }
@@ -177,7 +177,7 @@ function textList({ expected, accepts, schema, least = 0 }: TextListRules): Valu
     schema: { type: 'array', items: { type: 'string', minLength: 1, ...schema }, minItems: least },
     flaws: (value) => {
       if (!Array.isArray(value) || value.length < least) return [mustBe(expected, value)];
-      // What is empty guards nothing and grants nothing: it is a slip.
+      // An empty entry guards nothing and grants nothing, so it is a mistake.
       const wrong = value.findIndex((item) => typeof item !== 'string' || item === '' || !accepts(item));
       if (wrong === -1) return [];
       return [mustBe(expected, value.length > 1 ? value[wrong] : value, [wrong])];
@@ -187,13 +187,13 @@ function textList({ expected, accepts, schema, least = 0 }: TextListRules): Valu
   };
 }
 
-/** `a, b`; or a list as TOML writes it, for texts that hold a comma. */
+/** `a, b`; or a TOML list, for texts with a comma. */
 function toTexts(text: string): unknown {
   if (text.startsWith('[')) return readTomlList(text);
   return text.split(',').map((part) => part.trim());
 }
 
-/** A list in TOML's own writing; the text itself where it is none, or more than that. */
+/** A TOML list; otherwise the text itself. */
 export function readTomlList(text: string): unknown {
   try {
     const { list, ...others } = parse(`list = ${text}`, { unsafeKeyBehaviour: 'throw' });

@@ -48,7 +48,7 @@ const MARKS = /[\u{e0100}-\u{e01ef}]/gu;
 
 const LEAST_SUMMARY = 20;
 
-/** How a call ended, with as much of what it was to do as there is room for. Why it failed is never cut. */
+/** The end of a call, with as much of its purpose as fits. The reason of a failure is never cut. */
 export function describeWithin(
   columns: number,
   result: ToolResult,
@@ -60,10 +60,10 @@ export function describeWithin(
   return describeResult(result, palette, cut(summary, Math.max(LEAST_SUMMARY, room)));
 }
 
-/** Of what a failed call printed last. */
+/** How many of the last output lines of a failed call are shown. */
 export const SHOWN_LINES = 5;
 
-/** A failure is explained by what came right before it. The bar at the front says that it is no line of ours. */
+/** The end of the output explains a failure. The bar at the start distinguishes it from our own lines. */
 export function drawTail(printed: readonly string[], columns: number, palette: Palette): readonly string[] {
   const lines = printed.map(asLeft).filter((line) => line !== '');
   return lines.slice(-SHOWN_LINES).map((line) => palette.dim(cutToWidth(`  │ ${line}`, columns)));

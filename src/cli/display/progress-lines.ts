@@ -16,28 +16,28 @@ import {
 } from './fit-line.js';
 import type { Palette } from './terminal-text.js';
 
-/** A call that takes longer than this gets a line before it ends. */
+/** A longer call gets a line before it ends. */
 const QUICK_MS = 500;
-/** After these a call that still runs gets another line; from then on one a minute. */
+/** A running call gets another line after each of these times; then one per minute. */
 const STILL_MS = [2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 const MINUTE_MS = 60_000;
-/** A line of output may be endless; of the one being written only so much is kept. */
+/** An output line may be endless; only this much of the current one is kept. */
 const KEPT_CHARACTERS = 2000;
 const OUTCOMES: readonly RecordedOutcome[] = ['ok', 'failed', 'ran, cancelled', 'not run', 'unknown'];
 const LEAST_COLUMNS = 40;
 
 interface RunningCall {
   readonly startedAt: number;
-  /** The last lines it printed; the last one may still grow. */
+  /** The last output lines; the last one may still grow. */
   tail: readonly string[];
-  /** Takes back the next line that its time is worth. */
+  /** Cancels the next progress line. */
   forget: () => void;
 }
 
 /**
- * For a person at a terminal (D091, D092): lines that stay. A call has one line when it ends; a long one has a line when
- * it begins, and now and then one with its time and what it printed last. Nothing that was written changes, so that
- * scrolling back, recording and reading aloud show what happened.
+ * For a person at a terminal (D091, D092): permanent lines. A call gets one line when it ends; a long call
+ * also gets one at its start, and regular ones with its time and last output. Written lines never change, so
+ * scrolling, recording and screen readers show what happened.
  */
 export function createProgressLines(
   out: TextOutput,
@@ -49,7 +49,7 @@ export function createProgressLines(
 }
 
 export interface ProgressSettings {
-  /** What a call printed is shown below its line by the caller. Default false: the line has the end of it. */
+  /** The caller shows a call's output below its line. Default false: the line contains the end of it. */
   readonly isOutputBelow?: boolean;
 }
 
@@ -62,12 +62,12 @@ class ProgressLines implements Display {
   readonly #running = new Map<string, RunningCall>();
   readonly #outcomes = new Map<RecordedOutcome, number>();
   #firstAt: number | undefined;
-  /** How long questions have stood on the screen: that is no time of the calls. */
+  /** The time that questions were on the screen, which does not count for calls. */
   #heldMs = 0;
   #isSilent = true;
-  /** Questions that are on the screen. */
+  /** The number of questions on the screen. */
   #holds = 0;
-  /** What came meanwhile. */
+  /** Lines to show after the question. */
   #held: string[] = [];
 
   constructor(out: TextOutput, palette: Palette, clock: Clock, isOutputBelow: boolean) {
@@ -81,7 +81,7 @@ class ProgressLines implements Display {
     this.#firstAt ??= this.#clock.monotonic();
     switch (event.type) {
       case 'planned':
-        // A second call with this id runs nothing, and has no summary: the first one keeps its own.
+        // A second call with this id does not run and has no summary: the first one keeps its own.
         if (event.plan.summary !== '')
           this.#summaries.set(event.callId, sanitize(event.plan.summary, 'inline'));
         break;
@@ -133,7 +133,7 @@ class ProgressLines implements Display {
       this.#print(this.#fitted(`${this.#palette.dim('▸')} ${describeName(event)}`, ` ${what}`));
       this.#keepSaying(event, call, 0);
     };
-    // The person who has just hit Enter sees at once that something happens.
+    // After Enter, the person sees at once that something happens.
     if (this.#isSilent) begin();
     else call.forget = this.#clock.after(QUICK_MS, begin);
   }
@@ -143,7 +143,7 @@ class ProgressLines implements Display {
     const at = turn <= last ? (STILL_MS[turn] ?? 0) : (STILL_MS[last] ?? 0) + (turn - last) * MINUTE_MS;
     const passed = this.#clock.monotonic() - call.startedAt;
     call.forget = this.#clock.after(Math.max(0, at - passed), () => {
-      // Below the answer to a question, old times say nothing.
+      // Below the answer to a question, earlier times are misleading.
       if (this.#holds === 0) {
         const elapsed = this.#palette.dim(describeDuration(this.#clock.monotonic() - call.startedAt));
         const printed = lastLineOf(call.tail);
@@ -193,7 +193,7 @@ class ProgressLines implements Display {
     this.#print(`${total} calls: ${counts.join(', ')} · ${describeDuration(took)}`);
   }
 
-  /** A line with as much behind it as the terminal has room for. What is in front is never cut. */
+  /** A line followed by as much as fits. Its start is never cut. */
   #fitted(line: string, more: string): string {
     if (more.trim() === '') return line;
     const room = this.#columns - visibleWidth(line);

@@ -11,7 +11,7 @@ export interface Palette {
   readonly yellow: Paint;
 }
 
-/** Colours where they are wanted: NO_COLOR beats FORCE_COLOR, which beats what the stream is. */
+/** Colours if they are wanted: NO_COLOR overrides FORCE_COLOR, which overrides the kind of stream. */
 export function createPalette(
   isTerminal: boolean,
   env: Readonly<Record<string, string | undefined>>,
@@ -36,7 +36,7 @@ function wantsColour(isTerminal: boolean, env: Readonly<Record<string, string | 
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** How wide a table may be: a file or a program reads whole lines, unless COLUMNS says otherwise. */
+/** The maximum width of a table: a file or program gets whole lines, unless COLUMNS says otherwise. */
 export function roomOn(
   out: TextOutput,
   { COLUMNS = '' }: Readonly<Record<string, string | undefined>>,
@@ -45,13 +45,12 @@ export function roomOn(
   return /^[1-9][0-9]{0,5}$/.test(COLUMNS) ? Number(COLUMNS) : Number.POSITIVE_INFINITY;
 }
 
-/** Wherever an id is taken, so many characters of it are the least. */
+/** The minimum length of an id prefix. */
 const LEAST_CHARACTERS = 8;
 
 /**
- * Ids of batches as lists show them: the shortest beginning that no other batch of the journal has. Commands take it
- * for the whole id.
- * @param idsBeginningWith all ids of the journal with a beginning
+ * Batch ids for lists: the shortest unique prefix in the journal. Commands accept it as the id.
+ * @param idsBeginningWith all ids of the journal with a prefix
  */
 export function shortIds(idsBeginningWith: (prefix: string) => readonly string[]): (id: string) => string {
   const neighbours = new Map<string, readonly string[]>();
@@ -71,12 +70,12 @@ function sharedLength(one: string, other: string): number {
   return at;
 }
 
-/** JSON that means the same and cannot drive the terminal it is shown on. On one line, unless `indent` is given. */
+/** Equivalent JSON that cannot control a terminal. On one line, unless `indent` is given. */
 export function toSafeJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent);
   if (/^[\n -~]*$/.test(text)) return text;
-  // Controls, direction overrides and invisible characters: JSON may hold them as they are, a terminal may not.
-  // A line end in the text is layout: inside strings JSON has escaped it already.
+  // JSON may contain control characters, direction overrides and invisible characters; a terminal must not
+  // receive them. Line ends here are layout, because JSON escapes those inside strings.
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
     character === '\n' ? character : escapeUnits(character),
   );

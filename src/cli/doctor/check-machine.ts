@@ -1,4 +1,4 @@
-/** What one part of the machine is good for. */
+/** The checks of this machine, one per part. */
 
 import { relative, resolve } from 'node:path';
 import { covers } from '../../base/covers.js';
@@ -19,11 +19,11 @@ import { type ConfigOptions, journalPlace, resolveSettings } from '../resolve-se
 
 export interface Check {
   readonly name: string;
-  /** `broken`: no call can be run. `missing`: something works less well, or not at all. */
+  /** `broken`: no call can run. `missing`: some feature works less well, or not at all. */
   readonly state: 'ok' | 'missing' | 'broken';
-  /** What is there. */
+  /** The finding. */
   readonly found: string;
-  /** What its absence costs, and how to get it; there unless all is well. */
+  /** The consequence and the remedy; present unless the state is `ok`. */
   readonly costs?: string;
   readonly remedy?: string;
 }
@@ -48,7 +48,7 @@ function isEnough(version: string): boolean {
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }
 
-/** How much is asked: no part of the machine, and the first thing to know about it. */
+/** The profile: not part of the machine, but the most important fact. */
 export function checkProfile({
   profile,
   sandbox = {},
@@ -74,7 +74,7 @@ export function checkProfile({
   };
 }
 
-/** Opens a database in memory: whether a driver is there says little about whether it loads. */
+/** Opens a database in memory, because an installed driver may not load. */
 export function checkSqlite(): Check {
   try {
     const database = openSqlite(':memory:');
@@ -98,7 +98,7 @@ function firstLine(error: unknown): string {
 
 const LITTLE_BYTES = 64 * 1024 * 1024;
 
-/** Whether the journal that a run would use can be written. Makes none. */
+/** Whether the journal of a run is writable. Creates none. */
 export function checkJournal(named: string | undefined, roots: readonly string[]): Check {
   let path: string;
   try {
@@ -154,7 +154,7 @@ function missing(found: string, costs: string, remedy: string): Check {
 
 interface ConfigurationCheck {
   readonly check: Check;
-  /** Undefined when it cannot be used. */
+  /** Undefined if it is invalid. */
   readonly resolved: ResolvedConfig | undefined;
 }
 
@@ -193,7 +193,7 @@ function checkResolved({ project, userFile, administratorFile, ignored }: Resolv
   };
 }
 
-/** What a root that holds the home directory means. */
+/** Warns about a root that contains the home directory. */
 export function checkRoots(roots: readonly string[], env: CliContext['env']): Check {
   const home = realPlace(homeOf(env));
   const places = roots.map((root) => realPlace(resolve(root)));
@@ -203,7 +203,7 @@ export function checkRoots(roots: readonly string[], env: CliContext['env']): Ch
   return { name: 'roots', state: 'missing', found, costs: describeHomeRoot(wide, home), remedy: HOME_REMEDY };
 }
 
-/** How well file tools are kept inside the roots here. */
+/** How well file tools are contained here. */
 export function checkContainment(): Check {
   switch (sandboxStrength()) {
     case 'pinned':

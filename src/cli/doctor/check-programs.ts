@@ -11,9 +11,9 @@ import type { Check } from './check-machine.js';
 
 interface SoughtProgram {
   readonly name: string;
-  /** What it is called on disk. */
+  /** The file name of the program. */
   readonly program: string;
-  /** Shows that it works, not only that it is there. */
+  /** Arguments that show whether it works, not only whether it exists. */
   readonly args: readonly string[];
   readonly costs: string;
   readonly remedy: string;
@@ -41,7 +41,7 @@ export async function checkProgram(
   return { name, state: 'ok', found: `${path} (${answer.stdout.trim().split('\n')[0] ?? ''})` };
 }
 
-/** Which sandbox of the system stands around commands: bubblewrap is often installed and not allowed to build one. */
+/** The sandbox for commands: bubblewrap is often installed but not permitted to create one. */
 export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] = {}): Promise<Check> {
   const { os = 'preferred', network = false } = configured;
   const sandbox = await findCommandSandbox();
@@ -74,7 +74,7 @@ async function describeOffline(bubblewrap: string): Promise<string> {
   return `without network, and each has a loopback for itself because ${reason}`;
 }
 
-/** Whether commands change nothing before their end. */
+/** Whether commands can run as transactions. */
 export async function checkTransactions(
   roots: readonly string[],
   configured: ConfiguredOptions['sandbox'] = {},
