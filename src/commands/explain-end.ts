@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type {
   CommandLimits,
   CommandRequest,
@@ -8,9 +8,8 @@ import type {
   LimitHit,
   SandboxRefusal,
 } from '../contract/processes.js';
-import { entryStat } from '../platform/fs/fs-entry.js';
 import { findLimitHit } from './command-limits.js';
-import { isWithin } from './sandbox/mount-holder.js';
+import { refusedPaths } from './refused-paths.js';
 
 interface Told {
   readonly sandbox?: CommandSandbox;
@@ -26,112 +25,147 @@ interface Ended extends Told {
 }
 
 /** Why a command failed, as far as the sandbox or a limit stood in its way. */
-export function explainEnd(request: Request, end: Ended, { said, isSilent }: Words): Told {
+export function explainEnd(request: Request, end: Ended, words: Words): Told {
   if (end.exitCode === 0) return {};
-  const { confinement, limits = {} } = request;
-  const isSandboxed = confinement !== undefined && end.sandbox !== undefined && end.sandbox.kind !== 'none';
-  const ofFiles = isSandboxed && !end.aborted ? refusedFiles(confinement, said) : [];
-  const found = [...new Set([...(end.refused ?? []), ...ofFiles])];
-  const isGuessed = isSandboxed && !end.aborted && isSilent && found.length === 0;
-  const refused = isGuessed ? refusedNames(request, confinement) : found;
-  const limit = end.aborted ? undefined : (end.limit ?? findLimitHit(limits, end, said));
+  const limit = end.aborted
+    ? undefined
+    : (end.limit ?? findLimitHit(request.limits ?? {}, end, `${words.output}\n${words.errors}`));
+  const refused = refusalsOf(request, end, words);
   return {
     ...(limit === undefined ? {} : { limit }),
     ...(refused.length === 0 || end.sandbox === undefined ? {} : { sandbox: { ...end.sandbox, refused } }),
   };
 }
 
-interface Request extends Pick<CommandRequest, 'targets' | 'sources'> {
+interface Request extends Partial<Pick<CommandRequest, 'targets' | 'sources' | 'command' | 'cwd' | 'env'>> {
   readonly confinement?: Confinement | undefined;
   readonly limits?: CommandLimits;
-  readonly env?: CommandRequest['env'];
 }
 
+/** The ends of what a command has printed. */
 interface Words {
-  readonly said: string;
-  /** It has said nothing of errors: they may have been thrown away. */
-  readonly isSilent: boolean;
+  readonly output: string;
+  readonly errors: string;
 }
 
-/** Programs say on either stream what they could not do. */
 export function lastWords({ stdout, stderr }: Record<'stdout' | 'stderr', Said>): Words {
   const end = ({ head, tail, binary }: Said): string => (binary ? '' : (head + tail).slice(-4096));
-  return { said: `${end(stdout)}\n${end(stderr)}`, isSilent: !stderr.binary && end(stderr).trim() === '' };
+  return { output: end(stdout), errors: end(stderr) };
 }
 
 type Said = Pick<KeptOutput, 'head' | 'tail' | 'binary'>;
 
+function refusalsOf(request: Request, end: Ended, { output, errors }: Words): readonly SandboxRefusal[] {
+  const { confinement } = request;
+  const isSandboxed = confinement !== undefined && end.sandbox !== undefined && end.sandbox.kind !== 'none';
+  const measured = end.refused ?? [];
+  if (!isSandboxed || end.aborted) return measured;
+  const said = MERGES.test(request.command ?? '') ? `${output}\n${errors}` : errors;
+  const found = [...new Set([...measured, ...refusedFiles(request, confinement, said)])];
+  const isSilent = errors.trim() === '' && found.length === 0;
+  return isSilent ? refusedNames(request, confinement) : found;
+}
+
+/** Errors go where the output goes. */
+const MERGES = />\s*&\s*1|&>|\|&/;
+
 /**
- * Which files the sandbox refused to a command. The kernel counts no such refusals, so the last words have to name them:
- * an error that nothing else in the sandbox gives, or the path of something that is hidden.
- * @param said the end of its output
+ * Which files the sandbox refused to a command. The kernel counts no such refusals. So an error in its last words counts
+ * if it names a path that the sandbox does refuse, and if the command's text does not hold that error itself.
+ * @param said the end of its errors
  */
-export function refusedFiles({ roots, guarded }: Confinement, said: string): readonly SandboxRefusal[] {
-  const lines = said.split('\n').filter((line) => COVERED.test(line));
-  const hidden = lines.length === 0 ? [] : guarded().hidden.map(({ path }) => basename(path));
-  const ofHidden = lines.filter((line) => hidden.some((name) => namesFile(line, name)));
-  const isWrite = READ_ONLY.test(said) || lines.some((line) => BUSY.test(line) && !ofHidden.includes(line));
-  const isHidden = ofHidden.length > 0 || namesOutside(said, roots) || OUTSIDE_OF_GIT.test(said);
+export function refusedFiles(
+  { command = '', cwd, env = {}, targets = [] }: Request,
+  confinement: Confinement,
+  said: string,
+): readonly SandboxRefusal[] {
+  const { roots } = confinement;
+  const [start = '/'] = cwd === undefined ? roots : [cwd];
+  const bases = [start, ...enteredDirectories(command, start)];
+  const lines = said.split('\n').filter((line) => !WARNING.test(line));
+  const paths = refusedPaths(confinement, env);
+  const names = (phrase: RegExp, isRefused: (path: string) => boolean): boolean =>
+    lines.some(
+      (line) =>
+        phrase.test(line) &&
+        !isQuoted(line, phrase, command) &&
+        tokensOf(line).some((token) => bases.some((base) => isRefused(resolve(base, token)))),
+    );
+  // Below a directory that is not shown, making a file fails like reading one.
+  const isUnmade = (path: string): boolean => targets.includes(path) && paths.isReadOnly(path);
+  const isWrite =
+    names(READ_ONLY, paths.isReadOnly) || names(UNCHANGEABLE, paths.isGuarded) || names(MISSING, isUnmade);
+  const isHidden = names(COVERED, paths.isHidden) || names(MISSING, paths.isOutside);
   return [...(isWrite ? ['write_outside' as const] : []), ...(isHidden ? ['hidden_file' as const] : [])];
 }
 
 /**
- * The same of a command that has thrown its errors away, by the paths that its text names: only what no command can read or
- * write.
+ * The same of a command that has thrown its errors away, by the paths that its text names: only where it does so in any
+ * case, and only what no command can read or write.
  */
 function refusedNames(
-  { targets = [], sources = [], env = {} }: Request,
-  { roots, guarded }: Confinement,
+  { targets = [], sources = [], env = {}, command = '' }: Request,
+  confinement: Confinement,
 ): readonly SandboxRefusal[] {
-  const writable = [...roots, '/tmp', '/dev', ...(env.HOME === undefined ? [] : [env.HOME])];
-  const isWrite = targets.some((path) => !writable.some((place) => isWithin(path, place)));
-  const hidden = sources.length === 0 ? [] : guarded().hidden;
-  const isHidden = sources.some((path) => hidden.some((entry) => isWithin(path, entry.path)));
+  const paths = refusedPaths(confinement, env);
+  const [always = ''] = command.replace(FIRST_ENTERED, '').split(CONDITIONS);
+  const isNamed = (path: string): boolean => always.includes(basename(path));
+  const isWrite = targets.some((path) => isNamed(path) && paths.isReadOnly(path));
+  const isHidden = sources.some((path) => isNamed(path) && (paths.isHidden(path) || paths.isOutside(path)));
   return [...(isWrite ? ['write_outside' as const] : []), ...(isHidden ? ['hidden_file' as const] : [])];
 }
+
+const FIRST_ENTERED = /^\s*cd\s+[^\s;&|]+\s*&&/;
+
+/** What follows may not have run. */
+const CONDITIONS = /&&|\|\||\b(?:if|case|for|while|until|select|function)\b|[{}]/;
+
+/** Relative names may be names in these. */
+function enteredDirectories(command: string, start: string): readonly string[] {
+  const places: string[] = [];
+  for (const [, quoted, plain = ''] of command.matchAll(ENTERS)) {
+    places.push(resolve(places.at(-1) ?? start, quoted ?? plain));
+  }
+  return places;
+}
+
+const ENTERS = /(?:^|[;&|(\s])cd\s+(?:--\s+)?(?:["']([^"']+)["']|([^\s;&|"')]+))/g;
+
+/** The command's text holds the error, so the command has printed it: `echo "x: Read-only file system"`. */
+function isQuoted(line: string, phrase: RegExp, command: string): boolean {
+  const { 0: words = '', index = 0 } = phrase.exec(line) ?? {};
+  const upTo = line.slice(0, index + words.length).trim();
+  const from = line.slice(index).trim();
+  return [upTo, from].some((part) => part.length > words.length && command.includes(part));
+}
+
+/** What may be a path: what stands in quotes, or between blanks. */
+function tokensOf(line: string): readonly string[] {
+  return [...line.matchAll(TOKEN)].flatMap(([all, ...quoted]) => {
+    const token = quoted.find((each) => each !== undefined) ?? all.replace(EDGES, '');
+    return token === '' ? [] : [token];
+  });
+}
+
+const TOKEN = /'([^']+)'|"([^"]+)"|‘([^’]+)’|[^\s'"‘’=]+/g;
+const EDGES = /^[(:;,[`]+|[)\]:;,`.]+$/g;
+
+/** `apt-get` and others go on after it. */
+const WARNING = /^\s*(?:W:|warn)/i;
 
 /** Only mounts of the sandbox are read-only. */
 const READ_ONLY = /read-only file ?system|EROFS/i;
 
-/** The same for replacing or removing a path that something is mounted on. */
+/** What replacing or removing a path says that something is mounted on. */
 const BUSY = /device or resource busy|EBUSY/i;
 
-/** The same, what reading one says, and what git says about one that is no file. */
-const COVERED =
-  /device or resource busy|EBUSY|permission denied|EACCES|no such file|NoSuchFile|ENOENT|can only add regular files|unsupported file type|cannot hash/i;
+const UNCHANGEABLE = new RegExp(`${READ_ONLY.source}|${BUSY.source}`, 'i');
 
-/** Not as a part of another name: `.env` in `.env.example`. */
-function namesFile(line: string, name: string): boolean {
-  for (let at = line.indexOf(name); at !== -1; at = line.indexOf(name, at + 1)) {
-    const before = line.slice(Math.max(0, at - 1), at);
-    const after = line.slice(at + name.length);
-    if (!/[\w.-]/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return true;
-  }
-  return false;
-}
+const MISSING =
+  /no such file|NoSuchFile|ENOENT|not found|does not exist|not a git repository|unable to normalize/i;
 
-/** Git, which has looked for its settings at home, for objects that it borrows, or for a repository elsewhere. */
-const OUTSIDE_OF_GIT =
-  /please tell me who you are|unable to normalize alternate object path|object directory \S+ does not exist|not a git repository: \S*\/\.git\//i;
-
-const MISSING = /no such file|ENOENT|NoSuchFile/i;
-
-const ABSOLUTE = /(?<![\w./:-])\/[^\s:;,'"‘’()]+/g;
-
-/**
- * Whether the path is there on the machine is not for the command to know; that there is such a directory at the top of
- * the machine is no secret, and where there is none, nothing is kept from the command.
- */
-function namesOutside(said: string, roots: readonly string[]): boolean {
-  const shown = [...roots, ...SHOWN];
-  const lines = said.split('\n').filter((line) => MISSING.test(line));
-  return lines
-    .flatMap((line) => line.match(ABSOLUTE) ?? [])
-    .some((path) => {
-      const [, top = ''] = path.split('/');
-      return !shown.some((place) => isWithin(path, place)) && entryStat(`/${top}`) !== undefined;
-    });
-}
-
-/** Where what is missing is missing. `/tmp` is another one for each command. */
-const SHOWN = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/dev', '/proc'];
+/** What reading a hidden file says, and what git says about one that is no file. */
+const COVERED = new RegExp(
+  `${MISSING.source}|${BUSY.source}|permission denied|EACCES|can only add regular files|unsupported file type|cannot hash`,
+  'i',
+);

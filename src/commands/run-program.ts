@@ -55,7 +55,7 @@ export async function runProgramIn(request: ProgramRequest, layers?: Transaction
   };
   if (!isConfined) return outcome;
   const said = lastWords({ stdout: asText(kept.stdout), stderr: kept.stderr });
-  return { ...outcome, ...explainEnd({ confinement }, { ...ending, sandbox }, said) };
+  return { ...outcome, ...explainEnd({ confinement, cwd: request.cwd }, { ...ending, sandbox }, said) };
 }
 
 /** What takes the output of one run. */

@@ -183,11 +183,6 @@ export class ShellProcess {
     this.#abort.abort();
   }
 
-  #lastWords(): string {
-    const end = (log: ShellLog): string => log.bytes().subarray(-4096).toString('latin1');
-    return `${end(this.#stdout)}\n${end(this.#stderr)}`;
-  }
-
   #end(ending: CommandEnding): void {
     this.#endTime = systemClock.monotonic();
     this.#ending = ending;
@@ -196,12 +191,16 @@ export class ShellProcess {
     const told = explainEnd(
       this.#request,
       { ...ending, ...sandbox, ...lastSandbox },
-      { said: this.#lastWords(), isSilent: false },
+      { output: lastBytes(this.#stdout), errors: lastBytes(this.#stderr) },
     );
     this.#told = { ...lastSandbox, ...told };
     if (ending.aborted) this.#status = this.#endedBy;
     else this.#status = ending.exitCode === 0 ? 'completed' : 'failed';
   }
+}
+
+function lastBytes(log: ShellLog): string {
+  return log.bytes().subarray(-4096).toString('latin1');
 }
 
 const NEVER_STARTED: CommandEnding = {

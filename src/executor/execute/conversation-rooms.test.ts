@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -158,6 +166,13 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
     'cat /no-such-top/file',
     'getent hosts localhost; exit 3',
     'ls -la / >/dev/null; exit 3',
+    'echo "EROFS: read-only file system, open \'/usr/x\'" >&2; exit 1',
+    'node -e \'require("assert").equal("Read-only file system", "EROFS")\'',
+    'echo "cat: /etc/hostname: No such file or directory" >words; grep hostname words; exit 1',
+    'cat /etc/no-such.conf',
+    'cat /tmp/no-such-file',
+    'ls /var/no-such',
+    'git -c user.name= -c user.email= commit --allow-empty -m x',
   ])('does not blame the sandbox for what failed by itself: %s', async (command) => {
     const result = await bash(executorOf(), command);
     expect(result).toMatchObject({ success: false });
@@ -203,11 +218,18 @@ describe.skipIf(WHY_NO_SANDBOX)(`what a silent command names${WHY_NO_SANDBOX}`, 
     ['cat .env 2>/dev/null', ['hidden_file']],
     ['touch /usr/x 2>/dev/null', ['write_outside']],
     ['mkdir /no-such-top 2>/dev/null', ['write_outside']],
+    ['cd sub && cat server.pem 2>/dev/null', ['hidden_file']],
+    ['cat /etc/hostname 2>/dev/null', ['hidden_file']],
+    ['cat /etc/no-such.conf 2>/dev/null', undefined],
+    ['cat /etc/passwd >/dev/null 2>&1; exit 3', undefined],
+    ['test -f missing && cat .env 2>/dev/null', undefined],
+    ['false || false; if test -f missing; then cat .env; fi 2>/dev/null; exit 3', undefined],
     ['touch /tmp/x; exit 3', undefined],
     ['touch x; cat x; exit 3', undefined],
     ['cat .env >/dev/null 2>&1; echo "it failed for another reason" >&2; exit 3', undefined],
   ])('explains it if nothing else does: %s', async (command, refused) => {
     writeFileSync(join(root, '.env'), 'A=1');
+    mkdirSync(join(root, 'sub'));
     const result = await bash(executorOf(), command);
     expect(result).toMatchObject({ success: false });
     expect(result.error?.details?.refused_by_sandbox).toEqual(refused);
