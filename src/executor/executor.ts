@@ -1,4 +1,3 @@
-import { LiveSet } from '../base/live-set.js';
 import type { NarrowOptions } from '../contract/agent-runner.js';
 import type { Plan } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
@@ -66,7 +65,7 @@ export class ToolExecutor implements Executor {
   readonly #parts: ExecutorParts;
   readonly #conversations: Conversations;
   /** Of this executor, and of those that it is the whole of. */
-  readonly #active: LiveSet<Batch>;
+  readonly #active: Set<Batch>;
   readonly #undoing: Set<Promise<unknown>>;
   readonly #recovery: Recovery;
   /** The executor that this one is a part of: it is closed with that. */
@@ -87,7 +86,7 @@ export class ToolExecutor implements Executor {
     this.#isUnchecked = parts.checkExamples !== undefined;
     if (whole === undefined) {
       this.#conversations = new Conversations(this.#settings);
-      this.#active = new LiveSet();
+      this.#active = new Set();
       this.#undoing = new Set();
       this.#recovery = new Recovery(this.#settings);
     } else {
@@ -275,7 +274,7 @@ export class ToolExecutor implements Executor {
   }
 
   async #stopBatches(): Promise<void> {
-    const active = this.#active.members.filter(({ owner }) => this.#whole === undefined || owner === this);
+    const active = [...this.#active].filter(({ owner }) => this.#whole === undefined || owner === this);
     for (const batch of active) batch.stop({ cause: 'closed' });
     // A tool that closes its own executor may still be inside the batch's first turn.
     await Promise.resolve();

@@ -35,24 +35,24 @@ export class ConversationQueue {
     else batch.earlier.later = batch.later;
     if (batch.later === undefined) this.#last = batch.earlier;
     else batch.later.earlier = batch.earlier;
-    // Else a batch that is over holds those that came after it, until the whole heap is collected.
+    // Else an ended batch keeps the later ones in memory until the whole heap is collected.
     batch.earlier = undefined;
     batch.later = undefined;
     batch.changed();
   }
 
-  /** Resolves when it is the call's turn, or the batch was told to stop; undefined where it is already. */
-  turn(batch: QueuedBatch, effects: readonly PlacedEffect[]): Promise<void> | undefined {
-    if (batch.earlier === undefined && batch.later === undefined) return undefined;
-    const blocker = this.#blockerOf(batch, effects);
-    return blocker === undefined ? undefined : this.#wait(batch, effects, blocker);
+  /** Whether it is not the call's turn yet. */
+  mustWait(batch: QueuedBatch, effects: readonly PlacedEffect[]): boolean {
+    if (batch.earlier === undefined && batch.later === undefined) return false;
+    return this.#blockerOf(batch, effects) !== undefined;
   }
 
-  async #wait(batch: QueuedBatch, effects: readonly PlacedEffect[], first: QueuedBatch): Promise<void> {
-    let blocker: QueuedBatch | undefined = first;
-    while (blocker !== undefined && !batch.isStopped) {
+  /** Resolves when it is the call's turn, or its batch was stopped. */
+  async turn(batch: QueuedBatch, effects: readonly PlacedEffect[]): Promise<void> {
+    for (;;) {
+      const blocker = this.#blockerOf(batch, effects);
+      if (blocker === undefined || batch.isStopped) return;
       await Promise.race([blocker.nextChange, batch.stopped]);
-      blocker = batch.isStopped ? undefined : this.#blockerOf(batch, effects);
     }
   }
 
@@ -70,7 +70,7 @@ export class ConversationQueue {
   }
 }
 
-/** What the queue has to know of a batch. */
+/** A batch, for the queue. */
 export abstract class QueuedBatch {
   earlier: QueuedBatch | undefined = undefined;
   later: QueuedBatch | undefined = undefined;
@@ -82,7 +82,7 @@ export abstract class QueuedBatch {
     calls: 'unanswered' | 'executing',
   ): boolean;
   abstract readonly isStopped: boolean;
-  /** Resolves when the batch is told to stop. */
+  /** Resolves when the batch is stopped. */
   abstract readonly stopped: Promise<void>;
 
   /** Resolves at the next change that may let another batch go on. */

@@ -1,30 +1,27 @@
-import type { LiveMember } from '../base/live-set.js';
+import { onAbort } from '../base/on-abort.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
-import { fitted } from './answer/fit-result.js';
-import { dryRunResult, notRun, reasonOf } from './answer/results.js';
+import { refuseUnrecorded } from './answer/refuse-ready.js';
+import { lost, type NamedCall, nameOf, notRun, reasonOf } from './answer/results.js';
+import { type Stop, stoppedBefore, toReason } from './answer/stopped.js';
 import { stackOf } from './answer/thrown.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
-import { planSlowly } from './approve/review.js';
+import { reviewPlan } from './approve/review.js';
 import type { BatchScope } from './call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
 import { currentScope } from './call/unhandled-errors.js';
-import { Schedule } from './execute/schedule.js';
-import { type Stop, stoppedBefore } from './execute/stop.js';
+import type { Execution } from './execute/execution.js';
 import { planBatch } from './plan/plan-batch.js';
 import { toPlannedCall } from './plan/to-plan.js';
-import type { ConversationQueue } from './queue.js';
-import { acceptBatch, refuseUnrecorded } from './record/accept-batch.js';
-import { Answers, lost, nameOf } from './record/answers.js';
+import { type ConversationQueue, QueuedBatch } from './queue.js';
 import { Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
-import { CallRunner, type RunningBatch } from './run-call.js';
-import { onAbort, StoppableBatch } from './stoppable-batch.js';
+import { answerCall, type RunningBatch, runCall } from './run-call.js';
 
 const PARALLEL_LIMIT = 8;
 
-interface BatchSurroundings {
+interface BatchContext {
   readonly recovery: Pick<Recovery, 'ensure'>;
   readonly queue: ConversationQueue;
   /** The executor that runs it. */
@@ -34,62 +31,60 @@ interface BatchSurroundings {
 }
 
 /**
- * One batch from its calls to its results: planned, recorded, approved as a whole, then call by call claimed, executed
- * and recorded. `#live` is the life of the batch, `#runCall` that of one call.
+ * The life of one batch: planned, recorded and approved as a whole, then run call by call (`run-call.ts`).
  *
- * A step gives a promise only where something has to be waited for, and a call that is answered later hands its answer
- * to `answered`: promises are what costs most in a call that does little. Whatever breaks on the way, every call is
- * answered once.
+ * 1. Every call has one answer, whatever breaks on the way, and the batch ends when all answers are recorded.
+ * 2. The batch is in the journal whole before any of it may have an effect.
+ * 3. There is one question for the batch, before any of it runs.
+ * 4. Calls start in order. With `concurrency` several run at a time; with `parallel`, a call that waits for an earlier
+ *    one it conflicts with lets later ones pass.
+ * 5. A batch that was stopped starts nothing more, and stops the calls that execute.
+ * 6. A batch made inside a call of its own conversation is not in the queue: it waits for no other batch, and no other
+ *    waits for it.
  */
-export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
-  place = -1;
+export class Batch extends QueuedBatch implements RunningBatch {
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
   readonly recorder: Recorder | undefined;
+  readonly executing = new Set<Execution>();
+  readonly answers: (ToolResult | undefined)[];
   readonly #calls: readonly ToolCall[];
-  readonly #around: BatchSurroundings;
-  /** Made inside a call of its own conversation: it waits for none, and none waits for it. */
+  readonly #context: BatchContext;
   readonly #isInner: boolean;
-  readonly #answers: Answers;
-  #evaluated: readonly EvaluatedCall[] = NOTHING_EVALUATED;
-  #isPlanned = false;
-  readonly #runner: CallRunner;
-  /** Goes on with a batch whose calls run together; undefined where they run one after the other. */
-  #together: Schedule | undefined = undefined;
-  #unlisten: (() => void) | undefined = undefined;
+  /** As planned, then as recorded, then as approved. Undefined: not planned yet. */
+  #evaluated: readonly EvaluatedCall[] | undefined = undefined;
+  /** Answers on their way to the disk. */
+  #recording: Promise<void>[] = [];
+  #stop: Stop | undefined = undefined;
+  /** Created when asked for: most batches end by themselves. */
+  #stopping: AbortController | undefined = undefined;
+  #stopped: Promise<void> | undefined = undefined;
   #ending: Promise<ToolResult[]> | undefined = undefined;
-  #deliver: (results: ToolResult[]) => void = nothing;
 
-  constructor(calls: readonly ToolCall[], scope: BatchScope, options: RunOptions, around: BatchSurroundings) {
+  constructor(calls: readonly ToolCall[], scope: BatchScope, options: RunOptions, context: BatchContext) {
     super();
     const { journal, mode } = scope.settings;
     // What is not meant to happen is not recorded: it would answer a later delivery that is.
     const isRecorded = journal !== null && !scope.dryRun && mode === 'enabled';
     this.scope = scope;
     this.options = options;
-    this.queue = around.queue;
-    this.recorder = isRecorded ? new Recorder(journal, scope, this) : undefined;
+    this.queue = context.queue;
+    this.recorder = isRecorded ? new Recorder(journal, scope, options, this) : undefined;
+    this.answers = new Array<ToolResult | undefined>(calls.length).fill(undefined);
     this.#calls = calls;
-    this.#around = around;
-    this.#answers = new Answers(calls.length, scope);
-    this.#runner = new CallRunner(this);
+    this.#context = context;
     this.#isInner = currentScope()?.queue === this.queue;
     if (!this.#isInner) this.queue.enter(this);
   }
 
   get owner(): object {
-    return this.#around.owner;
+    return this.#context.owner;
   }
 
-  /** Lives the batch, the first time. Never rejects. */
+  /** Runs the batch, the first time. Never rejects. */
   results(): Promise<ToolResult[]> {
-    if (this.#ending === undefined) {
-      this.#ending = new Promise((resolve) => {
-        this.#deliver = resolve;
-      });
-      this.#live();
-    }
+    this.#ending ??= this.#live();
     return this.#ending;
   }
 
@@ -97,292 +92,208 @@ export class Batch extends StoppableBatch implements RunningBatch, LiveMember {
   abandon(): void {
     if (this.#ending !== undefined) return;
     if (!this.#isInner) this.queue.leave(this);
-    this.#around.ended(this, this.scope);
+    this.#context.ended(this, this.scope);
   }
 
-  protected override end(stop: Stop): void {
-    this.recorder?.hurry();
-    this.#runner.stop(stop);
-  }
-
-  #live(): void {
-    this.#listen();
+  async #live(): Promise<ToolResult[]> {
+    const unlisten = this.#listen();
     try {
-      const preparing = this.#prepare(0);
-      if (preparing === undefined) this.#execute();
-      else void this.#executeAfter(preparing);
+      this.#evaluated = await this.#plan();
+      this.changed();
+      if (this.recorder !== undefined && this.scope.deferred === undefined)
+        this.#evaluated = await this.recorder.accept(this.#evaluated, this.#context.recovery.ensure());
+      this.#evaluated = await this.#approve(this.#evaluated);
+      await this.#execute(this.#evaluated);
     } catch (error) {
       this.#breakOff(error);
     }
+    if (!this.#isInner) this.queue.leave(this);
+    if (this.#recording.length > 0) await this.recorded();
+    unlisten?.();
+    this.#context.ended(this, this.scope);
+    return this.answers.map((answer, index) => answer ?? lost(this.#nameOf(index)));
   }
 
-  /** What comes before the first call, in this order. */
-  static readonly #PREPARATION: readonly ((batch: Batch) => Promise<void> | undefined)[] = [
-    (batch) => batch.#plan(),
-    (batch) => batch.#record(),
-    (batch) => batch.#approve(),
-  ];
-
-  #prepare(first: number): Promise<void> | undefined {
-    for (let step = first; step < Batch.#PREPARATION.length; step++) {
-      const pending = Batch.#PREPARATION[step]?.(this);
-      if (pending !== undefined) return this.#prepareAfter(pending, step + 1);
-    }
-    return undefined;
+  async #plan(): Promise<readonly EvaluatedCall[]> {
+    const { settings, observer } = this.scope;
+    const planned = await reviewPlan(planBatch(this.#calls, settings, this.options.turn), this, settings);
+    if (observer !== undefined) for (const call of planned) observer.planned(toPlannedCall(call));
+    return planned;
   }
 
-  async #prepareAfter(pending: Promise<void>, next: number): Promise<void> {
-    await pending;
-    await this.#prepare(next);
-  }
-
-  async #executeAfter(preparing: Promise<void>): Promise<void> {
-    try {
-      await preparing;
-      this.#execute();
-    } catch (error) {
-      this.#breakOff(error);
-    }
-  }
-
-  // Whatever broke did so before anything ran: what runs is caught where it runs.
-  #breakOff(error: unknown): void {
-    this.#log(error);
-    for (let index = 0; index < this.#calls.length; index++)
-      this.#answer(index, this.#neverRun(index, error));
-    this.#finish();
-  }
-
-  // ---- plan -----------------------------------------------------------------------------------------------------
-
-  #plan(): Promise<void> | undefined {
-    const { settings } = this.scope;
-    const evaluated = planBatch(this.#calls, settings, this.options.turn);
-    if (evaluated instanceof Promise || settings.reviewers.length > 0) return this.#planSlowly(evaluated);
-    this.#setPlanned(evaluated);
-    return undefined;
-  }
-
-  async #planSlowly(evaluated: EvaluatedCall[] | Promise<EvaluatedCall[]>): Promise<void> {
-    this.#setPlanned(await planSlowly(evaluated, this, this.scope.settings));
-  }
-
-  #setPlanned(evaluated: readonly EvaluatedCall[]): void {
-    this.#evaluated = evaluated;
-    this.#isPlanned = true;
-    this.changed();
-    const { observer } = this.scope;
-    if (observer !== undefined) for (const call of evaluated) observer.planned(toPlannedCall(call));
-  }
-
-  // ---- record ---------------------------------------------------------------------------------------------------
-
-  /** The batch is recorded whole before any of it may have an effect. */
-  #record(): Promise<void> | undefined {
+  /** The one question about the batch. */
+  async #approve(recorded: readonly EvaluatedCall[]): Promise<readonly EvaluatedCall[]> {
     const { scope, options, recorder } = this;
-    if (recorder === undefined || scope.deferred !== undefined) return undefined;
-    const { recovery } = this.#around;
-    const accepted = acceptBatch(this.#evaluated, { scope, options, recorder, recovery });
-    if (accepted instanceof Promise) return this.#recordSlowly(accepted);
-    this.#evaluated = accepted;
-    return undefined;
-  }
-
-  async #recordSlowly(accepted: Promise<readonly EvaluatedCall[]>): Promise<void> {
-    this.#evaluated = await accepted;
-  }
-
-  // ---- approve --------------------------------------------------------------------------------------------------
-
-  #approve(): Promise<void> | undefined {
-    const { deferred } = this.scope;
-    if (deferred === undefined && approverOf(this.options, this.scope) === null) return undefined;
-    if (this.isStopped && deferred === undefined) return undefined;
-    const { preview } = this.scope;
-    if (preview !== undefined) this.#evaluated = preview.planned(this.#evaluated);
-    let waiting: number[] | undefined;
-    for (let index = 0; index < this.#evaluated.length; index++) {
-      const call = this.#evaluated[index];
-      if (call?.kind === 'ready' && call.needsApproval && this.#runsForReal(call)) {
-        waiting ??= [];
-        waiting.push(index);
-      }
-    }
-    return waiting === undefined && deferred === undefined ? undefined : this.#ask(waiting ?? []);
-  }
-
-  async #ask(waiting: readonly number[]): Promise<void> {
-    const { signal, scope, options, recorder } = this;
+    const { deferred, preview } = scope;
+    const isAsked = approverOf(options, scope) !== null && !this.isStopped;
+    if (deferred === undefined && !isAsked) return recorded;
+    const evaluated = preview?.planned(recorded) ?? recorded;
+    const waiting: number[] = [];
+    for (const [index, call] of evaluated.entries())
+      if (call.kind === 'ready' && call.needsApproval && this.runsForReal(call)) waiting.push(index);
+    if (deferred === undefined && waiting.length === 0) return evaluated;
     const inner = { queue: this.queue };
-    const parts = { scope, options, recorder, evaluated: this.#evaluated, waiting, signal, inner };
+    const parts = { scope, options, recorder, evaluated, waiting, signal: this.signal, inner };
     try {
-      this.#evaluated =
-        scope.deferred === undefined || recorder === undefined
-          ? await approveBatch(parts)
-          : await approveDeferred({ ...parts, recorder }, scope.deferred.calls);
+      return deferred === undefined || recorder === undefined
+        ? await approveBatch(parts)
+        : await approveDeferred({ ...parts, recorder }, deferred.calls);
     } catch (error) {
-      this.#evaluated = refuseUnrecorded(this.#evaluated, scope, error);
+      return refuseUnrecorded(evaluated, scope, error);
     }
   }
 
-  /** A call that only looks runs in a dry run as well. */
-  #runsForReal(call: ReadyCall): boolean {
-    if (this.scope.preview !== undefined) return this.scope.preview.runs(call);
-    return !this.scope.dryRun || call.onlyReads;
-  }
-
-  // ---- execute: call by call ------------------------------------------------------------------------------------
-
-  #execute(): void {
-    const { preview } = this.scope;
-    if (preview !== undefined) this.#evaluated = preview.approved(this.#evaluated);
-    const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
-    if (concurrency > 1) this.#executeTogether(concurrency, parallel);
-    else this.#executeFrom(0);
-  }
-
-  /** One call after the other, from this one on, up to one that has to be waited for: `answered` goes on from there. */
-  #executeFrom(first: number): void {
-    for (let index = first; index < this.#evaluated.length; index++) {
-      const shown = this.#shownBefore(index);
-      if (shown !== undefined) {
-        void this.#executeAfterShown(shown, index);
-        return;
-      }
-      const answer = this.#runCall(index);
-      if (answer === undefined) return;
-      this.#answer(index, answer);
-    }
-    this.#finish();
-  }
-
-  #executeTogether(limit: number, parallel: boolean): void {
+  async #execute(approved: readonly EvaluatedCall[]): Promise<void> {
     const { covers } = this.scope.settings;
-    const waitsForEarlier = (later: number, earlier: number): boolean =>
-      conflicts(this.#evaluated[later]?.effects ?? [], this.#evaluated[earlier]?.effects ?? [], covers);
-    const start = (index: number): boolean => {
-      const answer = this.#runCall(index);
-      if (answer === undefined) return false;
-      this.#answer(index, answer);
-      return true;
-    };
-    const waitsFor = parallel ? waitsForEarlier : undefined;
-    this.#together = new Schedule({ count: this.#evaluated.length, limit, waitsFor, start }, () =>
-      this.#finish(),
-    );
-    this.#together.begin();
-  }
-
-  /**
-   * A reader of the events sees one call completed before the next one starts. A claim brings the results before it to the
-   * disk, and with that to the reader; a call that only reads has none, and waits for them here.
-   */
-  #shownBefore(index: number): Promise<void> | undefined {
-    if (this.scope.observer === undefined) return undefined;
-    const next = this.#evaluated[index];
-    if (next?.kind !== 'ready' || !next.onlyReads || this.#answers.areWritten) return undefined;
-    return new Promise((resolve) => this.#answers.whenWritten(resolve));
-  }
-
-  async #executeAfterShown(shown: Promise<void>, index: number): Promise<void> {
-    await shown;
-    this.#goOn(index);
-  }
-
-  /** Undefined: the answer comes later, through `answered`. Never throws. */
-  #runCall(index: number): ToolResult | undefined {
-    const call = this.#evaluated[index];
-    if (call === undefined) return lost(nameOf(this.#calls[index], index));
-    if (call.kind === 'resolved') return call.result;
-    if (this.stopReason !== undefined) return stoppedBefore(call.call, this.stopReason);
-    return this.#runsForReal(call) ? this.#runner.run(index, call) : dryRunResult(call);
-  }
-
-  /** Takes the answer of a call that had to be waited for. */
-  answered(index: number, answer: ToolResult): void {
-    this.#answer(index, answer);
-    if (this.#together === undefined) this.#goOn(index + 1);
-    else this.#together.finished(index);
-  }
-
-  #goOn(index: number): void {
-    try {
-      this.#executeFrom(index);
-    } catch (error) {
-      this.#breakOff(error);
+    const calls = this.scope.preview?.approved(approved) ?? approved;
+    this.#evaluated = calls;
+    const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
+    if (concurrency === 1) {
+      for (const [index, call] of calls.entries()) await runCall(index, call, this);
+      return;
     }
+    const waitsFor = (later: number, earlier: number): boolean =>
+      parallel && conflicts(calls[later]?.effects ?? [], calls[earlier]?.effects ?? [], covers);
+    const run = (index: number): Promise<void> => runCall(index, calls[index] as EvaluatedCall, this);
+    await runTogether({ count: calls.length, limit: concurrency, waitsFor, run });
   }
 
-  // ---- answer and record ----------------------------------------------------------------------------------------
-
-  /** The one answer of a call; the first counts. Never throws. */
-  #answer(index: number, answer: ToolResult): void {
-    if (this.#answers.has(index)) return;
-    const evaluated = this.#evaluated[index];
-    const call = evaluated?.call ?? nameOf(this.#calls[index], index);
-    // Read from the journal: it is there. What another process has taken is that one's to answer.
-    const isRecorded = evaluated?.kind === 'resolved' && evaluated.recorded === true;
-    const isOurs = !isRecorded && !this.#runner.isTaken(index);
-    const result = fitted(answer, isRecorded, this.scope);
-    this.#answers.take(index, call, result, isOurs ? this.recorder : undefined);
-    this.scope.preview?.answered(index);
-    this.changed();
-    if (this.options.failFast === true && !result.success) this.stop({ cause: 'fail_fast' });
-  }
-
-  #neverRun(index: number, error: unknown): ToolResult {
-    const named = nameOf(this.#calls[index], index);
-    if (this.stopReason !== undefined) return stoppedBefore(named, this.stopReason);
-    return notRun(named, 'execution_failed', `Nothing was run: ${reasonOf(error)}`);
-  }
-
-  #log(error: unknown): void {
+  /** Something broke before any call ran: a call that runs answers for itself. */
+  #breakOff(error: unknown): void {
     const { id, settings } = this.scope;
     settings.logger.error({ batch: id, stack: stackOf(error) }, 'a batch broke');
+    for (let index = 0; index < this.answers.length; index++) {
+      if (this.answers[index] !== undefined) continue;
+      const call = this.#nameOf(index);
+      const result =
+        this.#stop === undefined
+          ? notRun(call, 'execution_failed', `Nothing was run: ${reasonOf(error)}`)
+          : stoppedBefore(call, this.#stop);
+      answerCall(index, call, { result }, this);
+    }
   }
 
-  /** All calls have their answers; the batch ends once these are recorded. */
-  #finish(): void {
-    if (!this.#isInner) this.queue.leave(this);
-    if (this.#answers.areWritten) this.#handOver();
-    else this.#answers.whenWritten(() => this.#handOver());
+  #nameOf(index: number): NamedCall {
+    return this.#evaluated?.[index]?.call ?? nameOf(this.#calls[index], index);
   }
 
-  #handOver(): void {
-    this.#unlisten?.();
-    this.#around.ended(this, this.scope);
-    this.#deliver(this.#answers.all(this.#calls));
+  // ---- for its calls --------------------------------------------------------------------------------------------
+
+  /** A call that only reads runs in a dry run too. */
+  runsForReal(call: ReadyCall): boolean {
+    const { preview, dryRun } = this.scope;
+    return preview === undefined ? !dryRun || call.onlyReads : preview.runs(call);
   }
 
-  #listen(): void {
+  answered(index: number, { success }: ToolResult): void {
+    this.scope.preview?.answered(index);
+    this.changed();
+    if (this.options.failFast === true && !success) this.stop({ cause: 'fail_fast' });
+  }
+
+  waitsFor(recording: Promise<void>): void {
+    this.#recording.push(recording);
+  }
+
+  async recorded(): Promise<void> {
+    while (this.#recording.length > 0) await Promise.all(this.#recording.splice(0));
+  }
+
+  // ---- stopping -------------------------------------------------------------------------------------------------
+
+  /** Stops the batch and the calls that execute. The first reason counts. */
+  stop(stop: Stop): void {
+    if (this.#stop !== undefined) return;
+    this.#stop = stop;
+    this.#stopping?.abort(toReason(stop));
+    this.recorder?.hurry();
+    for (const execution of [...this.executing]) execution.stop(stop);
+  }
+
+  get stopReason(): Stop | undefined {
+    return this.#stop;
+  }
+
+  get isStopped(): boolean {
+    return this.#stop !== undefined;
+  }
+
+  /** Aborts when the batch is stopped. */
+  get signal(): AbortSignal {
+    if (this.#stopping === undefined) {
+      this.#stopping = new AbortController();
+      if (this.#stop !== undefined) this.#stopping.abort(toReason(this.#stop));
+    }
+    return this.#stopping.signal;
+  }
+
+  get stopped(): Promise<void> {
+    this.#stopped ??= new Promise((resolve) => {
+      if (this.isStopped) resolve();
+      else onAbort(this.signal, resolve);
+    });
+    return this.#stopped;
+  }
+
+  #listen(): (() => void) | undefined {
     const { signal } = this.options;
-    if (signal !== undefined) this.#unlisten = stopBy(signal, this);
+    if (signal === undefined) return undefined;
+    const stop = (): void => this.stop(cancelled(signal.reason));
+    if (!signal.aborted) return onAbort(signal, stop);
+    stop();
+    return undefined;
   }
 
   // ---- for the queue --------------------------------------------------------------------------------------------
 
   holdsUp(clash: (effects: readonly PlacedEffect[]) => boolean, calls: 'unanswered' | 'executing'): boolean {
-    // Asked of every batch in the conversation for every call: loops, because they leave nothing behind.
     if (calls === 'executing') {
-      for (const { effects } of this.#runner.executing) if (clash(effects)) return true;
+      for (const { effects } of this.executing) if (clash(effects)) return true;
       return false;
     }
-    if (!this.#isPlanned) return true;
-    for (let index = 0; index < this.#evaluated.length; index++) {
-      const call = this.#evaluated[index];
-      if (call?.kind === 'ready' && !this.#answers.has(index) && clash(call.effects)) return true;
-    }
-    return false;
+    if (this.#evaluated === undefined) return true;
+    return this.#evaluated.some(
+      (call, index) => call.kind === 'ready' && this.answers[index] === undefined && clash(call.effects),
+    );
   }
 }
 
-const NOTHING_EVALUATED: readonly EvaluatedCall[] = [];
-const nothing = (): void => {};
+interface Together {
+  readonly count: number;
+  /** How many run at a time. */
+  readonly limit: number;
+  readonly waitsFor: (later: number, earlier: number) => boolean;
+  readonly run: (index: number) => Promise<void>;
+}
 
-function stopBy(signal: AbortSignal, batch: Batch): (() => void) | undefined {
-  const stop = (): void => batch.stop(cancelled(signal.reason));
-  if (!signal.aborted) return onAbort(signal, stop);
-  stop();
+/** Calls start in order, but one that waits for an earlier one lets later ones pass. */
+async function runTogether({ count, limit, waitsFor, run }: Together): Promise<void> {
+  const calls = Array.from({ length: count }, (_, index) => ({ index, blockers: new Set<number>() }));
+  for (const { index, blockers } of calls)
+    for (let earlier = 0; earlier < index; earlier++) if (waitsFor(index, earlier)) blockers.add(earlier);
+  const waiting = new Set(calls);
+  const running = new Set<Promise<void>>();
+  const start = async (call: (typeof calls)[number]): Promise<void> => {
+    waiting.delete(call);
+    await run(call.index);
+    for (const { blockers } of waiting) blockers.delete(call.index);
+  };
+  while (waiting.size > 0) {
+    const next = running.size < limit ? firstFree(waiting) : undefined;
+    if (next === undefined) {
+      await Promise.race(running);
+      continue;
+    }
+    const ending = start(next).finally(() => running.delete(ending));
+    running.add(ending);
+  }
+  await Promise.all(running);
+}
+
+function firstFree<T extends { readonly blockers: ReadonlySet<number> }>(
+  waiting: Iterable<T>,
+): T | undefined {
+  for (const call of waiting) if (call.blockers.size === 0) return call;
   return undefined;
 }
 

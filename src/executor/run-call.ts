@@ -1,206 +1,106 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
-import { hasIdentity } from '../journal/records/call-key.js';
+import { fitted } from './answer/fit-result.js';
 import { refuseReady, UNRECORDED } from './answer/refuse-ready.js';
-import { failure, notRun, reasonOf } from './answer/results.js';
+import { dryRunResult, failure, type NamedCall } from './answer/results.js';
+import { type Stop, stoppedBefore } from './answer/stopped.js';
 import type { BatchScope } from './call/batch-scope.js';
-import type { ReadyCall } from './call/evaluated-call.js';
-import { attaches } from './call/run-options.js';
-import type { EngineSettings } from './call/settings.js';
-import { Execution, type ExecutionOwner } from './execute/execution.js';
-import { type Stop, stoppedBefore } from './execute/stop.js';
+import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
+import { Execution } from './execute/execution.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
-import type { ClaimTaker, Recorder } from './record/recorder.js';
+import type { Recorder } from './record/recorder.js';
 
-/** What a runner has to know of its batch. */
+/** The batch of a call. */
 export interface RunningBatch extends QueuedBatch {
   readonly scope: BatchScope;
   readonly options: RunOptions;
-  readonly recorder: Recorder | undefined;
   readonly queue: ConversationQueue;
-  /** Why the batch was told to stop, once it was. */
+  /** Undefined: nothing of this batch is recorded. */
+  readonly recorder: Recorder | undefined;
+  /** Why the batch was stopped. Undefined: it was not. */
   readonly stopReason: Stop | undefined;
-  /** Takes the answer of a call that `run` has not answered at once. Never throws. */
-  answered(index: number, answer: ToolResult): void;
+  /** The calls that execute now. */
+  readonly executing: Set<Execution>;
+  /** False: the call is answered as in a dry run. */
+  runsForReal(call: ReadyCall): boolean;
+  /** By call; written once a call is answered. */
+  readonly answers: (ToolResult | undefined)[];
+  /** A call has its answer, which may still be on its way to the disk. */
+  answered(index: number, result: ToolResult): void;
+  /** The batch does not end before this has. */
+  waitsFor(recording: Promise<void>): void;
+  /** Resolves when all answers so far are recorded, and shown. */
+  recorded(): Promise<void>;
+}
+
+/** How a call ended. `recorded`: the answer is in the journal already, or not ours to record. */
+interface Ending {
+  readonly result: ToolResult;
+  readonly recorded?: true;
 }
 
 /**
- * Takes planned and approved calls from their turn in the queue to their answer: claimed, then executed. Holds what
- * runs now, so that it can be stopped.
+ * The life of one call whose batch is planned, recorded and approved: turn, claim, execution, record, answer.
+ *
+ * 1. A call has exactly one answer. Every step up to the claim may fail, and then the call says that it has not run;
+ *    execution and answer never fail.
+ * 2. Nothing has an effect before the claim is on disk, and one process alone gets the claim.
+ * 3. A batch that was stopped starts no further call, however long that call has waited.
+ * 4. An answer is shown after it was recorded. The next call need not wait for that, because its claim goes to the disk
+ *    together with the record; only for a reader of the events is a call completed before another one starts.
  */
-export class CallRunner implements ExecutionOwner, ClaimTaker {
-  readonly #batch: RunningBatch;
-  #running: Execution[] = NONE_RUNNING;
-  /** Of the batch: what goes on after an answer goes on in it, wherever the answer came from. */
-  #context: AsyncResource | undefined = undefined;
-  #taken: Set<number> | undefined = undefined;
-
-  constructor(batch: RunningBatch) {
-    this.#batch = batch;
+export async function runCall(index: number, call: EvaluatedCall, batch: RunningBatch): Promise<void> {
+  const { scope, options, recorder, queue } = batch;
+  const answer = (ending: Ending): void => answerCall(index, call.call, ending, batch);
+  if (call.kind === 'resolved') return answer(call);
+  if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
+  if (!batch.runsForReal(call)) return answer({ result: dryRunResult(call) });
+  try {
+    if (queue.mustWait(batch, call.effects)) await queue.turn(batch, call.effects);
+    if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
+    if (recorder !== undefined && !(await recorder.claim(index, call))) return answer(takenElsewhere(call));
+    if (scope.observer !== undefined) await batch.recorded();
+    if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
+  } catch (error) {
+    return answer(unclaimable(call, error));
   }
-
-  get queue(): ConversationQueue {
-    return this.#batch.queue;
-  }
-
-  get executing(): readonly Execution[] {
-    return this.#running;
-  }
-
-  /** Whether another process has the call: then its answer is not ours to record. */
-  isTaken(index: number): boolean {
-    return this.#taken?.has(index) === true;
-  }
-
-  /** Tells what runs to end. */
-  stop(stop: Stop): void {
-    for (const execution of [...this.#running]) execution.stop(stop);
-  }
-
-  /**
-   * Runs one call; undefined where its answer comes later, through `answered`. Never throws. The fast path is here: it
-   * is the call's turn, and the claim is there at once.
-   */
-  run(index: number, call: ReadyCall): ToolResult | undefined {
-    try {
-      const turn = this.#batch.queue.turn(this.#batch, call.effects);
-      if (turn === undefined) return this.#claim(index, call);
-      void this.#runAfter(turn, index, call);
-      return undefined;
-    } catch (error) {
-      return unclaimable(call, error);
-    }
-  }
-
-  async #runAfter(turn: Promise<void>, index: number, call: ReadyCall): Promise<void> {
-    try {
-      await turn;
-    } catch (error) {
-      this.#batch.answered(index, unclaimable(call, error));
-      return;
-    }
-    this.#resume(index, call, () => this.#claim(index, call));
-  }
-
-  #claim(index: number, call: ReadyCall): ToolResult | undefined {
-    const { recorder } = this.#batch;
-    const mine = recorder === undefined ? true : recorder.claim(index, call, this);
-    if (mine !== undefined) return mine ? this.#execute(index, call) : this.#takenElsewhere(index, call);
-    this.#context ??= new AsyncResource('toolexec');
-    return undefined;
-  }
-
-  claimed(index: number, call: ReadyCall, mine: boolean): void {
-    if (mine) this.#resume(index, call, () => this.#execute(index, call));
-    else this.#batch.answered(index, this.#takenElsewhere(index, call));
-  }
-
-  claimFailed(index: number, call: ReadyCall, error: unknown): void {
-    this.#answerInContext(index, unclaimable(call, error));
-  }
-
-  /** Goes on after a wait, which may have taken a while: what was cancelled meanwhile has not started. */
-  #resume(index: number, call: ReadyCall, step: () => ToolResult | undefined): void {
-    let answer: ToolResult | undefined;
-    try {
-      const stop = this.#batch.stopReason;
-      answer = stop === undefined ? step() : stoppedBefore(call.call, stop);
-    } catch (error) {
-      answer = unclaimable(call, error);
-    }
-    if (answer !== undefined) this.#batch.answered(index, answer);
-  }
-
-  #execute(index: number, ready: ReadyCall): ToolResult | undefined {
-    const { scope, recorder, options } = this.#batch;
-    let timeoutMs: number;
-    try {
-      timeoutMs = timeoutFor(ready, scope.settings, options);
-    } catch (error) {
-      const why = `${ready.call.name} cannot say how long it may take: ${reasonOf(error)}`;
-      return notRun(ready.call, 'execution_failed', why);
-    }
-    scope.observer?.started(ready.call);
-    const execution = new Execution({ ready, index, scope, timeoutMs, recorder }, this);
-    // Not by push: an array that grows has room for seventeen, and most batches run one call at a time.
-    if (this.#running.length === 0) this.#running = [execution];
-    else this.#running.push(execution);
-    const answer = execution.start();
-    if (answer !== undefined) return answer;
-    this.#context ??= new AsyncResource('toolexec');
-    if (!execution.isPaused) scope.settings.timeLimits.start(execution, timeoutMs, execution.startedAt);
-    return undefined;
-  }
-
-  ended(execution: Execution, index: number, late: ToolResult | undefined): void {
-    this.#batch.scope.settings.timeLimits.end(execution);
-    if (this.#running.length === 1 && this.#running[0] === execution) this.#running = NONE_RUNNING;
-    else this.#running = this.#running.filter((other) => other !== execution);
-    if (late !== undefined) this.#answerInContext(index, late);
-  }
-
-  #answerInContext(index: number, answer: ToolResult): void {
-    this.#context ??= new AsyncResource('toolexec');
-    this.#context.runInAsyncScope(this.#batch.answered, this.#batch, index, answer);
-  }
-
-  paused(execution: Execution): void {
-    this.#batch.scope.settings.timeLimits.end(execution);
-  }
-
-  resumed(execution: Execution, leftMs: number): void {
-    if (this.#running.includes(execution)) this.#batch.scope.settings.timeLimits.start(execution, leftMs);
-  }
-
-  idempotencyKey(index: number, { call }: ReadyCall): string {
-    // Only where the caller has named it do ids mean the same call over repeated delivery.
-    const { id, conversation } = this.#batch.scope;
-    if (!attaches(this.#batch.options) || !hasIdentity(call)) return `${id}/${index}`;
-    // The first slash ends the conversation: else "a/b" and "c" would share a key with "a" and "b/c".
-    const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('/', '%2F');
-    // No escaped conversation ends with "%", so that no id of a provider's own shares a key with a made-up one.
-    const turn = call.madeUp === true ? `%/${escaped(call.turn ?? '')}` : '';
-    return `${escaped(conversation)}${turn}/${call.id}`;
-  }
-
-  #takenElsewhere(index: number, { call }: ReadyCall): ToolResult {
-    this.#taken ??= new Set();
-    this.#taken.add(index);
-    const message =
-      'Another process has taken this call. What came of it is in the journal, or not known yet.';
-    return failure(call, 'outcome_unknown', message, 'maybe');
-  }
+  const execution = new Execution({ ready: call, index, scope, options, recorder, queue });
+  batch.executing.add(execution);
+  const result = await execution.run();
+  batch.executing.delete(execution);
+  answer({ result });
 }
 
-/** Never changed. */
-const NONE_RUNNING: Execution[] = [];
+/** Gives a call its one answer: fitted into what the model can still take, recorded, then shown. Never throws. */
+export function answerCall(index: number, call: NamedCall, ending: Ending, batch: RunningBatch): void {
+  const { scope, recorder } = batch;
+  const isRecorded = ending.recorded === true;
+  const result = fitted(ending.result, isRecorded, scope);
+  batch.answers[index] = result;
+  const recording = isRecorded || recorder === undefined || recorder.finish(index, call, result);
+  if (recording instanceof Promise) batch.waitsFor(recording.then((done) => show(index, call, done, batch)));
+  else show(index, call, recording, batch);
+  batch.answered(index, result);
+}
 
-function unclaimable(ready: ReadyCall, error: unknown): ToolResult {
+function show(index: number, call: NamedCall, isRecorded: boolean, batch: RunningBatch): void {
+  const result = batch.answers[index] as ToolResult;
+  const shown = isRecorded ? result : { ...result, metadata: { ...result.metadata, recorded: false } };
+  batch.answers[index] = shown;
+  batch.scope.observer?.completed(call, shown);
+}
+
+function stopped({ call }: ReadyCall, stop: Stop): Ending {
+  return { result: stoppedBefore(call, stop) };
+}
+
+function takenElsewhere({ call }: ReadyCall): Ending {
+  const message = 'Another process has taken this call. What came of it is in the journal, or not known yet.';
+  return { result: failure(call, 'outcome_unknown', message, 'maybe'), recorded: true };
+}
+
+function unclaimable(ready: ReadyCall, error: unknown): Ending {
   const why = isToolError(error) ? error.message : String(error);
-  return refuseReady(ready, 'journal_unavailable', UNRECORDED, why).result;
-}
-
-/** The longest delay that timers can wait, in milliseconds (about 24.8 days). */
-const LONGEST_MS = 2 ** 31 - 1;
-
-/**
- * F003: the caller's word for this run (E038) beats an argument or the tool's own value, that beats a class that the configuration
- * names, that beats the tool's default, that beats the class, that beats the general default (D053, D117, D118).
- */
-function timeoutFor(
-  { tool, parsed }: ReadyCall,
-  { timeouts }: EngineSettings,
-  { timeoutMs }: RunOptions,
-): number {
-  if (timeoutMs !== undefined) return Math.min(timeoutMs, LONGEST_MS);
-  const own = typeof tool.timeoutMs === 'function' ? tool.timeoutMs(parsed) : tool.timeoutMs;
-  const ofClass = timeouts[tool.timeoutClass];
-  const chosen = usable(own) ?? (ofClass.explicit ? undefined : usable(tool.defaultTimeoutMs)) ?? ofClass.ms;
-  return Math.min(chosen, LONGEST_MS);
-}
-
-function usable(ms: number | undefined): number | undefined {
-  return ms !== undefined && ms > 0 ? ms : undefined;
+  return { result: refuseReady(ready, 'journal_unavailable', UNRECORDED, why).result };
 }

@@ -2,8 +2,10 @@ import { WAITING_ANSWER, waitingHint } from '../../contract/approval.js';
 import type { ResultError, ToolFailure } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
+import { isToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
-import type { ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { EvaluatedCall, ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { EngineSettings } from '../call/settings.js';
 import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';
@@ -29,6 +31,20 @@ export function reasonFor({ message, hint }: ResultError): string {
 /** The answer to a call that did not run because the journal cannot record it; why is the hint. */
 export const UNRECORDED =
   'Nothing was run: the call could not be recorded. Tell the person; repeat it later.';
+
+/** Nothing runs that could not be accounted for. */
+export function refuseUnrecorded(
+  evaluated: readonly EvaluatedCall[],
+  { id, settings }: Pick<BatchScope, 'id' | 'settings'>,
+  error: unknown,
+): readonly EvaluatedCall[] {
+  const why = isToolError(error) ? error.message : String(error);
+  const whole = isToolError(error) && error.hint !== undefined ? `${why} ${error.hint}` : why;
+  settings.logger.error({ batch: id, code: 'journal_unavailable', why: whole }, 'nothing new is run');
+  return evaluated.map((call) =>
+    call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', UNRECORDED, why) : call,
+  );
+}
 
 export function cleanReason(text: string): string {
   return cleanOutput(text, { maxBytes: MOST_BYTES }).text;

@@ -7,9 +7,25 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 const NOTHING: JsonObject = Object.freeze({});
 const NOT_RUN: JsonObject = Object.freeze({ executed: 'no' });
 
+/** A call as far as an answer needs it. */
+export type NamedCall = Pick<ToolCall, 'id' | 'name'>;
+
+export function nameOf(call: unknown, index: number): NamedCall {
+  const { id, name } = (typeof call === 'object' && call !== null ? call : {}) as Partial<ToolCall>;
+  return {
+    id: typeof id === 'string' && id !== '' ? id : `call_${index}`,
+    name: typeof name === 'string' ? name : 'unknown',
+  };
+}
+
+// Cannot happen while a call is answered on every path; an answer is owed all the same.
+export function lost(call: NamedCall): ToolResult {
+  return failure(call, 'outcome_unknown', 'The call ended without an answer.', 'maybe');
+}
+
 /** The answer to a call that never started. The message must be clean already. */
 export function notRun(
-  call: Pick<ToolCall, 'id' | 'name'>,
+  call: NamedCall,
   code: ErrorCode,
   message: string,
   details: JsonObject = NOTHING,
@@ -20,7 +36,7 @@ export function notRun(
 }
 
 export function failure(
-  call: Pick<ToolCall, 'id' | 'name'>,
+  call: NamedCall,
   code: ErrorCode,
   message: string,
   executed: Executed,

@@ -93,18 +93,18 @@ function reasonGiven(reason: unknown): string | undefined {
 }
 
 interface Planning {
-  /** Aborts when the batch is told to stop. */
+  /** Aborts when the batch is stopped. */
   readonly signal: AbortSignal;
   readonly isStopped: boolean;
 }
 
-/** The part of planning that waits: for schemas of the tools' own, and for reviewers. */
-export async function planSlowly(
-  evaluating: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
+/** The calls as planned, once their schemas have answered and their reviewers have spoken. */
+export async function reviewPlan(
+  planning: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
   batch: Planning,
   settings: EngineSettings,
 ): Promise<readonly EvaluatedCall[]> {
-  const evaluated = evaluating instanceof Promise ? await inTime(evaluating, batch, settings) : evaluating;
+  const evaluated = planning instanceof Promise ? await inTime(planning, batch, settings) : planning;
   const { reviewers } = settings;
   if (reviewers.length === 0) return evaluated;
   const replan = replanner(settings);

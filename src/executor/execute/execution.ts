@@ -1,5 +1,4 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
-import type { MiddlewareContext } from '../../contract/context.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
@@ -8,345 +7,276 @@ import { afterFirstTurn, afterLaterTurn, beginTool, endTool } from '../../platfo
 import { adoptResult, markFinal } from '../answer/adopt-result.js';
 import { finalizeAnyway } from '../answer/finalize-anyway.js';
 import { fromReturn, type Outcome } from '../answer/outcome.js';
+import { notRun, reasonOf } from '../answer/results.js';
+import { type Stop, stoppedOutcome } from '../answer/stopped.js';
 import { fromThrow, panic, replacedPanic, stackOf } from '../answer/thrown.js';
-import type { ReadyCall } from '../call/evaluated-call.js';
+import { timeoutFor } from '../call/timeout-for.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
-import { abort, follow, isThenable, runTool } from './run-tool.js';
-import { type Stop, stoppedOutcome } from './stop.js';
-import type { CallParts, HandlesOwner } from './tool-context.js';
-import { CallHandles } from './tool-context.js';
+import { runTool } from './run-tool.js';
+import { CallHandles, type CallParts, type HandlesOwner } from './tool-context.js';
 
-/** How long a tool may take to return what it has, once it was told to stop. */
+/** How long a stopped tool may take to return what it has. */
 const GRACE_MS = 50;
 /** The same while its commands are being killed. */
 const PROCESS_GRACE_MS = 2_500;
 /** What middleware gets on top, to unwind. */
 const UNWIND_MS = 100;
 
-/** What has started a call. */
-export interface ExecutionOwner {
-  /** In which the call has its turn. */
-  readonly queue: object;
-  /** Made when a tool asks for it: most do not. */
-  idempotencyKey(index: number, ready: ReadyCall): string;
-  /** Called once. @param late the answer, unless `start` gives it. */
-  ended(execution: Execution, index: number, late: ToolResult | undefined): void;
-  /** Its time stands still. */
-  paused(execution: Execution): void;
-  /** It goes on. */
-  resumed(execution: Execution, leftMs: number): void;
-}
-
 /**
- * One call from its start to its one answer.
+ * One call from its start to its one result.
  *
- * 1. There is exactly one answer, whatever the tool does: returns, throws, hangs, ignores its signal.
- * 2. The step that answers cannot fail: a cache, a schema or a cleaner that breaks changes the answer, not that there
+ * 1. There is exactly one result, whatever the tool does: returns, throws, hangs, ignores its signal. The first ending
+ *    counts; the tool's handles die with it.
+ * 2. The step that answers cannot fail: a cache, a schema or a cleaner that breaks changes the result, not that there
  *    is one. Grace periods are measured by the system's own timers.
- * 3. Once answered, no timer of its own is left and every handle of the tool is dead.
- * 4. What the tool returns after the answer is recorded as late and changes nothing.
+ * 3. Once there is a result, no timer of the execution is left.
+ * 4. What the tool comes to after that is recorded as late and changes nothing.
+ * 5. The call's time stands still while it waits for the person.
  */
 export class Execution implements CallScope, HandlesOwner, Limited {
-  place = -1;
-  dueAt: number;
-  readonly startedAt: number;
-  readonly timeoutMs: number;
-  readonly #owner: ExecutionOwner;
+  dueAt = 0;
   readonly #parts: CallParts;
   readonly #handles: CallHandles;
-  /** A person is waited for, so often at once; this much time was left. */
-  #pause: { count: number; readonly leftMs: number } | undefined = undefined;
-  /** `start` has returned without the answer. */
-  #isLate = false;
-  /** Takes the tool's result into the middleware; undefined where there is none. */
-  #handIn: ((result: ToolResult) => void) | undefined = undefined;
-  /** The tool's own result, before middleware. */
-  #own: ToolResult | undefined = undefined;
-  #clearGrace: (() => void) | undefined = undefined;
-  #clearUnwind: (() => void) | undefined = undefined;
+  readonly #startedAt: number;
+  #timeoutMs = 0;
+  /** How often the call waits for the person now, and the time that was left when it began to. */
+  #waits = 0;
+  #leftMs = 0;
   #stop: Stop | undefined = undefined;
   #visit: CacheVisit | undefined = undefined;
-  #toolStarted = false;
-  /** Among the tools that run, for `endTool`. */
+  #hasStarted = false;
+  /** Among the tools that run, and may replace what all code depends on. */
   #isCounted = false;
-  #toolDone = false;
-  #answer: ToolResult | undefined = undefined;
+  /** The tool's own result, before middleware. */
+  #own: ToolResult | undefined = undefined;
+  #toolEnded: ((own: ToolResult | Promise<ToolResult>) => void) | undefined = undefined;
+  #isAnswered = false;
+  #clearGrace: (() => void) | undefined = undefined;
+  #clearUnwind: (() => void) | undefined = undefined;
+  /** Answers the call although its middleware has not come back. Undefined: there is none. */
+  #giveUp: (() => void) | undefined = undefined;
 
-  constructor(parts: CallParts, owner: ExecutionOwner) {
+  constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#owner = owner;
     this.#handles = new CallHandles(parts, this);
-    this.startedAt = parts.scope.settings.clock.monotonic();
-    this.timeoutMs = parts.timeoutMs;
-    this.dueAt = this.startedAt + parts.timeoutMs;
-  }
-
-  async whilePaused<T>(wait: () => Promise<T>): Promise<T> {
-    const { clock } = this.#parts.scope.settings;
-    const pause = this.#pause ?? { count: 0, leftMs: this.dueAt - clock.monotonic() };
-    this.#pause = pause;
-    if (pause.count++ === 0) this.#owner.paused(this);
-    try {
-      return await wait();
-    } finally {
-      if (--pause.count === 0) {
-        this.#pause = undefined;
-        this.#owner.resumed(this, pause.leftMs);
-      }
-    }
-  }
-
-  get isPaused(): boolean {
-    return this.#pause !== undefined;
-  }
-
-  /** Its time is over. */
-  over(): void {
-    this.stop({ cause: 'timeout', timeoutMs: this.timeoutMs });
+    this.#startedAt = parts.scope.settings.clock.monotonic();
   }
 
   get queue(): object {
-    return this.#owner.queue;
-  }
-
-  get idempotencyKey(): string {
-    const { index, ready } = this.#parts;
-    return this.#owner.idempotencyKey(index, ready);
+    return this.#parts.queue;
   }
 
   get effects(): readonly PlacedEffect[] {
     return this.#parts.ready.effects;
   }
 
-  /** Starts the call; to be called once. Undefined where the owner gets the answer later. Never throws. */
-  start(): ToolResult | undefined {
-    if (this.#parts.scope.settings.middleware.length === 0) this.#startTool();
-    else this.#startMiddleware();
-    this.#isLate = this.#answer === undefined;
-    return this.#answer;
+  /** Runs the call; to be called once. Never rejects. */
+  async run(): Promise<ToolResult> {
+    const { ready, scope, options } = this.#parts;
+    const { timeLimits, middleware } = scope.settings;
+    try {
+      this.#timeoutMs = timeoutFor(ready, scope.settings, options);
+    } catch (error) {
+      const why = `${ready.call.name} cannot say how long it may take: ${reasonOf(error)}`;
+      return notRun(ready.call, 'execution_failed', why);
+    }
+    scope.observer?.started(ready.call);
+    timeLimits.start(this, this.#timeoutMs, this.#startedAt);
+    const result = await (middleware.length === 0 ? this.#runTool() : this.#runMiddleware());
+    this.#isAnswered = true;
+    timeLimits.end(this);
+    this.#clearGrace?.();
+    this.#clearUnwind?.();
+    if (this.#own === undefined) {
+      this.#handles.close();
+      this.#abort(new Error('the call is answered'));
+    }
+    return result;
   }
 
-  /** Tells the call to end. It is answered after a short grace, whether it listens or not. */
+  /** Stops the call. It is answered after a short grace, whether its tool listens or not. */
   stop(stop: Stop): void {
-    this.#lookAgain();
-    if (this.#answer !== undefined || this.#stop !== undefined) return;
+    this.#lookForReplaced(afterLaterTurn);
+    if (this.#isAnswered || this.#stop !== undefined) return;
     this.#stop = stop;
     const graceMs = this.#handles.lease.processes > 0 ? PROCESS_GRACE_MS : GRACE_MS;
-    if (!this.#toolDone) {
-      this.#clearGrace = systemClock.after(graceMs, () => this.#settle(NOTHING_RETURNED));
-    }
-    if (this.#parts.scope.settings.middleware.length > 0) {
-      this.#clearUnwind = systemClock.after(graceMs + UNWIND_MS, () => this.#giveUpOnMiddleware());
-    }
+    if (this.#own === undefined)
+      this.#clearGrace = systemClock.after(graceMs, () => this.#end(NOTHING_RETURNED));
+    if (this.#giveUp !== undefined) this.#clearUnwind = systemClock.after(graceMs + UNWIND_MS, this.#giveUp);
     const { error } = stoppedOutcome(stop, this.#parts.ready.call.name, 'maybe');
     this.#abort(new ToolError(error.code, error.message));
   }
 
-  /** An error of the tool that escaped through a timer or a floating promise. */
-  unhandledError(error: unknown): void {
-    this.#lookAgain();
-    this.#log('tool threw outside of its call', error);
-    this.#settle(panic(error));
+  /** Its time is over. */
+  over(): void {
+    this.stop({ cause: 'timeout', timeoutMs: this.#timeoutMs });
   }
 
-  #startTool(): void {
-    const cached = this.#visitCache();
-    if (cached !== undefined) {
-      this.#toolDone = true;
-      this.#handles.close();
-      this.#own = cached;
-      this.#pass(cached);
-      return;
+  /** An error of the tool that escaped through a timer or a floating promise. */
+  unhandledError(error: unknown): void {
+    this.#lookForReplaced(afterLaterTurn);
+    this.#log('tool threw outside of its call', error);
+    this.#end(panic(error));
+  }
+
+  async whilePaused<T>(wait: () => Promise<T>): Promise<T> {
+    const { clock, timeLimits } = this.#parts.scope.settings;
+    if (this.#waits++ === 0) {
+      this.#leftMs = this.dueAt - clock.monotonic();
+      timeLimits.end(this);
     }
-    this.#toolStarted = true;
+    try {
+      return await wait();
+    } finally {
+      if (--this.#waits === 0 && !this.#isAnswered) timeLimits.start(this, this.#leftMs);
+    }
+  }
+
+  // ---- the tool -------------------------------------------------------------------------------------------------
+
+  /** The tool's own result: what it came to, or what cut it short. */
+  #runTool(): Promise<ToolResult> {
+    return new Promise((resolve) => {
+      const cached = this.#visitCache();
+      if (cached === undefined) {
+        this.#toolEnded = resolve;
+        this.#hasStarted = true;
+        void runInScope(this, callTool, this);
+      } else {
+        this.#handles.close();
+        this.#own = cached;
+        resolve(cached);
+      }
+    });
+  }
+
+  /** Runs in the scope of the call, so that its errors find the way back here. */
+  async callTool(): Promise<void> {
+    try {
+      const value = await this.#takeFirstTurn();
+      this.#leaveTool();
+      const outcome = fromReturn(value, this.#parts.ready.tool);
+      this.#end(outcome instanceof Promise ? await outcome : outcome);
+    } catch (error) {
+      this.#leaveTool();
+      this.#log('tool threw', error);
+      this.#end(fromThrow(error, this.#parts.ready.call.name));
+    }
+  }
+
+  #takeFirstTurn(): unknown {
     beginTool();
     this.#isCounted = true;
     try {
-      const running: unknown = runInScope(this, runTool, this.#parts, this.#handles);
-      this.#answerFor(afterFirstTurn());
-      if (isThenable(running)) this.#follow(running);
-      else this.#returned(running);
-    } catch (error) {
-      this.#answerFor(afterFirstTurn());
-      this.#failed(error);
+      return runTool(this.#parts, this.#handles);
+    } finally {
+      this.#lookForReplaced(afterFirstTurn);
     }
   }
 
-  /** What a tool has replaced is in its place again; its own answer says so. */
-  #answerFor(replaced: string | undefined): void {
-    if (replaced !== undefined) this.#settle(replacedPanic(replaced));
-  }
-
-  #lookAgain(): void {
-    if (this.#isCounted) this.#answerFor(afterLaterTurn());
-  }
-
-  #endTool(): void {
-    this.#lookAgain();
+  #leaveTool(): void {
+    this.#lookForReplaced(afterLaterTurn);
     if (this.#isCounted) endTool();
     this.#isCounted = false;
   }
 
-  #follow(running: PromiseLike<unknown>): void {
-    // A stranger's thenable may call back twice, or throw: a promise of our own does neither.
-    const promise = running instanceof Promise ? running : runInScope(this, follow, running);
-    promise.then(
-      (value: unknown) => this.#returned(value),
-      (error: unknown) => this.#failed(error),
-    );
+  /** What a tool has replaced is put back; its own answer says so. */
+  #lookForReplaced(putBack: () => string | undefined): void {
+    const replaced = this.#isCounted ? putBack() : undefined;
+    if (replaced !== undefined) this.#end(replacedPanic(replaced));
   }
 
-  #returned(value: unknown): void {
-    this.#endTool();
-    try {
-      const outcome = fromReturn(value, this.#parts.ready.tool);
-      if (outcome instanceof Promise) void this.#settleAfter(outcome);
-      else this.#settle(outcome);
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  async #settleAfter(checking: Promise<Outcome>): Promise<void> {
-    try {
-      this.#settle(await checking);
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  #failed(error: unknown): void {
-    this.#endTool();
-    this.#log('tool threw', error);
-    this.#settle(fromThrow(error, this.#parts.ready.call.name));
-  }
-
-  /** The tool has come to its end; the first time counts. */
-  #settle(outcome: Outcome): void {
-    if (this.#answer !== undefined) {
-      this.#toolDone = true;
-      if (outcome !== NOTHING_RETURNED) this.#recordLate(outcome);
-      return;
-    }
-    // Between the tool's end and the answer, what it does further changes neither.
-    if (this.#toolDone) return;
-    this.#toolDone = true;
-    this.#clearGrace?.();
-    this.#handles.close();
-    const own = this.#result(outcome);
-    this.#own = own;
-    this.#updateCache(own);
-    if (this.#handles.lease.processes > 0) this.#endProcesses(own);
-    else this.#pass(own);
-  }
-
-  #recordLate(outcome: Outcome): void {
+  /** The tool has come to its end. The first one counts: what it does between that and the answer changes neither. */
+  #end(outcome: Outcome): void {
     const { recorder, index, ready } = this.#parts;
-    recorder?.finish(index, ready.call, this.#finalized(outcome), undefined);
-  }
-
-  // The tool has not waited for its commands, or they are being killed: they end before the call has its answer.
-  #endProcesses(own: ToolResult): void {
-    this.#clearGrace = systemClock.after(PROCESS_GRACE_MS, () => this.#pass(own));
-    void this.#handles.lease.idle().then(() => this.#pass(own));
-    this.#abort(new Error('the call is answered'));
-  }
-
-  #pass(own: ToolResult): void {
-    this.#clearGrace?.();
-    if (this.#parts.scope.settings.middleware.length === 0) this.#finish(own);
-    else this.#handIn?.(own);
-  }
-
-  #finish(result: ToolResult): void {
-    if (this.#answer !== undefined) return;
-    this.#answer = result;
-    this.#clearGrace?.();
-    this.#clearUnwind?.();
-    if (!this.#toolDone) {
+    if (this.#isAnswered) {
+      if (outcome !== NOTHING_RETURNED)
+        void recorder?.finishLate(index, ready.call, this.#finalized(outcome));
+    } else if (this.#own === undefined) {
+      this.#clearGrace?.();
       this.#handles.close();
-      this.#abort(new Error('the call is answered'));
+      this.#own = this.#result(outcome);
+      this.#updateCache(this.#own);
+      const isBusy = this.#handles.lease.processes > 0;
+      this.#toolEnded?.(isBusy ? this.#afterProcesses(this.#own) : this.#own);
     }
-    this.#owner.ended(this, this.#parts.index, this.#isLate ? result : undefined);
   }
 
-  #startMiddleware(): void {
-    const { ready, scope } = this.#parts;
-    const { middleware, logger } = scope.settings;
-    const handles = this.#handles;
-    const context: MiddlewareContext = {
-      conversation: scope.conversation,
-      effects: ready.declared,
-      risk: ready.risk,
-      get signal() {
-        return handles.signal;
-      },
-      dryRun: scope.dryRun,
-      logger,
-    };
-    const run = runMiddleware({
-      middleware,
-      call: ready.call,
-      context,
-      inner: { queue: this.queue },
-      innermost: () => this.#toolResult(),
-      adopt: (answer) => this.#adopt(answer),
+  /** The tool has not waited for its commands, or they are being killed: they end before the call has its answer. */
+  async #afterProcesses(own: ToolResult): Promise<ToolResult> {
+    const idle = this.#handles.lease.idle();
+    this.#abort(new Error('the call is answered'));
+    const given = new Promise<void>((resolve) => {
+      this.#clearGrace = systemClock.after(PROCESS_GRACE_MS, resolve);
     });
-    run.then(
-      (result) => this.#finish(result),
-      (error: unknown) => {
-        this.#log('middleware threw', error);
-        this.#finish(this.#result(middlewarePanic(error, this.#executedSoFar())));
-      },
-    );
+    await Promise.race([idle, given]);
+    return own;
   }
 
-  #toolResult(): Promise<ToolResult> {
+  // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.
+  #abort(reason: Error): void {
+    runInScope(this, abort, this.#handles, reason);
+  }
+
+  // ---- middleware -----------------------------------------------------------------------------------------------
+
+  #runMiddleware(): Promise<ToolResult> {
     return new Promise((resolve) => {
-      this.#handIn = (result) => resolve(markFinal(result));
-      if (this.#stop === undefined && this.#answer === undefined) this.#startTool();
-      else this.#settle(NOTHING_RETURNED);
+      this.#giveUp = () => {
+        const { output: text, metadata } = this.#own ?? NOTHING_SAID;
+        resolve(this.#result({ ...NOTHING_RETURNED, text, metadata }));
+      };
+      const { ready, scope, queue } = this.#parts;
+      runMiddleware({
+        ready,
+        scope,
+        handles: this.#handles,
+        inner: { queue },
+        innermost: () => this.#runInnermost(),
+        adopt: (answer) => this.#adopt(answer),
+      }).then(resolve, (error: unknown) => {
+        this.#log('middleware threw', error);
+        resolve(this.#result(middlewarePanic(error, this.#executedSoFar())));
+      });
     });
   }
 
-  #giveUpOnMiddleware(): void {
-    const { output: text, metadata } = this.#own ?? NOTHING_SAID;
-    this.#finish(this.#result({ ...NOTHING_RETURNED, text, metadata }));
+  async #runInnermost(): Promise<ToolResult> {
+    if (this.#stop !== undefined || this.#isAnswered) return markFinal(this.#result(NOTHING_RETURNED));
+    return markFinal(await this.#runTool());
   }
 
   #adopt(result: unknown): ToolResult {
-    if (this.#stop !== undefined && !this.#toolStarted) return this.#result(NOTHING_RETURNED);
+    if (this.#stop !== undefined && !this.#hasStarted) return this.#result(NOTHING_RETURNED);
     const { ready, scope } = this.#parts;
     return adoptResult(result, { ready, scope, executed: this.#executedSoFar(), own: this.#own });
   }
 
   #executedSoFar(): Executed {
-    if (!this.#toolStarted) return 'no';
-    return this.#toolDone && this.#stop === undefined ? 'yes' : 'maybe';
+    if (!this.#hasStarted) return 'no';
+    return this.#own !== undefined && this.#stop === undefined ? 'yes' : 'maybe';
   }
+
+  // ---- the result -----------------------------------------------------------------------------------------------
 
   #result(outcome: Outcome): ToolResult {
-    if (this.#stop !== undefined) return this.#finalized(this.#stopped(this.#stop, outcome));
+    const { hasLeftNothing } = this.#handles;
+    if (this.#stop !== undefined) {
+      // What the tool returned before it was stopped is kept; the error says that it was stopped.
+      const executed = this.#hasStarted && !hasLeftNothing ? 'maybe' : 'no';
+      const { error } = stoppedOutcome(this.#stop, this.#parts.ready.call.name, executed);
+      return this.#finalized({ ...outcome, error });
+    }
     const { error } = outcome;
-    return this.#finalized(
-      error !== undefined && this.#handles.hasLeftNothing
-        ? { ...outcome, error: { ...error, executed: 'no' } }
-        : outcome,
-    );
-  }
-
-  // What the tool returned before it was stopped is kept; the error says that it was stopped.
-  #stopped(stop: Stop, outcome: Outcome): Outcome {
-    const mayHave = this.#toolStarted && !this.#handles.hasLeftNothing;
-    const { error } = stoppedOutcome(stop, this.#parts.ready.call.name, mayHave ? 'maybe' : 'no');
-    return { ...outcome, error };
+    if (error === undefined || !hasLeftNothing) return this.#finalized(outcome);
+    return this.#finalized({ ...outcome, error: { ...error, executed: 'no' } });
   }
 
   #finalized(outcome: Outcome): ToolResult {
     const { ready, scope } = this.#parts;
-    const elapsed = scope.settings.clock.monotonic() - this.startedAt;
+    const elapsed = scope.settings.clock.monotonic() - this.#startedAt;
     return finalizeAnyway(outcome, ready, scope, elapsed, (error) => {
       this.#log('a result could not be cleaned', error);
     });
@@ -380,16 +310,19 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     this.#log('the cache failed', error);
   }
 
-  // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.
-  #abort(reason: Error): void {
-    runInScope(this, abort, this.#handles, reason);
-  }
-
   #log(what: string, error: unknown): void {
     const { call } = this.#parts.ready;
     const data = { callId: call.id, tool: call.name, stack: stackOf(error) };
     this.#parts.scope.settings.logger.warn(data, what);
   }
+}
+
+function callTool(execution: Execution): Promise<void> {
+  return execution.callTool();
+}
+
+function abort(handles: CallHandles, reason: Error): void {
+  handles.abort(reason);
 }
 
 /** The outcome of a tool that was stopped and never came back. */

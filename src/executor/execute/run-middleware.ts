@@ -1,14 +1,16 @@
-import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
-import type { Middleware, MiddlewareContext } from '../../contract/context.js';
+import type { Executed, ToolResult } from '../../contract/call.js';
+import type { MiddlewareContext } from '../../contract/context.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { Outcome } from '../answer/outcome.js';
 import { panic } from '../answer/thrown.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 
 interface Layers {
-  readonly middleware: readonly Middleware[];
-  readonly call: ToolCall;
-  readonly context: MiddlewareContext;
+  readonly ready: ReadyCall;
+  readonly scope: BatchScope;
+  readonly handles: { readonly signal: AbortSignal };
   /** What a layer makes itself belongs to this: calls do not wait behind its own, errors stay the host program's. */
   readonly inner: CallScope;
   /** Runs the tool. */
@@ -18,12 +20,29 @@ interface Layers {
 }
 
 /** Runs the tool inside the middleware, the first outermost (A018). Rejects with what a layer throws. */
-export function runMiddleware(layers: Layers, depth = 0): Promise<ToolResult> {
-  const { middleware, call, context, inner, innermost, adopt } = layers;
-  const layer = middleware[depth];
+export function runMiddleware(layers: Layers): Promise<ToolResult> {
+  return runLayer(layers, contextOf(layers), 0);
+}
+
+function contextOf({ ready, scope, handles }: Layers): MiddlewareContext {
+  return {
+    conversation: scope.conversation,
+    effects: ready.declared,
+    risk: ready.risk,
+    get signal() {
+      return handles.signal;
+    },
+    dryRun: scope.dryRun,
+    logger: scope.settings.logger,
+  };
+}
+
+function runLayer(layers: Layers, context: MiddlewareContext, depth: number): Promise<ToolResult> {
+  const { ready, scope, inner, innermost, adopt } = layers;
+  const layer = scope.settings.middleware[depth];
   if (layer === undefined) return innermost();
-  const next = onlyOnce(() => runMiddleware(layers, depth + 1));
-  return answerOf(() => runInScope(inner, layer, call, context, next), adopt);
+  const next = onlyOnce(() => runLayer(layers, context, depth + 1));
+  return answerOf(() => runInScope(inner, layer, ready.call, context, next), adopt);
 }
 
 async function answerOf(run: () => Promise<unknown>, adopt: Layers['adopt']): Promise<ToolResult> {

@@ -1,5 +1,6 @@
 import type { DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
+import type { RunOptions } from '../../contract/executor.js';
 import type { ContainedFiles } from '../../contract/files.js';
 import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
@@ -10,6 +11,7 @@ import type { BatchScope } from '../call/batch-scope.js';
 import { ChangeTally } from '../call/change-tally.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { grantFiles } from '../call/grant-files.js';
+import { idempotencyKey } from '../call/idempotency-key.js';
 import { Lease } from '../call/lease.js';
 import type { EngineSettings } from '../call/settings.js';
 import type { Recorder } from '../record/recorder.js';
@@ -26,15 +28,15 @@ export interface CallParts {
   /** Its place in the batch. */
   readonly index: number;
   readonly scope: BatchScope;
-  readonly timeoutMs: number;
+  readonly options: RunOptions;
   /** Undefined: nothing of this batch is recorded. */
   readonly recorder: Recorder | undefined;
+  /** In which the call has its turn. */
+  readonly queue: object;
 }
 
 /** What the handles of a call ask of its execution. */
 export interface HandlesOwner {
-  /** Stable over repeated delivery of the same call. */
-  readonly idempotencyKey: string;
   /** Waits for a person: the time that this takes is not the call's. */
   whilePaused<T>(wait: () => Promise<T>): Promise<T>;
 }
@@ -69,7 +71,7 @@ export class CallHandles {
   }
 
   get idempotencyKey(): string {
-    return this.#owner.idempotencyKey;
+    return idempotencyKey(this.parts);
   }
 
   get signal(): AbortSignal {

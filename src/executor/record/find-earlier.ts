@@ -1,36 +1,64 @@
-import type { Acceptance, Journal } from '../../contract/journal.js';
+import type { Acceptance, CallRecord } from '../../contract/journal.js';
 import { hasArguments } from '../../journal/redaction/redacting-journal.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
-import { withUnrecorded } from './attach.js';
-import type { Recorder } from './recorder.js';
+import { attachToRecord, withUnrecorded } from './attach.js';
+
+type Patient = {
+  /** Waits for the journal, but not for ever. */
+  within<T>(work: Promise<T>): Promise<T>;
+};
 
 /**
- * What earlier deliveries of these calls have come to, where a batch cannot be recorded: reading may work when writing
- * does not. Undefined for a call that was never delivered, or where nothing can be read.
+ * The calls of a batch that cannot be recorded: those that an earlier delivery has answered keep that answer, because
+ * reading may work when writing does not.
  */
-export async function findEarlier(
+export async function findAnswered(
   evaluated: readonly EvaluatedCall[],
-  { id, conversation }: Pick<BatchScope, 'id' | 'conversation'>,
-  { journal, patiently }: { readonly journal: Journal; readonly patiently: Recorder['patiently'] },
-): Promise<readonly (Acceptance | undefined)[]> {
-  const find = async ({ call }: EvaluatedCall): Promise<Acceptance | undefined> => {
-    try {
-      const { turn } = call;
-      if (call.madeUp === true && turn === undefined) return undefined;
-      const record = await patiently(
-        Promise.resolve(journal.find(conversation, call.id, call.madeUp === true ? turn : undefined)),
-      );
-      const isSame =
-        record !== undefined &&
-        record.batchId !== id &&
-        record.toolName === call.name &&
-        hasArguments(record, call.args, journal);
-      return isSame ? { kind: 'known', key: record.key, record } : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-  const found = await Promise.all(evaluated.map(find));
-  return found.map((answer) => answer && withUnrecorded(answer, { journal }));
+  scope: BatchScope,
+  patient: Patient,
+): Promise<readonly EvaluatedCall[]> {
+  return Promise.all(
+    evaluated.map(async (call) => {
+      const earlier = await findEarlier(call, scope, patient);
+      return earlier?.kind === 'known' && isFinal(earlier.record) ? attachToRecord(call, earlier) : call;
+    }),
+  );
+}
+
+/** Undefined: the call was never delivered, or the journal cannot be read. */
+async function findEarlier(
+  { call }: EvaluatedCall,
+  { id, conversation, settings: { journal } }: BatchScope,
+  patient: Patient,
+): Promise<Acceptance | undefined> {
+  const { turn, madeUp } = call;
+  if (journal === null || (madeUp === true && turn === undefined)) return undefined;
+  try {
+    const finding = journal.find(conversation, call.id, madeUp === true ? turn : undefined);
+    const record = await patient.within(Promise.resolve(finding));
+    const isSame =
+      record !== undefined &&
+      record.batchId !== id &&
+      record.toolName === call.name &&
+      hasArguments(record, call.args, journal);
+    return isSame ? withUnrecorded({ kind: 'known', key: record.key, record }, { journal }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer that was given for want of a record is none: the call may run when the journal works again. */
+function isFinal({ result, worker }: CallRecord): boolean {
+  if (result === undefined) return worker !== undefined;
+  return result.error?.code !== 'journal_unavailable' || result.error.details?.executed !== 'no';
+}
+
+/** Whether the conversation waits for the person to decide about calls that a crash left half done. */
+export async function isHeld({ conversation, settings: { journal } }: BatchScope): Promise<boolean> {
+  for (const { id } of (await journal?.batches({ conversation, waiting: true })) ?? []) {
+    const last = (await journal?.decisions(id))?.at(-1);
+    if (last?.kind === 'wait' && last.data.why !== 'approval') return true;
+  }
+  return false;
 }

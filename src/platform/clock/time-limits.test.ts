@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 function start(name: string, limitMs: number): Limited {
-  const limited = { place: -1, dueAt: 0, over: () => over.push(`${name} at ${performance.now()}`) };
+  const limited = { dueAt: 0, over: () => over.push(`${name} at ${performance.now()}`) };
   limits.start(limited, limitMs);
   return limited;
 }
@@ -57,7 +57,7 @@ describe('TimeLimits', () => {
 
   it('start again from what is over', () => {
     const begun = performance.now();
-    const again: Limited = { place: -1, dueAt: 0, over: () => start('second', 100) };
+    const again: Limited = { dueAt: 0, over: () => start('second', 100) };
     limits.start(again, 100);
     vi.advanceTimersByTime(1000);
     expect(over).toEqual([`second at ${begun + 200}`]);
@@ -81,8 +81,8 @@ describe('TimeLimits', () => {
       expect(timers.size).toBe(0);
     }
     const overAt: number[] = [];
-    limits.start({ place: -1, dueAt: 0, over: () => overAt.push(now) }, 300);
-    limits.start({ place: -1, dueAt: 0, over: () => overAt.push(now) }, 100);
+    limits.start({ dueAt: 0, over: () => overAt.push(now) }, 300);
+    limits.start({ dueAt: 0, over: () => overAt.push(now) }, 100);
     for (const at of [1099.4, 1300]) {
       now = at;
       const [ring] = timers.keys();
@@ -97,8 +97,8 @@ describe('TimeLimits', () => {
     const program = (after: string) => `
       import { TimeLimits } from ${JSON.stringify(bundleProgram(join(import.meta.dirname, 'time-limits.ts')))};
       const limits = new TimeLimits();
-      const limited = { place: -1, dueAt: 0, over: () => console.log('over') };
-      const first = { place: -1, dueAt: 0, over: () => {} };
+      const limited = { dueAt: 0, over: () => console.log('over') };
+      const first = { dueAt: 0, over: () => {} };
       limits.start(first, 60_000);
       limits.end(first);
       ${after}`;

@@ -1,9 +1,8 @@
-import { type LiveMember, LiveSet } from '../../base/live-set.js';
 import type { Clock } from '../../contract/context.js';
 import { systemClock } from './clock.js';
 
 /** Work with a time limit. */
-export interface Limited extends LiveMember {
+export interface Limited {
   /** On the monotonic clock; set at the start. */
   dueAt: number;
   /** Called once if it has not ended by then. Must not throw. */
@@ -17,7 +16,7 @@ export interface Limited extends LiveMember {
 export class TimeLimits<T extends Limited> {
   readonly #clock: Clock;
   readonly #alarm: Alarm;
-  readonly #running = new LiveSet<T>();
+  readonly #running = new Set<T>();
   #ringsAt = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock = systemClock) {
@@ -25,8 +24,8 @@ export class TimeLimits<T extends Limited> {
     this.#alarm = clock === systemClock ? new SystemAlarm() : new ClockAlarm(clock);
   }
 
-  get running(): readonly T[] {
-    return this.#running.members;
+  get running(): ReadonlySet<T> {
+    return this.#running;
   }
 
   /** @param now the start, if the caller has just read the clock. */
@@ -61,9 +60,9 @@ export class TimeLimits<T extends Limited> {
     this.#ringsAt = Number.POSITIVE_INFINITY;
     // A timer may fire slightly early.
     const now = this.#clock.monotonic() + 1;
-    const due = this.running.filter(({ dueAt }) => dueAt <= now);
+    const due = [...this.running].filter(({ dueAt }) => dueAt <= now);
     for (const limited of due) this.#running.delete(limited);
-    const next = Math.min(...this.running.map(({ dueAt }) => dueAt));
+    const next = Math.min(...[...this.running].map(({ dueAt }) => dueAt));
     if (this.#running.size > 0) this.#set(next);
     for (const limited of due) limited.over();
   }

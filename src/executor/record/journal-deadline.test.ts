@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Patience } from './patience.js';
+import { JournalDeadline } from './journal-deadline.js';
 
 // For the whole file: the one timer of all waits goes on from test to test.
 beforeAll(() => {
@@ -10,34 +10,37 @@ afterAll(() => vi.useRealTimers());
 
 const never = new Promise<never>(() => {});
 
-/** What a wait came to, with the time when it did. */
-function told(patience: Patience, work: Promise<string>): { text: string } {
-  const said = { text: 'waits' };
-  const begun = performance.now();
-  const note = (what: string): void => {
-    said.text = `${what} after ${performance.now() - begun}ms`;
-  };
-  patience.waitFor(work, note, (error) => note(String(error)));
-  return said;
+interface Ending {
+  text: string;
 }
 
-describe('Patience', () => {
+/** How a wait ended, and after how long. */
+function endingOf(deadline: JournalDeadline, work: Promise<string>): Ending {
+  const ending = { text: 'waits' };
+  const begun = performance.now();
+  const note = (what: string): void => {
+    ending.text = `${what} after ${performance.now() - begun}ms`;
+  };
+  deadline.within(work).then(note, (error: unknown) => note(String(error)));
+  return ending;
+}
+
+describe('JournalDeadline', () => {
   it('ends as the work does', async () => {
     const full = Promise.reject(new Error('full'));
-    const done = told(new Patience(5_000), Promise.resolve('written'));
-    const failed = told(new Patience(5_000), full);
+    const done = endingOf(new JournalDeadline(5_000), Promise.resolve('written'));
+    const failed = endingOf(new JournalDeadline(5_000), full);
     await vi.advanceTimersByTimeAsync(0);
     expect([done.text, failed.text]).toEqual(['written after 0ms', 'Error: full after 0ms']);
   });
 
-  it('says once how a wait ended, whatever the work does after its time', async () => {
+  it('settles a wait once, whatever the work does after its time', async () => {
     const ends: string[] = [];
     let finish: ((text: string) => void) | undefined;
     const late = new Promise<string>((resolve) => {
       finish = resolve;
     });
-    new Patience(5_000).waitFor(
-      late,
+    new JournalDeadline(5_000).within(late).then(
       (value) => ends.push(value),
       () => ends.push('gave up'),
     );
@@ -48,20 +51,20 @@ describe('Patience', () => {
   });
 
   it('gives up on work that takes too long', async () => {
-    const said = told(new Patience(5_000), never);
+    const said = endingOf(new JournalDeadline(5_000), never);
     await vi.advanceTimersByTimeAsync(4_900);
     expect(said.text).toBe('waits');
     await vi.advanceTimersByTimeAsync(200);
     expect(said.text).toBe('ToolError: The journal did not answer within 5000ms. after 5000ms');
   });
 
-  it('waits a second at most once the batch was told to stop, also for what is asked later', async () => {
-    const patience = new Patience(60_000);
-    const other = told(new Patience(60_000), never);
-    const early = told(patience, never);
+  it('waits a second at most once the batch was stopped, for later requests too', async () => {
+    const deadline = new JournalDeadline(60_000);
+    const other = endingOf(new JournalDeadline(60_000), never);
+    const early = endingOf(deadline, never);
     await vi.advanceTimersByTimeAsync(10_000);
-    patience.hurry();
-    const late = told(patience, never);
+    deadline.hurry();
+    const late = endingOf(deadline, never);
     await vi.advanceTimersByTimeAsync(1_500);
     expect(early.text).toBe('ToolError: The journal did not answer within 1000ms. after 11000ms');
     expect(late.text).toBe('ToolError: The journal did not answer within 1000ms. after 1000ms');

@@ -1,6 +1,6 @@
 import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
-import type { OutcomeError } from '../answer/outcome.js';
-import { CANCELLED_MESSAGE, CLOSED_MESSAGE, notRun } from '../answer/results.js';
+import type { OutcomeError } from './outcome.js';
+import { CANCELLED_MESSAGE, CLOSED_MESSAGE, notRun } from './results.js';
 
 /** Why a call is told to end before it has finished. */
 export type Stop =
@@ -49,6 +49,11 @@ export function stoppedOutcome(
 export function stoppedBefore(call: Pick<ToolCall, 'id' | 'name'>, stop: Stop): ToolResult {
   const { error } = stoppedOutcome(stop, call.name, 'no');
   return notRun(call, error.code, error.message, error.details);
+}
+
+/** What the signal of a stopped batch aborts with. */
+export function toReason({ cause }: Stop): Error {
+  return new Error(cause === 'closed' ? CLOSED_MESSAGE : CANCELLED_MESSAGE);
 }
 
 const FAIL_FAST_MESSAGE = 'Cancelled: another call of the batch failed';
