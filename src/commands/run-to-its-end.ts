@@ -57,7 +57,8 @@ export type SandboxedEnding = Omit<CommandEnding, 'neverStarted' | 'outside'> & 
 
 /**
  * Runs a command, or a program, to its end, and commits what it has changed where that was kept apart. Where others have
- * changed the same meanwhile, it has had no effect, and is run again on what is there now.
+ * changed the same meanwhile, it has had no effect, and is run again on what is there now. So it is where its git could
+ * not go on because another git was at work.
  * @param open what a run needs; called for each run
  * @throws ToolError spawn_failed, sandbox_violation; what `onOutput` threw, once everything is dead
  */
@@ -67,8 +68,9 @@ export async function runToItsEnd(
 ): Promise<SettledEnd<SandboxedEnding>> {
   for (let reruns = 0; ; reruns++) {
     const launch = open();
-    const { end, mayRunAgain } = await runOnce(request, launch);
-    if (mayRunAgain && reruns < MOST_RERUNS && !launch.signal.aborted) continue;
+    const isLast = reruns === MOST_RERUNS;
+    const { end, mayRunAgain } = await runOnce(request, launch, isLast);
+    if (mayRunAgain && !isLast && !launch.signal.aborted) continue;
     return reruns === 0 ? end : { ...end, settled: { ...end.settled, reruns } };
   }
 }
@@ -81,7 +83,11 @@ interface OneRun {
   readonly mayRunAgain: boolean;
 }
 
-async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptApart'>): Promise<OneRun> {
+async function runOnce(
+  request: EndRequest,
+  launch: Omit<CommandLaunch, 'isKeptApart'>,
+  isLast: boolean,
+): Promise<OneRun> {
   const isKeptApart = request.agree !== undefined || request.needsTransaction === true;
   const launched = await launchCommand({ ...launch, isKeptApart });
   const { transaction, sandbox } = launched;
@@ -92,6 +98,12 @@ async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptA
     return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: false };
   }
   const { neverStarted, outside, ...ending } = await endOf(launched, transaction, request);
+  const mayRerun = isRerunnable(request, launch);
+  const hasGitDied = ending.exitCode === GIT_DIED && !ending.aborted && mayRerun && !isLast;
+  if (hasGitDied && (await transaction.metAnotherGit?.()) === true) {
+    const settled = drop(transaction, request, 'another git was at work while it ran');
+    return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: true };
+  }
   const { isLasting, ...outcome } = await settleTransaction(transaction, request, {
     ...ending,
     outside,
@@ -99,10 +111,16 @@ async function runOnce(request: EndRequest, launch: Omit<CommandLaunch, 'isKeptA
   });
   // Where nothing was kept, that is said of all.
   const settled = outcome.discarded === undefined ? { ...outcome, ...discardedWrites(outside) } : outcome;
-  const { network, transactions } = request.confinement ?? {};
-  const isConflict = settled.discardedBy === 'conflict' && !isLasting && launch.layers === undefined;
-  const mayRunAgain = isConflict && network === false && (transactions?.onConflict ?? 'rerun') === 'rerun';
+  const mayRunAgain = mayRerun && settled.discardedBy === 'conflict' && !isLasting;
   return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain };
+}
+
+/** How git ends where it cannot go on. */
+const GIT_DIED = 128;
+
+function isRerunnable({ confinement }: EndRequest, { layers }: Pick<CommandLaunch, 'layers'>): boolean {
+  const { network, transactions } = confinement ?? {};
+  return layers === undefined && network === false && (transactions?.onConflict ?? 'rerun') === 'rerun';
 }
 
 function discardedWrites(outside: LeftOutside | undefined): Pick<CommandOutcome, 'discardedWrites'> {
@@ -154,10 +172,20 @@ async function settleTransaction(
     request.onTransaction?.({ state: 'committed', directory, network, exitCode });
     return { ...settled, isLasting: false };
   }
-  const changes = settled.changes ?? (transaction.isUntouched() ? NO_CHANGES : undefined);
+  return { isLasting: false, ...settled, ...drop(transaction, request, settled.discarded, settled.changes) };
+}
+
+function drop(
+  transaction: Transaction,
+  { onTransaction, confinement }: EndRequest,
+  discarded: string,
+  found?: CommandChanges,
+): Pick<SettledChanges, 'discarded' | 'changes'> {
+  const { directory } = transaction;
+  const changes = found ?? (transaction.isUntouched() ? NO_CHANGES : undefined);
   transaction.discard();
-  request.onTransaction?.({ state: 'discarded', directory, network });
-  return { isLasting: false, ...settled, ...(changes === undefined ? {} : { changes }) };
+  onTransaction?.({ state: 'discarded', directory, network: confinement?.network !== false });
+  return { discarded, ...(changes === undefined ? {} : { changes }) };
 }
 
 /** Never rejects. */

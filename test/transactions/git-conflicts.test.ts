@@ -42,15 +42,8 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
   }, 60_000);
 
   it('are there in 100 rounds', { tags: ['soak'], timeout: 300_000 }, async () => {
-    // Git may fail by itself where another one changes the repository while it reads: it says so, and is asked again.
-    let failures = 0;
-    const commit = async (who: string, round: number): ReturnType<typeof here.run> => {
-      const outcome = await here.run(
-        `echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`,
-      );
-      if (outcome.exitCode !== 128 || ++failures > 3) return outcome;
-      return commit(who, round);
-    };
+    const commit = (who: string, round: number): ReturnType<typeof here.run> =>
+      here.run(`echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`);
     for (let round = 1; round <= 50; round++) {
       const outcomes = await Promise.all(['x', 'y'].map((who) => commit(who, round)));
       expect(outcomes.map(({ exitCode, discarded }) => [exitCode, discarded])).toEqual([
@@ -60,6 +53,43 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
     }
     expect(here.outside(CHECK)).toBe('');
     expect(here.outside('git log --oneline | wc -l')).toBe('101\n');
+  });
+});
+
+describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one${WHY_NOT}`, () => {
+  const ADD = 'echo b >b; echo ready; sleep 0.4; git add b';
+
+  it('is run again when that one has let go of the index', async () => {
+    here.outside(SET_UP);
+    let runs = 0;
+    const outcome = await here.run(ADD, {
+      onOutput: () => {
+        if (++runs === 1)
+          here.outside('touch .git/index.lock; (sleep 0.8; rm .git/index.lock) >/dev/null 2>&1 &');
+      },
+    });
+    expect(outcome).toMatchObject({ exitCode: 0, reruns: 1 });
+    expect(here.outside('git ls-files')).toBe('a\nb\n');
+  });
+
+  it('is not run again where the network is on, that was asked for, or no other git was there', async () => {
+    for (const [options, outside] of [
+      [{ rules: { onConflict: 'fail' } }, 'touch .git/index.lock'],
+      [{ network: true }, 'touch .git/index.lock'],
+      [{}, 'true'],
+    ] as const) {
+      const there = makeKeptApart(options);
+      there.outside(SET_UP);
+      const outcome = await there.run(
+        'echo b >b; echo ready; sleep 0.3; git add b || exit; git show nothing',
+        {
+          onOutput: (stream) => void (stream === 'stdout' && there.outside(outside)),
+        },
+      );
+      expect(outcome.exitCode).toBe(128);
+      expect(outcome.reruns).toBeUndefined();
+      there.remove();
+    }
   });
 });
 

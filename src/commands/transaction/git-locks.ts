@@ -48,6 +48,14 @@ export async function takeGitLocks(
   return { release };
 }
 
+/** Resolves when another git has let go of what it holds, or does not do so for long. */
+export async function whileLocked(isLocked: () => boolean): Promise<void> {
+  const start = systemClock.monotonic();
+  while (isLocked() && systemClock.monotonic() - start < LIMIT_MS) {
+    await new Promise<void>((resolve) => systemClock.after(PAUSE_MS, resolve));
+  }
+}
+
 /** Removes what a dead process has left of its locks. */
 export function removeLeftLocks(directory: string): void {
   const text = readWhole(listOf(directory));

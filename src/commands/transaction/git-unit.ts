@@ -61,6 +61,21 @@ export class GitUnit {
     return [...now].some((ref) => !before.has(ref) || isNew(`${this.common}/${ref}`));
   }
 
+  /**
+   * Whether another git has worked in it since the command began, or does so now: the command may have met its lock, or
+   * one half of its change.
+   */
+  isDisturbed(begun: BegunState): boolean {
+    // A lock is made in the directory, and sets its times.
+    const isTouched = (binaryEntry(this.at)?.ctimeNs ?? 0n) > begun.begunNs;
+    return isTouched || this.isLocked(begun) || this.hasMoved(begun);
+  }
+
+  /** An old lock is what a git left that was killed: it stays. */
+  isLocked({ begunNs }: BegunState): boolean {
+    return LOCKS.some((name) => (binaryEntry(`${this.at}/${name}`)?.ctimeNs ?? 0n) > begunNs - RECENT_NS);
+  }
+
   /** The index as it was, as a file. Undefined where there was none. */
   indexBefore(copyAt: BinaryPath): BinaryPath | undefined {
     if (this.#index === undefined) return undefined;
@@ -107,6 +122,9 @@ function stateOf(git: BinaryPath): string {
     }),
   );
 }
+
+const LOCKS = ['index.lock', 'HEAD.lock', 'packed-refs.lock'];
+const RECENT_NS = 15_000_000_000n;
 
 const SMALL_BYTES = 64 * 1024;
 

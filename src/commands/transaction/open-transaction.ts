@@ -5,6 +5,7 @@ import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
 import type { GuardWatch } from '../sandbox/guard-mounts.js';
 import { type CommitRequest, commitTransaction, type TransactionParts } from './commit-transaction.js';
+import { whileLocked } from './git-locks.js';
 import { watchHidden } from './hidden-watch.js';
 import {
   changedBytes,
@@ -40,6 +41,11 @@ export interface Transaction {
   readonly watched?: Pick<TransactionParts, 'mounts' | 'begun'>;
   /** It has changed nothing so far. */
   isUntouched(): boolean;
+  /**
+   * Whether another git worked in a repository of the roots while the command ran; resolves when that one holds no lock
+   * any more. Left out: not known.
+   */
+  metAnotherGit?(): Promise<boolean>;
   /**
    * Commits what the command has changed, all of it or nothing, and says what that was. The command and all it started
    * must be dead.
@@ -110,6 +116,11 @@ export function toTransaction(
     watched: parts,
     size: (when) => changedBytes(mounts, when === 'ended'),
     isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
+    async metAnotherGit() {
+      if (!parts.units.some((unit) => unit.isDisturbed(parts.begun))) return false;
+      await whileLocked(() => parts.units.some((unit) => unit.isLocked(parts.begun)));
+      return true;
+    },
     async commit(request) {
       const changes = await commitTransaction(parts, request);
       close();
