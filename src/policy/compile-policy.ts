@@ -6,13 +6,13 @@ import {
 } from './rules/policy-options.js';
 import type { PolicyRule } from './rules/policy-rule.js';
 
-/** Options that have been read; all that is left to find wrong with them is an example that does not hold. */
+/** Parsed options. Only failing examples can still be wrong with them. */
 export interface CompiledPolicy {
   readonly options: NormalizedPolicyOptions;
   readonly rules: readonly CompiledRule[];
 }
 
-/** @throws ToolError `config_invalid` for an unknown option, a value that is none, and a rule that cannot be read. */
+/** @throws ToolError `config_invalid` for an unknown option, an invalid value or an invalid rule. */
 export function compilePolicy(given: PolicyOptions): CompiledPolicy {
   const options = normalizePolicyOptions(given);
   return { options, rules: compileRules(options.rules) };
@@ -30,9 +30,9 @@ function compileRules(rules: NormalizedPolicyOptions['rules']): readonly Compile
 }
 
 /**
- * Whether every call of a tool is refused, whatever its arguments and effects: such a tool is not shown to a model. Says
- * yes only where it is certain: the policy is off, a name is on the denylist, a rule denies the name and no more precise
- * one lets anything pass, or the mode is `deny` and nothing allows the tool.
+ * Whether every call of a tool is refused, with any arguments and effects: such a tool is not shown to a
+ * model. True only if certain: the policy is off, a name is on the denylist, a rule denies the name and no
+ * more precise rule allows anything, or the mode is `deny` and nothing allows the tool.
  */
 export function refusesName(
   { options, rules }: CompiledPolicy,
@@ -62,7 +62,7 @@ function holdsIn({ modes }: CompiledRule, mode: CompiledPolicy['options']['mode'
   return modes === undefined || modes.includes(mode);
 }
 
-/** Fields that say nothing about a single call. */
+/** Fields that do not depend on a single call. */
 const BY_NAME: ReadonlySet<string> = new Set<keyof PolicyRule>([
   'decision',
   'tool',
@@ -77,18 +77,18 @@ function isByName({ rule }: CompiledRule): boolean {
   return Object.keys(rule).every((field) => BY_NAME.has(field));
 }
 
-/** By another rule of its own tier; no other tier can loosen what one denies. */
+/** By another rule of the same tier; no other tier can loosen a denial. */
 function isOutweighed(denying: CompiledRule, others: readonly CompiledRule[]): boolean {
   return others.some(
     (other) =>
       other.rule.decision !== 'deny' &&
       other.tier === denying.tier &&
-      // Whatever says more than a name may be more precise for some call.
+      // A rule about more than a name may be more precise for some call.
       (!isByName(other) || isMorePrecise(other, denying)),
   );
 }
 
-/** Of two rules that speak of names and modes alone: as the table of precision compares them. */
+/** Compares two rules about names and modes only, by the table of precision. */
 function isMorePrecise(one: CompiledRule, other: CompiledRule): boolean {
   const rank = ({ tools, toolNames, modes }: CompiledRule): number =>
     (toolNames !== undefined ? 4 : tools !== undefined ? 2 : 0) + (modes === undefined ? 0 : 1);

@@ -3,7 +3,7 @@ import type { PolicyOptions } from './rules/policy-options.js';
 import { analyzeCommand } from './shell/analyze-command.js';
 
 /**
- * The policy with commands evaluated by the grammar of the shell: what programs get as `createPolicy`.
+ * A policy that analyses commands with the shell's grammar. The public `createPolicy`.
  * @throws ToolError `config_invalid` as `createPolicy` does.
  */
 export function createAnalyzingPolicy(

@@ -14,36 +14,36 @@ import { type CompiledRule, listOf } from './rules/compile-rule.js';
 import type { PolicyOptions } from './rules/policy-options.js';
 import type { AnalyzeCommand } from './shell/analysis.js';
 
-/** What a policy is given besides its options. */
+/** The dependencies of a policy. */
 export interface PolicyParts {
-  /** Left out: commands are not analysed, and command rules match single plain commands only. */
+  /** Left out: commands are not analysed, and command rules match only single plain commands. */
   readonly analyzeCommand?: AnalyzeCommand | undefined;
 }
 
-/** A policy of rules, which can say why. */
+/** A policy of rules that can explain its decisions. */
 export interface RulePolicy extends Policy {
   screen(name: string, aliases?: readonly string[]): PolicyAnswer | undefined;
-  /** Whether no arguments can let a call of the tool pass. */
+  /** Whether every call of the tool is refused, with any arguments. */
   refuses(name: string, aliases?: readonly string[]): boolean;
-  /** The decision, the rule that made it, and what became of every other rule. */
+  /** The decision, the deciding rule, and the result of every other rule. */
   explain(question: PolicyQuestion): Explanation;
   /**
-   * Rules that can never match, or that another always decides over; in words, none when all is well.
-   * @param tools where they are known: a rule that names none of them is found too.
+   * Rules that can never match, or that another rule always overrides; in words, empty if there are none.
+   * @param tools if known: a rule that matches none of them is reported too.
    */
   problems(tools?: readonly KnownTool[]): readonly string[];
-  /** Rules that let the workspace's code run: in words, as far as the programs are known. */
+  /** Rules that allow the workspace's code to run, as far as the programs are known; in words. */
   marks(): readonly string[];
 }
 
 /**
- * The policy of D035 to D041: lists, modes and rules, in the order of docs/policy.md. Each part
- * of a call is evaluated on its own and the strictest answer counts. A list entry or rule holds for all names of a tool
- * (F001). A name on the allowlist answers the mode's question, never the tool's own; a rule that matches the
- * arguments of every part answers both.
+ * Creates the policy of D035 to D041: lists, modes and rules, in the order of docs/policy.md. Each part of a
+ * call is evaluated separately and the strictest answer counts. A list entry or rule applies to all names of
+ * a tool (F001). A name on the allowlist answers the mode's question, but never the tool's own; a rule that
+ * matches the arguments of every part answers both.
  *
- * @throws ToolError `config_invalid` for an unknown option, a value that is none, a rule that cannot be read, and an
- *   example of a rule that does not hold.
+ * @throws ToolError `config_invalid` for an unknown option, an invalid value or rule, and a rule's failing
+ * example.
  */
 export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {}): RulePolicy {
   const { analyzeCommand } = normalizeOptions<Required<PolicyParts>>('policy parts', parts, {
@@ -54,7 +54,7 @@ export function createPolicy(options: PolicyOptions = {}, parts: PolicyParts = {
   return policyOf(compiled, { analyzeCommand });
 }
 
-/** The same of options that have been read; `checkExamples` is left to the caller. */
+/** The same for parsed options; the caller runs `checkExamples`. */
 export function policyOf({ options, rules }: CompiledPolicy, { analyzeCommand }: PolicyParts): RulePolicy {
   const basis: PolicyBasis = {
     ...options,
@@ -88,7 +88,7 @@ class OrderedPolicy implements RulePolicy {
 
   decide(question: PolicyQuestion): PolicyAnswer {
     const evaluation = new Evaluation(this.#basis, readQuestion(question));
-    // By index: this is asked for every call there is.
+    // By index, because every call runs this.
     for (let step = 0; step < ORDER.length; step++) {
       const answered = ORDER[step]?.answer(evaluation);
       if (answered !== undefined) return withSeen(answered, evaluation);
@@ -132,9 +132,9 @@ class OrderedPolicy implements RulePolicy {
 }
 
 /**
- * A question as it can be evaluated. Programs without types may leave out what a call is like: what is not said to be
- * harmless is taken to have side effects and to require approval, and what is not said to be inside lies outside.
- * @throws ToolError `bad_args` when it is none.
+ * Completes a question. Untyped programs may omit traits of a call: a call that is not declared harmless
+ * counts as side-effecting and requires approval, and a path that is not declared inside counts as outside.
+ * @throws ToolError `bad_args` if it is not a question.
  */
 function readQuestion(question: PolicyQuestion): PolicyQuestion {
   if (typeof question?.name !== 'string')

@@ -11,9 +11,9 @@ import { entriesOf } from './rule-index.js';
 import { mismatch } from './rule-match.js';
 
 /**
- * Holds every rule against its own examples. A rule that asks or denies matches a call when it matches one part; a
- * rule that allows, when it matches every command, path and URL of it.
- * @throws ToolError `config_invalid` naming the rule and the example that does not hold.
+ * Tests every rule with its own examples. A rule that asks or denies matches a call if it matches one part; a
+ * rule that allows, if it matches every command, path and URL of it.
+ * @throws ToolError `config_invalid` with the rule and the failing example.
  */
 export function checkExamples(
   rules: readonly CompiledRule[],
@@ -56,7 +56,7 @@ function matchesExample(
 ): boolean {
   const question = toQuestion(rule.rule, example);
   const entries = entriesOf(rule);
-  // The mode and the trust of now do not count: an example speaks of the rule itself.
+  // The current mode and trust do not matter: an example tests only the rule.
   const at = {
     question,
     mode: rule.modes?.[0] ?? mode,
@@ -79,7 +79,7 @@ function toQuestion(rule: PolicyRule, example: RuleExample): PolicyQuestion {
     name: given.tool ?? firstPlain(rule.tool) ?? 'example',
     sideEffecting: side_effecting ?? true,
     requiresApproval: false,
-    // An example speaks of the words of a rule, wherever its commands run.
+    // An example tests the words of a rule, independent of where commands run.
     transaction: true,
     ...(effects === undefined ? {} : { effects }),
     ...(given.args === undefined ? {} : { args: given.args }),
@@ -91,7 +91,7 @@ function toQuestion(rule: PolicyRule, example: RuleExample): PolicyQuestion {
 
 type ExampleFields = Exclude<RuleExample, string>;
 
-/** A text stands for what the rule speaks of. */
+/** A text is an example of the rule's subject. */
 function fromText(rule: PolicyRule, text: string): ExampleFields {
   if (rule.command !== undefined || rule.contains !== undefined) return { command: text };
   if (rule.path !== undefined) return { path: text };
@@ -106,19 +106,19 @@ function effectsOf(
   const named = rule.effect === undefined ? [] : listOf(rule.effect);
   const kind = effect ?? named[0];
   const effects: Effect[] = [];
-  // An example holds for any shell: `sh` is the strictest reading.
+  // An example applies to any shell: `sh` is the strictest reading.
   if (command !== undefined) effects.push({ kind: 'run', command, shell: 'sh' });
   if (path !== undefined) effects.push({ kind: kind === 'write' || kind === 'delete' ? kind : 'read', path });
   if (url !== undefined) effects.push({ kind: 'fetch', url });
   if (effects.length > 0) return effects;
-  // A rule about arguments and a kind needs no path or command of the example.
+  // A rule about arguments and a kind needs no path or command in its example.
   const isAboutArguments =
     rule.args !== undefined && !ARGUMENT_FIELDS.some((field) => rule[field] !== undefined);
   if (kind !== undefined && (args === undefined || isAboutArguments)) return [EFFECT_KINDS[kind].example];
   return args === undefined ? [] : undefined;
 }
 
-/** The first name of a list that is no pattern. */
+/** The first name in a list that is not a pattern. */
 function firstPlain(value: string | readonly string[] | undefined): string | undefined {
   return value === undefined ? undefined : listOf(value).find((name) => !/[*?]/.test(name));
 }

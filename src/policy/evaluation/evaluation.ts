@@ -9,24 +9,24 @@ import { fromCallStart } from '../shell/from-call-start.js';
 import type { RuleIndex } from './rule-index.js';
 import { type Circumstances, decisionOf, matchOf, unreadable } from './rule-match.js';
 
-/** What a policy evaluates by: its options, normalized. */
+/** The normalized options of a policy. */
 export interface PolicyBasis extends NormalizedPolicyOptions {
   readonly allowed: ReadonlySet<string>;
   readonly denied: ReadonlySet<string>;
   readonly index: RuleIndex;
   readonly hasRules: boolean;
-  /** Paths that are run later by themselves. */
+  /** Paths that run later by themselves. */
   readonly later: LaterCode;
   readonly analyzeCommand: AnalyzeCommand | undefined;
 }
 
-/** One part of a call, and the rule that speaks for it. */
+/** One part of a call and its matching rule. */
 export interface EvaluatedPart {
   readonly part: CallPart;
   readonly match: RuleEntry | undefined;
 }
 
-/** One question that is evaluated: what is found out about it is found out once, when a step first asks. */
+/** The evaluation of one question. Each fact is computed once, when a step first needs it. */
 export class Evaluation implements Circumstances {
   readonly basis: PolicyBasis;
   readonly question: PolicyQuestion;
@@ -69,14 +69,14 @@ export class Evaluation implements Circumstances {
     return this.#runs;
   }
 
-  /** What the commands are seen to touch, from where the call starts; nothing where they were not looked at. */
+  /** The effects found in the commands, relative to the call's directory; empty without an analysis. */
   get seen(): readonly Effect[] {
     if (this.#evaluated === undefined) return NO_EFFECTS;
     this.#seen ??= seenIn(this.#evaluated);
     return this.#seen;
   }
 
-  /** The first part, and the rule, of which it cannot be told whether the rule matches it. */
+  /** The first part and rule for which a match cannot be determined. */
   get unread(): { readonly part: CallPart; readonly entry: RuleEntry } | undefined {
     if (!this.basis.hasRules) return undefined;
     for (const { part } of this.parts) {
@@ -86,12 +86,12 @@ export class Evaluation implements Circumstances {
     return undefined;
   }
 
-  /** The name on the allowlist that the tool answers to. */
+  /** The name of the tool on the allowlist. */
   get allowlisted(): string | undefined {
     return entryOf(this.basis.allowed, this.question.name, this.question.aliases);
   }
 
-  /** The rule that allows a part, itself or through the command that it belongs to. */
+  /** The rule that allows a part, directly or through its command. */
   allowOf({ part, match }: EvaluatedPart): RuleEntry | undefined {
     if (match !== undefined)
       return decisionOf(match) === 'allow' && this.#lets(match, part) ? match : undefined;
@@ -100,7 +100,7 @@ export class Evaluation implements Circumstances {
     const commands = this.parts.filter((other) => other.part.run === run && other.part.seen === undefined);
     const isAllowed = ({ match: own }: EvaluatedPart): boolean =>
       own !== undefined && decisionOf(own) === 'allow';
-    // Reading does no harm where the commands that read are allowed, whatever stands before `<`.
+    // A read is harmless if the reading commands are allowed, with any path after `<`.
     if (seen.kind === 'read') return commands.every(isAllowed) ? commands[0]?.match : undefined;
     return commands.find(
       (command) =>
@@ -111,7 +111,10 @@ export class Evaluation implements Circumstances {
     )?.match;
   }
 
-  /** What the rules that allow it let its commands change; undefined where it runs none, or no rule speaks of it. */
+  /**
+   * The paths that the allowing rules let commands change; undefined if the call runs none, or no rule
+   * matches.
+   */
   get consent(): WriteConsent | undefined {
     if (!this.basis.hasRules || this.runs.length === 0) return undefined;
     const byCommand = this.parts.filter(({ part }) => part.run !== undefined && part.seen === undefined);
@@ -125,18 +128,21 @@ export class Evaluation implements Circumstances {
     return { ...(isBounded ? { patterns } : {}), named };
   }
 
-  /** Whether a rule that allows a part lets it change this path: what runs later only where the rule names it. */
+  /**
+   * Whether a rule that allows a part also allows changing this path: a path that runs later only if the rule
+   * names it.
+   */
   #lets({ rule: { writes }, argument }: RuleEntry, { kind, path, run }: CallPart): boolean {
     if (path === undefined || (kind !== 'write' && kind !== 'delete')) return true;
     if (argument?.field === 'path') return true;
-    // How a call says itself what it touches, a rule allows by its tool.
+    // A rule for the tool allows the effects that the call declares itself.
     if (writes === undefined) return !this.basis.later.matches(path);
     return run === undefined || writes.some((pattern) => pattern.matches(path));
   }
 
   /**
-   * Whether a simple command on its own, without the redirections of its line, touches what the line was seen to
-   * touch: then a rule that allows the command has allowed that too. `echo x > file` writes, `echo x` does not.
+   * Whether a simple command, without the redirections of its line, has an effect found in the line: then a
+   * rule that allows the command allows the effect. `echo x > file` writes, `echo x` does not.
    */
   #touches({ part: { words, run } }: EvaluatedPart, seen: Effect): boolean {
     const analysis = run?.analysis;
@@ -177,7 +183,7 @@ function quote(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The name of a list by which a tool is on it. */
+/** The tool's name on a list. */
 export function entryOf(
   list: ReadonlySet<string>,
   name: string,
@@ -185,7 +191,7 @@ export function entryOf(
 ): string | undefined {
   if (list.size === 0) return undefined;
   if (list.has(name)) return name;
-  // By index: a function that looks at `list`, or an iterator, would cost every call objects, several times.
+  // By index: a closure over `list`, or an iterator, would allocate several objects for every call.
   const names = aliases ?? NO_NAMES;
   for (let at = 0; at < names.length; at++) {
     const alias = names[at] as string;

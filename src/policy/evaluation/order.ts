@@ -10,16 +10,16 @@ interface Step {
   readonly name: string;
   /** For the documentation. */
   readonly meaning: string;
-  /** It needs neither arguments nor effects, and is asked first of all. */
+  /** It needs neither arguments nor effects, and comes first. */
   readonly byName?: true;
-  /** Undefined: the step says nothing, the next is asked. */
+  /** Undefined: the next step decides. */
   readonly answer: (evaluation: Evaluation) => PolicyAnswer | undefined;
 }
 
 /**
- * What a policy asks of a call, in this order; the first step that answers decides (D041). The code goes by
- * this table, and docs/policy.md prints it. So nothing lifts what stands above it: no rule a step before `rules: deny`,
- * no consent a refusal.
+ * The steps of a decision in order; the first step that answers decides (D041). The code uses this table, and
+ * docs/policy.md prints it. So no step can override an earlier one: no rule a step before `rules: deny`, no
+ * consent a refusal.
  */
 export const ORDER: readonly Step[] = Object.freeze([
   {
@@ -131,7 +131,7 @@ function byBlock(evaluation: Evaluation): PolicyAnswer | undefined {
   };
 }
 
-// A function of the file each: one that is made where it is used would cost every call an object.
+// Defined once, because a closure at each use would allocate an object for every call.
 function isBlocked({ analysis }: RunText): boolean {
   return analysis?.verdict === 'block';
 }
@@ -141,7 +141,7 @@ function isUnclear({ analysis }: RunText): boolean {
 }
 
 function byRule(evaluation: Evaluation, decision: RuleDecision): PolicyAnswer | undefined {
-  // The parts are found out when they are asked for: without rules that is not needed.
+  // Parts are computed on demand: without rules they are not needed.
   if (!evaluation.basis.hasRules) return undefined;
   const found = firstMatched(evaluation, decision);
   if (found?.match === undefined) return undefined;
@@ -228,7 +228,7 @@ function bySeen(evaluation: Evaluation): PolicyAnswer | undefined {
   return undefined;
 }
 
-/** The last question, so that directories are looked into only for a call that would run unasked. */
+/** The last step, so that directories are read only for a call that would run without a question. */
 function byHiddenBelow(evaluation: Evaluation): PolicyAnswer | undefined {
   const { question, runs: lines } = evaluation;
   const { hiddenBelow, expand, transaction } = question;
@@ -275,7 +275,7 @@ function firstWithoutConsent(evaluation: Evaluation): EvaluatedPart | undefined 
   });
 }
 
-/** What a rule has to speak of to be consent. */
+/** The fields that a rule needs to count as consent. */
 const CONSENTS = { call: 'path, url or args', command: 'path, command or url' };
 
 function byModePrompt(evaluation: Evaluation): PolicyAnswer | undefined {
@@ -292,7 +292,7 @@ function byModePrompt(evaluation: Evaluation): PolicyAnswer | undefined {
   );
 }
 
-/** Without rules nothing is allowed by one: then the parts need not be looked at. */
+/** Without rules, no rule can allow anything, so the parts are not needed. */
 const ALL = Symbol('all parts');
 
 function firstNotAllowed(

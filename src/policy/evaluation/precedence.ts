@@ -3,7 +3,7 @@ import type { RuleDecision } from '../rules/policy-rule.js';
 
 interface Criterion {
   readonly name: string;
-  /** For the documentation: what is more precise. */
+  /** For the documentation: which rule is more precise. */
   readonly meaning: string;
   readonly of: (entry: RuleEntry) => number;
 }
@@ -15,8 +15,8 @@ export function isStricter(a: RuleDecision, b: RuleDecision): boolean {
 }
 
 /**
- * Which of the rules that match the same part of a call speaks for it: the first line that tells two of them apart
- * decides. The code compares by this table, and docs/policy.md prints it.
+ * Selects among rules that match the same part of a call: the first line that distinguishes two rules
+ * decides. The code uses this table, and docs/policy.md prints it.
  */
 export const PRECISION: readonly Criterion[] = Object.freeze([
   {
@@ -53,7 +53,7 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
   { name: 'place', meaning: 'The rule that stands first.', of: ({ rule }) => -rule.order },
 ]);
 
-// Two rules about different arguments cannot be compared: what denies by an argument is outweighed by no other pattern.
+// Rules about different arguments are not comparable: no other pattern outweighs a denial by argument.
 function kindOfPattern({ rule, argument }: RuleEntry): number {
   const ofArguments = rule.argumentTests === undefined ? 0 : rule.rule.decision === 'allow' ? 1 : 3;
   const ofPattern = argument === undefined ? 0 : argument.pattern.isLiteral ? 2 : 1;
@@ -65,12 +65,12 @@ function circumstances({ categories, agents, modes, rule }: CompiledRule): numbe
   return given.filter((field) => field !== undefined).length;
 }
 
-/** Where an entry stands by each line of the table. */
+/** The rank of an entry in each line of the table. */
 export function precisionOf(entry: RuleEntry): readonly number[] {
   return PRECISION.map(({ of }) => of(entry));
 }
 
-/** The line of the table that tells two entries apart, and which it prefers: above 0 the first. */
+/** The line of the table that distinguishes two entries, and its preference: above 0 for the first. */
 export function comparePrecision(
   a: RuleEntry,
   b: RuleEntry,

@@ -7,8 +7,8 @@ import { ARGUMENT_FIELDS, type CompiledRule } from '../rules/compile-rule.js';
 import { precisionOf } from './precedence.js';
 
 /**
- * Finds the rules that may match a part of a call, without asking all of them: by tool, then by program, directory,
- * file name or host. Never leaves one out; what it gives is matched in full.
+ * Finds the rules that may match a part of a call without testing all of them: by tool, then by program,
+ * directory, file name or host. It never misses one; its results are matched in full.
  */
 export class RuleIndex {
   readonly #ofTool = new Map<string, Shelf>();
@@ -25,14 +25,14 @@ export class RuleIndex {
     }
   }
 
-  /** Calls `take` with each entry that may match; with one that more than one name leads to, more than once. */
+  /** Calls `take` with each entry that may match, possibly more than once. */
   find({ name, aliases }: PolicyQuestion, part: CallPart, take: (entry: RuleEntry) => void): void {
     this.#ofTool.get(name)?.find(part, take);
     if (aliases !== undefined) for (const alias of aliases) this.#ofTool.get(alias)?.find(part, take);
     this.#ofAnyTool.find(part, take);
   }
 
-  /** Every entry with a pattern of this field. */
+  /** Every entry with a pattern in this field. */
   withField(field: 'path' | 'command' | 'url'): readonly RuleEntry[] {
     return this.#byField.get(field) ?? [];
   }
@@ -52,7 +52,7 @@ export class RuleIndex {
   }
 }
 
-/** The rule once for each of its patterns; a rule with two kinds of patterns matches nothing. */
+/** One entry per pattern of the rule; a rule with two kinds of patterns matches nothing. */
 export function entriesOf(rule: CompiledRule): readonly RuleEntry[] {
   const kinds = ARGUMENT_FIELDS.filter((field) => rule.rule[field] !== undefined);
   if (kinds.length > 1) return [];
@@ -64,9 +64,9 @@ export function entriesOf(rule: CompiledRule): readonly RuleEntry[] {
 }
 
 class Shelf {
-  /** Rules without a pattern: they may match any part. */
+  /** Rules without a pattern, which may match any part. */
   readonly #plain: RuleEntry[] = [];
-  /** Rules about a text in a command. */
+  /** Rules about text in a command. */
   readonly #texts: RuleEntry[] = [];
   readonly #commands = new Drawer();
   readonly #hosts = new Drawer();
@@ -118,7 +118,7 @@ class Shelf {
 }
 
 const PATH_KINDS = ['absolute', 'relative', 'anywhere'] as const;
-/** How many parts of a path make a key. */
+/** How many parts of a path form a key. */
 const HEAD = 4;
 
 function findByHead(drawer: Drawer, form: readonly string[], take: (entry: RuleEntry) => void): void {
@@ -138,7 +138,7 @@ function pathKey({ head, name }: PathPattern): string | undefined {
     .join('');
 }
 
-/** Entries by a key, and those that have none. */
+/** Entries by key, and those without a key. */
 class Drawer {
   readonly #keyed = new Map<string, RuleEntry[]>();
   readonly #rest: RuleEntry[] = [];

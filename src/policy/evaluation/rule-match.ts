@@ -8,15 +8,18 @@ import { comparePrecision, isStricter } from './precedence.js';
 import type { RuleIndex } from './rule-index.js';
 
 export interface Circumstances {
-  /** What the rules with `args` said of this call, each asked once: a call may have a thousand parts. */
+  /**
+   * The results of rules with `args` for this call. Each is computed once, because a call may have a thousand
+   * parts.
+   */
   readonly argumentAnswers: Map<CompiledRule, string | undefined>;
   readonly question: PolicyQuestion;
   readonly mode: PolicyMode;
-  /** Whether a project's rules may allow; else they only ask and deny. */
+  /** Whether a project's rules may allow; otherwise they only ask and deny. */
   readonly projectMayAllow: boolean;
 }
 
-/** The rule that speaks for a part; undefined: none matches. */
+/** The rule for a part; undefined if none matches. */
 export function matchOf(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
   const best: Partial<Record<CompiledRule['tier'], RuleEntry>> = {};
   index.find(at.question, part, (entry) => {
@@ -28,7 +31,7 @@ export function matchOf(part: CallPart, index: RuleIndex, at: Circumstances): Ru
   let winner: RuleEntry | undefined;
   for (const tier of TIER_ORDER) {
     const entry = best[tier];
-    // A lower tier can only tighten what a higher one says.
+    // A lower tier can only tighten the decision of a higher one.
     if (entry !== undefined && (winner === undefined || isStricter(decisionOf(entry), decisionOf(winner)))) {
       winner = entry;
     }
@@ -36,10 +39,10 @@ export function matchOf(part: CallPart, index: RuleIndex, at: Circumstances): Ru
   return winner;
 }
 
-/** From the highest: what the program itself says, then the files of the machine, the person and the project. */
+/** From the highest: the program, then the files of the machine, the person and the project. */
 export const TIER_ORDER = Object.freeze(['program', 'administrator', 'user', 'project'] as const);
 
-/** Why an entry does not match a part; undefined: it matches. */
+/** Why an entry does not match a part; undefined if it does. */
 export function mismatch(entry: RuleEntry, part: CallPart, at: Circumstances): string | undefined {
   const { rule, argument } = entry;
   if (rule.tier === 'project' && rule.rule.decision === 'allow' && !at.projectMayAllow) {
@@ -50,7 +53,7 @@ export function mismatch(entry: RuleEntry, part: CallPart, at: Circumstances): s
     partMismatch(rule, part) ??
     (rule.argumentTests === undefined ? undefined : argumentsOf(rule, rule.argumentTests, at));
   if (why !== undefined || argument === undefined) return why;
-  // What writes through is real at once.
+  // The changes of a command that writes through take effect at once.
   const isContained =
     at.question.transaction === true && rule.rule.decision === 'allow' && rule.rule.write_through !== true;
   if (matchesArgument(argument, part, isContained)) return undefined;
@@ -72,15 +75,15 @@ export function formsOf({ args, parsedArgs }: PolicyQuestion): ArgumentForms {
   return parsedArgs === undefined ? [args] : [args, parsedArgs];
 }
 
-/** Whether what a rule matches is consent to it: it names the very thing, or the very arguments. */
+/** Whether a matching rule counts as consent: it names the exact thing, or the exact arguments. */
 export function isConsent({ rule, argument }: RuleEntry, { run }: CallPart): boolean {
-  // What an argument's text says of a command says nothing about the rest of the line.
+  // An argument's text in a command says nothing about the rest of the line.
   return argument !== undefined || (rule.argumentTests !== undefined && run === undefined);
 }
 
 /**
- * A rule that could speak of this part if only it could be read: a command without analysis that is no single plain
- * command, a text that is no URL. It cannot be said that it does not match.
+ * A rule that might match this part if it were readable: a command without analysis that is not a single
+ * plain command, or a text that is not a URL.
  */
 export function unreadable(part: CallPart, index: RuleIndex, at: Circumstances): RuleEntry | undefined {
   const field = unreadableField(part);

@@ -3,8 +3,8 @@ import { PathSubject } from '../matching/path-subject.js';
 import type { CompiledRule, RuleEntry } from '../rules/compile-rule.js';
 
 /**
- * Whether one entry matches whatever another matches. Says yes only where it is certain: equal patterns, no pattern,
- * or a pattern that matches what the other has literally.
+ * Whether one entry matches everything that another matches. True only if certain: equal patterns, no
+ * pattern, or a pattern that matches the other's literal text.
  */
 export function coversRule(outer: RuleEntry, inner: RuleEntry): boolean {
   return (
@@ -45,14 +45,14 @@ function coversList(outer: Iterable<string> | undefined, inner: Iterable<string>
   return inner !== undefined && [...inner].every((one) => all.has(one));
 }
 
-/** A text that stands in another is found wherever that other is. */
+/** A text contained in another is found wherever the other is. */
 function coversTexts(outer: CompiledRule, inner: CompiledRule): boolean {
   const { contains } = outer;
   if (contains === undefined) return true;
   return inner.contains?.every((text) => contains.some((part) => text.includes(part))) ?? false;
 }
 
-/** Equal conditions only; and what denies also matches where an argument is missing. */
+/** Only equal conditions; a denial also matches a missing argument. */
 function coversArguments({ rule: outer }: CompiledRule, { rule: inner }: CompiledRule): boolean {
   if (outer.args === undefined) return true;
   if (inner.decision === 'deny' && outer.decision !== 'deny') return false;

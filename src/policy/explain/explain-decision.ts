@@ -6,37 +6,37 @@ import { decisionOf, mismatch } from '../evaluation/rule-match.js';
 import type { CompiledRule, RuleEntry } from '../rules/compile-rule.js';
 import type { RuleDecision, RuleOrigin } from '../rules/policy-rule.js';
 
-/** A rule as an explanation names it. */
+/** A rule in an explanation. */
 export interface RuleReference {
   /** `rules[3]`, `user rules[0] (policy.toml:12)`. */
   readonly place: string;
   readonly decision: RuleDecision;
-  /** What it says, in words. */
+  /** Its content in words. */
   readonly label: string;
   readonly origin?: RuleOrigin;
 }
 
-/** What became of one rule. */
+/** The result of one rule. */
 export interface Candidate {
   readonly rule: RuleReference;
   /**
-   * `decided`: the answer rests on it. `spoke`: it speaks for a part, and another part or an earlier step decided.
-   * `outweighed`: it matches, and another rule speaks for the part. `no match`: it matches no part.
+   * `decided`: it decided the answer. `spoke`: it applies to a part, but another part or an earlier step
+   * decided. `outweighed`: it matches, but another rule applies to the part. `no match`: it matches no part.
    */
   readonly status: 'decided' | 'spoke' | 'outweighed' | 'no match';
-  /** In words: which part it matched, what outweighs it, what does not match. */
+  /** In words: the matched part, the rule that outweighs it, or the mismatch. */
   readonly outcome: string;
 }
 
-/** A decision with all that led to it. */
+/** A decision with its full reasoning. */
 export interface Explanation extends Omit<PolicyAnswer, 'rule'> {
-  /** The rule that decided, where one did. */
+  /** The rule that decided, if any. */
   readonly rule?: RuleReference;
-  /** Every rule, in the order they were given. */
+  /** Every rule, in the given order. */
   readonly candidates: readonly Candidate[];
 }
 
-/** Says of each rule why the answer is, or is not, its own. */
+/** Explains for each rule why it did or did not decide. */
 export function explainDecision(
   answer: PolicyAnswer,
   evaluation: Evaluation,
@@ -101,7 +101,7 @@ function bestMatch(
     .sort((a, b) => comparePrecision(b, a).difference)[0];
 }
 
-/** What does not match, of the part that comes nearest: the one where only the pattern fails. */
+/** The mismatch for the closest part: the one where only the pattern fails. */
 function whyNot(rule: CompiledRule, evaluation: Evaluation): string {
   const entries = entriesOf(rule);
   if (entries.length === 0) return 'it can match nothing';

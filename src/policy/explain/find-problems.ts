@@ -10,13 +10,13 @@ import { ARGUMENT_FIELDS, type CompiledRule, listOf } from '../rules/compile-rul
 import type { PolicyRule } from '../rules/policy-rule.js';
 import { coversRule } from './covers-rule.js';
 
-/** A tool that rules may speak of. */
+/** A tool that rules can match. */
 export interface KnownTool {
   readonly name: string;
   readonly aliases?: readonly string[];
 }
 
-/** Rules that do nothing: each in one sentence that names it and says why. */
+/** Rules without effect, each in one sentence with its name and the reason. */
 export function findProblems(
   rules: readonly CompiledRule[],
   basis: PolicyBasis,
@@ -33,7 +33,7 @@ export function findProblems(
   return [...problems, ...findShadowed(live)];
 }
 
-/** Of which kinds each field of a rule can speak. */
+/** The effect kinds that each field of a rule can match. */
 const KINDS_OF: Readonly<Record<string, readonly EffectKind[]>> = {
   path: kindsWith('path'),
   command: kindsWith('command'),
@@ -41,7 +41,7 @@ const KINDS_OF: Readonly<Record<string, readonly EffectKind[]>> = {
   url: kindsWith('url'),
 };
 
-/** Lists that say something when they are empty, or nothing about what the rule matches. */
+/** Lists that are meaningful when empty, or that do not affect matching. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set<keyof PolicyRule>(['match', 'not_match', 'writes']);
 
 function whyNever(
@@ -98,7 +98,7 @@ function findShadowed(entries: readonly RuleEntry[]): readonly string[] {
   const above = new BroaderRules(entries);
   const shadowed = new Map<CompiledRule, CompiledRule | undefined>();
   for (const entry of entries) {
-    // A rule with several patterns is shadowed when each of them is.
+    // A rule with several patterns is shadowed if each of them is.
     if (shadowed.has(entry.rule) && shadowed.get(entry.rule) === undefined) continue;
     const by = above.find(
       entry,
@@ -118,12 +118,15 @@ function speaksBefore(other: RuleEntry, entry: RuleEntry): boolean {
   return decisionOf(other) === decisionOf(entry) && TIER_ORDER.indexOf(a) < TIER_ORDER.indexOf(b);
 }
 
-/** How many patterns with wildcards are tried on how many without at most: beyond, only equal ones are compared. */
+/**
+ * The limit for comparing patterns with wildcards to patterns without: beyond it, only equal ones are
+ * compared.
+ */
 const MAX_PAIRS = 4_000_000;
 
-/** Finds the rules that may match whatever another matches, without comparing each with each. */
+/** Finds rules that may cover another rule, without comparing every pair. */
 class BroaderRules {
-  /** Without a pattern, by each tool that they name; under the empty name those that name none. */
+  /** Entries without a pattern by tool name; the empty name for those without one. */
   readonly #plain = new Map<string, RuleEntry[]>();
   readonly #bySource = new Map<string, RuleEntry[]>();
   readonly #wild: readonly RuleEntry[];
@@ -138,7 +141,7 @@ class BroaderRules {
   }
 
   find(inner: RuleEntry, isIt: (outer: RuleEntry) => boolean): RuleEntry | undefined {
-    // What covers all the tools of a rule covers the first.
+    // A rule that covers all tools of another covers the first.
     const [tool = ''] = inner.rule.toolNames ?? [];
     const { argument } = inner;
     return (

@@ -1,14 +1,14 @@
 import { parseNamePattern } from '../../patterns/name.js';
 
-/** Programs that run what lies in the workspace: build files, scripts, tests, plugins, the file that they are given. */
+/** Programs that run code of the workspace: build files, scripts, tests, plugins, a given file. */
 interface Runner {
-  /** Without a version behind: `python` is `python3.12` too. */
+  /** Without a version suffix: `python` includes `python3.12`. */
   readonly programs: readonly string[];
-  /** Only with one of these words. Left out: whatever follows. */
+  /** Only with one of these words. Left out: always. */
   readonly verbs?: readonly string[];
 }
 
-/** Those that are met most; no such list is complete. */
+/** The most common ones; no such list is complete. */
 const RUNNERS: readonly Runner[] = [
   {
     programs: ['make', 'gmake', 'ninja', 'cmake', 'ctest', 'meson', 'just', 'task', 'rake', 'scons', 'bazel'],
@@ -53,16 +53,16 @@ const RUNNERS: readonly Runner[] = [
   { programs: ['git'], verbs: ['bisect', 'filter-branch', 'difftool', 'mergetool', 'submodule'] },
 ];
 
-/** What is said of them. */
+/** The text for such commands. */
 export const RUNS_WORKSPACE_CODE = "runs the workspace's code: contained only in the sandbox";
 
-/** Whether a simple command runs the workspace's code, as far as the list knows. */
+/** Whether a simple command runs code of the workspace, as far as the list knows. */
 export function runsWorkspaceCode(words: readonly string[]): boolean {
   const [program = '', ...rest] = words;
   return !(rest.length === 1 && SAYS_ONLY.test(rest[0] ?? '')) && mayRun(program, rest);
 }
 
-/** Whether a pattern of a rule lets such a command run. */
+/** Whether a rule's pattern allows such a command. */
 export function letsWorkspaceCodeRun(pattern: string): boolean {
   const words = pattern.trim().split(/\s+/);
   const start = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
@@ -71,13 +71,13 @@ export function letsWorkspaceCodeRun(pattern: string): boolean {
   return program !== undefined && (/^\*+$/.test(program) || mayRun(program, rest));
 }
 
-/** `make --version` runs none. */
+/** `make --version` runs no code. */
 const SAYS_ONLY = /^(?:--version|--help|-[vVh])$/;
 
-/** Where programs of the machine lie; anything else that is named by its place may be of the workspace. */
+/** Directories of system programs; any other path may belong to the workspace. */
 const OF_THE_MACHINE = /^\/(?:usr|bin|sbin|opt|nix|snap)\//;
 
-/** Each word is a pattern, or plain. */
+/** Each word is a pattern or plain text. */
 function mayRun(program: string, rest: readonly string[]): boolean {
   if (program.includes('/') && !OF_THE_MACHINE.test(program)) return true;
   const name = parseNamePattern(program.slice(program.lastIndexOf('/') + 1).replace(/(?<=\w)[\d.]+$/, ''));
@@ -87,7 +87,7 @@ function mayRun(program: string, rest: readonly string[]): boolean {
   );
 }
 
-/** Options may have words of their own, so that a verb counts wherever it stands; a wildcard only in its place. */
+/** Options may take values, so a verb counts at any position, but a wildcard only in its own. */
 function mayBeOneOf(verbs: readonly string[], words: readonly string[]): boolean {
   for (const [index, word] of words.entries()) {
     const pattern = parseNamePattern(word);

@@ -1,14 +1,17 @@
-/** What a row names, and who runs it. */
+/** The files of a row, and the program that runs them. */
 export interface LaterCodeRow {
   /** For people. */
   readonly what: string;
-  /** As rules that deny read them: a name without a slash holds at any depth, a directory for all below it, in any case. */
+  /**
+   * In the form of deny rules: a name without a slash matches at any depth, a directory includes everything
+   * below it, case is ignored.
+   */
   readonly patterns: readonly string[];
 }
 
 /**
- * Files that programs run later by themselves, or as a matter of course: a change of one decides what a person, an
- * editor or a server runs next time.
+ * Files that programs run later by themselves: changing one changes what a person, an editor or a server runs
+ * next.
  */
 export const LATER_CODE: readonly LaterCodeRow[] = [
   {

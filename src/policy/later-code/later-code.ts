@@ -6,7 +6,7 @@ import { LATER_CODE } from './later-code-table.js';
 /** The patterns of the table. */
 export const LATER_CODE_PATTERNS: readonly string[] = LATER_CODE.flatMap(({ patterns }) => patterns);
 
-/** Tells the paths that are run later by themselves. Most names are in no pattern, and cost one look. */
+/** Identifies paths that run later by themselves. Most names match no pattern and cost one look-up. */
 export class LaterCode {
   readonly #patterns: readonly string[];
   #index: PatternIndex | undefined;
@@ -16,7 +16,7 @@ export class LaterCode {
     this.#patterns = patterns;
   }
 
-  /** @param path absolute and canonical, or from a root */
+  /** @param path absolute and canonical, or relative to a root */
   has(path: string, roots: readonly string[]): boolean {
     return this.#matches(
       path,
@@ -24,7 +24,7 @@ export class LaterCode {
     );
   }
 
-  /** Whether a pattern leads through this path: what a link there points to takes the place of all below it. */
+  /** Whether a pattern passes through this path: a link there redirects everything below. */
   lies(path: string, roots: readonly string[]): boolean {
     return this.has(path, roots) || this.#leadsThrough(path, roots);
   }
@@ -36,11 +36,11 @@ export class LaterCode {
     const [here, around] = [path, dirname(path)].map(
       (at) => new PathSubject({ written: at, canonical: () => at, outside: false, roots }),
     ) as [PathSubject, PathSubject];
-    // Such a pattern holds for all below the directory: only the directory itself is meant.
+    // Such a pattern matches everything below the directory, but only the directory itself is meant.
     return this.#above.some((pattern) => pattern.matches(here) && !pattern.matches(around));
   }
 
-  /** As a call or a command names it. */
+  /** As named by a call or a command. */
   matches(subject: PathSubject): boolean {
     return subject.forms('absolute', true).some((form) => this.#matches(form.join('/'), () => subject));
   }
@@ -61,7 +61,7 @@ export class LaterCode {
   }
 }
 
-/** `a/b/c` lies in `a` and `a/b`. */
+/** For `a/b/c`: `a` and `a/b`. */
 function directoriesOf(pattern: string): readonly string[] {
   const parts = pattern.split('/');
   return parts
@@ -71,11 +71,11 @@ function directoriesOf(pattern: string): readonly string[] {
 
 interface PatternIndex {
   readonly byName: ReadonlyMap<string, readonly PathPattern[]>;
-  /** Patterns in which no name stands as it is. */
+  /** Patterns without a literal name. */
   readonly others: readonly PathPattern[];
 }
 
-/** @throws Error for a pattern that cannot be read */
+/** @throws Error for an invalid pattern */
 function indexOf(patterns: readonly string[]): PatternIndex {
   const byName = new Map<string, PathPattern[]>();
   const others: PathPattern[] = [];

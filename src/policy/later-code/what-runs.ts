@@ -5,11 +5,11 @@ type Table = Readonly<Record<string, unknown>>;
 
 interface PartlyRun {
   readonly read: (text: string) => unknown;
-  /** What of it runs, or says what runs. */
+  /** The parts that run, or decide what runs. */
   readonly runs: (file: Table) => readonly unknown[];
 }
 
-/** Files of which only a part runs, by name in lower case: the rest, such as dependencies, may change. */
+/** Files of which only a part runs, by name in lower case: other parts, such as dependencies, may change. */
 const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
   'package.json': {
     read: JSON.parse,
@@ -46,12 +46,12 @@ export function runsInPart(name: string): boolean {
   return Object.hasOwn(PARTLY_RUN, name.toLowerCase());
 }
 
-/** Their names, in lower case. */
+/** The file names, in lower case. */
 export const RUN_IN_PART: readonly string[] = Object.keys(PARTLY_RUN);
 
 /**
- * Whether two versions of a file run the same, by what of them runs. Undefined is a file that is not there, of which
- * nothing runs. A version that cannot be read runs anything.
+ * Whether two versions of a file run the same code. A missing file (undefined) runs nothing. An unreadable
+ * version counts as running anything.
  */
 export function runsTheSame(
   name: string,
@@ -71,7 +71,7 @@ function partsOf({ read, runs }: PartlyRun, bytes: Uint8Array | undefined): read
   if (bytes === undefined) return [];
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   const parts = runs(tableOf(read(text), true)).map((part) => (isEmpty(part) ? undefined : part));
-  // Without what says nothing at its end: no file is the same as a file in which nothing runs.
+  // Trailing empty parts are dropped, so a missing file equals a file that runs nothing.
   return parts.slice(0, parts.findLastIndex((part) => part !== undefined) + 1);
 }
 

@@ -1,8 +1,8 @@
 import { ANY, literalText, matchesWildcard, type Piece, RUN } from '../../patterns/wildcard.js';
 
 /**
- * What one argument has to be: a text that a pattern stands for (`*`, `?`), or one pattern of a list; a number, itself or
- * within bounds; true or false.
+ * The condition for one argument: a text pattern (`*`, `?`) or a list of them; a number or a range; true or
+ * false.
  */
 export type ArgumentCondition =
   | string
@@ -11,13 +11,13 @@ export type ArgumentCondition =
   | number
   | boolean;
 
-/** What a rule says of one argument, read. */
+/** A parsed condition for one argument. */
 export interface ArgumentTest {
-  /** As it is written. */
+  /** As written. */
   readonly pointer: string;
   readonly condition: ArgumentCondition;
   readonly path: readonly string[];
-  /** Completes the sentence `the argument /repo is no …`, of what can match at all. */
+  /** Completes the sentence `the argument /repo is no …`. */
   readonly type: 'text' | 'number' | 'boolean';
   readonly matches: (value: string | number | boolean) => boolean;
 }
@@ -26,9 +26,9 @@ const MAX_LENGTH = 1024;
 const EXPECTED = 'a pattern, a list of patterns, [min, max], a number, true or false';
 
 /**
- * Reads one entry of a rule's `args`. A pattern stands for the whole text, upper and lower case told apart: `*` is any
- * characters, `?` is one, and `\` makes the one behind it plain. The bounds of a range belong to it.
- * @throws Error that says what is wrong with it.
+ * Parses one entry of a rule's `args`. A pattern matches the whole text, with case: `*` is any characters,
+ * `?` is one, and `\` quotes the next. The bounds of a range are included.
+ * @throws Error with the fault.
  */
 export function parseArgument(pointer: string, condition: unknown): ArgumentTest {
   const path = parsePointer(pointer);
@@ -62,7 +62,7 @@ function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** RFC 6901. Not the empty pointer: a rule speaks of single arguments. */
+/** RFC 6901. Not the empty pointer: a rule is about single arguments. */
 function parsePointer(pointer: string): readonly string[] {
   if (!pointer.startsWith('/')) {
     throw new Error('expected a JSON pointer to an argument, such as "/repo" or "/items/0/name"');
@@ -113,13 +113,16 @@ function readPattern(source: string): readonly Piece[] {
 
 type Decision = 'allow' | 'ask' | 'deny';
 
-/** Every form of a call's arguments that a rule is held against: as they came, and as the tool's schema made them. */
+/**
+ * All forms of a call's arguments that a rule is compared with: the original, and the output of the tool's
+ * schema.
+ */
 export type ArgumentForms = readonly unknown[];
 
 /**
- * Why the arguments of a call do not match; undefined: they do. An argument that is missing, or of another type than
- * the condition speaks of, matches a rule that denies and no other: a rule must not be passed by leaving out what it
- * asks about. Where there are two forms, a rule that allows has to match both, every other one of them.
+ * Why the arguments of a call do not match; undefined if they do. A missing argument, or one of another type,
+ * matches a rule that denies and no other, so a call cannot avoid a rule by omitting an argument. With two
+ * forms, a rule that allows must match both, any other rule either.
  */
 export function argumentMismatch(
   tests: readonly ArgumentTest[],
@@ -143,7 +146,7 @@ function mismatchIn(test: ArgumentTest, args: unknown, decision: Decision): stri
   return test.matches(value) ? undefined : `the argument ${test.pointer} does not match`;
 }
 
-/** Of the tests of a rule that denies, the first that holds because its argument is not there; in words. */
+/** For a rule that denies: the first test that matches because its argument is missing; in words. */
 export function absentArgument(tests: readonly ArgumentTest[], forms: ArgumentForms): string | undefined {
   for (const test of tests) {
     const value = valueAt(test.path, forms[0]);
@@ -160,7 +163,7 @@ function isOfType({ type }: ArgumentTest, value: unknown): value is string | num
   return typeof value === (type === 'text' ? 'string' : type);
 }
 
-/** Own members and elements only: what a prototype has is no argument. */
+/** Only own members and elements: inherited properties are not arguments. */
 function valueAt(path: readonly string[], args: unknown): unknown {
   let at = args;
   for (const key of path) {

@@ -3,16 +3,16 @@ import { literalSegment, parseSegment, type Segment } from '../../patterns/segme
 import { literalCount, literalText } from '../../patterns/wildcard.js';
 import { foldName, type PathSubject, ROOT } from './path-subject.js';
 
-/** One alternative of a path pattern, ready to be asked. */
+/** One alternative of a path pattern, compiled. */
 export interface PathPattern {
   readonly source: string;
-  /** What it is compared with: names anywhere below a root, the absolute path, the path from a root. */
+  /** What it is compared with: names anywhere below a root, the absolute path, or the path from a root. */
   readonly subject: 'anywhere' | 'absolute' | 'relative';
-  /** The parts that it begins with, as far as they are literal: what an index looks it up by. */
+  /** Its literal leading parts, for an index. */
   readonly head: readonly string[];
-  /** A pattern for one name that may stand anywhere. */
+  /** A pattern for a single name at any depth. */
   readonly name: string | undefined;
-  /** A name that every path has that it matches; undefined: none of its parts is literal. */
+  /** A name that every matching path contains; undefined if no part is literal. */
   readonly literalName: string | undefined;
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
@@ -20,11 +20,11 @@ export interface PathPattern {
 }
 
 /**
- * Reads a path pattern as the sandbox reads its deny patterns: a name without a slash holds at any depth, what begins
- * with a slash or with `**` for the absolute path, everything else from a root. What tightens ignores case, holds for
- * all below a matching directory, and sees through characters that some file systems take for the same. What allows
- * does none of that: consent is for what was named.
- * @throws Error that says what is wrong with it.
+ * Parses a path pattern with the rules of deny patterns: a name without a slash matches at any depth, a
+ * pattern with a leading slash or `**` matches the absolute path, any other starts at a root. A tightening
+ * pattern ignores case, includes everything below a matching directory, and unifies characters that some file
+ * systems treat as equal. An allowing pattern does none of that: consent covers only what it names.
+ * @throws Error with the fault.
  */
 export function parsePathPattern(source: string, tightens: boolean): PathPattern[] {
   if (isNegated(source)) throw new Error('a pattern cannot be negated; write a rule with the other decision');
@@ -59,7 +59,7 @@ function patternFor(source: string, { isAbsolute, parts: written }: Glob, tighte
 
 const ROOT_PART = literalSegment(ROOT);
 
-/** What tightens holds below, and `x/**` means x too; what allows is meant as it stands. */
+/** A tightening pattern includes everything below, and `x/**` includes x; an allowing one is literal. */
 function normalizeEnds(
   own: readonly Segment[],
   subject: PathPattern['subject'],

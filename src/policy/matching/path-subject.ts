@@ -1,12 +1,12 @@
 import { posix, sep } from 'node:path';
 
-/** What is known of a path that a call touches. */
+/** The known facts about a path of a call. */
 export interface PathFacts {
-  /** As the call or the command wrote it. */
+  /** As the call or command wrote it. */
   readonly written: string;
-  /** Canonical and absolute; undefined: not known. Asked for when the first rule about paths is compared with it. */
+  /** Canonical and absolute; undefined if unknown. Computed when the first path rule needs it. */
   readonly canonical: () => string | undefined;
-  /** Where that is not known: it lies outside the roots, or may. */
+  /** If the canonical path is unknown: it lies, or may lie, outside the roots. */
   readonly outside: boolean;
   readonly roots: readonly string[];
 }
@@ -14,7 +14,7 @@ export interface PathFacts {
 type Form = readonly string[];
 type Kind = 'anywhere' | 'absolute' | 'relative';
 
-/** A path in the forms that patterns are compared with, each made when the first pattern asks for it. */
+/** A path in the forms that patterns need, each computed on first use. */
 export class PathSubject {
   readonly #facts: PathFacts;
   #canonical: { readonly path: string | undefined } | undefined;
@@ -29,8 +29,8 @@ export class PathSubject {
   }
 
   /**
-   * @param tightens for a rule that asks or denies: every name the path goes by, folded. Else the real one alone, and
-   *   none where it is not known for certain.
+   * @param tightens for a rule that asks or denies: every name of the path, folded. Otherwise only the real
+   * one, or none if it is not certain.
    */
   forms(kind: Kind, tightens: boolean): readonly Form[] {
     const key = tightens ? `${kind}!` : kind;
@@ -57,7 +57,7 @@ export class PathSubject {
     return names;
   }
 
-  /** The name, or what is left of it below each root; each path once, as most names come to the same. */
+  /** Adds the name, or its remainder below each root; each path once, because most are equal. */
   #addPaths(name: string, kind: Kind, paths: string[]): void {
     const add = (path: string): void => {
       if (!paths.includes(path)) paths.push(path);
@@ -86,7 +86,7 @@ function distinct(forms: readonly Form[]): readonly Form[] {
   return [...new Map(forms.map((form) => [form.join('/'), form])).values()];
 }
 
-/** Makes one of the names that some file systems take for the same: case, a long s, an invisible character. */
+/** Unifies names that some file systems treat as equal: case, a long s, an invisible character. */
 export function foldName(name: string): string {
   if (!/[^\0-\x7f]/.test(name)) return name.toLowerCase();
   const folded = name
@@ -94,16 +94,16 @@ export function foldName(name: string): string {
     .replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
     .toLowerCase()
     .normalize('NFC');
-  // A sign such as U+2100 would come apart into two names.
+  // A sign such as U+2100 would decompose into two names.
   return folded.includes('/') ? name.normalize('NFC').toLowerCase() : folded;
 }
 
-/** Begins every absolute path, so that `/etc` is never found in a path from a root. */
+/** The first name of every absolute path, so `/etc` is never found inside a relative path. */
 export const ROOT = '/';
 
 function spellings(path: string, tightens: boolean): readonly Form[] {
   const isPlain = !/[^\0-\x7f]/.test(path);
-  // What is ASCII folds as a whole.
+  // ASCII text can be folded as a whole.
   const parts = (isPlain && tightens ? path.toLowerCase() : path)
     .split('/')
     .filter((part) => part !== '' && part !== '.');
@@ -114,7 +114,7 @@ function spellings(path: string, tightens: boolean): readonly Form[] {
   return [folded, parts.map((part) => part.normalize('NFC').toLowerCase())];
 }
 
-/** A path that is text as it stands: nothing that a shell would expand, no step up, no NUL. */
+/** Whether a path is literal: no shell expansion, no step up, no NUL. */
 export function isCertain(path: string): boolean {
   return !/[\0*?[\]{}$`~]/.test(path) && !/(?:^|[\\/])\.\.(?:[\\/]|$)/.test(path);
 }

@@ -12,41 +12,39 @@ import { coveredWords } from './known-options.js';
 /** One command line of a call. */
 export interface RunText {
   readonly text: string;
-  /** The shell that reads it; `sh` may be any, and the strictest reading counts. */
+  /** The shell that reads it; `sh` may be any shell, and the strictest reading counts. */
   readonly shell: 'sh' | 'bash';
   readonly analysis: CommandAnalysis | undefined;
-  /** Canonical: where it starts; undefined: where the call does. */
+  /** The canonical directory where it starts; undefined: the call's directory. */
   readonly from: string | undefined;
-  /** The same as the call wrote it. */
+  /** The same as written in the call. */
   readonly cwd: string | undefined;
 }
 
-/** What a call consists of, as rules see it: each part is evaluated on its own. */
+/** One part of a call for rules: each part is evaluated separately. */
 export interface CallPart {
-  /** Undefined: the call as a whole, which touches nothing that is known. */
+  /** Undefined: the call as a whole, with no known effects. */
   readonly kind: EffectKind | undefined;
   readonly sideEffecting: boolean;
   /** For people: `write src/a.ts`. */
   readonly shown: string;
   readonly path?: PathSubject;
   readonly url?: HostSubject;
-  /** A simple command; `words` undefined: it could not be told. */
+  /** A simple command; undefined if it could not be determined. */
   readonly words?: readonly string[] | undefined;
-  /** The same, as a rule that allows is held against them where nothing keeps their changes apart. */
+  /** The same words as an allowing rule must match them without a transaction. */
   readonly covered?: () => readonly CommandWord[];
-  /** What stands before it that a rule has to spell. */
+  /** The settings before the command that a rule must spell. */
   readonly settings?: readonly string[];
-  /** The command line that it belongs to. */
+  /** The command line that contains it. */
   readonly run?: RunText;
-  /** Something that the command line touches, as the analysis saw it. */
+  /** An effect that the analysis found in the command line. */
   readonly seen?: Effect;
-  /** The same of one file that a wildcard of it stands for. */
+  /** The same for one file that a wildcard matches. */
   readonly named?: PathEffect;
 }
 
-/**
- * The parts of a call: its effects; of a `run`, each simple command and each effect that the analysis finds in it.
- */
+/** The parts of a call: its effects; for a `run`, each simple command and each effect found in it. */
 export function partsOf(question: PolicyQuestion, analyze: AnalyzeCommand | undefined): readonly CallPart[] {
   const parts = (question.effects ?? toldByArguments(question)).flatMap((effect, index) =>
     partsOfEffect(effect, question, index, analyze),
@@ -56,7 +54,7 @@ export function partsOf(question: PolicyQuestion, analyze: AnalyzeCommand | unde
       { kind: undefined, sideEffecting: question.sideEffecting, shown: `the call of ${question.name}` },
     ];
   }
-  // What the question says of the whole call counts: an effect that contradicts it changes neither.
+  // The question's trait of the whole call counts, even if an effect contradicts it.
   if (!question.sideEffecting) return parts.map((part) => ({ ...part, sideEffecting: false }));
   return parts.some((part) => part.sideEffecting)
     ? parts
@@ -82,12 +80,12 @@ function partsOfRun(
   from: string | undefined,
   analyze: AnalyzeCommand | undefined,
 ): readonly CallPart[] {
-  // A program without types may leave the shell out.
+  // An untyped program may omit the shell.
   const shell = declared === 'bash' ? 'bash' : 'sh';
   const analysis = analyze?.(text, shell);
   const run: RunText = { text, shell, analysis, from, cwd };
   const found = analysis === undefined ? [plainWords(text)] : analysis.commands;
-  // A text without any command (an assignment, a redirection) is a part all the same.
+  // A text without a command (an assignment, a redirection) is a part too.
   const settings = settingsOf(run, question);
   const namesOf = (pattern: string) => question.expand?.(pattern, from);
   const partOf = (words: Words, at: number, own: readonly string[] = []): CallPart => ({
@@ -121,7 +119,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** What a command is seen to touch: where a wildcard stands for files that are there, each of them. */
+/** The effects found in a command; a wildcard is replaced by each existing file. */
 function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): readonly CallPart[] {
   if (!('path' in seen)) return [{ ...plainPart(seen), run, seen }];
   const partAt = (effect: PathEffect): CallPart => ({
@@ -134,7 +132,7 @@ function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): read
   return names.map((path) => ({ ...partAt({ ...seen, path }), named: { ...seen, path } }));
 }
 
-/** Settings as rules have to spell them: where a root is the directory, that says nothing. */
+/** The settings that rules must spell; a root as the directory needs none. */
 function settingsOf(
   { analysis, from, cwd }: RunText,
   { roots = [] }: PolicyQuestion,
@@ -154,7 +152,7 @@ function settingsOf(
     .filter(({ texts }) => texts.length > 0);
 }
 
-/** Where a path lies that a command names. */
+/** The place of a path in a command. */
 function located(path: string, { locate }: PolicyQuestion, from: string | undefined): Place {
   if (locate === undefined) return UNLOCATED;
   return { canonical: () => (isCertain(path) ? locate(path, from) : undefined), outside: true };
@@ -183,8 +181,8 @@ function plainPart(effect: Effect): CallPart {
 }
 
 /**
- * For those who ask without effects: what the usual names of arguments tell. Which shell reads the command they do not
- * tell, so that the strictest reading counts.
+ * For questions without effects: derives them from the usual argument names. The shell is unknown, so the
+ * strictest reading counts.
  */
 function toldByArguments({ args, sideEffecting }: PolicyQuestion): readonly Effect[] {
   if (args === undefined) return [];
@@ -208,8 +206,8 @@ function brief(text: string): string {
 }
 
 /**
- * The words of a command that needs no shell to be understood: one simple command of plain words. Undefined: it holds
- * something that a shell reads (quotes, variables, patterns, separators, an assignment before the command).
+ * The words of one simple command without shell syntax. Undefined if it contains quotes, variables, patterns,
+ * separators, or an assignment before the command.
  */
 function plainWords(text: string): readonly string[] | undefined {
   if (text.length > MAX_LENGTH || !/^[\w./:@%+,=\- ]*$/.test(text)) return undefined;
@@ -222,7 +220,7 @@ function plainWords(text: string): readonly string[] | undefined {
 
 const MAX_LENGTH = 65_536;
 
-/** What a shell takes for its own grammar where a command may begin, and programs that run what their words say. */
+/** Words of the shell's grammar at the start of a command, and programs that run their arguments. */
 const KEYWORDS = new Set(
   [
     'case coproc do done elif else esac fi for function if in select then time until while . source',

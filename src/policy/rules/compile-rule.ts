@@ -10,42 +10,42 @@ import type { CallPart } from './call-part.js';
 import { show } from './normalize-rule.js';
 import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
-/** What a rule says of the arguments: one pattern of its list. */
+/** One pattern in a rule's list. */
 export type ArgumentPattern =
   | { readonly field: 'path'; readonly pattern: PathPattern }
   | { readonly field: 'command'; readonly pattern: CommandPattern }
   | { readonly field: 'url'; readonly pattern: HostPattern };
 
-/** A rule that has been read. */
+/** A parsed rule. */
 export interface CompiledRule {
   readonly rule: PolicyRule;
-  /** How messages name it: `rules[3]`, `user rules[3] (policy.toml:12)`. */
+  /** Its name in messages: `rules[3]`, `user rules[3] (policy.toml:12)`. */
   readonly place: string;
-  /** The same with what it says: `deny command "rm *" (rules[3])`. */
+  /** The same with its content: `deny command "rm *" (rules[3])`. */
   readonly label: string;
   readonly tier: RuleTier | 'program';
-  /** In the order that they were given, over all tiers. */
+  /** Its position over all tiers. */
   readonly order: number;
   readonly tools: readonly NamePattern[] | undefined;
-  /** The names that its `tool` lists, where none of them is a pattern. */
+  /** The names in its `tool`, if none of them is a pattern. */
   readonly toolNames: ReadonlySet<string> | undefined;
   readonly effects: ReadonlySet<EffectKind> | undefined;
   readonly contains: readonly string[] | undefined;
-  /** What it says of single arguments (`args`). */
+  /** Its conditions for single arguments (`args`). */
   readonly argumentTests: readonly ArgumentTest[] | undefined;
   readonly categories: readonly string[] | undefined;
   readonly agents: readonly NamePattern[] | undefined;
   readonly modes: readonly PolicyMode[] | undefined;
   readonly arguments: readonly ArgumentPattern[];
-  /** What commands that it allows may change; undefined: what is not run later by itself. */
+  /** The paths that its commands may change; undefined: every path that does not run later by itself. */
   readonly writes: readonly PathPattern[] | undefined;
-  /** It speaks of arguments: `path`, `command`, `url` or `contains`. */
+  /** It has conditions on arguments: `path`, `command`, `url` or `contains`. */
   readonly hasArguments: boolean;
 }
 
 export const ARGUMENT_FIELDS = ['path', 'command', 'url'] as const;
 
-/** @throws ToolError `config_invalid` for a pattern that cannot be read. */
+/** @throws ToolError `config_invalid` for an invalid pattern. */
 export function compileRule(rule: PolicyRule, place: string, order: number): CompiledRule {
   const tightens = rule.decision !== 'allow';
   const tools = names(rule.tool);
@@ -84,7 +84,7 @@ function readWrites(writes: string | readonly string[], place: string): readonly
   return readPatterns(writes, `${place}.writes`, (source) => parsePathPattern(source, false));
 }
 
-/** @throws ToolError `config_invalid` that names the pattern */
+/** @throws ToolError `config_invalid` with the pattern */
 function readPatterns<T>(
   sources: string | readonly string[],
   place: string,
@@ -128,7 +128,7 @@ export function listOf<T extends string>(value: T | readonly T[]): readonly T[] 
   return typeof value === 'string' ? [value] : value;
 }
 
-/** The rule in words: its decision and what it asks for. */
+/** The rule in words: its decision and its conditions. */
 function describe(rule: PolicyRule): string {
   const { decision, match: _match, not_match: _not, origin: _origin, reason: _reason, ...conditions } = rule;
   const said = Object.entries(conditions).map(([field, value]) => `${field} ${shorten(value)}`);
@@ -142,7 +142,7 @@ function shorten(value: unknown): string {
   return `${value.slice(0, 3).map(show).join(' or ')}${more}`;
 }
 
-/** What of a rule does not hold for the call as a whole; undefined: everything does. */
+/** The condition that fails for the call as a whole; undefined if all hold. */
 export function callMismatch(
   rule: CompiledRule,
   question: PolicyQuestion,
@@ -172,7 +172,7 @@ export function callMismatch(
   return undefined;
 }
 
-/** What of a rule's fields about parts, but its patterns, does not hold for this part. */
+/** The condition about parts, other than patterns, that fails for this part. */
 export function partMismatch(rule: CompiledRule, part: CallPart): string | undefined {
   const { effects, contains } = rule;
   if (effects !== undefined && (part.kind === undefined || !effects.has(part.kind))) {
@@ -186,7 +186,7 @@ export function partMismatch(rule: CompiledRule, part: CallPart): string | undef
     : 'the command does not contain the text';
 }
 
-/** @param isContained what the call's commands change is compared with what was allowed, so that a star is any words */
+/** @param isContained the call's commands run in a transaction, so a star matches any words */
 export function matchesArgument(
   { field, pattern }: ArgumentPattern,
   part: CallPart,
@@ -203,10 +203,10 @@ export function matchesArgument(
   }
 }
 
-/** A rule with one of its patterns: what is looked up, matched and compared. */
+/** A rule with one of its patterns, for look-up, matching and comparison. */
 export interface RuleEntry {
   readonly rule: CompiledRule;
   readonly argument: ArgumentPattern | undefined;
-  /** By each line of the table of precision. */
+  /** Its rank in each line of the table of precision. */
   readonly precision: readonly number[];
 }
