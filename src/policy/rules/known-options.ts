@@ -2,9 +2,9 @@ import type { CommandWord } from '../../patterns/command.js';
 import type { CommandFound } from '../shell/analysis.js';
 
 /**
- * The words of a command, as a rule that allows is held against them where nothing keeps the command's changes apart: a
- * star stands for operands, and for the options below. Every other option has to be spelled, as an assignment has, and a
- * word that may come to an option.
+ * The words of a command as an allowing rule must match them without a transaction: a star matches operands,
+ * and the options below. Every other option, every assignment, and any word that may become an option must be
+ * spelled.
  */
 export function coveredWords(
   words: readonly string[],
@@ -36,7 +36,7 @@ export function coveredWords(
       return { text, names: [text, `${text}/..`], reach: coversText(text, at) ? 'any' : 'spelled' };
     const found = mark === undefined ? undefined : namesOf(mark.pattern);
     const names = found === undefined || found.length === 0 ? [text] : found;
-    // A file may be called as an option is.
+    // A file may have the name of an option.
     const mayBeOption = mark !== undefined && found === undefined && /^[*?[]/.test(text);
     if (mayBeOption) return { text, names, reach: onlyReads ? 'any' : 'exact' };
     const isCovered = names.every((one) => coversText(baseOf(one, mark), at)) && !isOutput(words, at);
@@ -49,7 +49,7 @@ function isOutput(words: readonly string[], at: number): boolean {
   return /^(?:uniq|xxd)$/.test(words[0] ?? '') && words.slice(1, at).some((word) => !word.startsWith('-'));
 }
 
-/** What a pattern matches is found by its path; the word may begin with any part of that. */
+/** A wildcard match is found by its path; the word may start with any part of it. */
 function baseOf(name: string, mark: unknown): string {
   if (mark === undefined) return name;
   return name.split('/').find((part) => part.startsWith('-')) ?? name;
@@ -79,7 +79,7 @@ function optionsOf(name: string): Test | undefined {
   return test;
 }
 
-/** Programs none of whose options writes or runs anything: for them even a word that is not known is harmless. */
+/** Programs without any option that writes or runs something: even an unknown word is harmless. */
 const READ_ONLY: ReadonlySet<string> = new Set(
   'ls cat head tail wc grep egrep fgrep cut tr nl tac echo true false : test [ basename dirname pwd whoami uname seq sleep stat'.split(
     ' ',
@@ -87,9 +87,9 @@ const READ_ONLY: ReadonlySet<string> = new Set(
 );
 
 /**
- * Options that only change what an everyday program reads or prints. First the letters (`#`: a number, as in `-20`),
- * then those that take a value, `+`: words such as `+%F`), then those that take a value, then words as they are written; a `-` where there are none. A list of what is known to
- * be harmless: what it leaves out is asked about.
+ * Options that only change what a common program reads or prints. First the letters (`#`: a number, as in
+ * `-20`; `+`: words such as `+%F`), then letters with a value, then long options with a value, then other
+ * words; a `-` if there are none. This lists only known harmless options: any other is asked about.
  */
 const HARMLESS: Readonly<Record<string, string>> = {
   ls: 'aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 wTI --all --almost-all --author --classify --color --directory --group-directories-first --full-time --human-readable --inode --reverse --recursive --size --sort --time --time-style',

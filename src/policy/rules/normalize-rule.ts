@@ -7,15 +7,15 @@ import { RULE_FIELDS } from './rule-fields.js';
 export const TIERS: readonly RuleTier[] = Object.freeze(['administrator', 'user', 'project']);
 
 /**
- * One rule, checked and frozen; what it holds is a copy. Patterns are read by `createPolicy`.
- * @param place how messages name it: `rules[3]`.
- * @throws ToolError `config_invalid` that names the place, the field, the value and the remedy.
+ * Checks, copies and freezes a rule. `createPolicy` parses its patterns.
+ * @param place its name in messages: `rules[3]`.
+ * @throws ToolError `config_invalid` with the place, the field, the value and the remedy.
  */
 export function normalizeRule(value: unknown, place = 'rule'): PolicyRule {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(place, `is ${show(value)}: expected a rule such as { decision: "ask", effect: "write" }.`);
   }
-  // Own properties, each read once: neither a prototype nor a getter can say something else later.
+  // Own properties, each read once, so that neither a prototype nor a getter can change them later.
   const given = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== undefined));
   for (const name of given.keys()) refuseUnknown(place, name);
   if (!given.has('decision')) throw invalid(place, 'has no decision: write "allow", "ask" or "deny".');
@@ -82,7 +82,7 @@ function normalizeArguments(place: string, value: unknown): unknown {
 
 const EXAMPLE_FIELDS = ['tool', 'effect', 'command', 'path', 'url', 'args', 'agent'];
 
-/** Only examples are objects: theirs are checked, so that a slip does not make an example hold for nothing. */
+/** Examples are objects and are checked, so that a misspelled field does not make an example meaningless. */
 function copyExample(place: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   for (const [name, field] of Object.entries(value)) {
@@ -118,7 +118,7 @@ function normalizeOrigin(place: string, value: unknown): RuleOrigin {
   });
 }
 
-/** A value in a message: short, and without line ends. */
+/** A short value for messages, without line ends. */
 export function show(value: unknown): string {
   let text: string;
   try {

@@ -5,7 +5,7 @@ import { parsePathPattern } from '../matching/path-pattern.js';
 import { normalizeRule, show, TIERS } from './normalize-rule.js';
 import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
-/** A configured list replaces the default; a name may be any of a tool's names. */
+/** A configured list replaces the default; an entry may be any name of a tool. */
 export interface PolicyOptions {
   /** Default true. False: every call is answered `policy_disabled`. */
   readonly enabled?: boolean;
@@ -13,17 +13,19 @@ export interface PolicyOptions {
   readonly mode?: PolicyMode;
   /** Default `['read_file']`. */
   readonly allowlist?: readonly string[];
-  /** Default `['run_command']`. Holds in every mode, and against the allowlist. */
+  /** Default `['run_command']`. Applies in every mode, and overrides the allowlist. */
   readonly denylist?: readonly string[];
-  /** Default true. In mode `prompt`: whether calls with side effects are asked about. */
+  /** Default true. In mode `prompt`: whether calls with side effects need approval. */
   readonly promptSideEffects?: boolean;
-  /** The program's own rules. One with an `origin` belongs to that tier. */
+  /** The program's own rules. A rule with an `origin` belongs to that tier. */
   readonly rules?: readonly PolicyRule[];
-  /** Rules of files: a lower tier can only tighten what a higher one says (administrator, user, project). */
+  /** Rules from files: a lower tier can only tighten a higher one (administrator, user, project). */
   readonly tiers?: Partial<Readonly<Record<RuleTier, readonly PolicyRule[]>>>;
-  /** What commands change only after a question, as path patterns. Left out: the table of docs/deeds.md. */
+  /**
+   * Path patterns of files that commands change only after a question. Default: the table in docs/deeds.md.
+   */
   readonly laterCode?: readonly string[];
-  /** Default false: rules of the project that allow count for nothing, until the person trusts the project. */
+  /** Default false: allowing rules of the project have no effect until the person trusts the project. */
   readonly projectMayAllow?: boolean;
 }
 
@@ -43,10 +45,10 @@ const DEFAULTS: Required<PolicyOptions> = {
 
 const MODES: readonly PolicyMode[] = ['auto', 'prompt', 'deny'];
 
-/** What a tool can be called. An entry that no tool can answer to is a slip, and would guard nothing. */
+/** Possible tool names. An impossible entry is a mistake, and would guard nothing. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** @throws ToolError `config_invalid` naming the option, the value and the remedy. */
+/** @throws ToolError `config_invalid` with the option, the value and the remedy. */
 export function normalizePolicyOptions(options: unknown): NormalizedPolicyOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(`Cannot create a policy from ${show(options)}: expected an object of options.`);

@@ -3,23 +3,23 @@ import type { JsonObject } from '../../contract/json.js';
 import type { ToolCategory } from '../../contract/tool.js';
 import type { ArgumentCondition } from '../matching/argument-pattern.js';
 
-/** `auto` runs unasked, `prompt` asks about side effects, `deny` runs only what is on the allowlist. */
+/** `auto` never asks, `prompt` asks about side effects, `deny` runs only tools on the allowlist. */
 export type PolicyMode = 'auto' | 'prompt' | 'deny';
 
 export type RuleDecision = 'allow' | 'ask' | 'deny';
 
-/** Who wrote a rule; a lower tier can only tighten what a higher one says. A program's own rules have none. */
+/** The author of a rule; a lower tier can only tighten a higher one. A program's own rules have none. */
 export type RuleTier = 'administrator' | 'user' | 'project';
 
 export interface RuleOrigin {
   readonly tier: RuleTier;
   readonly file?: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line?: number;
 }
 
 /**
- * A call that a rule is tried on. A text stands for what the rule speaks of: a command line, a path, a URL, else a
+ * A call to test a rule with. A text is an example of the rule's subject: a command line, a path, a URL, or a
  * tool's name.
  */
 export type RuleExample =
@@ -35,48 +35,48 @@ export type RuleExample =
     };
 
 /**
- * All fields that are given have to hold; of a list, one item has to. Fields about what a call touches (`effect`,
- * `path`, `command`, `contains`, `url`) are held against each part of the call on its own.
+ * All given fields must match; in a list, one item. Fields about effects (`effect`, `path`, `command`,
+ * `contains`, `url`) are compared with each part of the call separately.
  */
 export interface PolicyRule {
   readonly decision: RuleDecision;
-  /** Names or patterns (`mcp_*`); a rule about one name of a tool holds for all of them. */
+  /** Names or patterns (`mcp_*`). A rule for one name of a tool applies to all of them. */
   readonly tool?: string | readonly string[];
   readonly effect?: EffectKind | readonly EffectKind[];
-  /** Globs over the canonical path, and over the path from a root. */
+  /** Globs for the canonical path, and for the path from a root. */
   readonly path?: string | readonly string[];
-  /** Patterns over the words of a simple command: `git status *`. */
+  /** Patterns for the words of a simple command: `git status *`. */
   readonly command?: string | readonly string[];
-  /** Literal texts anywhere in a command's text. Not for rules that allow. */
+  /** Literal text anywhere in a command. Not for allowing rules. */
   readonly contains?: string | readonly string[];
   /** Host patterns: `*.example.com`, `https://localhost:3000`. */
   readonly url?: string | readonly string[];
   /**
-   * By JSON pointer (RFC 6901): `{ "/repo": "sandbox-*" }`. All of them have to hold. An argument that is missing, or of
-   * another type, matches a rule that denies and no other.
+   * By JSON pointer (RFC 6901): `{ "/repo": "sandbox-*" }`. All must match. A missing argument, or one of
+   * another type, matches only rules that deny.
    */
   readonly args?: Readonly<Record<string, ArgumentCondition>>;
   readonly category?: ToolCategory | readonly ToolCategory[];
   readonly side_effecting?: boolean;
   readonly idempotent?: boolean;
-  /** Names or patterns of sub-agents; `main` is the conversation itself. */
+  /** Names or patterns of sub-agents; `main` is the main conversation. */
   readonly agent?: string | readonly string[];
-  /** The rule holds only while the policy is in this mode. */
+  /** The rule applies only in this mode of the policy. */
   readonly mode?: PolicyMode | readonly PolicyMode[];
   /**
-   * Only of a rule that allows. A command runs without a transaction where every part of its call is allowed by such a
-   * rule: what it changes is real at once, as in a background shell.
+   * Only for allowing rules. A command runs without a transaction if such a rule allows every part of its
+   * call: its changes take effect at once, as in a background shell.
    */
   readonly write_through?: boolean;
   /**
-   * Only of a rule that allows: what a command that it allows may change, as path patterns. Left out: every path of the
-   * roots that is not run later by itself; `[]`: nothing. In a transaction the rest is asked about when the command has
-   * ended.
+   * Only for allowing rules: path patterns that the allowed command may change. Default: every path of the
+   * roots that does not run later by itself; `[]`: nothing. In a transaction, other changes are asked about
+   * when the command has ended.
    */
   readonly writes?: string | readonly string[];
-  /** Told with a refusal or a question, for people and models: what to do instead. */
+  /** Shown with a refusal or question, for people and models: the alternative. */
   readonly reason?: string;
-  /** What the rule has to match, and must not: checked when the policy is made. */
+  /** Examples that the rule must match, or must not: tested when the policy is created. */
   readonly match?: RuleExample | readonly RuleExample[];
   readonly not_match?: RuleExample | readonly RuleExample[];
   readonly origin?: RuleOrigin;

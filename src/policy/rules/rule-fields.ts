@@ -5,12 +5,12 @@ import type { PolicyRule } from './policy-rule.js';
 interface RuleField {
   /** Completes the sentence `… must be …`. */
   readonly expected: string;
-  /** For the documentation: what has to hold. */
+  /** For the documentation: the condition. */
   readonly meaning: string;
-  /** Whether one value is accepted; where lists are, each of their items. */
+  /** Whether one value is valid; in a list, each item. */
   readonly accepts: (value: unknown) => boolean;
   readonly takesList?: true;
-  /** Of one value, for editors of configuration files. */
+  /** The schema of one value, for editors of configuration files. */
   readonly schema: JsonSchema;
 }
 
@@ -33,7 +33,7 @@ const TEXT: JsonSchema = { type: 'string', minLength: 1 };
 const FLAG: JsonSchema = { type: 'boolean' };
 const EXAMPLE: JsonSchema = { type: ['string', 'object'] };
 
-/** Every field of a rule, once: the check, its messages and the documentation read this table. */
+/** Every field of a rule: the check, its messages and the documentation use this table. */
 export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object.freeze({
   decision: {
     schema: { enum: ['allow', 'ask', 'deny'] },
@@ -182,7 +182,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
   },
 });
 
-/** A rule as a JSON Schema: for editors, and for a configuration's own schema. `origin` is not for files. */
+/** A rule as a JSON Schema, for editors and for the configuration's schema. `origin` is not for files. */
 export function ruleSchema(): JsonSchema {
   const fields = Object.entries(RULE_FIELDS).filter(([name]) => name !== 'origin');
   const properties = fields.map(([name, { schema, takesList, meaning }]): [string, JsonSchema] => {
