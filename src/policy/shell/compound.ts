@@ -10,17 +10,7 @@ import {
   type Word,
 } from './parse/parse-shell.js';
 import { setVariable } from './words/call.js';
-import {
-  COMPUTED,
-  Field,
-  joinStreams,
-  NOTHING,
-  PIPED,
-  type Stream,
-  textValue,
-  UNKNOWN,
-  type Value,
-} from './words/field.js';
+import { Field, joinStreams, NOTHING, PIPED, type Stream, UNKNOWN, type Value } from './words/field.js';
 import type { Scope } from './words/scope.js';
 
 /** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
@@ -48,7 +38,7 @@ export function runPipeline(shell: Interpreter, node: Piped, scope: Scope, input
   let flow = input;
   let own = scope;
   for (const command of node.commands) {
-    own = scope.fork();
+    own = scope.copy();
     flow = shell.runCommand(command, own, flow === UNKNOWN && command !== first ? PIPED : flow);
   }
   // Each part is a subshell; the last one may not be (`lastpipe`, other shells).
@@ -145,8 +135,6 @@ export function runEach(shell: Interpreter, node: Loop, scope: Scope, input: Str
 const MAX_ROUNDS = 12;
 
 function itemValue(field: Field): Value {
-  if (field.exact !== undefined) return textValue(field.exact, field.isAssumed);
-  if (field.isComputed) return COMPUTED;
-  const isPattern = field.pieces.every((piece) => piece.kind !== 'unknown');
-  return isPattern ? { kind: 'text', text: field.known, assumed: true, pattern: true } : UNKNOWN;
+  if (!field.hasPattern || field.pieces.some(({ kind }) => kind === 'unknown')) return field.value;
+  return { kind: 'text', text: field.known, assumed: true, pattern: true };
 }

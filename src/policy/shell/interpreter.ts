@@ -12,7 +12,7 @@ import { parseShell } from './parse/parse-shell.js';
 import { findProgram, goesByDirectory } from './programs/table.js';
 import { redirect, runCommandWords, runSimple } from './simple-command.js';
 import { type Shell, setVariable } from './words/call.js';
-import { exactTexts, type Field, joinStreams, NOTHING, type Stream, UNKNOWN } from './words/field.js';
+import { type Field, joinStreams, NOTHING, type Stream, UNKNOWN } from './words/field.js';
 import { Findings } from './words/findings.js';
 import type { Scope } from './words/scope.js';
 
@@ -27,6 +27,8 @@ export class Interpreter implements Shell {
   readonly expander: Expander;
   #depth = 0;
   #isTrial = false;
+  /** Those that are being walked. */
+  readonly #functions = new Set<FunctionNode>();
 
   constructor(
     readonly findings: Findings,
@@ -72,8 +74,7 @@ export class Interpreter implements Shell {
   record(place: object, words: readonly Field[], scope: Scope, settings: readonly string[] = []): void {
     const path = words[0]?.shown ?? '';
     const isOwn = scope.functions.has(path);
-    const places = [...new Set([scope.directory, ...scope.elsewhere])].map((one) => `PWD=${one ?? '?'}`);
-    const all = isOwn || !goesByDirectory(path) ? settings : [...places, ...settings];
+    const all = isOwn || !goesByDirectory(path) ? settings : [`PWD=${scope.directory ?? '?'}`, ...settings];
     this.findings.record(place, words, all, scope.directory);
   }
 
@@ -81,24 +82,20 @@ export class Interpreter implements Shell {
     return this.#statements(list.commands, scope, input);
   }
 
-  /** A function that is called: its body with these arguments. One that reaches itself ends there. */
-  callFunction(node: FunctionNode, args: readonly Field[], scope: Scope, input: Stream): Stream {
-    const name = node.name.value;
-    const forks = scope.calls.get(node);
-    if (forks !== undefined) {
-      if (scope.forks > forks) this.findings.ask(`The function ${name} starts itself in other processes.`);
+  /** A function that is defined or called: its body. */
+  walkFunction(node: FunctionNode, scope: Scope, input: Stream, args: readonly Field[] = []): Stream {
+    if (this.#functions.has(node)) {
+      this.findings.ask(`The function ${node.name.value} starts itself.`);
       return UNKNOWN;
     }
-    const inner = this.#enter(node, scope, exactTexts(args));
-    const output = this.#deeper(() => this.#block(node.body, inner, input));
-    for (const [variable, value] of inner.variables) scope.variables.set(variable, value);
-    for (const [other, body] of inner.functions) scope.functions.set(other, body);
-    scope.directory = inner.directory;
+    this.#functions.add(node);
+    const before = scope.copy();
+    scope.setArguments(args);
+    const output = this.#deeper(() => this.#block(node.body, scope, input));
+    this.#functions.delete(node);
+    // Whether it was defined when it is called, and how far it runs, is not known.
+    scope.mergeFrom([before, scope]);
     return output;
-  }
-
-  #enter(node: FunctionNode, scope: Scope, positional: readonly string[] | undefined): Scope {
-    return scope.copy({ positional, calls: new Map(scope.calls).set(node, scope.forks) });
   }
 
   #deeper(run: () => Stream): Stream {
@@ -115,7 +112,7 @@ export class Interpreter implements Shell {
     for (const { command, background } of statements) {
       this.step();
       // What runs in the background has a state of its own.
-      const own = background === true ? scope.fork() : scope;
+      const own = background === true ? scope.copy() : scope;
       const run =
         command.type === 'AndOr'
           ? runAndOr(this, command, own, input)
@@ -135,13 +132,13 @@ export class Interpreter implements Shell {
           this.runCommand(node.command, scope, given),
         );
       case 'Function':
-        return this.#define(node, scope, input);
+        return this.#define(node, scope);
       case 'Coproc':
         if (node.name !== undefined) setVariable({ shell: this, scope }, node.name.value, UNKNOWN);
-        this.#block(node.body, scope.fork(), UNKNOWN);
+        this.#block(node.body, scope.copy(), UNKNOWN);
         return NOTHING;
       case 'Subshell':
-        return this.runList(node.body, scope.fork(), input);
+        return this.runList(node.body, scope.copy(), input);
       case 'BraceGroup':
         return this.runList(node.body, scope, input);
       case 'If': {
@@ -175,15 +172,14 @@ export class Interpreter implements Shell {
     }
   }
 
-  /** Walked now too, with arguments that are not known: it may be called in a way that is not seen. */
-  #define(node: FunctionNode, scope: Scope, input: Stream): Stream {
+  /** Walked now too: it may be called in a way that is not seen. */
+  #define(node: FunctionNode, scope: Scope): Stream {
     const name = node.name.value;
     scope.functions.set(name, node);
     if (isForkBomb(node))
       this.findings.block(`the function ${name} starts itself again and again (a fork bomb).`);
     if (scope.functions.size > MAX_FUNCTIONS) this.findings.ask('There are too many functions.');
-    const inner = this.#enter(node, scope, undefined);
-    this.#deeper(() => this.#block(node.body, inner, input.kind === 'text' ? UNKNOWN : input));
+    this.walkFunction(node, scope.copy(), UNKNOWN);
     return NOTHING;
   }
 

@@ -4,18 +4,16 @@ import { evaluateProgram } from './programs/program.js';
 import { findProgram } from './programs/table.js';
 import { Call, evaluateVariable, setVariable } from './words/call.js';
 import {
-  COMPUTED,
   Field,
   NOTHING,
   NUMBER,
+  PIPED,
   type Stream,
-  streamFrom,
   streamOf,
   textValue,
   UNKNOWN,
   type Value,
 } from './words/field.js';
-import { secretIn } from './words/place.js';
 import { isSame, type Scope } from './words/scope.js';
 
 /** A simple command: assignments, words, redirections, and then what it does. */
@@ -50,7 +48,7 @@ function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Sco
   // What stands before a command holds for that command. Some shells keep it where the command is one of their own.
   for (const { name, own } of before) {
     if (own === undefined) scope.variables.delete(name);
-    else if (!isSame(scope.get(name), own)) scope.set(name, COMPUTED);
+    else if (!isSame(scope.get(name), own)) scope.variables.set(name, UNKNOWN);
   }
   return output;
 }
@@ -80,8 +78,8 @@ export function redirect(
     if (redirection.type === 'HereDoc' || redirection.target === undefined) continue;
     const { target, operator } = redirection;
     const field = shell.expander.single(target, scope);
-    if (operator === '<<<') opens(streamOf(field, '\n'));
-    if (operator === '<&' && own.kind !== 'fetched') opens(COMPUTED);
+    if (operator === '<<<') opens(streamOf([field], '\n'));
+    if (operator === '<&' && own.kind !== 'fetched') opens(PIPED);
     // `2>&1`, `>&-`: no file.
     const isDuplicate = operator === '>&' && /^(?:\d+-?|-)$/.test(field.exact ?? '');
     if (operator === '<<<' || operator === '<&' || isDuplicate) continue;
@@ -89,7 +87,7 @@ export function redirect(
     if (operator !== '<') new Call(shell, 'It', [], scope, input).overwrite(field, undefined);
     if (operator === '<' || operator === '<>') {
       shell.findings.touches('read', field, scope);
-      opens(network ?? secretIn(field, scope.directory) ?? streamFrom([field]));
+      opens(network ?? field.source ?? PIPED);
     }
     if (operator === '<') continue;
     // Both ends at once: `>& /dev/tcp/… 0>&1`.
@@ -105,7 +103,7 @@ export function redirect(
 function hereDocument({ expander }: Interpreter, { body, delimiter }: HereDoc, scope: Scope): Stream {
   if (body.parts === undefined) return { kind: 'text', text: body.text, literal: true };
   const isPlain = delimiter?.quoted === true || body.parts.every(({ type }) => type === 'Literal');
-  return streamOf(new Field(expander.parts(body.parts, scope), '', isPlain), '');
+  return streamOf([new Field(expander.parts(body.parts, scope), '', isPlain)]);
 }
 
 /** Bash itself connects for `/dev/tcp/host/port`. */
@@ -122,27 +120,24 @@ function reachNetwork({ findings }: Interpreter, { shown }: Field): Stream | und
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): string {
   const value = assigned(shell, assignment, scope);
   evaluateVariable({ shell, scope }, assignment.name, value);
-  scope.set(assignment.name, value);
+  scope.variables.set(assignment.name, value);
   return shownAs(assignment, value);
 }
 
 /** Arrays, and what is added to a value, are not followed: to other shells `x+=y` is the name of a program. */
 function assigned({ expander }: Interpreter, assignment: Assignment, scope: Scope): Value {
-  const { name, index, value, append } = assignment;
+  const { index, value, append } = assignment;
   if (index !== undefined) expander.number(index, scope);
-  const words = value.type === 'Word' ? [expander.single(value, scope)] : [];
-  if (value.type !== 'Word') words.push(...value.elements.flatMap((one) => expander.words(one, scope)));
-  const [first = UNKNOWN, ...more] = words.map((one) => one.value);
-  const isOne = value.type === 'Word' && index === undefined && append !== true;
-  return isOne ? first : listed([first, ...more, append === true ? scope.get(name) : undefined]);
+  if (value.type === 'Word') {
+    const given = expander.single(value, scope).value;
+    return index === undefined && append !== true ? given : UNKNOWN;
+  }
+  for (const one of value.elements) expander.words(one, scope);
+  return UNKNOWN;
 }
 
 function shownAs({ name, text }: Assignment, value: Value): string {
   return value.kind === 'text' && !value.assumed ? `${name}=${value.text}` : text;
-}
-
-function listed(values: readonly (Value | undefined)[]): Value {
-  return values.some((one) => one?.kind === 'text' || one?.computed) ? COMPUTED : UNKNOWN;
 }
 
 /** A command given as words: finds its row. A computed name is asked about, and evaluated as what it likely is. */
@@ -161,7 +156,7 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   if (own !== undefined) {
     // Whether the function was defined when this runs cannot be told for certain: `false && rm() { …; }; rm …`.
     if (known !== undefined) evaluateProgram(new Call(shell, name, args, scope.copy(), input), known);
-    return shell.callFunction(own, args, scope, input);
+    return shell.walkFunction(own, scope, input, args);
   }
   // A program that lies somewhere is a file like others: what it touches is not told.
   const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);

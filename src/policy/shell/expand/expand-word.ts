@@ -16,7 +16,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../words/field.js';
-import { couldMatch, toGlobPieces } from '../words/place.js';
+import { toGlobPieces } from '../words/place.js';
 import { HOME, isSafeNumber, type Scope } from '../words/scope.js';
 
 /** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
@@ -109,12 +109,12 @@ export class Expander {
       case 'ParameterExpansion':
         return toPieces(expandParameter(this, part, scope), isQuoted);
       case 'CommandExpansion': {
-        const output = part.script && shell.runScript(part.script, scope.fork(), UNKNOWN);
+        const output = part.script && shell.runScript(part.script, scope.copy(), UNKNOWN);
         return toPieces(output === undefined ? UNKNOWN : fromStream(output), isQuoted);
       }
       case 'ArithmeticExpansion':
         if (part.expression !== undefined) walkArithmetic(this, part.expression, scope);
-        return [{ kind: 'unknown', numeric: true, computed: true }];
+        return [COMPUTED];
       case 'ProcessSubstitution': {
         const output = part.script && shell.runScript(part.script, scope.copy(), UNKNOWN);
         return [part.operator === '<' && output !== undefined ? { ...UNKNOWN, from: output } : UNKNOWN];
@@ -150,16 +150,14 @@ function splitFields(groups: readonly Piece[][], word: Word, shown: string, scop
     for (const piece of pieces) {
       if (piece.kind !== 'text' || !isUnquoted || (piece.text === '' && piece.assumed)) push([piece]);
       // Where it is split is not followed when that was changed.
-      else if (!isUsual && part.type !== 'BraceExpansion') push([COMPUTED]);
+      else if (!isUsual && part.type !== 'BraceExpansion') push([UNKNOWN]);
       else
         piece.text.split(/[ \t\n]/).forEach((text, at) => {
           if (at > 0) current = undefined;
           push(toGlobPieces(text, piece.assumed));
         });
     }
-    // `"$@"` without arguments is no word; `""` is one.
-    const isEmptyList = part?.type === 'DoubleQuoted' && part.parts.length > 0;
-    if (pieces.length === 0 && part !== undefined && !isUnquoted && !isEmptyList) push([textValue('')]);
+    if (pieces.length === 0 && part !== undefined && !isUnquoted) push([textValue('')]);
   });
   return fields.map((pieces) => {
     const field = toField(pieces, word, shown);
@@ -199,94 +197,54 @@ function alternatives(text: string): readonly string[] | undefined {
     : texts;
 }
 
-/** The value of `$name`. All the arguments together (`$@`) are not followed. */
-export function readParameter(name: string, scope: Scope): Value {
-  const { positional } = scope;
-  if (name === '0') return scope.variables.get('0') ?? textValue('bash', true);
-  if (/^[0-9]+$/.test(name))
-    return positional === undefined ? UNKNOWN : textValue(positional[Number(name) - 1] ?? '');
-  if (/^[@*]$/.test(name))
-    return positional === undefined ? UNKNOWN : positional.length === 0 ? NO_ARGUMENTS : COMPUTED;
+/** The value of `$name`. All the arguments together are not followed. */
+function readParameter(name: string, scope: Scope): Value {
+  if (name === '0') return scope.get(name) ?? textValue('bash', true);
   return /^[?#$!]$/.test(name) ? NUMBER : (scope.get(name) ?? UNKNOWN);
 }
 
 /**
  * `${…}` in all its forms. Every operand is looked at, also of the branch that is not taken. Elements of arrays, parts
- * of values and what is replaced in them are not computed, but for what `#` and `%` take away.
+ * of values and what is replaced in them are not computed.
  */
-export function expandParameter(expander: Expander, part: ParameterExpansionPart, scope: Scope): Value {
+function expandParameter(expander: Expander, part: ParameterExpansionPart, scope: Scope): Value {
   const { parameter, prefix, operation, index } = part;
   const { shell } = expander;
   if (index !== undefined) expander.number(index, scope);
-  const named = readParameter(parameter, scope);
   // The name comes from a value: an index within it would be run.
   if (prefix === '!' && operation?.type !== 'Names') shell.findings.ask('the name of a variable is computed');
-  // What comes of a value that is known, and is not followed.
-  const changed = named.kind === 'text' || named.computed === true ? COMPUTED : UNKNOWN;
-  const base = prefix === '!' || index !== undefined ? changed : named;
+  const base = prefix === '!' || index !== undefined ? UNKNOWN : readParameter(parameter, scope);
   if (operation === undefined) return prefix === '#' ? NUMBER : base;
-  switch (operation.type) {
-    case 'Default': {
-      const { operator, operand } = operation;
-      const given = expander.single(operand, scope).value;
-      const other = given.kind === 'text' ? { ...given, assumed: true } : given;
-      // What made a directory may have failed.
-      if (base.kind === 'unknown' && base.from?.kind === 'directory') return changed;
-      const isEmpty = base.kind === 'text' && base.text === '' && operator.startsWith(':');
-      // It is not set here: that it is not set at all is what an attack builds on.
-      const isUnset =
-        base.kind === 'unknown' && !scope.variables.has(parameter) && /^[A-Za-z_]/.test(parameter);
-      if (operator.endsWith('+')) return isEmpty ? base : other;
-      if ((!isEmpty && !isUnset) || operator.endsWith('?')) return base;
-      if (operator.endsWith('=')) setVariable({ shell, scope }, parameter, other);
-      return other;
-    }
-    case 'Remove': {
-      const { pieces } = expander.single(operation.operand, scope);
-      const globs = pieces.filter(({ kind }) => kind !== 'text');
-      const isPlain =
-        globs.length < 3 && globs.every((one) => one.kind === 'glob' && /^[*?]$/.test(one.text));
-      if (!isPlain || base.kind !== 'text' || base.text.length > MAX_CUT) return changed;
-      return { ...base, text: removeMatch(base.text, pieces, operation.operator) };
-    }
-    case 'Names':
-      return UNKNOWN;
-    default:
-      if (operation.type === 'Transform' && operation.operand.value === 'P')
-        shell.findings.ask('a value is expanded as a prompt (@P), which runs what it holds');
-      forEachChild(operation, (word) => {
-        if (word.type !== 'Word') return;
-        if (operation.type === 'Slice') expander.number(word, scope);
-        else expander.single(word, scope);
-      });
-      return changed;
+  if (operation.type === 'Default') {
+    const { operator, operand } = operation;
+    const given = expander.single(operand, scope).value;
+    const other = given.kind === 'text' ? { ...given, assumed: true } : given;
+    const isEmpty = base.kind === 'text' && base.text === '' && operator.startsWith(':');
+    // It is not set here: that it is not set at all is what an attack builds on.
+    const isUnset =
+      base.kind === 'unknown' && !scope.variables.has(parameter) && /^[A-Za-z_]/.test(parameter);
+    if (operator.endsWith('+')) return isEmpty ? base : other;
+    if ((!isEmpty && !isUnset) || operator.endsWith('?')) return base;
+    if (operator.endsWith('=')) setVariable({ shell, scope }, parameter, other);
+    return other;
   }
-}
-
-const MAX_CUT = 256;
-
-function removeMatch(text: string, pattern: readonly Piece[], operator: string): string {
-  const lengths = Array.from({ length: text.length + 1 }, (_, length) => length);
-  if (operator.length === 2) lengths.reverse();
-  const isStart = operator.startsWith('#');
-  const found = lengths.find((length) =>
-    couldMatch(pattern, isStart ? text.slice(0, length) : text.slice(text.length - length)),
-  );
-  if (found === undefined) return text;
-  return isStart ? text.slice(found) : text.slice(0, text.length - found);
+  if (operation.type === 'Transform' && operation.operand.value === 'P')
+    shell.findings.ask('a value is expanded as a prompt (@P), which runs what it holds');
+  forEachChild(operation, (word) => {
+    if (word.type !== 'Word') return;
+    if (operation.type === 'Slice') expander.number(word, scope);
+    else expander.single(word, scope);
+  });
+  return UNKNOWN;
 }
 
 /** What a substitution gives: the output without the line ends behind it. */
-export function fromStream(output: Stream): Value {
+function fromStream(output: Stream): Value {
   if (output.kind === 'text') return textValue(output.text.replace(/\n+$/, ''));
-  return output.kind === 'unknown' ? { ...output, from: output } : { ...UNKNOWN, from: output };
+  return output.kind === 'unknown' ? output : { ...UNKNOWN, from: output };
 }
 
-/** `$@` where there are none: no word at all, in quotes too. */
-const NO_ARGUMENTS = textValue('');
-
-export function toPieces(value: Value, isQuoted: boolean): Piece[] {
-  if (value === NO_ARGUMENTS) return [];
+function toPieces(value: Value, isQuoted: boolean): Piece[] {
   if (value.kind === 'unknown') return [{ ...value, splits: !isQuoted }];
   return value.pattern === true ? toGlobPieces(value.text, true) : [textValue(value.text, value.assumed)];
 }
@@ -311,7 +269,7 @@ export function walkArithmetic(expander: Expander, node: SyntaxNode, scope: Scop
   if (target?.type === 'ArithmeticWord') setVariable({ shell, scope }, target.value, NUMBER);
 }
 
-export function checkNumber({ findings }: Shell, value: Value, scope: Scope): void {
+function checkNumber({ findings }: Shell, value: Value, scope: Scope): void {
   if (!isSafeNumber(value, scope)) findings.ask('Arithmetic evaluates a value that is not known.');
 }
 

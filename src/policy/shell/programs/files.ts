@@ -60,13 +60,11 @@ export const FILE_PROGRAMS: Programs = {
 function evaluateRemoval(call: Call): void {
   const options = new Options(call.words);
   const recursive = options.has('r', 'R', 'recursive');
+  const mayRecurse = recursive || call.words.some(({ startsUnknown }) => startsUnknown);
   for (const operand of options.operands) {
     call.touches('delete', operand);
-    if (recursive || call.words.some(({ startsUnknown }) => startsUnknown))
-      call.removeTree(operand, recursive);
+    if (mayRecurse) call.removeTree(operand, recursive);
     if (!recursive) call.removeFile(operand);
-    if (recursive && operand.startsUnknown && operand.pieces.length === 1 && !operand.isNewFile)
-      call.ask('What rm removes with all below it is computed.');
   }
 }
 

@@ -1,27 +1,28 @@
 import type { Call } from '../words/call.js';
-import { Field, type Stream } from '../words/field.js';
+import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import { secretIn } from '../words/place.js';
+import { isSecret } from '../words/place.js';
 import { codesBehind, type Program, type Programs } from './program.js';
 import { unwrap } from './wrappers.js';
 
-const fetches = (host: string): Program => ({ options: 'ciIstwWlpmQM', host, prints: 'fetched' });
+const fetches = (host: string, more: Program = {}): Program => ({
+  options: 'ciIstwWlpmQM',
+  host,
+  prints: 'fetched',
+  evaluate: send,
+  ...more,
+});
 
 /** Programs that reach other machines. */
 export const NETWORK_PROGRAMS: Programs = {
   curl: {
     options:
-      'AbCeEhHmPQrtuUwxXyYzDcK header request user user-agent cookie proxy referer max-time connect-timeout retry resolve cacert cert key write-out range config data-raw form-string',
-    values: {
-      o: 'save',
-      output: 'save',
-      T: 'upload',
-      'upload-file': 'upload',
-      ...body('d', 'F', 'data', 'data-binary', 'data-ascii', 'data-urlencode', 'form', 'json'),
-    },
+      'AbCeEhHmPQrtuUwxXyYzDcKdFT header request user user-agent cookie proxy referer max-time connect-timeout retry resolve cacert cert key write-out range config data data-raw data-binary data-urlencode json form form-string upload-file',
+    values: { o: 'save', output: 'save' },
     hosts: 'http',
     prints: 'fetched',
     evaluate(call, { given, operands }) {
+      send(call);
       for (const { name, value } of given)
         if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
       if (given.some(({ name }) => name === 'O' || /^remote-name/.test(name)))
@@ -30,18 +31,12 @@ export const NETWORK_PROGRAMS: Programs = {
   },
   'wget wget2': {
     options:
-      'BtTwQUlARDIXiPe header input-file user password tries timeout user-agent directory-prefix execute',
-    values: {
-      O: 'save',
-      'output-document': 'save',
-      o: 'overwrite',
-      'output-file': 'overwrite',
-      'post-file': 'upload',
-      'body-file': 'upload',
-    },
+      'BtTwQUlARDIXiPe header input-file user password tries timeout user-agent directory-prefix execute post-file body-file',
+    values: { O: 'save', 'output-document': 'save', o: 'overwrite', 'output-file': 'overwrite' },
     hosts: 'http',
     prints: 'fetched',
     evaluate(call, options) {
+      send(call);
       if (!options.has('O', 'output-document'))
         saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
     },
@@ -52,27 +47,14 @@ export const NETWORK_PROGRAMS: Programs = {
   'ping ping6 traceroute': fetches('icmp'),
   'dig host nslookup': fetches('dns'),
   whois: fetches('whois'),
-  'nc ncat netcat': {
+  'nc ncat netcat': fetches('tcp', {
     options: 'giopqswxXITmMGO proxy source source-port wait idle-timeout output',
     values: { e: 'command', c: 'command', exec: 'command', 'sh-exec': 'command' },
     verdicts: [['block', /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m, 'would give a program to the other end']],
-    prints: 'fetched',
-    evaluate(call, { operands: [host, port] }) {
-      if (host !== undefined) call.fetches([host.shown, port?.shown ?? []].flat().join(':'), 'tcp');
-      call.send(call.input);
-    },
-  },
-  socat: {
+  }),
+  socat: fetches('tcp', {
     verdicts: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to the other end']],
-    prints: 'fetched',
-    evaluate(call) {
-      for (const { shown } of call.words) {
-        const host = /^(?:TCP|TCP4|TCP6|UDP|OPENSSL|SSL)(?:-CONNECT)?:([^,]+)/i.exec(shown)?.[1];
-        if (host !== undefined) call.fetches(host, 'tcp');
-      }
-      call.send(call.input);
-    },
-  },
+  }),
   'ssh autossh mosh': {
     options: 'bcDeFIiJLlmOpQRSWwBoE',
     leads: true,
@@ -95,9 +77,25 @@ export const NETWORK_PROGRAMS: Programs = {
   },
 };
 
-function body(...names: readonly string[]): Record<string, 'body'> {
-  return Object.fromEntries(names.map((name) => [name, 'body']));
+/** What goes to another machine: files are read, and what cannot be told is asked about. */
+function send(call: Call): void {
+  const { words, name, input } = call;
+  if (input.kind === 'unknown' && input !== UNKNOWN) call.ask(`What ${name} sends away is not known.`);
+  words.forEach((word, at) => {
+    const before = words[at - 1]?.shown ?? '';
+    if (!SENDS.test(word.shown) && !SENDS.test(before)) return;
+    if (word.isComputed) call.ask(`What ${name} sends away is computed: ${word.shown}`);
+    const file = /^-(?:T|-[\w-]+-file)$/.test(before)
+      ? word.shown
+      : /(?:^-T|-file=|[@<])([^;]+)/.exec(word.shown)?.[1];
+    if (file === undefined) return;
+    call.touches('read', Field.of(file));
+    if (isSecret(file)) call.block(`${name} would send a secret away (${file}).`);
+  });
 }
+
+/** Options with what is sent, their value attached or not. */
+const SENDS = /^-(?:\w*[dFT]|-(?:data|form|json|upload-file|post-file|body-file))/;
 
 /** Saved under the name that ends the address: to run it later is as bad as to run it at once. */
 function saveByName(call: Call, urls: readonly Field[], directory: Field): void {
@@ -111,28 +109,25 @@ function saveByName(call: Call, urls: readonly Field[], directory: Field): void 
 /** The words are joined, and read by a shell at the other end: what breaks things there counts too. */
 function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): void {
   if (host === undefined) return;
-  call.send(call.input);
+  send(call);
   if (host.exact?.startsWith('-') === true) call.ask('The host that ssh connects to looks like an option.');
   if (command.length > 0) call.runCode(Field.join(command), call.scope.copy(), call.input);
 }
 
 function evaluateRemoteCopy(call: Call, options: Options): void {
   const target = options.operands.at(-1);
-  const sources = options.operands.slice(0, -1);
-  const from = sources.find((source) => isElsewhere(source.shown));
+  const from = options.operands.find((one) => one !== target && isElsewhere(one.shown));
   for (const operand of options.operands) {
     const { shown } = operand;
     if (isElsewhere(shown)) call.fetches(shown.includes('://') ? shown : shown.replace(':', '/'), 'ssh');
     else if (operand === target) call.overwrite(operand, from && { kind: 'fetched', from: from.shown });
     else call.touches('read', operand);
-  }
-  const isSent = target !== undefined && isElsewhere(target.shown);
-  for (const source of sources) {
-    if (isSent) call.send(secretIn(source, call.scope.directory));
-    if (options.has('remove-source-files')) call.removeTree(source);
+    if (operand !== target && isElsewhere(target?.shown ?? '') && isSecret(shown))
+      call.block(`${call.name} would send a secret away (${shown}).`);
+    if (operand !== target && options.has('remove-source-files')) call.removeTree(operand);
   }
   const isDeleting = options.given.some(({ name }) => name.startsWith('delete'));
-  if (isDeleting && target !== undefined && !isSent) call.removeTree(target);
+  if (isDeleting && target !== undefined && !isElsewhere(target.shown)) call.removeTree(target);
 }
 
 function isElsewhere(text: string): boolean {
@@ -153,27 +148,23 @@ function evaluateGit(call: Call, options: Options): Stream {
   const name = command?.shown ?? '';
   const setting = SETTING.exec(call.shown)?.[1];
   if (setting !== undefined) call.runAskedCode(Field.of(setting.replace(/^!/, '')));
-  if (/^(?:rebase|grep|difftool|filter-branch)$/.test(name))
-    for (const code of codesBehind(rest, CODE_OPTION)) call.runAskedCode(code);
-  if (REACHES.test(name)) evaluateRemote(call, name, rest);
+  const reaches = REACHES.test(name);
+  const option = /^(?:rebase|grep|difftool|filter-branch)$/.test(name) ? CODE_OPTION : undefined;
+  const code = reaches ? (name === 'clone' ? /^(?:-u(.*)|ext::(.*))$/s : /^ext::(.*)$/s) : option;
+  if (code !== undefined) for (const one of codesBehind(rest, code)) call.runAskedCode(one);
+  if (reaches) evaluateRemote(call, name, rest);
   if (name === 'bundle' || name === 'apply')
     for (const word of rest) if (!word.shown.startsWith('-')) call.touches('read', word);
   return unwrap(call, options, { behind: /^(?:.*\n)*?(?:bisect\nrun|submodule\n(?:.*\n)*?foreach)\n/ });
 }
 
 function evaluateRemote(call: Call, name: string, words: readonly Field[]): void {
-  const options = new Options(words, {
-    options: 'boucj branch origin upload-pack receive-pack exec depth config reference template jobs',
-  });
+  const options = new Options(words, { options: 'boucj branch origin depth config reference template jobs' });
   const [first, target = Field.of('.')] = options.operands;
-  const address = options.operands.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:|^ext::/.test(shown))?.shown;
-  if (address?.startsWith('ext::') === true) call.runAskedCode(Field.of(address.slice(5)));
+  const address = options.operands.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:/.test(shown))?.shown;
   const isNamed = /^(?:fetch|pull|push|ls-remote)$/.test(name);
-  const isUrl = /:\/\/|^ext::/.test(address ?? '');
-  const remote = isUrl ? address : address && `ssh://${address.replace(':', '/')}`;
+  const remote = address?.includes('://') ? address : address && `ssh://${address.replace(':', '/')}`;
   const url = remote ?? (isNamed ? `git:${first?.shown ?? 'origin'}` : undefined);
   if (url !== undefined) call.findings.effect({ kind: 'fetch', url });
-  if (name !== 'clone') return;
-  for (const code of options.values('u', 'upload-pack')) call.runAskedCode(code);
-  call.touches('write', target);
+  if (name === 'clone') call.touches('write', target);
 }

@@ -1,16 +1,6 @@
 import { type Call, runSubstitutions } from '../words/call.js';
-import {
-  COMPUTED,
-  exactTexts,
-  Field,
-  NOTHING,
-  NUMBER,
-  type Stream,
-  streamFrom,
-  UNKNOWN,
-} from '../words/field.js';
-import { type OptionSpec, Options } from '../words/options.js';
-import { secretIn } from '../words/place.js';
+import { Field, joinStreams, NOTHING, NUMBER, type Stream, UNKNOWN } from '../words/field.js';
+import { isName, type OptionSpec, Options } from '../words/options.js';
 import { isSafeNumber } from '../words/scope.js';
 
 /** What a program does, as far as its words tell. What is left out, it does not do. */
@@ -20,17 +10,17 @@ export interface Program extends OptionSpec {
   /** What the operands are, one after the other; the last stands for all that follow. */
   readonly operands?: readonly Use[];
   /** Left out: what it prints is not known. */
-  readonly prints?: 'nothing' | 'number' | 'input' | 'fetched' | 'words';
+  readonly prints?: 'nothing' | 'number' | 'input' | 'fetched';
   /** With such words, one a line, it only looks, or says what it can do. */
   readonly harmless?: RegExp;
   /** With such words it destroys, or is asked about: `%` in the reason is what matched. */
   readonly verdicts?: readonly (readonly [verdict: 'block' | 'ask', words: RegExp, reason: string])[];
   /** An option whose value, attached as the first group or the next word, is a command that it runs. */
   readonly code?: RegExp;
-  /** It reaches the host that its first operand names, or all of them, by this scheme. */
+  /** It reaches the hosts that its operands name by this scheme; `host`: the first one alone. */
   readonly host?: string;
   readonly hosts?: string;
-  /** It runs files whose effects the command does not tell. */
+  /** It runs what lies in the workspace, which the command does not tell. */
   readonly isUnseen?: RegExp | true;
   /** It may touch more than its words tell. */
   readonly isUntold?: RegExp | true;
@@ -50,8 +40,9 @@ const USES = {
   skip: () => {},
   /** What is looked for, which is no file. */
   pattern: () => {},
+  /** A number or a single sign is the value of an option. */
   read(call: Call, word: Field) {
-    if (word.shown !== '-') call.touches('read', word);
+    if (!/^(?:-|[+\d][\d,-]*\w?|[^\w./~*?])$/.test(word.shown)) call.touches('read', word);
   },
   /** A file with code, which is not read. */
   script(call: Call, word: Field) {
@@ -66,20 +57,12 @@ const USES = {
   },
   /** A directory that is removed with all below it. */
   remove(call: Call, word: Field) {
-    call.touches('delete', word);
     call.removeTree(word);
-    call.removeFile(word);
+    USES.delete(call, word);
   },
-  /** A file that comes from the network, one that goes there, and text that goes there (`@file`: a file). */
+  /** A file that comes from the network. */
   save(call: Call, word: Field) {
     if (word.shown !== '-') call.overwrite(word, { kind: 'fetched', from: call.name });
-  },
-  upload: (call: Call, word: Field) => call.upload(word),
-  body(call: Call, word: Field) {
-    call.sendHidden(word);
-    if (word.isComputed) call.upload(word);
-    const file = /[@<]([^;@]+)/.exec(word.shown)?.[1];
-    if (file !== undefined) call.upload(Field.of(file));
   },
   /** Shell code, and code that another program runs on its own. */
   code: (call: Call, word: Field) => void call.runCode(word),
@@ -88,18 +71,16 @@ const USES = {
   packer(call: Call, word: Field) {
     if (!PLAIN_PACKER.test(word.shown)) call.runAskedCode(word);
   },
-  /** The name of a variable, which gets what comes in, or what the words make. */
+  /** The name of a variable, which gets what is not known. */
   name: (call: Call, word: Field) => call.setName(word),
-  computed: (call: Call, word: Field) => call.setName(word, COMPUTED),
   /** A word that is evaluated as arithmetic, and may assign; to other shells than bash `let` is no program. */
   evaluated(call: Call, word: Field) {
-    const name = /^[A-Za-z_]\w*(?=\W*=|\+\+|--)/.exec(word.known)?.[0] ?? '';
-    const before = call.scope.get(name);
     if (!isSafeNumber(word.value, call.scope)) {
       call.ask(`${call.name} evaluates ${word.shown}`);
       runSubstitutions(call, word.known);
     }
-    call.scope.set(name, before?.kind === 'text' && /\D/.test(before.text) ? COMPUTED : NUMBER);
+    const name = /^[A-Za-z_]\w*(?=\W*=|\+\+|--)/.exec(word.known)?.[0];
+    if (name !== undefined) call.scope.variables.set(name, call.scope.variables.has(name) ? UNKNOWN : NUMBER);
   },
 };
 
@@ -115,28 +96,27 @@ const RUNS_VALUE =
 /** Reads one command by what is known of its program. */
 export function evaluateProgram(call: Call, program: Program): Stream {
   const { words, shown, findings } = call;
-  if (program.harmless?.test(shown) === true)
-    return program.prints === 'words' ? printed(call, program, []) : UNKNOWN;
+  if (program.harmless?.test(shown) === true) return UNKNOWN;
   const options = new Options(words, program);
   const { operands } = options;
   evaluateWords(call, program, shown);
-  if (program.isUnseen === true || program.isUnseen?.test(shown) === true) findings.runsUnseen();
-  if (program.isUntold === true || program.isUntold?.test(shown) === true) findings.untold();
+  const { isUnseen, isUntold = isUnseen !== undefined } = program;
+  if (isUnseen === true || isUnseen?.test(shown) === true) findings.runsUnseen();
+  if (isUntold === true || (isUntold !== false && isUntold.test(shown))) findings.untold();
   const { obeys } = program;
   const written = obeys && [...call.scope.files.keys()].find((path) => obeys.test(path));
   if (written !== undefined) call.ask(`${call.name} obeys ${written}, which was written here.`);
   const scheme = program.hosts ?? program.host;
-  if (scheme !== undefined) {
-    for (const one of operands.slice(0, program.hosts === undefined ? 1 : operands.length))
+  if (scheme !== undefined)
+    for (const one of program.hosts === undefined ? operands.slice(0, 1) : operands)
       call.fetches(one.exact ?? one.shown, scheme);
-    for (const word of words) call.sendHidden(word);
-  }
-  const given: { readonly use: Use; readonly value: Field }[] = [];
-  if (program.values !== undefined && options.given.length > 0)
-    for (const [name, use] of Object.entries(program.values))
-      for (const value of options.values(name)) given.push({ use, value });
+  const values = Object.entries(program.values ?? {});
+  const given = options.given.flatMap(({ name, value }): readonly (readonly [Use, Field])[] => {
+    const use = values.find(([full]) => isName(name, full))?.[1];
+    return use === undefined || value === undefined ? [] : [[use, value]];
+  });
   // A pattern that an option carries is none of the operands.
-  const skipped = given.some(({ use }) => use === 'pattern' || use === 'script') ? 1 : 0;
+  const skipped = given.some(([use]) => use === 'pattern' || use === 'script') ? 1 : 0;
   const uses = program.operands ?? [];
   const read: Field[] = [];
   operands.forEach((operand, at) => {
@@ -144,8 +124,8 @@ export function evaluateProgram(call: Call, program: Program): Stream {
     if (use === 'read') read.push(operand);
     USES[use](call, operand);
   });
-  for (const { use, value } of given) USES[use](call, value);
-  return program.evaluate?.(call, options, program) ?? printed(call, program, read, operands[0]);
+  for (const [use, value] of given) USES[use](call, value);
+  return program.evaluate?.(call, options, program) ?? printed(call, program, read);
 }
 
 function evaluateWords(call: Call, { verdicts, code }: Program, shown: string): void {
@@ -171,26 +151,12 @@ export function codesBehind(words: readonly Field[], option: RegExp): Field[] {
   });
 }
 
-function printed(call: Call, { prints }: Program, read: readonly Field[], first?: Field): Stream {
-  switch (prints) {
-    case 'nothing':
-      return NOTHING;
-    case 'number':
-      return read.length === 0 ? NUMBER : UNKNOWN;
-    case 'fetched':
-      return { kind: 'fetched', from: first?.shown ?? call.name };
-    case 'input': {
-      // Part of what came in, or changed: of the same origin, but not known any more.
-      const isCat = call.name === 'cat' && call.shown === '';
-      const isCopied = isCat || call.input.kind !== 'text' || call.input.text === '';
-      if (read.length === 0) return isCopied ? call.input : COMPUTED;
-      const secrets = read.map((file) => secretIn(file, call.scope.directory));
-      return secrets.find((one) => one !== undefined) ?? streamFrom(read);
-    }
-    case 'words':
-      // What is printed is not computed, also where it could be.
-      return exactTexts(call.words) === undefined ? streamFrom(call.words) : COMPUTED;
-    default:
-      return UNKNOWN;
-  }
+function printed({ name, input, shown }: Call, { prints }: Program, read: readonly Field[]): Stream {
+  if (prints === 'nothing') return NOTHING;
+  if (prints === 'number') return NUMBER;
+  if (prints === 'fetched') return { kind: 'fetched', from: name };
+  if (prints !== 'input') return UNKNOWN;
+  // Part of what came in, or changed: of the same origin, but not known any more.
+  if (read.length > 0) return read.map(({ source = UNKNOWN }) => source).reduce(joinStreams);
+  return input.kind !== 'text' || input.text === '' || (name === 'cat' && shown === '') ? input : UNKNOWN;
 }

@@ -1,5 +1,5 @@
 import { type Call, evaluateVariable, runSubstitutions } from '../words/call.js';
-import { COMPUTED, exactTexts, Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
+import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
@@ -28,27 +28,27 @@ export const SHELL_PROGRAMS: Programs = {
       return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
     },
   },
-  // A file's text is not known here; what it sets is not known after it.
+  // A file's text is not known here.
   'source .': {
     evaluate(call) {
       const [file] = withoutMark(call);
-      if (file === undefined) return UNKNOWN;
-      if (isStandardInput(file)) return call.runStream(call.input, call.scope);
-      return runFile(call, file, call.scope);
+      return file === undefined ? UNKNOWN : runFile(call, file, call.scope);
     },
   },
   'cd chdir pushd popd': { prints: 'nothing', evaluate: evaluateCd },
   'declare typeset local export readonly': { prints: 'nothing', evaluate: evaluateDeclaration },
-  set: { options: 'o', leads: true, plus: true, prints: 'nothing', evaluate: evaluateSet },
-  unset: { prints: 'nothing', evaluate: evaluateUnset },
-  shift: {
+  // What stands behind the options are the arguments.
+  'set shift': {
+    options: 'o',
+    leads: true,
+    plus: true,
     prints: 'nothing',
-    evaluate({ scope, words }) {
-      // How many are taken is not worth knowing: without words, and with arguments, it is one.
-      const isOne = words.length === 0 && (scope.positional?.length ?? 0) > 0;
-      scope.positional = isOne ? scope.positional?.slice(1) : undefined;
+    evaluate({ scope, name }, { operands }) {
+      const words = operands[0]?.shown === '-' ? operands.slice(1) : operands;
+      if (name === 'shift' || words.length > 0) scope.setArguments(name === 'set' ? words : []);
     },
   },
+  unset: { operands: ['name'], prints: 'nothing' },
   // `trap CODE SIGNAL…`: the code runs later, in this shell.
   trap: {
     prints: 'nothing',
@@ -71,7 +71,6 @@ export const SHELL_PROGRAMS: Programs = {
     operands: ['evaluated'],
     ...changesShell(/[A-Z]\w*(?:\W*=|\+\+|--)|(?:\+\+|--)[A-Z]/m, 'changes a setting'),
   },
-  printf: { values: { v: 'computed' }, leads: true, prints: 'words' },
   jobs: { ...changesShell(/^-\w*x/m, 'runs a command'), code: /^-\w*x$/ },
   alias: changesShell(/=/, 'changes what commands mean'),
   'complete compgen': {
@@ -93,10 +92,9 @@ export const SHELL_PROGRAMS: Programs = {
     /^(?:-[eEc](.*)|--?eval(?:=(.*))?|-)$/s,
   ),
   'pwsh powershell': interpreter(/^-(?:c|command|e|ec|encodedcommand)$/i),
-  emacs: editor(/^--?eval(?:=(.*))?$/s),
-  gdb: editor(/^(?:-i?ex|--eval-command(?:=(.*))?)$/s),
-  'vim nvim vi ex': editor(/^(?:-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s),
-  ed: editor(/^$/),
+  'emacs gdb vim nvim vi ex ed': interpreter(
+    /^(?:--?eval(?:-command)?(?:=(.*))?|-i?ex|-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s,
+  ),
 };
 
 function evaluateCd(call: Call): void {
@@ -119,39 +117,12 @@ function directoryOf(target: Field, scope: Scope): string | undefined {
   return path === '.' || /^(?:\/|\.\.)/.test(path) ? path : `./${path}`;
 }
 
-/** `set -e a b`: what stands behind the options are the arguments, as it is behind `--` and `-`. */
-function evaluateSet({ words, scope }: Call, { operands }: Options): void {
-  const rest = operands[0]?.shown === '-' ? operands.slice(1) : operands;
-  const isMarked = words.some(({ shown }) => shown === '--');
-  if (rest.length > 0 || isMarked) scope.positional = exactTexts(rest);
-}
-
-function evaluateUnset(call: Call): void {
-  for (const word of call.words) {
-    const text = word.exact;
-    if (text?.startsWith('-') === true) continue;
-    if (text === undefined || /[[$`]/.test(text)) {
-      call.ask(`The name that unset takes is computed: ${word.shown}`);
-      runSubstitutions(call, word.known);
-    } else {
-      evaluateVariable(call, text, textValue('', true));
-      call.scope.variables.set(text, textValue('', true));
-      call.scope.functions.delete(text);
-    }
-  }
-}
-
 /** `declare`, `export`, `local`, `readonly`: assignments are words here. */
 function evaluateDeclaration(call: Call): void {
   const { words, name, scope } = call;
   const flags = words.flatMap(({ shown }) => (/^-\w/.test(shown) ? [shown] : [])).join('');
-  const isFixed = name === 'readonly' || flags.includes('r');
-  // `local` is for functions, and `declare` for bash; elsewhere they fail, and what was set before stays.
-  const mayFail = name === 'local' ? scope.calls.size === 0 : /^(?:declare|typeset)$/.test(name);
-  if (flags.includes('i')) call.ask(`${name} -i makes a variable that evaluates what it is given.`);
-  if (flags.includes('f') && (name === 'export' || flags.includes('x')))
-    call.ask(`${name} hands functions on to other shells.`);
-  if (flags.includes('n') && name !== 'export') call.ask('A variable stands for another one (a nameref).');
+  if (/[inr]/.test(name === 'export' ? '' : flags) || name === 'readonly' || /f/.test(flags))
+    call.ask(`${name} ${flags} changes what later assignments or other shells do.`);
   for (const word of words) {
     const text = word.known;
     const [whole = '', variable, assigns] = /^([A-Za-z_]\w*)(\+?=)?/.exec(text) ?? [];
@@ -162,17 +133,14 @@ function evaluateDeclaration(call: Call): void {
       call.ask(`${name} evaluates ${word.shown}`);
       runSubstitutions(call, text);
     }
-    if (variable === undefined) continue;
-    if (assigns !== undefined) {
-      const { value } = word.dropPrefix(whole.length);
-      const before = scope.variables.get(variable);
-      const isArray = value.kind === 'text' && value.text.startsWith('(');
-      const isOld = mayFail && before !== undefined && !isSame(before, value);
-      evaluateVariable(call, variable, value);
-      call.findings.setting(word.shown);
-      scope.set(variable, isArray || isOld ? COMPUTED : value);
-    }
-    if (isFixed) scope.fixed.add(variable);
+    if (variable === undefined || assigns === undefined) continue;
+    const { value } = word.dropPrefix(whole.length);
+    const before = scope.variables.get(variable);
+    evaluateVariable(call, variable, value);
+    call.findings.setting(word.shown);
+    // Some shells do not know it, or hold it for a function alone: then what was set before stays.
+    const isSure = (before === undefined || isSame(before, value)) && assigns === '=';
+    scope.variables.set(variable, isSure ? value : UNKNOWN);
   }
 }
 
@@ -183,25 +151,20 @@ function withoutMark({ words }: Call): readonly Field[] {
 /** `sh -c CODE`, `sh FILE`, `… | sh`. */
 function evaluateShell(call: Call, { given, operands: all }: Options): Stream {
   const has = (letter: string): boolean => given.some(({ name }) => name === letter);
-  const operands = all[0]?.exact === '-' ? all.slice(1) : all;
-  const [first, ...rest] = operands;
-  const isUnclear = first?.exact === undefined && first?.startsUnknown && first.source === undefined;
+  const [first, ...args] = all[0]?.exact === '-' ? all.slice(1) : all;
+  const isUnclear = first?.startsUnknown === true && first.source === undefined;
   if (isUnclear || given.some(({ word }) => word.exact === undefined))
     call.ask(`What ${call.name} runs is computed.`);
-  const inner = call.scope.copy({ functions: new Map(), positional: [] });
-  if (has('c')) {
-    if (first === undefined) return UNKNOWN;
-    const [zero, ...args] = rest;
-    if (zero?.exact !== undefined) inner.set('0', textValue(zero.exact, true));
-    inner.positional = exactTexts(args);
-    return call.runCode(first, inner, call.input);
-  }
-  const isInput = first === undefined || isStandardInput(first);
-  inner.positional = exactTexts(has('s') && !isInput ? operands : rest);
-  return has('s') || isInput ? call.runStream(call.input, inner) : runFile(call, first, inner);
+  const inner = call.scope.copy({ functions: new Map() });
+  inner.setArguments(args.slice(has('c') ? 1 : 0));
+  if (has('c') && args[0] !== undefined) inner.variables.set('0', args[0].value);
+  if (has('c')) return first === undefined ? UNKNOWN : call.runCode(first, inner, call.input);
+  return first === undefined || has('s') ? call.runStream(call.input, inner) : runFile(call, first, inner);
 }
 
-function runFile(call: Call, file: Field, scope: Call['scope']): Stream {
+function runFile(call: Call, file: Field, scope: Scope): Stream {
+  if (/^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(file.shown))
+    return call.runStream(call.input, scope);
   if (file.source !== undefined) return call.runStream(file.source, scope);
   if (file.exact === undefined) call.ask(`The file that ${call.name} runs is computed: ${file.shown}`);
   call.touches('read', file);
@@ -209,22 +172,13 @@ function runFile(call: Call, file: Field, scope: Call['scope']): Stream {
   return UNKNOWN;
 }
 
-function isStandardInput({ shown }: Field): boolean {
-  return /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(shown);
-}
-
-/** An interpreter of another language, with the option that carries code. */
+/** An interpreter of another language, or an editor, with the option that carries code. */
 function interpreter(option: RegExp): Program {
-  return { evaluate: (call) => interpret(call, option, false) };
+  return { evaluate: (call) => interpret(call, option) };
 }
 
-/** The same, where the files that it is given are not run. */
-function editor(option: RegExp): Program {
-  return { evaluate: (call) => interpret(call, option, true) };
-}
-
-/** Their code is asked about, and read only for what is certain. */
-function interpret(call: Call, option: RegExp, edits: boolean): void {
+/** Its code is asked about, and read only for what is certain. */
+function interpret(call: Call, option: RegExp): void {
   const { words, findings, name, input } = call;
   const codes = codesBehind(words, option);
   for (const { shown, known } of codes) {
@@ -239,12 +193,11 @@ function interpret(call: Call, option: RegExp, edits: boolean): void {
   if (file !== undefined && !/^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(file.shown)) {
     // `deno` and `bun` have subcommands.
     if (name !== 'deno' && name !== 'bun') call.touches('read', file);
-    if (!edits) call.runsFile(file);
+    call.runsFile(file);
     return;
   }
-  const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch)$/;
+  const onlyAsks = /^--?(?:v|V|version|h|help|test|check|watch|m)$/;
   if (words.length > 0 && words.every(({ shown }) => onlyAsks.test(shown))) return;
-  if (words.some(({ shown }) => shown === '-m')) return;
   call.ask(`${name} runs code from its input.`);
   if (input.kind === 'fetched') call.blockFetched(input.from);
   if (input.kind === 'text') findCertain(call, input.text);

@@ -1,5 +1,5 @@
 import { type Call, evaluateVariable } from '../words/call.js';
-import { Field, type Stream, textValue, UNKNOWN } from '../words/field.js';
+import { Field, NUMBER, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import { type OptionSpec, Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import type { Program, Programs } from './program.js';
@@ -26,9 +26,11 @@ const wrapper = (options = '', wrapping: Wrapping = {}, more: Program = {}): Pro
   ...more,
 });
 
-const UNSEEN: Program = { isUntold: true, isUnseen: true, goesByDirectory: true };
+const UNSEEN: Program = { isUnseen: true, goesByDirectory: true };
 const PACKAGE: Program = { goesByDirectory: true, obeys: /(?:^|\/)package\.json$/ };
 const CALL = { c: 'code', call: 'code', command: 'code' } as const;
+const PACKAGE_OPTIONS = 'pn package with python from';
+const OUTPUT = { o: 'overwrite', output: 'overwrite' } as const;
 const RUNS_SCRIPT =
   /^(?:run|run-script|test|t|start|stop|restart|exec|x|r|dlx|install|i|ci|add|rebuild|sync|build)$/m;
 
@@ -50,41 +52,23 @@ export const WRAPPERS: Programs = {
     leads: true,
     evaluate: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
   },
-  'hyperfine concurrently': {
-    options: 'wrmMpcns warmup runs prepare cleanup setup',
-    leads: true,
-    operands: ['code'],
-  },
   man: { values: { P: 'command', H: 'command', pager: 'command' } },
   script: { values: { c: 'code', command: 'code' }, operands: ['overwrite'] },
   'tmux screen start-stop-daemon': {
     code: /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/,
-    verdicts: [
-      [
-        'ask',
-        /^(?:new|new-session|new-window|neww|split-window|splitw|run|run-shell|if-shell|send|send-keys|respawn-pane|display-popup|popup|pipe-pane|-dm\w*|-d|-m|-X|-e|-x|--exec|-a|--startas|--)$/m,
-        'runs a command of its own',
-      ],
-    ],
+    verdicts: [['ask', /^(?!-?-?(?:ls|list|version|help|V|h)\b)/, 'runs commands of its own']],
   },
-  'npx bunx uvx': wrapper('pn package with python from', {}, { ...PACKAGE, values: CALL }),
+  'npx bunx uvx': wrapper(PACKAGE_OPTIONS, {}, { ...PACKAGE, values: CALL }),
   'npm pnpm yarn': wrapper(
-    'pn package with python from',
+    PACKAGE_OPTIONS,
     { behind: /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/ },
-    { ...PACKAGE, values: CALL, isUntold: true, isUnseen: RUNS_SCRIPT },
+    { ...PACKAGE, values: CALL, isUnseen: RUNS_SCRIPT },
   ),
-  'uv pipx poetry pipenv pdm hatch rye bundle conda asdf': wrapper(
-    'pn package with python from',
-    { behind: /^(?:.*\n)*?(?:run|exec|x)\n/ },
-    { isUntold: true, isUnseen: RUNS_SCRIPT, goesByDirectory: true },
+  'uv pipx poetry pipenv pdm hatch rye bundle conda asdf mise direnv dotenv': wrapper(
+    `fe${PACKAGE_OPTIONS} env path`,
+    { behind: /^(?:.*\n)*?(?:run|exec|x)\n(?:(?:\.|.*@.*|node)\n)?(?:--\n)?|^(?:.*\n)*?--\n/ },
+    { isUnseen: RUNS_SCRIPT, goesByDirectory: true, values: CALL },
   ),
-  mise: wrapper(
-    '',
-    { behind: /^(?:exec|x)\n(?:.*\n)*?--\n/ },
-    { ...UNSEEN, isUnseen: RUNS_SCRIPT, values: CALL },
-  ),
-  direnv: wrapper('', { behind: /^exec\n/, before: 1 }, { goesByDirectory: true }),
-  dotenv: wrapper('fep file env path', { before: /^run$/ }, UNSEEN),
   make: {
     ...UNSEEN,
     isUnseen: /^(?!(?:.*\n)*(?:-n|--dry-run|--just-print|-v|--version|--help)(?:\n|$))/,
@@ -105,41 +89,29 @@ export const WRAPPERS: Programs = {
     { assigns: true, moves: /^(?:C|ch)/ },
     { values: { S: 'command', 'split-string': 'command' } },
   ),
-  command: wrapper('', {}, { harmless: /^-[vV]/, prints: 'words' }),
+  command: wrapper('', {}, { harmless: /^-[vV]/ }),
   exec: wrapper('a'),
-  'nice ionice runcon numactl chrt taskset stdbuf choom uclampset setpriv cpulimit softlimit chpst cgexec daemonize':
-    wrapper(
-      'ntrlumNCpiceoTPDUbdfk/ adjustment class classdata input output error reuid regid groups inh-caps',
-      { before: /^(?:\d+|0x\w+|[\d,-]+)$/ },
-    ),
-  timeout: wrapper('ks kill-after signal', { before: 1 }),
-  time: wrapper('f format', {}, { values: { o: 'overwrite', output: 'overwrite' } }),
-  perf: wrapper('eoprtIFcCGmx event output repeat freq count filter cpu pid tid', {
-    behind: /^(?:stat|record|trace|mem|c2c|kmem|kwork|lock|sched|ftrace)\n/,
-  }),
-  chroot: wrapper(' userspec groups', { before: 1, shell: /^/, moves: /^/ }),
-  unshare: wrapper('SGRw setuid setgid root wd map-user map-group propagation', {
-    shell: /^/,
-    moves: /^(?:R|ro|w)/,
-  }),
-  nsenter: wrapper('tSG target setuid setgid', { shell: /^/, moves: /^/ }),
-  flock: wrapper('wE timeout wait conflict-exit-code', { before: 1 }),
-  'strace ltrace': wrapper(
-    'aAeDEFIlnpOPsSuXbwx trace',
-    {},
-    { values: { o: 'overwrite', output: 'overwrite' } },
+  'nice ionice runcon numactl chrt taskset stdbuf choom setpriv': wrapper(
+    'ntrlumNCpiceoTPDUbdfk/ adjustment class classdata input output error reuid regid groups inh-caps',
+    { before: /^(?:\d+|0x\w+|[\d,-]+)$/ },
   ),
-  'systemd-run systemd-inhibit pkexec caffeinate proxychains proxychains4 fakeroot proot sshpass xvfb-run ld-linux':
-    wrapper(
-      'uptHMEfsiebrwqkSPdln unit property uid gid nice working-directory setenv on-active on-calendar slice what who why mode user library-path preload server-args',
-      { moves: /^(?:working|M|r|w|R)/ },
-    ),
-  setarch: wrapper('', {
-    before: /^(?:linux\d\d|i\d86|x86_64|uname26|(?:aarch|arm|ppc|mips|s390|sparc|alpha|ia|parisc|riscv)\w*)$/,
+  timeout: wrapper('ks kill-after signal', { before: 1 }),
+  time: wrapper('f format', {}, { values: OUTPUT }),
+  'strace ltrace': wrapper('aAeDEFIlnpOPsSuXbwx trace', {}, { values: OUTPUT }),
+  perf: wrapper('eoprtIFcCGmx event output repeat', { behind: /^(?:stat|record|trace|mem|lock|sched)\n/ }),
+  chroot: wrapper(' userspec groups', { before: 1, shell: /^/, moves: /^/ }),
+  'unshare nsenter': wrapper('SGRwt setuid setgid root wd map-user map-group target', {
+    shell: /^/,
+    moves: /^/,
   }),
-  'gosu su-exec setuidgid envdir': wrapper('', { before: 1 }),
-  'builtin nohup setsid unbuffer valgrind rlwrap fakechroot firejail dbus-run-session dbus-launch torsocks torify linux32 linux64 i386 x86_64 catchsegv eatmydata prlimit capsh entr busybox toybox xterm':
-    wrapper(),
+  flock: wrapper('wE timeout wait conflict-exit-code', { before: 1 }),
+  'systemd-run pkexec fakeroot sshpass xvfb-run ld-linux': wrapper(
+    'uptHMEfsieP unit property uid gid working-directory setenv on-active on-calendar user library-path preload',
+    { moves: /^/ },
+  ),
+  setarch: wrapper('', { before: /^(?:linux\d\d|i\d86|x86_64|uname26|(?:aarch|arm|ppc|riscv)\w*)$/ }),
+  'gosu su-exec setuidgid': wrapper('', { before: 1 }),
+  'builtin nohup setsid unbuffer valgrind rlwrap busybox toybox xterm': wrapper(),
   'su runuser sg': {
     options: 'ugGs',
     values: { c: 'command', command: 'command', 'session-command': 'command' },
@@ -153,10 +125,9 @@ export const WRAPPERS: Programs = {
     {
       isUntold: true,
       verdicts: [
-        ['ask', /^--privileged|^--pid=host|docker\.sock/m, 'gives a container the machine'],
         [
           'ask',
-          /^(?:-v\n|--volume[=\n]|--mount[=\n].*(?:source|src)=)\/(?:\w+\/?)*:/m,
+          /^--privileged|^--pid=host|docker\.sock|^(?:-v\n|--volume[=\n]|--mount[=\n].*(?:source|src)=)\/(?:\w+\/?)*:/m,
           'gives a container what lies outside',
         ],
       ],
@@ -175,14 +146,15 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   const isMarked = assigns && options.operands[0]?.shown === '-';
   const operands = options.operands.slice(isMarked ? 1 : 0);
   const head = words.slice(0, words.length - operands.length);
-  if (head.some(({ literal, shown }) => !literal && shown.startsWith('-')))
-    call.ask(`The options of ${name} are computed.`);
   const settings: string[] = [];
   const rest = assigns ? skipAssignments(call, operands, settings) : operands;
   const isBefore = typeof before === 'object' && before.test(rest[0]?.shown ?? '');
   const skipped = typeof before === 'number' ? before : Number(isBefore);
   // A word that is not known may be the command, or an option that takes it.
-  if (rest.slice(0, skipped).some(({ hasPattern, isLoose }) => hasPattern || isLoose))
+  if (
+    head.some(({ literal, shown }) => !literal && shown.startsWith('-')) ||
+    rest.slice(0, skipped).some(({ hasPattern, isComputed }) => hasPattern || isComputed)
+  )
     call.ask(`The words before the command of ${name} are computed.`);
   const command = rest.slice(skipped);
   // `flock FILE -c CODE`
@@ -191,14 +163,13 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   // Some take a single word for code: `xterm -e 'CODE'`, `pnpm -c exec 'CODE'`.
   const [only, ...more] = command;
   if (only !== undefined && more.length === 0 && /\s/.test(only.known)) call.runText(only.known);
-  if (command.length === 0)
+  if (only === undefined)
     return shell?.test(head.map(({ shown }) => shown).join('\n')) === true ? call.runStream() : UNKNOWN;
   // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
-  const isMoved =
-    moves !== undefined && (moves.test('') || options.given.some((one) => moves.test(one.name)));
-  const inner = isOwn ? scope : scope.copy(isMoved ? { directory: undefined, elsewhere: [] } : {});
+  const isMoved = moves?.test('') === true || options.given.some((one) => moves?.test(one.name));
+  const inner = isOwn ? scope : scope.copy(isMoved ? { directory: undefined } : {});
   return call.runRest(command, inner, call.input, settings);
 }
 
@@ -208,11 +179,11 @@ function skipAssignments(call: Call, words: readonly Field[], settings: string[]
     const equals = word.shown.indexOf('=');
     if (equals === -1) return words.slice(at);
     const name = word.shown.slice(0, equals);
-    const text = word.dropPrefix(equals + 1).exact;
-    evaluateVariable(call, name, text === undefined ? UNKNOWN : textValue(text));
-    settings.push(`${name}=${text ?? '?'}`);
+    const { value } = word.dropPrefix(equals + 1);
+    evaluateVariable(call, name, value);
+    settings.push(`${name}=${value.kind === 'text' ? value.text : '?'}`);
     call.findings.walks([word]);
-    call.scope.set(name, UNKNOWN);
+    call.scope.variables.set(name, UNKNOWN);
   }
   return [];
 }
@@ -222,7 +193,7 @@ function evaluateFind(call: Call): Stream {
   const { words, findings, scope } = call;
   const isOption = ({ shown }: Field) => /^-(?:[HLP]|O\d|D)/.test(shown);
   const at = words.findIndex((word) => /^(?:-[A-Za-z]|[!(),])/.test(word.shown) && !isOption(word));
-  const expression = at === -1 ? [] : words.slice(at, at + MAX_EXPRESSION);
+  const expression = at === -1 ? [] : words.slice(at);
   const given = words.slice(0, at === -1 ? words.length : at).filter((word) => !isOption(word));
   const starts = given.length === 0 ? [Field.of('.')] : given;
   const vital = isNarrow(expression) ? undefined : starts.find((one) => call.dangerOfTree(one) === 'vital');
@@ -232,49 +203,44 @@ function evaluateFind(call: Call): Stream {
       call.ask(`find removes files below ${starts.map(({ shown }) => shown).join(' ')}.`);
   };
   for (const start of starts) call.touches('read', start);
-  if (given.some((word) => word.mayBeOptions && word.isLoose)) call.ask('The words of find are computed.');
-  if (words.length > at + MAX_EXPRESSION) call.ask('The expression of find is too long to be read.');
-  expression.forEach(({ shown, literal, isLoose }, index) => {
+  if (given.some((word) => word.mayBeOptions)) call.ask('The words of find are computed.');
+  expression.forEach(({ shown, literal, isComputed }, index) => {
     const next = expression[index + 1];
-    if (!literal && isLoose) call.ask(`An expression of find is computed: ${shown}`);
+    if (!literal && isComputed) call.ask(`An expression of find is computed: ${shown}`);
     if (shown === '-delete') {
       for (const start of starts) call.touches('delete', start);
       removes();
     } else if (/^-(?:exec|ok)(?:dir)?$/.test(shown)) {
       const command = commandIn(expression.slice(index + 1));
-      if (!REMOVES.test(command[0]?.shown ?? ''))
+      const [name] = command;
+      if (!REMOVES.test(name?.shown ?? ''))
         for (const start of starts) findings.touches('read', start, scope);
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
       // `{}` is each start first; a narrowed search only asks, by what cannot be told.
-      const hasPlace = vital !== undefined && command.some((word) => word.shown.includes('{}'));
-      const inner = scope.copy(shown.endsWith('dir') ? { directory: undefined, elsewhere: [] } : {});
-      for (const start of hasPlace ? starts : [Field.of('./{}')])
+      const inner = scope.copy(shown.endsWith('dir') ? { directory: undefined } : {});
+      for (const start of vital === undefined ? [Field.of('./{}')] : starts)
         call.runRest(
           command.map((word) => fillPlace(word, '{}', start)),
           inner.copy(),
           UNKNOWN,
         );
       if (command.some((word) => REMOVES.test(word.shown))) removes();
-    } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) {
-      call.overwrite(next, UNKNOWN);
-    }
+    } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) call.overwrite(next, UNKNOWN);
   });
-  // What a `| xargs rm` behind it would hit: nothing vital when only some names are taken.
-  const [root = Field.of('.'), ...others] =
-    vital === undefined ? starts.filter((one) => call.dangerOfTree(one) === 'ordinary') : [vital];
-  return { kind: 'listing', root: others.length === 0 ? pathText(root, scope.directory) : '.' };
+  // What a `| xargs rm` behind it would hit.
+  const root = vital ?? (starts.length === 1 ? starts[0] : undefined);
+  return root === undefined || (root !== vital && call.dangerOfTree(root) !== 'ordinary')
+    ? UNKNOWN
+    : { kind: 'listing', root: pathText(root, scope.directory) };
 }
-
-const MAX_EXPRESSION = 200;
 
 const REMOVES = /(?:^|\/)(?:rm|unlink|shred|srm|rmdir|truncate)$/;
 
 /** Only some of the names that are found are taken. */
 function isNarrow(expression: readonly Field[]): boolean {
-  return expression.some(({ shown }, index) => {
-    const isAll = /^['"]?\*+['"]?$/.test(expression[index + 1]?.shown ?? '');
-    return NARROWING.test(shown) && !isAll;
-  });
+  return expression.some(
+    ({ shown }, index) => NARROWING.test(shown) && !/^\*+$/.test(expression[index + 1]?.shown ?? ''),
+  );
 }
 
 const NARROWING =
@@ -290,11 +256,7 @@ function commandIn(rest: readonly Field[]): readonly Field[] {
 /** A place within a word is replaced by text; code that it becomes part of is not known any more. */
 function fillPlace(word: Field, place: string, by: Field): Field {
   if (place === '' || !word.shown.includes(place)) return word;
-  if (word.shown === place) return by;
-  const texts = word.shown.split(place).map((text) => (text === '' ? [] : [textValue(text)]));
-  const filling = by.literal ? [UNKNOWN] : by.pieces;
-  const pieces = texts.flatMap((text, index) => (index === 0 ? text : [...filling, ...text]));
-  return new Field(pieces, word.shown);
+  return word.shown === place ? by : new Field([UNKNOWN], word.shown);
 }
 
 /** `xargs COMMAND`: with what comes in behind its words, or in place of `{}`. */
@@ -305,10 +267,11 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
   if (head.some(({ exact }) => exact === undefined)) call.ask('The options of xargs are computed.');
   if (first === undefined) return input;
   const replaces = given.findLast(({ name }) => /^(?:[IiJ]|replace)$/.test(name));
-  const attached = /^-\w*?i(.+)$/.exec(replaces?.name === 'i' ? replaces.word.shown : '')?.[1];
-  const place = replaces === undefined ? '' : (replaces.value?.shown ?? attached ?? '{}');
-  if (input.kind === 'listing' && call.isVital(input.root, '.') && REMOVES.test(first.shown))
+  const place = replaces === undefined ? '' : (replaces.value?.shown ?? '{}');
+  const lists = input.kind === 'listing';
+  if (lists && call.isVital(input.root, '.') && REMOVES.test(first.shown))
     call.block(`${first.shown} would remove what ${input.root} holds.`);
+  if (lists && !REMOVES.test(first.shown)) call.readsBelow(input.root);
   const line =
     input.kind === 'text' ? Field.of(input.text.split('\n')[0] ?? '', false) : new Field([UNKNOWN], '…');
   const fed =
@@ -316,7 +279,6 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
       ? [...command, ...arrivals(call)]
       : command.map((word) => fillPlace(word, place, line));
   findings.walks(command);
-  if (input.kind === 'listing' && !REMOVES.test(first.shown)) call.readsBelow(input.root);
   return call.runRest(fed, call.scope.copy(), UNKNOWN);
 }
 
@@ -328,7 +290,6 @@ function arrivals(call: Call): readonly Field[] {
     return texts.slice(0, 64).map((text) => Field.of(text.replaceAll(/["'\\]/g, ''), false));
   }
   if (input.kind === 'listing' && !call.isVital(input.root, '.'))
-    return [new Field([textValue(`${input.root}/x`), UNKNOWN], `${input.root}/…`)];
-  const computed = input.kind === 'unknown' && input.computed === true;
-  return [new Field([{ kind: 'unknown', numeric: false, splits: true, from: input, computed }], '…')];
+    return [new Field([textValue(`${input.root}/x`), NUMBER], `${input.root}/…`)];
+  return [new Field([{ kind: 'unknown', numeric: false, splits: true, from: input }], '…')];
 }

@@ -1,14 +1,14 @@
 import type { Script } from '../parse/parse-shell.js';
 import { Field, type Stream, UNKNOWN, type Value } from './field.js';
 import type { Findings } from './findings.js';
-import { type Danger, dangerOfFile, dangerOfTree, type FileDanger, secretIn } from './place.js';
+import { type Danger, dangerOfFile, dangerOfTree, type FileDanger } from './place.js';
 import { isSafeNumber, type Scope } from './scope.js';
 
 /** What the evaluation of a single program may ask of the whole analysis. Each answer is what would be printed. */
 export interface Shell {
   readonly findings: Findings;
   runScript(script: Script, scope: Scope, input: Stream): Stream;
-  /** Text that a shell will read as code. What is not known of it is asked about. */
+  /** Text that a shell will read as code. */
   runText(text: string, scope: Scope, input: Stream): Stream;
   /** A command given as words, as `sudo` and `xargs` start one: no expansion, no keywords. */
   runWords(words: readonly Field[], scope: Scope, input: Stream): Stream;
@@ -100,7 +100,7 @@ export class Call {
       return UNKNOWN;
     }
     this.ask(`${this.name} runs code from its input, and that is not known.`);
-    return { kind: 'shell' };
+    return UNKNOWN;
   }
 
   /** A file that is run. What was written into it on the way is not read. */
@@ -163,48 +163,18 @@ export class Call {
     if (operand.hasPattern) this.harms(this.dangerOfTree(operand), `remove what ${operand.shown} matches`);
   }
 
-  /** A file, or the input (`-`), that leaves the machine. */
-  upload(word: Field): void {
-    if (word.shown === '-' || word.shown === '.') {
-      this.send(this.input);
-      return;
-    }
-    if (word.isComputed) this.ask(`What ${this.name} sends away is computed: ${word.shown}`);
-    const path = word.shown.replace(/^@/, '').replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, '/home/~');
-    this.touches('read', Field.of(path));
-    this.send(secretIn(Field.of(path), this.scope.directory));
-  }
-
-  /** Secrets that leave the machine, and a shell that other machines are given. */
-  send(stream: Stream | undefined): void {
-    if (stream?.kind === 'unknown' && stream.computed) this.ask(`What ${this.name} sends away is computed.`);
-    if (stream?.kind === 'secret') this.block(`${this.name} would send a secret away (${stream.path}).`);
-    if (stream?.kind === 'shell') this.block(`${this.name} would give a shell to the other end.`);
-  }
-
-  /** What a word carries that came of a secret leaves the machine. */
-  sendHidden({ pieces }: Field): void {
-    for (const piece of pieces)
-      if (piece.kind === 'unknown' && piece.from?.kind === 'secret') this.send(piece.from);
-  }
-
   /** What a command asks of the network; an address without a scheme has the one that is meant. */
   fetches(text: string, scheme: string): void {
     const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`;
     this.findings.effect({ kind: 'fetch', url });
   }
 
-  /** A variable gets what comes in, of which nothing is followed. An index in its name is run. */
-  setName(word: Field, input = this.input): void {
+  /** A variable gets what is not followed. An index in its name is run. */
+  setName(word: Field): void {
     if (!/^[A-Za-z_]\w*$/.test(word.exact ?? '')) {
       this.ask(`The name that ${this.name} sets is computed: ${word.shown}`);
       runSubstitutions(this, word.known);
-      return;
-    }
-    const isText = input.kind === 'text' || this.scope.get(word.known)?.kind === 'text';
-    const computed = isText || (input.kind === 'unknown' && input.computed === true);
-    const from = isText ? {} : { from: input };
-    setVariable(this, word.known, { kind: 'unknown', numeric: false, computed, ...from });
+    } else setVariable(this, word.known, UNKNOWN);
   }
 }
 
@@ -223,7 +193,7 @@ export function setVariable(at: At, name: string, value: Value): void {
   evaluateVariable(at, name, value);
   if (!OF_SCRIPTS.test(name))
     at.shell.findings.setting(`${name}=${value.kind === 'text' ? value.text : '?'}`);
-  at.scope.set(name, value);
+  at.scope.variables.set(name, value);
 }
 
 /** No program takes its settings from a variable of such a name. */

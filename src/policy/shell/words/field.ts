@@ -1,12 +1,12 @@
-/** What is not known: of a word, of a variable, or of what a command prints. */
+/** What is not known: of a word, of a variable, or of what a command prints. It may be anything on purpose. */
 export interface Unknown {
   readonly kind: 'unknown';
   readonly numeric: boolean;
-  /** It comes of what is written out, in a way that is not followed: it may be anything on purpose. */
-  readonly computed?: boolean | undefined;
+  /** A number that comes of an expression: it may be any. */
+  readonly computed?: boolean;
   /** Not in quotes, so it may be several words, or none. */
   readonly splits?: boolean;
-  /** What it came of, or what the file that it names holds. */
+  /** What it came of. */
   readonly from?: Stream;
 }
 
@@ -32,19 +32,13 @@ export type Stream =
   /** Came from the network. */
   | { readonly kind: 'fetched'; readonly from: string }
   /** Names of files below a path, one a line. */
-  | { readonly kind: 'listing'; readonly root: string }
-  /** The content of a file that holds secrets. */
-  | { readonly kind: 'secret'; readonly path: string }
-  /** The path of a directory that the system names: where the call starts, or a new one. Empty, if that failed. */
-  | { readonly kind: 'directory'; readonly isNew: boolean }
-  /** What a shell answers whose input is not known. */
-  | { readonly kind: 'shell' };
+  | { readonly kind: 'listing'; readonly root: string };
 
 export const UNKNOWN: Unknown = { kind: 'unknown', numeric: false };
-/** Something comes in through a pipe, and that is all that is known. */
+/** The same, where something comes in through a pipe. */
 export const PIPED: Unknown = { kind: 'unknown', numeric: false };
-export const COMPUTED: Unknown = { kind: 'unknown', numeric: false, computed: true };
 export const NUMBER: Unknown = { kind: 'unknown', numeric: true };
+export const COMPUTED: Unknown = { kind: 'unknown', numeric: true, computed: true };
 export const NOTHING: Stream = { kind: 'text', text: '', literal: true };
 
 export function textValue(text: string, assumed = false): Value {
@@ -78,9 +72,10 @@ export class Field {
   /** Several words as one, with a space between them. */
   static join(words: readonly Field[]): Field {
     const pieces = words.flatMap((word, at) => (at === 0 ? word.pieces : [textValue(' '), ...word.pieces]));
+    const shown = words.map((word) => word.shown).join(' ');
     return new Field(
       pieces,
-      words.map(({ shown }) => shown).join(' '),
+      shown,
       words.every(({ literal }) => literal),
     );
   }
@@ -99,26 +94,17 @@ export class Field {
     return this.pieces.some((piece) => piece.kind === 'text' && piece.assumed);
   }
 
-  /** Part of it is computed, in a way that is not followed. */
+  /** Part of it is not known, and may be anything. */
   get isComputed(): boolean {
-    return this.pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true);
+    return this.pieces.some((piece) => piece.kind === 'unknown' && (!piece.numeric || piece.computed));
   }
 
-  /** It may be several words, or whatever a computed one is. */
-  get isLoose(): boolean {
-    return this.pieces.some((piece) => piece.kind === 'unknown' && (piece.splits || piece.computed));
-  }
-
-  /** Where it begins, or beyond a space that comes of it, an option may stand. What names a directory begins with a slash. */
+  /** Where it begins, or beyond a space that comes of it, an option may stand. */
   get mayBeOptions(): boolean {
     // What a usual environment holds begins with a slash; anything else that is taken for granted may be an option.
     if (this.isAssumed && !this.known.startsWith('/')) return true;
     return this.pieces.some(
-      (piece, at) =>
-        piece.kind === 'unknown' &&
-        !piece.numeric &&
-        piece.from?.kind !== 'directory' &&
-        (at === 0 || piece.splits === true),
+      (piece, at) => piece.kind === 'unknown' && !piece.numeric && (at === 0 || piece.splits === true),
     );
   }
 
@@ -137,17 +123,11 @@ export class Field {
     return undefined;
   }
 
-  /** A file or directory that `mktemp` has just made, and nothing else. */
-  get isNewFile(): boolean {
-    const { source } = this;
-    return source?.kind === 'directory' && source.isNew && this.pieces.length === 1;
-  }
-
   /** The text where it is known, else that it is not. */
   get value(): Value {
     const unknown = this.pieces.find((piece) => piece.kind === 'unknown');
     if (unknown === undefined) return textValue(this.known, this.isAssumed);
-    const { from } = unknown;
+    const { source: from } = this;
     const numeric = this.pieces.length === 1 && unknown.numeric;
     return { kind: 'unknown', numeric, computed: this.isComputed, ...(from && { from }) };
   }
@@ -165,12 +145,6 @@ export class Field {
   }
 }
 
-/** The texts of all of them; undefined: one is not known. */
-export function exactTexts(fields: readonly Field[]): string[] | undefined {
-  const texts = fields.map(({ exact }) => exact);
-  return texts.every((text) => text !== undefined) ? texts : undefined;
-}
-
 const MAX_KNOWN = 65_536;
 
 export function textStream(text: string, literal = false): Stream {
@@ -183,21 +157,18 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   if (second.kind === 'text' && second.text === '') return first;
   if (first.kind === 'text' && second.kind === 'text') return textStream(first.text + second.text);
   const both = [first, second];
-  for (const kind of ['fetched', 'secret', 'shell', 'listing'] as const) {
-    const worse = both.find((one) => one.kind === kind);
-    if (worse !== undefined) return worse;
-  }
-  return both.some((one) => one.kind === 'unknown' && one.computed) ? COMPUTED : UNKNOWN;
+  return (
+    both.find(({ kind }) => kind === 'fetched') ?? both.find(({ kind }) => kind === 'listing') ?? UNKNOWN
+  );
 }
 
-/** What comes of words of which not all are known. */
-export function streamFrom(fields: readonly Field[]): Stream {
-  const source = fields.map((field) => field.source).find((one) => one !== undefined);
-  return source ?? (fields.some(({ isComputed }) => isComputed) ? COMPUTED : UNKNOWN);
-}
-
-/** What a command reads from a here-document or here-string. */
-export function streamOf(field: Field, end: string): Stream {
-  const { exact } = field;
-  return exact === undefined ? streamFrom([field]) : textStream(exact + end, field.literal);
+/** What comes of words: their text where all of it is known, else what they came of. */
+export function streamOf(fields: readonly Field[], end = ''): Stream {
+  const texts = fields.map(({ exact }) => exact);
+  if (texts.every((text) => text !== undefined))
+    return textStream(
+      texts.join(' ') + end,
+      fields.every(({ literal }) => literal),
+    );
+  return fields.map((field) => field.source).find((one) => one !== undefined) ?? UNKNOWN;
 }

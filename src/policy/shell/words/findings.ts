@@ -1,6 +1,6 @@
 import type { Effect } from '../../../contract/effect.js';
 import type { Field } from './field.js';
-import { effectPath, filePattern } from './place.js';
+import { effectPath, filePattern, isSecret } from './place.js';
 import type { Scope } from './scope.js';
 
 /**
@@ -131,16 +131,13 @@ export class Findings {
    * A path that cannot be told is an effect that cannot be told.
    * @param isContent not only that it is there
    */
-  touches(kind: 'read' | 'write' | 'delete', field: Field, scope: Scope, isContent = true): void {
-    for (const directory of [scope.directory, ...scope.elsewhere]) {
-      const path = effectPath(field, directory);
-      if (path === undefined) this.runsUnseen();
-      else if (!IS_STREAM.test(path)) {
-        this.effect({ kind, path });
-        const isSure = field.pieces.every((piece) => piece.kind !== 'unknown');
-        if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.read(path);
-      }
-    }
+  touches(kind: 'read' | 'write' | 'delete', field: Field, { directory }: Scope, isContent = true): void {
+    const path = effectPath(field, directory);
+    if (path === undefined) this.runsUnseen();
+    if (path === undefined || IS_STREAM.test(path)) return;
+    this.effect({ kind, path });
+    const isSure = field.pieces.every((piece) => piece.kind !== 'unknown');
+    if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.read(path);
   }
 
   /** A file, or what a package calls its script, is run: what it touches is not told by the command. */
@@ -149,6 +146,10 @@ export class Findings {
   }
 
   conclude() {
+    const effects = [...this.#effects.values()];
+    const secret = effects.find((one) => one.kind === 'read' && isSecret(one.path));
+    if (secret !== undefined && 'path' in secret && effects.some(({ kind }) => kind === 'fetch'))
+      this.ask(`It reads a secret (${secret.path}), and reaches other machines.`);
     const verdict: 'allow' | 'ask' | 'block' =
       this.#blocks.size > 0 ? 'block' : this.#asks.size > 0 ? 'ask' : 'allow';
     return {
@@ -156,7 +157,7 @@ export class Findings {
       reasons: [...this.#blocks, ...this.#asks],
       commands: this.#commands.map(({ words }) => words),
       found: this.#commands.map((walked) => this.#toldOf(walked)),
-      effects: [...this.#effects.values()],
+      effects,
       settings: this.#settings,
     };
   }

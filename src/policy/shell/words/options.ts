@@ -67,16 +67,11 @@ export class Options {
     return this.given.some(({ name }) => names.some((full) => isName(name, full)));
   }
 
-  /** These options, where they have a value. */
-  all(...names: readonly string[]): GivenOption[] {
-    return this.given.filter(
-      ({ name, value }) => value !== undefined && names.some((full) => isName(name, full)),
-    );
-  }
-
   /** The values that these options were given, one after the other. */
   values(...names: readonly string[]): Field[] {
-    return this.all(...names).flatMap(({ value }) => value ?? []);
+    return this.given.flatMap(({ name, value }) =>
+      value !== undefined && names.some((full) => isName(name, full)) ? [value] : [],
+    );
   }
 
   value(...names: readonly string[]): Field | undefined {
@@ -105,6 +100,6 @@ function takersOf(spec: OptionSpec): Takers {
 }
 
 /** Long names may be cut short, as the C library allows. */
-function isName(given: string, full: string): boolean {
+export function isName(given: string, full: string): boolean {
   return given === full || (given.length > 2 && full.startsWith(given));
 }

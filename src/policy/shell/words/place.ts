@@ -1,4 +1,4 @@
-import { type Field, type Piece, type Stream, textOf, textValue } from './field.js';
+import { type Field, type Piece, textOf, textValue } from './field.js';
 
 /** Where a path leads, as text alone can tell: links are not followed. */
 export interface Place {
@@ -118,13 +118,8 @@ export type Danger = 'vital' | 'unclear' | 'ordinary';
 
 /** What removing, moving or re-owning a path with all below it would hit. */
 export function dangerOfTree(field: Field, directory: string | undefined): Danger {
-  if (field.isNewFile) return 'ordinary';
   if (field.isComputed) return 'unclear';
-  const { origin, ups, segments } = toPlace(field, directory);
-  // `$x/…`: when the variable is empty or `/`, what is behind it is a path from the root.
-  const startsUnknown =
-    origin === 'unknown' && segments[0]?.length === 1 && segments[0][0]?.kind === 'unknown';
-  const path = startsUnknown ? segments.slice(1) : segments;
+  const { origin, ups, segments: path } = toPlace(field, directory);
   // All that a directory holds is as much as the directory.
   const top =
     path.length > MAX_PARTS ? path : path.slice(0, path.findLastIndex((one) => !coversAll(one)) + 1);
@@ -135,11 +130,6 @@ export function dangerOfTree(field: Field, directory: string | undefined): Dange
   } else if (ups > 0 && (top.length === 0 || (ups > 1 && top.length === 1 && isVital(top))))
     return ups >= MANY_UPS ? 'vital' : 'unclear';
   return 'ordinary';
-}
-
-/** It may be a place that nothing must be written to, or that must not go. */
-export function isRisky(field: Field, directory: string | undefined): boolean {
-  return dangerOfFile(field, directory).kind !== 'ordinary' || dangerOfTree(field, directory) !== 'ordinary';
 }
 
 const MAX_PARTS = 3;
@@ -187,15 +177,13 @@ const STARTUP_FILE: FileDanger = { kind: 'vital', what: 'a file that is run or r
 
 /** What overwriting one file would hit. */
 export function dangerOfFile(field: Field, directory: string | undefined): FileDanger {
+  if (field.isComputed) return UNCLEAR;
   const place = toPlace(field, directory);
   const { segments, origin, ups } = place;
-  if (field.pieces.some((piece) => piece.kind === 'unknown' && piece.computed === true && !piece.numeric))
-    return UNCLEAR;
   const [first, ...below] = segments.map(textOf);
   if (origin === 'unknown') {
     const text = segments.map((one) => textOf(one) ?? '*').join('/');
-    const isHere = directory === undefined && !field.startsUnknown && mayBeVital(text);
-    return isHere || /(?:^|\/)(?:dev|etc)(?:\/|$)/.test(text) ? UNCLEAR : ORDINARY;
+    return mayBeVital(text) || /(?:^|\/)(?:dev|etc)(?:\/|$)/.test(text) ? UNCLEAR : ORDINARY;
   }
   // `../../../etc/passwd`: far enough up it can only be the root.
   if (origin === 'here' && (ups === 0 || !SYSTEM_DIRECTORIES.includes(first ?? ''))) return ORDINARY;
@@ -223,13 +211,6 @@ function dangerOfDevice([first = [], second]: readonly Segment[]): FileDanger {
   const isDisk = DEVICE_NAME.test(name) || (second !== undefined && DEVICE_FOLDERS.has(name));
   if (isDisk) return /mem|port/.test(name) ? { kind: 'vital', what: 'memory' } : DISK;
   return HARMLESS_DEVICES.has(name) ? ORDINARY : UNCLEAR;
-}
-
-/** What comes of reading a file, when it is one that holds secrets. */
-export function secretIn(field: Field, directory: string | undefined): Stream | undefined {
-  const path = pathText(field, directory);
-  const isSecret = SECRET_FILE.test(path) && !/\.(?:example|sample|template)$/.test(path);
-  return isSecret ? { kind: 'secret', path: field.shown } : undefined;
 }
 
 const names = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
@@ -300,5 +281,9 @@ const FILE_SAMPLES = [
 ];
 
 /** Files that hold keys, passwords and tokens. */
+export function isSecret(path: string): boolean {
+  return SECRET_FILE.test(path) && !/\.(?:example|sample|template)$/.test(path);
+}
+
 const SECRET_FILE =
   /(?:^|\/)(?:\.ssh\/(?!known_hosts|.*\.pub$|config$).+|id_(?:rsa|dsa|ecdsa|ed25519)|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.kube\/config|\.docker\/config\.json|\.gnupg\/.+|\.env(?:\.[\w-]+)?|.+\.pem|.+\.key|master\.key|shadow|gshadow)$/;
