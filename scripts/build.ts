@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { build, type Metafile } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
-import { bundleCommand } from './bundle-command.js';
+import { bundleCommand, shortDescription } from './bundle-command.js';
 import { compiledValidators } from './compile-validators.js';
 import { type JoinedFile, joinParts } from './join-parts.js';
 import { licensesOf } from './licenses-of.js';
@@ -23,6 +23,9 @@ const SOURCES = join(ROOT, 'src');
 
 /** They bring binaries along, which they look for beside themselves. `platform/runtime/installed-package.ts` loads them. */
 const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
+
+/** Programs bring them along, each for a door of its own: see `peerDependencies`. The command has them inside. */
+const PEERS = ['@modelcontextprotocol/*'];
 
 const NODE = {
   platform: 'node',
@@ -78,8 +81,8 @@ async function bundleLibrary(): Promise<readonly Metafile[]> {
     bundle: true,
     splitting: true,
     format: 'esm',
-    external: EXTERNAL,
-    plugins: [validators, loadOnFirstUse(packages)],
+    external: [...EXTERNAL, ...PEERS],
+    plugins: [validators, loadOnFirstUse(packages), shortDescription],
     sourcemap: 'inline',
     write: false,
     metafile: true,

@@ -90,8 +90,8 @@ async function bundleLauncher(source: string, directory: string): Promise<string
   return outfile;
 }
 
-/** Of our own package.json the command needs the version alone. */
-const shortDescription: Plugin = {
+/** Of our own package.json the version alone is needed. */
+export const shortDescription: Plugin = {
   name: 'short-description',
   setup({ onLoad }) {
     onLoad({ filter: /\/package\.json$/ }, ({ path }) => {

@@ -25,6 +25,7 @@ const GUIDES = DOCUMENTS.filter(
 /** These are looked up, not read. */
 const REFERENCES = [
   'docs/command.md',
+  'docs/dependencies.md',
   'docs/policy.md',
   'docs/requirements.md',
   'docs/library.md',

@@ -203,6 +203,11 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
     summary: 'talk with a model that has these tools',
     load: () => import('./commands/chat.js'),
   },
+  {
+    name: 'mcp',
+    summary: 'serve the tools to an MCP client',
+    load: () => import('./commands/mcp/serve.js'),
+  },
   tools,
   config,
   policy,

@@ -4,6 +4,7 @@ import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './
 import type { ReadError, ToolCall, ToolResult } from './call.js';
 import type { CommandChanges } from './changes.js';
 import type { Transcript } from './conversation.js';
+import type { ReadOptions } from './files.js';
 import type { BatchMessage, CallState, DecisionKind, Settlement } from './journal.js';
 import type { JsonObject } from './json.js';
 import type { ResultCache } from './outputs.js';
@@ -58,9 +59,10 @@ export interface RunOptions {
   /**
    * Defers approval: calls that need it are recorded and wait, the other calls run. A waiting call is
    * answered `approval_unavailable` with `metadata.pending`; `approve` continues it, in this process or a
-   * later one. A waiting call blocks no other call. Default false.
+   * later one. A waiting call blocks no other call. `unasked`: only where no approver could be asked.
+   * Default false.
    */
-  readonly defer?: boolean;
+  readonly defer?: boolean | 'unasked';
   /** The assistant's message that contained the calls. It is recorded with them. */
   readonly message?: BatchMessage;
   /**
@@ -312,6 +314,12 @@ export interface Executor {
    * @throws ToolError `unknown_tool`
    */
   narrow(options: NarrowOptions): Executor;
+  /**
+   * Reads an untruncated output (`outputRef` of a result), or a part of it, as bytes.
+   * @throws ToolError `bad_args` for a text that is no such reference, `execution_failed` for an output that
+   *   is no longer kept
+   */
+  readOutput(outputRef: string, options?: ReadOptions): Promise<Uint8Array>;
   /** Cached results of reads. Empty if the cache is off. */
   readonly cache: ResultCache;
   /**

@@ -17,10 +17,12 @@ import type {
   WaitingBatch,
   WaitingOptions,
 } from '../contract/executor.js';
+import type { ReadOptions } from '../contract/files.js';
 import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
 import { outputOf } from './answer/results.js';
 import { findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
@@ -229,6 +231,16 @@ export class ToolExecutor implements Executor {
       checkExamples: this.#isUnchecked ? this.#parts.checkExamples : undefined,
     };
     return new ToolExecutor(narrowSettings(settings, options), parts, this.#whole ?? this);
+  }
+
+  async readOutput(outputRef: string, options: ReadOptions = {}): Promise<Uint8Array> {
+    this.#requireOpen('read an output');
+    const { outputs } = this.#settings;
+    if (typeof outputRef === 'string' && outputs.owns(outputRef)) return outputs.read(outputRef, options);
+    throw new ToolError(
+      'bad_args',
+      `Cannot read ${JSON.stringify(outputRef)}: it is no "outputRef" of a result.`,
+    );
   }
 
   get cache(): ResultCache {

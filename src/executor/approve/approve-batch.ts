@@ -39,7 +39,8 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
   const { scope, options, recorder, evaluated, waiting } = parts;
   const after = [...evaluated];
   const approver = approverOf(options, scope);
-  if (options.defer === true && recorder !== undefined) {
+  const putsOff = options.defer === true || (options.defer === 'unasked' && approver === undefined);
+  if (putsOff && recorder !== undefined) {
     await putOff(parts, recorder);
     for (const index of waiting) after[index] = pending(ready(evaluated, index), scope.id);
     return after;

@@ -39,7 +39,7 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
     'an object with a text, and a model and a provider if they are known',
   ),
   origin: option(undefined, isObject, 'an object of plain data'),
-  defer: option(undefined, isBoolean, 'true or false'),
+  defer: option(undefined, (value) => isBoolean(value) || value === 'unasked', 'true, false or "unasked"'),
 };
 
 function isMessage(value: unknown): boolean {

@@ -1,0 +1,2 @@
+export type { McpServerOptions } from './mcp/create-mcp-server.js';
+export { createMcpServer } from './mcp/peer.js';

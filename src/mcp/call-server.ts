@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  type ClientCapabilities,
+  type Implementation,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { nearestName } from '../base/nearest-name.js';
+import type { ApprovalRequest, ShownFile } from '../contract/approval.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { BatchRun, Executor } from '../contract/executor.js';
+import type { JsonObject } from '../contract/json.js';
+import { isToolError } from '../errors/tool-error.js';
+import { askInput, canBeAsked, type Decision, questionOf, readDecision } from './ask-client.js';
+import { toCallToolResult } from './call-result.js';
+import { type Client, clientOf, ownCallId } from './client-facts.js';
+import { reportProgress } from './report-progress.js';
+import { type AskedState, callDigest, type RequestStates } from './request-state.js';
+import type { ToolList } from './tool-list.js';
+import type { UndeliveredCalls } from './undelivered-calls.js';
+
+export interface Identity {
+  /** A name, or how it follows from the client's. */
+  readonly conversation: string | ((client: string) => string);
+  readonly legacyClient: () => {
+    readonly capabilities: ClientCapabilities | undefined;
+    readonly info: Implementation | undefined;
+  };
+  /** Whether the connection speaks 2026-07-28 or later: then a question is an answer, and not a request of ours. */
+  readonly isModern: () => boolean;
+}
+
+export interface CallServerParts {
+  readonly executor: Executor;
+  readonly list: ToolList;
+  readonly identify: Identity;
+  readonly states: RequestStates;
+  readonly decideWith: (batchId: string) => string;
+  readonly undelivered: UndeliveredCalls;
+}
+
+/** What is answered, and the output schema that the client knows of the tool. */
+export interface CallAnswer {
+  readonly answer: CallToolResult | InputRequiredResult;
+  readonly schema: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A `tools/call` while it is served. */
+interface Asked {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly conversation: string;
+  readonly client: Client;
+  readonly context: ServerContext;
+}
+
+/**
+ * Serves calls of one connection. A call that needs approval waits in the journal while its person is asked, so that the
+ * answer may come to a later process; of several answers one counts, because a batch is decided once.
+ */
+export class CallServer {
+  readonly #parts: CallServerParts;
+
+  constructor(parts: CallServerParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws ProtocolError for a tool that is not served, and for a state that is not of this call */
+  async answer(params: CallToolRequestParams, context: ServerContext): Promise<CallAnswer> {
+    const { list, identify } = this.#parts;
+    const tool = list.find(params.name);
+    if (tool === undefined) throw unknownTool(params.name, list);
+    const client = clientOf(context, identify.legacyClient);
+    const { conversation } = identify;
+    const asked: Asked = {
+      name: params.name,
+      // JSON, as it came.
+      args: (params.arguments ?? {}) as JsonObject,
+      conversation: typeof conversation === 'string' ? conversation : conversation(client.name),
+      client,
+      context,
+    };
+    const state = context.mcpReq.requestState<AskedState>();
+    const answer = state === undefined ? await this.#first(asked) : await this.#resumed(asked, state);
+    return { answer, schema: tool.outputSchema };
+  }
+
+  async #first(asked: Asked): Promise<CallToolResult | InputRequiredResult> {
+    const own = ownCallId(asked.context) ?? `mcp_${randomUUID()}`;
+    const { undelivered } = this.#parts;
+    if (undelivered.isEmpty) return this.#run(asked, own);
+    const digest = callDigest(asked.name, asked.args);
+    const earlier = undelivered.find(asked.conversation, digest);
+    if (earlier === undefined) return this.#run(asked, own);
+    const result = await this.#execute(asked, earlier);
+    const batch = waitsFor(result);
+    if (batch === undefined) {
+      // Of two that ask for it again, one gets what came of it; the other is a call of its own.
+      const isOurs = undelivered.deliver(asked.conversation, digest, earlier);
+      return isOurs ? toCallToolResult(result) : this.#run(asked, own);
+    }
+    if (!(await this.#isAllowedNow(asked))) return this.#ask(asked, earlier, batch);
+    // A rule has come since: nothing waits any more.
+    undelivered.deliver(asked.conversation, digest, earlier);
+    await this.#giveUp(batch);
+    return this.#run(asked, own);
+  }
+
+  async #run(asked: Asked, id: string): Promise<CallToolResult | InputRequiredResult> {
+    const result = await this.#execute(asked, id);
+    const batch = waitsFor(result);
+    return batch === undefined ? toCallToolResult(result) : this.#ask(asked, id, batch);
+  }
+
+  async #execute({ name, args, conversation, context }: Asked, id: string): Promise<ToolResult> {
+    const { executor } = this.#parts;
+    const { signal } = context.mcpReq;
+    const call: ToolCall = { id, name, args };
+    const options = { conversation, signal, defer: 'unasked' } as const;
+    const isFollowed = context.mcpReq._meta?.progressToken !== undefined;
+    return isFollowed
+      ? this.#follow(executor.start([call], options), context)
+      : only(await executor.run([call], options));
+  }
+
+  async #follow(run: BatchRun, context: ServerContext): Promise<ToolResult> {
+    const reported = reportProgress(run.events, context);
+    const result = only(await run.results);
+    // The last progress comes before the answer.
+    await reported;
+    return result;
+  }
+
+  async #isAllowedNow({ name, args }: Asked): Promise<boolean> {
+    const { calls } = await this.#parts.executor.plan([{ id: 'planned', name, args }]);
+    return calls[0]?.disposition === 'execute_now';
+  }
+
+  // ---- the question ---------------------------------------------------------------------------------------------
+
+  async #ask(
+    asked: Asked,
+    callId: string,
+    batch: string,
+    problem?: string,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const request = await this.#requestOf(asked, callId, batch);
+    // Decided meanwhile: what became of it is the answer.
+    if (request === undefined) return toCallToolResult(await this.#execute(asked, callId));
+    if (!canBeAsked(asked.client)) return this.#refuse(asked, callId, batch);
+    const digest = callDigest(asked.name, asked.args);
+    const { conversation, context } = asked;
+    const state: AskedState = { batch, callId, conversation, digest, shown: request.shown };
+    const question = await questionOf(request, problem);
+    if (this.#parts.identify.isModern()) {
+      return { ...askInput(question), requestState: await this.#parts.states.mint(state) };
+    }
+    let response: unknown;
+    try {
+      const { mcpReq } = context;
+      const options = { signal: mcpReq.signal, timeout: PERSON_MS };
+      response = await mcpReq.send({ method: 'elicitation/create', params: { ...question } }, options);
+    } catch (error) {
+      return this.#unanswered(asked, callId, batch, error);
+    }
+    return this.#decide(asked, state, request, readDecision(response, request));
+  }
+
+  async #requestOf(
+    { conversation }: Asked,
+    callId: string,
+    batch: string,
+  ): Promise<ApprovalRequest | undefined> {
+    const waiting = await this.#parts.executor.waiting({ conversation });
+    const found = waiting.find(({ batchId }) => batchId === batch);
+    return found?.requests.find((request) => request.callId === callId);
+  }
+
+  /** The question was put, and no answer came. */
+  async #unanswered(asked: Asked, callId: string, batch: string, error: unknown): Promise<CallToolResult> {
+    const { signal } = asked.context.mcpReq;
+    // The client has taken the call back. A connection that broke has not: the call may be asked for again.
+    const isTakenBack = signal.aborted && !(signal.reason instanceof Error);
+    if (isTakenBack) await this.#giveUp(batch);
+    const why = error instanceof Error ? error.message : String(error);
+    return this.#refuse(asked, callId, batch, `The question could not be answered: ${why}`);
+  }
+
+  /** Kept for the client that asks again, under an id that may be another. */
+  async #refuse(asked: Asked, callId: string, batch: string, why?: string): Promise<CallToolResult> {
+    const { undelivered, executor } = this.#parts;
+    const { name, args, conversation } = asked;
+    const kept = undelivered.keep(conversation, callDigest(name, args), callId);
+    // Asked for twice at once: one of them waits.
+    if (kept !== callId) await this.#giveUp(batch);
+    const result = only(await executor.run([{ id: kept, name, args }], { conversation, defer: 'unasked' }));
+    const id = waitsFor(result);
+    if (id === undefined) return toCallToolResult(result);
+    return refusal(result, [
+      why ?? `${name} needs the approval of the person, and this client cannot ask them.`,
+      `Nothing was run. The person can decide with: ${this.#parts.decideWith(id)}`,
+      `Or allow such calls by a rule in toolexec.toml ([[tools.approval.rules]]; "toolexec policy suggest" proposes one).`,
+      `After that, call ${name} again with the same arguments to get what came of it.`,
+    ]);
+  }
+
+  // ---- the decision ---------------------------------------------------------------------------------------------
+
+  /** The client is back with what its person said. */
+  async #resumed(asked: Asked, state: AskedState): Promise<CallToolResult | InputRequiredResult> {
+    const isSame =
+      state.digest === callDigest(asked.name, asked.args) && state.conversation === asked.conversation;
+    if (!isSame) throw foreignState();
+    const request = await this.#requestOf(asked, state.callId, state.batch);
+    // Used before: the first use has decided.
+    if (request === undefined) return toCallToolResult(await this.#execute(asked, state.callId));
+    const { inputResponses } = asked.context.mcpReq;
+    return this.#decide(asked, state, request, readDecision(inputResponses?.[QUESTION], request));
+  }
+
+  async #decide(
+    asked: Asked,
+    state: AskedState,
+    request: ApprovalRequest,
+    decision: Decision,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const { batch, callId, shown } = state;
+    if (decision.kind === 'again') return this.#ask(asked, callId, batch, decision.problem);
+    if (decision.kind === 'give_up') {
+      await this.#giveUp(batch);
+      return toCallToolResult(await this.#execute(asked, callId));
+    }
+    const by = `the person at ${asked.client.name} (MCP)`;
+    const { signal } = asked.context.mcpReq;
+    let run: BatchRun;
+    try {
+      run = await this.#parts.executor.approve(batch, {
+        signal,
+        approver: ([now]) => {
+          // What the person saw last counts, whatever it was when the call was put off.
+          if (now === undefined || !isSameContent(now.shown, shown))
+            throw new Error('what it would change has changed since.');
+          if (decision.kind === 'deny') return { kind: 'deny_all', by };
+          const { edits } = decision;
+          const edited = edits === undefined ? {} : { edits: { [callId]: edits } };
+          return { kind: 'approve_selected', ids: [callId], ...edited, by };
+        },
+      });
+    } catch (error) {
+      if (!isToolError(error, 'already_decided')) throw error;
+      return toCallToolResult(await this.#execute(asked, callId));
+    }
+    const result = await this.#follow(run, asked.context);
+    if (waitsFor(result) === undefined) return toCallToolResult(result);
+    // It is not what the person saw any more.
+    const problem = `What ${request.toolName} would change has changed since you were asked.`;
+    return this.#ask(asked, callId, batch, problem);
+  }
+
+  /** None of it runs. */
+  async #giveUp(batch: string): Promise<void> {
+    try {
+      await this.#parts.executor.decide(batch, 'discard');
+    } catch (error) {
+      if (!isToolError(error, 'already_decided')) throw error;
+    }
+  }
+}
+
+/** The name of the one question that a call has. */
+export const QUESTION = 'approval';
+
+/** How long a person may take in the revisions in which we wait for them. Milliseconds. */
+const PERSON_MS = 24 * 3600 * 1000;
+
+function only(results: readonly ToolResult[]): ToolResult {
+  const [result] = results;
+  if (result === undefined) throw new Error('a batch of one call has one result');
+  return result;
+}
+
+/** The batch that waits for approval with this call. What waits for a decision after a crash is another matter. */
+function waitsFor({ metadata }: ToolResult): string | undefined {
+  const { pending, waits_for: batch } = metadata;
+  return pending === true && typeof batch === 'string' ? batch : undefined;
+}
+
+function isSameContent(now: readonly ShownFile[], then: readonly ShownFile[]): boolean {
+  const inOrder = (files: readonly ShownFile[]): string[] =>
+    files.map(({ path, hash }) => `${hash} ${path}`).sort();
+  return isDeepStrictEqual(inOrder(now), inOrder(then));
+}
+
+function refusal(result: ToolResult, lines: readonly string[]): CallToolResult {
+  const { content: _, ...more } = toCallToolResult(result);
+  return { ...more, content: [{ type: 'text', text: lines.join('\n') }] };
+}
+
+function unknownTool(name: string, list: ToolList): ProtocolError {
+  const names = list.all().map((tool) => tool.name);
+  const nearest = nearestName(name, names);
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  const shown = JSON.stringify(name.slice(0, 80));
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${shown}.${hint}`);
+}
+
+/** In the words of the SDK for a state that it refuses. */
+function foreignState(): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
+    reason: 'invalid_request_state',
+  });
+}

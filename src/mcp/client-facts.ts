@@ -1,0 +1,46 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type Implementation,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+
+export interface Client {
+  /** Safe as a part of a conversation's name. */
+  readonly name: string;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** What a client says of itself: with each request, or once for its connection. */
+export function clientOf(
+  { mcpReq: { envelope } }: ServerContext,
+  legacy: () => {
+    readonly capabilities: ClientCapabilities | undefined;
+    readonly info: Implementation | undefined;
+  },
+): Client {
+  // The SDK has checked it, and does not type its keys.
+  const said = envelope as Partial<Record<string, ClientCapabilities & Implementation>> | undefined;
+  const declared = said?.[CLIENT_CAPABILITIES_META_KEY];
+  const { capabilities, info } =
+    declared === undefined ? legacy() : { capabilities: declared, info: said?.[CLIENT_INFO_META_KEY] };
+  return { name: plainName(info?.name), capabilities: capabilities ?? {} };
+}
+
+function plainName(name: string | undefined): string {
+  const plain = (name ?? '').replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 64);
+  return plain === '' ? 'client' : plain;
+}
+
+/** Where clients put the id that the model gave the call: a retry carries the same. */
+const ID_KEYS = ['claudecode/toolUseId', 'callId', 'toolexec/callId'];
+const MOST_ID_CHARACTERS = 256;
+
+/** The call's id as the client has it. A request's own id is another one for each attempt. */
+export function ownCallId({ mcpReq: { _meta = {} } }: ServerContext): string | undefined {
+  const given = ID_KEYS.map((key) => (_meta as Readonly<Record<string, unknown>>)[key]);
+  return given.find(
+    (id): id is string => typeof id === 'string' && id !== '' && id.length <= MOST_ID_CHARACTERS,
+  );
+}

@@ -1,0 +1,39 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server';
+import { toBase64 } from '../base/base64.js';
+import type { Executor } from '../contract/executor.js';
+import { isToolError } from '../errors/tool-error.js';
+
+/** More than that no client takes in one answer; a tool reads any part of the file. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** A whole output that a result linked to. @throws ProtocolError */
+export async function readOutput(uri: string, executor: Executor): Promise<ReadResourceResult> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await executor.readOutput(uri, { length: MOST_BYTES + 1 });
+  } catch (error) {
+    if (isToolError(error)) throw new ResourceNotFoundError(uri, error.message);
+    throw error;
+  }
+  if (bytes.length > MOST_BYTES) {
+    const message = `Cannot send "${uri}": it is larger than ${MOST_BYTES} bytes. Read a part of it with read_file, whose path it can be.`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  }
+  const text = asText(bytes);
+  const content = text === undefined ? { blob: toBase64(bytes) } : { text };
+  const mimeType = text === undefined ? 'application/octet-stream' : 'text/plain';
+  return { contents: [{ uri, mimeType, ...content }] };
+}
+
+function asText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

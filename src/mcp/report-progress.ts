@@ -1,0 +1,57 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { ToolEvent } from '../contract/executor.js';
+import { systemClock } from '../platform/clock/clock.js';
+
+/** A client draws no faster, and each report is a message. */
+const LEAST_PAUSE_MS = 100;
+/** Of what came since the last report, the end. */
+const MOST_CHARACTERS = 4_000;
+
+/**
+ * Sends what a call prints, and what it says of its progress, to the client that asked for it. All of it is in the result
+ * as well. Resolves when the events have ended. Never rejects.
+ */
+export async function reportProgress(
+  events: AsyncIterable<ToolEvent>,
+  { mcpReq }: ServerContext,
+): Promise<void> {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return;
+  let progress = 0;
+  let text = '';
+  let lastAt = Number.NEGATIVE_INFINITY;
+  const send = async (): Promise<void> => {
+    if (text === '') return;
+    const message = text.slice(-MOST_CHARACTERS);
+    text = '';
+    progress += 1;
+    lastAt = systemClock.monotonic();
+    // A client that is gone has taken the call back: the signal says so.
+    await mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+      .catch(() => {});
+  };
+  let timer: (() => void) | undefined;
+  try {
+    for await (const event of events) {
+      text += textOf(event);
+      if (text === '' || timer !== undefined) continue;
+      const pauseMs = lastAt + LEAST_PAUSE_MS - systemClock.monotonic();
+      if (pauseMs <= 0) await send();
+      else
+        timer = systemClock.after(pauseMs, () => {
+          timer = undefined;
+          void send();
+        });
+    }
+  } catch {
+    // The results say why.
+  }
+  timer?.();
+  await send();
+}
+
+function textOf(event: ToolEvent): string {
+  if (event.type === 'stdout' || event.type === 'stderr') return event.chunk;
+  return event.type === 'progress' ? `${event.message}\n` : '';
+}

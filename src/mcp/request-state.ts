@@ -1,0 +1,56 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  createRequestStateCodec,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import canonicalize from 'canonicalize';
+import type { ShownFile } from '../contract/approval.js';
+import { ToolError } from '../errors/tool-error.js';
+import { ensureSecretFile } from '../platform/fs/secret-file.js';
+import { stateDirectory } from '../platform/runtime/environment.js';
+
+/** What a client carries for us while its person decides. It is signed, and says nothing that the person is not shown. */
+export interface AskedState {
+  readonly batch: string;
+  readonly callId: string;
+  readonly conversation: string;
+  /** Of the tool's name and arguments: consent to one call is none to another. */
+  readonly digest: string;
+  /** The contents that the person saw. */
+  readonly shown: readonly ShownFile[];
+}
+
+export interface RequestStates {
+  mint(state: AskedState): Promise<string>;
+  /** For the SDK. @throws Error for a state that is not ours, or too old */
+  readonly verify: (state: string, context: ServerContext) => Promise<AskedState>;
+}
+
+/** A person may sleep over it. That a state is used once the journal sees to: a batch is decided once. */
+const VALID_SECONDS = 24 * 3600;
+
+/** Signed with a key that outlives the process: an answer may come after a restart. Nothing is opened before it is needed. */
+export function requestStates(): RequestStates {
+  let codec: RequestStateCodec<AskedState> | undefined;
+  const own = (): RequestStateCodec<AskedState> => {
+    codec ??= createRequestStateCodec<AskedState>({ key: readKey(), ttlSeconds: VALID_SECONDS });
+    return codec;
+  };
+  return { mint: (state) => own().mint(state), verify: (state, context) => own().verify(state, context) };
+}
+
+/** @throws ToolError `config_invalid` */
+function readKey(): string {
+  const path = join(stateDirectory(), 'toolexec', 'mcp-state-key');
+  const key = ensureSecretFile(path, () => randomBytes(32).toString('hex')).trim();
+  if (/^[0-9a-f]{64}$/.test(key)) return key;
+  throw new ToolError('config_invalid', `Cannot use the key in "${path}": it was changed. Remove the file.`);
+}
+
+export function callDigest(name: string, args: unknown): string {
+  return createHash('sha256')
+    .update(canonicalize([name, args]) ?? '')
+    .digest('hex');
+}

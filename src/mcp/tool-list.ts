@@ -1,0 +1,86 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import type { Executor } from '../contract/executor.js';
+import type { JsonSchema } from '../contract/json.js';
+import type { ToolDefinition } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+
+/** The tools that are served, as they are now: sources of tools may change them at any time. */
+export interface ToolList {
+  all(): Tool[];
+  find(name: string): Tool | undefined;
+}
+
+export interface ShownTools {
+  readonly tools?: readonly string[] | undefined;
+  readonly readOnly?: boolean | undefined;
+}
+
+/** @throws ToolError `unknown_tool` for a name that the executor does not have, `config_invalid` for one that changes things */
+export function createToolList(
+  executor: Executor,
+  { tools, readOnly = false }: ShownTools,
+  hidden: readonly string[] = [],
+): ToolList {
+  const names = tools === undefined ? undefined : new Set(tools);
+  requireKnown(executor.definitions(), names, readOnly);
+  let from: readonly ToolDefinition[] | undefined;
+  let byName: ReadonlyMap<string, Tool> = new Map();
+  const current = (): ReadonlyMap<string, Tool> => {
+    const definitions = executor.definitions();
+    if (definitions === from) return byName;
+    from = definitions;
+    const shown = definitions.filter(
+      (tool) => (names?.has(tool.name) ?? !hidden.includes(tool.name)) && (!readOnly || isReadOnly(tool)),
+    );
+    byName = new Map(shown.map((tool) => [tool.name, toMcpTool(tool)]));
+    return byName;
+  };
+  return { all: () => [...current().values()], find: (name) => current().get(name) };
+}
+
+function requireKnown(
+  definitions: readonly ToolDefinition[],
+  names: ReadonlySet<string> | undefined,
+  readOnly: boolean,
+): void {
+  for (const name of names ?? []) {
+    const found = definitions.find((tool) => tool.name === name);
+    if (found === undefined) {
+      const known = definitions.map((tool) => tool.name).join(', ');
+      throw new ToolError('unknown_tool', `Cannot serve "${name}": there is no such tool. Known: ${known}.`);
+    }
+    if (readOnly && !isReadOnly(found)) {
+      const message = `Cannot serve "${name}" read-only: it may change things. Leave it out, or serve without read-only.`;
+      throw new ToolError('config_invalid', message);
+    }
+  }
+}
+
+/** A tool that does not say what it touches may change anything. */
+function isReadOnly({ annotations }: ToolDefinition): boolean {
+  return annotations?.readOnlyHint === true;
+}
+
+function toMcpTool({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: ToolDefinition): Tool {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description,
+    // Arguments are an object, also where a schema does not say so: the protocol wants it said.
+    inputSchema: { ...copyOf(inputSchema), type: 'object' },
+    ...(outputSchema === undefined ? {} : { outputSchema: copyOf(outputSchema) }),
+    ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+  };
+}
+
+/** Ours are frozen, and the SDK writes into what it sends. */
+function copyOf(schema: JsonSchema): Record<string, unknown> {
+  return structuredClone(schema) as Record<string, unknown>;
+}

@@ -1,0 +1,52 @@
+import type { Executor } from '../contract/executor.js';
+
+/**
+ * Calls that wait for the person, of clients that could not be asked: the client got a refusal, and will ask for the same
+ * again under another id. One for each conversation and digest.
+ */
+export interface UndeliveredCalls {
+  /** There is none. Asked for every call. */
+  readonly isEmpty: boolean;
+  /** The id of such a call. */
+  find(conversation: string, digest: string): string | undefined;
+  /** The id that it is kept under: an earlier one where there is one. */
+  keep(conversation: string, digest: string, callId: string): string;
+  /** Its result is delivered now. @returns false where another delivery came first */
+  deliver(conversation: string, digest: string, callId: string): boolean;
+}
+
+const ofExecutors = new WeakMap<Executor, UndeliveredCalls>();
+
+/** In memory, and the same for all servers of an executor. */
+export function undeliveredOf(executor: Executor): UndeliveredCalls {
+  let calls = ofExecutors.get(executor);
+  if (calls === undefined) {
+    calls = inMemory(new Map());
+    ofExecutors.set(executor, calls);
+  }
+  return calls;
+}
+
+function inMemory(kept: Map<string, string>): UndeliveredCalls {
+  return {
+    get isEmpty() {
+      return kept.size === 0;
+    },
+    find: (conversation, digest) => kept.get(keyOf(conversation, digest)),
+    keep(conversation, digest, callId) {
+      const key = keyOf(conversation, digest);
+      const earlier = kept.get(key);
+      if (earlier !== undefined) return earlier;
+      kept.set(key, callId);
+      return callId;
+    },
+    deliver(conversation, digest, callId) {
+      const key = keyOf(conversation, digest);
+      return kept.get(key) === callId && kept.delete(key);
+    },
+  };
+}
+
+export function keyOf(conversation: string, digest: string): string {
+  return JSON.stringify([conversation, digest]);
+}

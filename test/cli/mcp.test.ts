@@ -1,0 +1,234 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client, type ElicitResult } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { builtCommand } from './built-command.js';
+import { ended, useToolexec } from './toolexec.js';
+
+const toolexec = useToolexec();
+
+interface Connecting {
+  readonly args?: readonly string[];
+  readonly era?: 'auto' | 'legacy';
+  readonly answer?: () => ElicitResult;
+}
+
+interface Connected {
+  readonly client: Client;
+  readonly pid: number;
+  readonly stderr: () => string;
+}
+
+/** The official client, connected to the command in a process of its own. */
+async function connect({ args = [], era = 'auto', answer }: Connecting = {}): Promise<Connected> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [toolexec.main, 'mcp', ...args],
+    env: toolexec.environment(),
+    cwd: toolexec.root,
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const client = new Client(
+    { name: 'tests', version: '1.0.0' },
+    {
+      capabilities: answer === undefined ? {} : { elicitation: {} },
+      versionNegotiation: { mode: era },
+    },
+  );
+  if (answer !== undefined) client.setRequestHandler('elicitation/create', () => answer());
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, pid: transport.pid ?? 0, stderr: () => stderr };
+}
+
+const accept = (): ElicitResult => ({ action: 'accept', content: {} });
+/** Processes whose command line holds the text. */
+function processesWith(text: string): readonly string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return (
+        /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(text)
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A command line that no other test has. */
+const sleeping = (seconds: number): string => `sleep ${seconds}.${process.pid}`;
+
+const textOf = ({ content }: { readonly content: readonly { readonly type: string }[] }): string =>
+  content.map((block) => ('text' in block ? String(block.text) : '')).join('\n');
+
+describe.each(['auto', 'legacy'] as const)('toolexec mcp, for a client that begins with %s', (era) => {
+  it('runs what the person accepts, contained and undoable, and records it', async () => {
+    const { client, stderr } = await connect({ era, answer: accept });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('bash');
+    for (const { description = '' } of tools) expect(Buffer.byteLength(description)).toBeLessThan(2_048);
+    const written = await client.callTool({
+      name: 'write_file',
+      arguments: { path: 'a.txt', content: 'hi\n' },
+      _meta: { 'claudecode/toolUseId': 'toolu_1' },
+    });
+    expect(textOf(written)).toContain('Successfully wrote');
+    const outside = await client.callTool({ name: 'read_file', arguments: { path: '/etc/passwd' } });
+    expect(outside).toMatchObject({
+      isError: true,
+      _meta: { 'toolexec/result': { code: 'sandbox_violation' } },
+    });
+    await client.close();
+    const { stdout } = await toolexec.run(['journal', 'list']);
+    expect(stdout).toContain('mcp/tests');
+    expect((await toolexec.run(['undo', 'toolu_1'])).code).toBe(0);
+    expect(existsSync(join(toolexec.root, 'a.txt'))).toBe(false);
+    expect(stderr()).toBe('');
+  });
+});
+
+describe('toolexec mcp', () => {
+  it('ends the processes of a call that is cancelled, and its own when the client goes', async () => {
+    const { client, pid } = await connect({ answer: accept });
+    const abort = new AbortController();
+    const call = client.callTool(
+      { name: 'bash', arguments: { command: `echo begun; ${sleeping(4711)}` } },
+      { signal: abort.signal, onprogress: () => abort.abort('enough') },
+    );
+    await expect(call).rejects.toBeDefined();
+    await expect.poll(() => processesWith(sleeping(4711))).toEqual([]);
+    const other = client.callTool({ name: 'bash', arguments: { command: sleeping(4712) } });
+    other.catch(() => {});
+    await expect.poll(() => processesWith(sleeping(4712)).length).toBeGreaterThan(0);
+    await client.close();
+    await expect.poll(() => processesWith(sleeping(4712))).toEqual([]);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  it('a refusal says what the person can do, and the call asked for again gets what came of it', async () => {
+    const first = await connect();
+    const call = { name: 'write_file', arguments: { path: 'a.txt', content: 'hi\n' } };
+    const refused = await first.client.callTool(call);
+    expect(refused.isError).toBe(true);
+    const [, id = ''] = /toolexec approve (\S+) --root (\S+)/.exec(textOf(refused)) ?? [];
+    await first.client.close();
+    expect((await toolexec.run(['waiting'])).stdout).toContain('a.txt');
+    expect((await toolexec.run(['approve', id, '--yes'])).code).toBe(0);
+    expect(readFileSync(join(toolexec.root, 'a.txt'), 'utf8')).toBe('hi\n');
+    const second = await connect();
+    expect(textOf(await second.client.callTool(call))).toContain('Successfully wrote');
+  });
+
+  it('a killed server leaves nothing running, and its call is answered truthfully by the next', async () => {
+    const first = await connect({ answer: accept });
+    const bash = (id: string) => ({
+      name: 'bash',
+      arguments: { command: sleeping(4713) },
+      _meta: { callId: id },
+    });
+    const call = first.client.callTool(bash('c1'));
+    call.catch(() => {});
+    await expect.poll(() => processesWith(sleeping(4713)).length).toBeGreaterThan(0);
+    process.kill(first.pid, 'SIGKILL');
+    await expect(call).rejects.toBeDefined();
+    await expect.poll(() => processesWith(sleeping(4713))).toEqual([]);
+    const second = await connect({ answer: accept });
+    const other = { name: 'bash', arguments: { command: 'echo on' } };
+    expect(textOf(await second.client.callTool(other))).toBe('on\n');
+    const again = await second.client.callTool(bash('c1'));
+    // In a transaction nothing of it is left; without one that is not known.
+    expect(JSON.stringify(again._meta)).toMatch(/"code":"(?:cancelled|outcome_unknown)"/);
+    expect(again.isError).toBe(true);
+  });
+
+  it('serves what the options say, and refuses wrong ones before it serves', async () => {
+    const { client } = await connect({ args: ['--read-only', '--tools', 'read_file, grep'] });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['grep', 'read_file']);
+    const wrong: readonly (readonly [readonly string[], string])[] = [
+      [['--tools', 'read_fil'], 'there is no such tool'],
+      [['--tools', 'bash', '--read-only'], 'it may change things'],
+      [['--tools', 'a,,b'], '--tools'],
+      [['--conversation', ''], '--conversation'],
+      [['--root', 'missing'], 'missing'],
+      [['--read'], '--read'],
+    ];
+    for (const [args, told] of wrong) {
+      const { code, stdout, stderr } = await toolexec.run(['mcp', ...args]);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(told);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+
+  it('writes nothing but the protocol to standard output, and ends with 0 when its input ends', async () => {
+    const child = toolexec.start(['mcp']);
+    const done = ended(child);
+    child.stdin.write('this is no JSON\n');
+    child.stdin.write(
+      `${JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+      })}\n`,
+    );
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.stdin.end();
+    const { code, stdout } = await done;
+    expect(code).toBe(0);
+    for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  });
+
+  it('ends on a signal', async () => {
+    const child = toolexec.start(['mcp']);
+    const done = ended(child);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    child.kill('SIGTERM');
+    expect((await done).code).toBe(130);
+  });
+
+  it('is loaded for nothing else', () => {
+    const directory = dirname(builtCommand());
+    const script = `
+      const { Module } = require('node:module'); const loaded = []; const load = Module._load;
+      Module._load = function (name, ...rest) { loaded.push(name); return load.call(this, name, ...rest); };
+      process.argv = [process.argv[0], 'toolexec', 'tools', 'list'];
+      process.on('exit', () => process.stderr.write(JSON.stringify(loaded)));
+      require(${JSON.stringify(join(directory, 'toolexec.cjs'))});`;
+    const { stderr } = spawnSync(process.execPath, ['-e', script], {
+      env: toolexec.environment(),
+      cwd: toolexec.root,
+      encoding: 'utf8',
+    });
+    const loaded: string[] = JSON.parse(stderr.slice(stderr.indexOf('[')));
+    expect(loaded.length).toBeGreaterThan(5);
+    const withSdk = loaded
+      .filter((name) => name.startsWith('./'))
+      .filter((name) => readFileSync(join(directory, name), 'utf8').includes('server/discover'));
+    expect(withSdk).toEqual([]);
+  });
+});
+
+describe('toolexec/mcp', () => {
+  it('without its peer is an error that names the package and the range', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolexec-peer-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    cpSync(dirname(dirname(builtCommand())), join(folder, 'dist'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const { stdout } = spawnSync(
+      process.execPath,
+      ['-e', "import('./dist/mcp.js').catch((error) => console.log(error.code, error.message))"],
+      { cwd: folder, encoding: 'utf8' },
+    );
+    expect(stdout).toMatch(
+      /^config_invalid .*@modelcontextprotocol\/server \^2\.4\.0\. Install it: npm install/,
+    );
+  });
+});
