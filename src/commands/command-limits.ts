@@ -2,7 +2,8 @@ import type { CommandLimits, LimitHit } from '../contract/processes.js';
 import type { ProcessEnd } from '../platform/process/spawn.js';
 
 /**
- * The limit that a command has hit, as far as its end and its last words tell: the system reports it to no other.
+ * The limit that a command reached, known from its end and its last output: the system reports it only to the
+ * command's parent.
  * @param said the end of its output
  */
 export function findLimitHit(limits: CommandLimits, end: ProcessEnd, said: string): LimitHit | undefined {
@@ -18,7 +19,7 @@ export function findLimitHit(limits: CommandLimits, end: ProcessEnd, said: strin
 interface Sign {
   readonly limit: keyof CommandLimits;
   readonly signal?: string;
-  /** What a shell says of a child that died by the signal. */
+  /** The exit code that a shell reports for a child killed by the signal. */
   readonly code?: number;
   readonly words: RegExp;
 }

@@ -3,12 +3,12 @@ import { systemClock } from '../platform/clock/clock.js';
 import { closeMarkFile, type MarkFile, openMarkFile } from '../platform/process/mark-file.js';
 import { listOpenFiles, type ProcessEntry, readEnvironmentOf } from '../platform/process/proc-table.js';
 
-/** What every process of a command inherits, wherever it flees. */
+/** A mark that every process of a command inherits. */
 export interface CommandMark {
-  /** Stands in `TOOLEXEC_CALL`. */
+  /** The value in `TOOLEXEC_CALL`. */
   readonly id: string;
   readonly file: MarkFile | undefined;
-  /** Once the command has ended: what starts it may open the file long after it was asked to. */
+  /** Call it when the command has ended: it may open the file long after it was started. */
   close(): void;
 }
 
@@ -20,7 +20,7 @@ export function createCommandMark(): CommandMark {
     file,
     close() {
       if (file !== undefined) closeMarkFile(file);
-      // Not now: the caller waits for the result.
+      // Later, because the caller waits for the result.
       setImmediate(() => {
         next ??= makeMark();
       }).unref();
@@ -28,29 +28,29 @@ export function createCommandMark(): CommandMark {
   };
 }
 
-/** Made when a command has ended, for the next one, which waits for as little as possible. */
+/** Created after a command for the next one, which then starts faster. */
 let next: Pick<CommandMark, 'id' | 'file'> | undefined;
 
 function makeMark(): Pick<CommandMark, 'id' | 'file'> {
   return { id: randomBytes(12).toString('hex'), file: openMarkFile() };
 }
 
-/** What `TOOLEXEC_CALL` says. A command of a command carries both marks: it belongs to both. */
+/** The value of `TOOLEXEC_CALL`. A command inside a command carries both marks. */
 export function markFor(env: Readonly<Record<string, string>>, mark: CommandMark): string {
   const outer = env.TOOLEXEC_CALL;
   return outer === undefined ? mark.id : `${outer}:${mark.id}`;
 }
 
-/** What shows to whom a process belongs: what it was started with, and what it has open. */
+/** The evidence for the owner of a process: its environment at the start, and its open files. */
 interface ProcessMarks {
-  /** What `TOOLEXEC_CALL` says; empty when we may not look, or the process is just being replaced. */
+  /** The value of `TOOLEXEC_CALL`; empty if it is not readable, or the process is just being replaced. */
   readonly call: string;
   readonly files: readonly string[];
 }
 
 /**
- * The marks of a process. Many commands that end at once all look at the same processes, and those that flee grow more
- * meanwhile, so what was seen is kept: no process gets a mark later that it had not when it started.
+ * The marks of a process. Commands that end at the same time all examine the same processes, so results are
+ * cached: a process never gets a new mark after its start.
  */
 export function processMarks({ pid, startTicks }: ProcessEntry): ProcessMarks {
   const now = systemClock.monotonic();
@@ -59,7 +59,7 @@ export function processMarks({ pid, startTicks }: ProcessEntry): ProcessMarks {
   const environment = readEnvironmentOf(pid);
   const marks = { call: callIn(environment), files: listOpenFiles(pid).filter((name) => MARK.test(name)) };
   if (seen.size > MOST_KEPT) seen.clear();
-  // One that shows nothing yet may be in the middle of its start.
+  // A process without marks may still be starting.
   if (environment.length > 0) seen.set(pid, { startTicks, at: now, marks });
   return marks;
 }
@@ -67,7 +67,7 @@ export function processMarks({ pid, startTicks }: ProcessEntry): ProcessMarks {
 const KEPT_MS = 3000;
 const MOST_KEPT = 20_000;
 
-/** Pipes and mark files; what else a process has open is no mark. */
+/** Pipes and mark files; other open files are not marks. */
 const MARK = /^socket:|toolexec-pipes-|\/#\d/;
 
 const NAME = Buffer.from('TOOLEXEC_CALL=');

@@ -2,17 +2,17 @@ import type { Confinement, RoomOwner } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
 import { type NoRoom, openRoom, type Room, type RoomStay } from './sandbox/room.js';
 
-/** What has to be known of a command to find its room. */
+/** The facts about a command that select its room, the network namespace of its conversation. */
 export interface RoomRequest {
   readonly confinement: Confinement;
-  /** Left out: it has a network namespace for itself. */
+  /** Left out: it has its own network namespace. */
   readonly conversation?: string | undefined;
   readonly isBackground: boolean;
   /** The program's absolute path. */
   readonly bubblewrap: string;
 }
 
-/** An empty room holds nothing that the next one does not have; making it takes some milliseconds. */
+/** An empty room contains nothing that a new one lacks; creating one takes some milliseconds. */
 const KEPT_MS = 2 * 60 * 1000;
 /** Each is two processes. */
 const MOST_EMPTY = 8;
@@ -24,7 +24,7 @@ interface Kept {
 
 const kept = new WeakMap<RoomOwner, Map<string, Kept>>();
 
-/** Lets a command into the room of its conversation. Undefined if it has none. Never rejects. */
+/** Puts a command into the room of its conversation. Undefined if it has none. Never rejects. */
 export async function enterRoom(request: RoomRequest): Promise<RoomStay | undefined> {
   const { confinement, conversation, isBackground, bubblewrap } = request;
   const owner = confinement.rooms;
@@ -34,7 +34,7 @@ export async function enterRoom(request: RoomRequest): Promise<RoomStay | undefi
   for (let attempt = 0; attempt < 2; attempt++) {
     const room = await openIn(rooms, conversation, bubblewrap);
     if (room === undefined || 'reason' in room) return undefined;
-    // Nothing may happen between the two: an empty room may be closed at any time.
+    // Synchronous from here on, because an empty room may be closed at any time.
     if (room.isOpen()) return stayIn(room, isBackground, rooms, conversation);
     rooms.delete(conversation);
   }
@@ -59,7 +59,7 @@ export async function findRoom(owner: RoomOwner, conversation: string): Promise<
   return room !== undefined && 'command' in room && room.isOpen() ? room : undefined;
 }
 
-/** After a failure it is not tried again for so long: it may have been the load of the machine. */
+/** How long to wait after a failure, which may have been caused by load. */
 const TRIED_AGAIN_MS = 60_000;
 let impossibleUntil = 0;
 
@@ -84,7 +84,7 @@ function closeLater(rooms: Map<string, Kept>, conversation: string): void {
   if (found === undefined) return;
   found.cancel();
   found.cancel = idleClock.after(KEPT_MS, () => void closeEmpty(rooms, conversation));
-  // The one that was used last comes last.
+  // Moves the most recently used one to the end.
   rooms.delete(conversation);
   rooms.set(conversation, found);
   void closeOldest(rooms);

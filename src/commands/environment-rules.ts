@@ -1,22 +1,24 @@
 /**
- * What a command does not inherit (D120), a row a reason. `*` stands for any characters, none too.
+ * Variables that a command does not inherit (D120), one row per reason. `*` matches any characters, including
+ * none.
  *
- * - `secret`: the value itself is confidential. It is also what output is searched for.
- * - `access`: the value leads to something confidential (a file, a socket) and is no secret.
- * - `code`: its value decides what other programs run.
+ * - `secret`: the value is confidential. Output is redacted by it.
+ * - `access`: the value leads to something confidential (a file, a socket) and is not secret itself.
+ * - `code`: the value decides which code other programs run.
  */
 export interface EnvironmentRule {
   readonly kind: 'secret' | 'access' | 'code';
   readonly why: string;
   /** Separated by blanks. */
   readonly names: string;
-  /** Where names keep case (not on Windows), so does this row; all others ignore it. */
+  /** On systems with case-sensitive names, this row is case-sensitive; all others ignore case. */
   readonly keepsCase?: true;
 }
 
 /**
- * Names that say plainly what they hold: `KEY`, `db_password`, `apiToken`. Commands do not get them; `sanitizeEnvironment`
- * alone keeps them, because the configuration's patterns match case and need a prefix (D120).
+ * Whether a name clearly denotes a secret: `KEY`, `db_password`, `apiToken`. Commands do not get such
+ * variables; only `sanitizeEnvironment` keeps them, because the configuration's patterns are case-sensitive
+ * and need a prefix (D120).
  */
 export function isPlainSecretName(name: string): boolean {
   const words = name.toLowerCase().replace(/[_.-]?\d+$/, '');
@@ -26,7 +28,7 @@ export function isPlainSecretName(name: string): boolean {
 
 const SEPARATORS = ['_', '.', '-'] as const;
 
-/** Not a regular expression: compiling one that ignores case takes longer than all else that is done with a name. */
+/** No regular expression: compiling one that ignores case takes longer than all other work on a name. */
 const LAST_WORDS: ReadonlySet<string> = new Set(
   (
     'token tokens secret secrets password passwords passwd pass passphrase key keys apikey auth authorization jwt bearer ' +
@@ -37,7 +39,7 @@ const LAST_WORDS: ReadonlySet<string> = new Set(
 const LAST_WORD_CAPITALIZED =
   /[a-z0-9](?:Token|Secret|Password|Passwd|Pass|Passphrase|Key|Auth|Jwt|JWT|Creds|Credentials?)\d*$/;
 
-/** The first row that matches a name speaks for it. */
+/** The first row that matches a name applies. */
 export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
   {
     kind: 'access',
@@ -52,7 +54,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
     names: '*_KEY *_TOKEN *_SECRET *_PASSWORD AWS_* ANTHROPIC_* OPENAI_*',
     keepsCase: true,
   },
-  // Keys and passwords under the names that programs use for them.
+  // Keys and passwords under common names.
   {
     kind: 'secret',
     why: 'API keys',
@@ -113,7 +115,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
       '*AMQP*_URL RABBITMQ_URL RABBITMQ_URI *BROKER_URL CELERY_RESULT_BACKEND KAFKA_URL NATS_URL SMTP_URL MAIL_URL MAILER_URL CLOUDINARY_URL',
   },
   { kind: 'secret', why: 'the address alone gives access', names: '*WEBHOOK*' },
-  // What leads to keys.
+  // Variables that lead to keys.
   {
     kind: 'access',
     why: 'files with credentials',
@@ -148,7 +150,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
       'TMUX TMUX_PANE STY WINDOWID ZELLIJ* KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET NVIM NVIM_LISTEN_ADDRESS VIM_SERVERNAME VSCODE_IPC_HOOK* VSCODE_GIT_* I3SOCK SWAYSOCK HYPRLAND_INSTANCE_SIGNATURE',
   },
   { kind: 'access', why: 'writes the keys of TLS connections to a file', names: 'SSLKEYLOGFILE' },
-  // What makes programs run code.
+  // Variables that make programs run code.
   {
     kind: 'code',
     why: 'libraries loaded into every program',

@@ -20,11 +20,11 @@ interface Ended extends Told {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly aborted: boolean;
-  /** As the kernel says. */
+  /** According to the kernel. */
   readonly refused?: readonly SandboxRefusal[];
 }
 
-/** Why a command failed, as far as the sandbox or a limit stood in its way. */
+/** Explains a failed command, if the sandbox or a limit caused the failure. */
 export function explainEnd(request: Request, end: Ended, words: Words): Told {
   if (end.exitCode === 0) return {};
   const limit = end.aborted
@@ -42,7 +42,7 @@ interface Request extends Partial<Pick<CommandRequest, 'targets' | 'sources' | '
   readonly limits?: CommandLimits;
 }
 
-/** The ends of what a command has printed. */
+/** The last output of a command. */
 interface Words {
   readonly output: string;
   readonly errors: string;
@@ -66,12 +66,13 @@ function refusalsOf(request: Request, end: Ended, { output, errors }: Words): re
   return isSilent ? refusedNames(request, confinement) : found;
 }
 
-/** Errors go where the output goes. */
+/** Errors are redirected to the output. */
 const MERGES = />\s*&\s*1|&>|\|&/;
 
 /**
- * Which files the sandbox refused to a command. The kernel counts no such refusals. So an error in its last words counts
- * if it names a path that the sandbox does refuse, and if the command's text does not hold that error itself.
+ * The files that the sandbox refused to a command. The kernel does not count such refusals. So an error at
+ * the end of its output counts if it names a path that the sandbox really refuses, and if it is not part of
+ * the command's own text.
  * @param said the end of its errors
  */
 export function refusedFiles(
@@ -91,7 +92,7 @@ export function refusedFiles(
         !isQuoted(line, phrase, command) &&
         tokensOf(line).some((token) => bases.some((base) => isRefused(resolve(base, token)))),
     );
-  // Below a directory that is not shown, making a file fails like reading one.
+  // In a directory that is not visible, creating a file fails like reading one.
   const isUnmade = (path: string): boolean => targets.includes(path) && paths.isReadOnly(path);
   const isWrite =
     names(READ_ONLY, paths.isReadOnly) || names(UNCHANGEABLE, paths.isGuarded) || names(MISSING, isUnmade);
@@ -100,8 +101,8 @@ export function refusedFiles(
 }
 
 /**
- * The same of a command that has thrown its errors away, by the paths that its text names: only where it does so in any
- * case, and only what no command can read or write.
+ * For a command that discards its errors: the paths that its text certainly uses, if no command can read or
+ * write them.
  */
 function refusedNames(
   { targets = [], sources = [], env = {}, command = '' }: Request,
@@ -117,10 +118,10 @@ function refusedNames(
 
 const FIRST_ENTERED = /^\s*cd\s+[^\s;&|]+\s*&&/;
 
-/** What follows may not have run. */
+/** The following commands may not have run. */
 const CONDITIONS = /&&|\|\||\b(?:if|case|for|while|until|select|function)\b|[{}]/;
 
-/** Relative names may be names in these. */
+/** Relative names may refer to these directories. */
 function enteredDirectories(command: string, start: string): readonly string[] {
   const places: string[] = [];
   for (const [, quoted, plain = ''] of command.matchAll(ENTERS)) {
@@ -131,7 +132,7 @@ function enteredDirectories(command: string, start: string): readonly string[] {
 
 const ENTERS = /(?:^|[;&|(\s])cd\s+(?:--\s+)?(?:["']([^"']+)["']|([^\s;&|"')]+))/g;
 
-/** The command's text holds the error, so the command has printed it: `echo "x: Read-only file system"`. */
+/** The error is part of the command's text, so the command printed it: `echo "x: Read-only file system"`. */
 function isQuoted(line: string, phrase: RegExp, command: string): boolean {
   const { 0: words = '', index = 0 } = phrase.exec(line) ?? {};
   const upTo = line.slice(0, index + words.length).trim();
@@ -139,7 +140,7 @@ function isQuoted(line: string, phrase: RegExp, command: string): boolean {
   return [upTo, from].some((part) => part.length > words.length && command.includes(part));
 }
 
-/** What may be a path: what stands in quotes, or between blanks. */
+/** Possible paths: text in quotes, or between blanks. */
 function tokensOf(line: string): readonly string[] {
   return [...line.matchAll(TOKEN)].flatMap(([all, ...quoted]) => {
     const token = quoted.find((each) => each !== undefined) ?? all.replace(EDGES, '');
@@ -150,13 +151,13 @@ function tokensOf(line: string): readonly string[] {
 const TOKEN = /'([^']+)'|"([^"]+)"|‘([^’]+)’|[^\s'"‘’=]+/g;
 const EDGES = /^[(:;,[`]+|[)\]:;,`.]+$/g;
 
-/** `apt-get` and others go on after it. */
+/** `apt-get` and others continue after it. */
 const WARNING = /^\s*(?:W:|warn)/i;
 
 /** Only mounts of the sandbox are read-only. */
 const READ_ONLY = /read-only file ?system|EROFS/i;
 
-/** What replacing or removing a path says that something is mounted on. */
+/** The error for replacing or removing a mount point. */
 const BUSY = /device or resource busy|EBUSY/i;
 
 const UNCHANGEABLE = new RegExp(`${READ_ONLY.source}|${BUSY.source}`, 'i');
@@ -164,7 +165,7 @@ const UNCHANGEABLE = new RegExp(`${READ_ONLY.source}|${BUSY.source}`, 'i');
 const MISSING =
   /no such file|NoSuchFile|ENOENT|not found|does not exist|not a git repository|unable to normalize/i;
 
-/** What reading a hidden file says, and what git says about one that is no file. */
+/** The errors for reading a hidden file, and git's errors about one that is not a file. */
 const COVERED = new RegExp(
   `${MISSING.source}|${BUSY.source}|permission denied|EACCES|can only add regular files|unsupported file type|cannot hash`,
   'i',

@@ -9,8 +9,8 @@ import type { Room } from './sandbox/room.js';
 const exposed = new WeakMap<Room, Map<number, Promise<PortForwarder>>>();
 
 /**
- * Lets programs of this machine reach a port of the conversation's loopback on `127.0.0.1`, until nothing runs in the
- * conversation any more. @returns why not, in words, if it cannot be done
+ * Makes a port of the conversation's loopback reachable for programs on this machine, on `127.0.0.1`, until
+ * no command of the conversation runs. @returns the reason, in words, if it cannot be done
  */
 export async function exposePort(
   owner: RoomOwner,
@@ -37,7 +37,7 @@ export async function exposePort(
   }
 }
 
-/** Without capabilities over the network that it enters, and without a way to write files. */
+/** Without capabilities over the network, and without write access to files. */
 function enter({ command }: Room, bubblewrap: string): readonly string[] {
   const { uid, gid } = ownIds();
   return [

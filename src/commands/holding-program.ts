@@ -1,6 +1,7 @@
 /**
- * For `sh -c`, in a process that holds its orphans, and followed by a name and the command with its arguments: runs it, tells on
- * descriptor 4 what becomes of it as the shell in the sandbox does, and ends what it leaves running.
+ * A program for `sh -c`, in a process that adopts its orphans, followed by a name and the command with its
+ * arguments: it runs the command, reports its end on descriptor 4 like the shell in the sandbox, and ends its
+ * remaining processes.
  */
 export function holdingProgram(limits: string): string {
   return `exec 5>&2 2>&4

@@ -1,13 +1,13 @@
 import type { KeptOutput } from '../contract/processes.js';
 
-/** The first and the last bytes of a stream, in memory that does not grow with it. */
+/** The first and last bytes of a stream, in bounded memory. */
 export interface KeptBytes {
   push(chunk: Uint8Array): void;
-  /** Decodes what was kept. Nothing may be pushed afterwards. */
+  /** Decodes the kept bytes. Nothing may be pushed afterwards. */
   end(): KeptOutput;
 }
 
-/** Keeps `keepBytes` bytes: everything while they suffice, afterwards the first and the last half. */
+/** Keeps up to `keepBytes` bytes: everything while it fits, then the first and the last half. */
 export function createKeptBytes(keepBytes: number): KeptBytes {
   const head = createGrowing(Math.ceil(keepBytes / 2));
   const tail = createRing(Math.floor(keepBytes / 2));
@@ -34,17 +34,17 @@ export function createKeptBytes(keepBytes: number): KeptBytes {
   };
 }
 
-/** Decoded at the end only, and only what was kept: decoding every chunk costs four fifths of the speed. */
+/** Decoded only at the end, and only the kept part: decoding every chunk costs 80 % of the speed. */
 function decode(bytes: Buffer): string {
   return bytes.toString('utf8');
 }
 
-/** Takes bytes until it holds `limit` of them. */
+/** Takes bytes up to `limit`. */
 function createGrowing(limit: number) {
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
   return {
-    /** Gives the number of bytes it took. */
+    /** Returns the number of bytes taken. */
     push(chunk: Uint8Array): number {
       const taken = Math.min(chunk.length, limit - length);
       if (taken === 0) return 0;
@@ -63,7 +63,7 @@ function grown(buffer: Buffer, length: number, needed: number, limit: number): B
   return larger;
 }
 
-/** Holds the last `limit` bytes: fills up once, then writes over the oldest. */
+/** Holds the last `limit` bytes: it fills up once, then overwrites the oldest. */
 function createRing(limit: number) {
   const filling = createGrowing(limit);
   let oldest = 0;
@@ -86,7 +86,7 @@ function createRing(limit: number) {
   };
 }
 
-/** Where the last character of `bytes` ends that is there in full. */
+/** The end of the last complete character. */
 export function endOfCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -96,12 +96,12 @@ export function endOfCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Where the first character of `bytes` starts: behind what is left of one that was cut. */
+/** The start of the first complete character. */
 function startOfCharacters(bytes: Uint8Array): number {
   for (let at = 0; at <= Math.min(3, bytes.length - 1); at++) {
     if (!isContinuation(bytes[at] ?? 0)) return at;
   }
-  // Four in a row are in no character: this is not UTF-8, so nothing was cut.
+  // Four continuation bytes in a row are not UTF-8, so no character was cut.
   return bytes.length <= 3 ? bytes.length : 0;
 }
 
@@ -115,15 +115,15 @@ function lengthByLead(byte: number): number {
   return byte >= 0xc2 ? 2 : 1;
 }
 
-/** Bytes at the start, and at the end, that are looked at. */
+/** How many bytes at the start, and at the end, are examined. */
 const SAMPLE = 8192;
-/** Of the sample: more of it is in no text. Names that are separated by NUL stay well below. */
+/** Above this share, the sample is not text. NUL-separated names stay well below it. */
 const MOST_STRANGE = 0.3;
 const FEW_BYTES = 16;
 
 /**
- * Whether bytes are no text of any kind: programs, pictures, archives, UTF-16. A stray byte in a log, or names that
- * end with NUL (`find -print0`), do not make them so.
+ * Whether bytes are not text: programs, images, archives, UTF-16. A stray byte in a log, or NUL-terminated
+ * names (`find -print0`), still count as text.
  */
 export function looksBinary(bytes: Uint8Array): boolean {
   if (bytes.length < FEW_BYTES) return false;
@@ -142,7 +142,7 @@ function isStrange(sample: Uint8Array): boolean {
   return strange / sample.length > MOST_STRANGE;
 }
 
-/** Bytes of the character that starts here; 0 where none does. One that is cut off at the end counts. */
+/** The length of the character that starts here; 0 if none does. One cut off at the end counts. */
 function characterLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;
@@ -154,7 +154,7 @@ function characterLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** Those that no text is written with; colours and tabs are. */
+/** Control characters that text does not contain; colours and tabs are not included. */
 function isControl(byte: number): boolean {
   return (byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b) || byte === 0x7f;
 }

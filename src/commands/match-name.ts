@@ -1,4 +1,4 @@
-/** Whether a name is one of some patterns, in which `*` stands for any characters, none too. */
+/** Whether a name matches one of several patterns, in which `*` matches any characters, including none. */
 export function createNameMatcher(
   patterns: readonly string[],
   ignoreCase: boolean,
@@ -7,18 +7,18 @@ export function createNameMatcher(
   return (name) => find(name) === 0;
 }
 
-/** The first row of patterns of which one matches a name; `Infinity` when none does. */
+/** The index of the first row with a matching pattern; `Infinity` if there is none. */
 export type NameFinder = (name: string) => number;
 
 interface NamePattern {
   readonly row: number;
-  /** What stands around each `*`. */
+  /** The texts around each `*`. */
   readonly parts: readonly string[];
 }
 
 /**
- * Without regular expressions: compiling those of all rules takes longer than asking about every variable of an
- * environment. A name is compared only with patterns that begin or end as it does, or with `*` at both ends.
+ * Without regular expressions: compiling those of all rules takes longer than checking a whole environment. A
+ * name is compared only with patterns with the same start or end, or with `*` at both ends.
  */
 export function createNameFinder(rows: readonly (readonly string[])[], ignoreCase: boolean): NameFinder {
   const fold = (text: string): string => (ignoreCase ? text.toUpperCase() : text);
@@ -48,7 +48,7 @@ export function createNameFinder(rows: readonly (readonly string[])[], ignoreCas
     const lists = [beginning.get(folded.charAt(0)), ending.get(folded.charAt(folded.length - 1)), within];
     let found = whole.get(folded) ?? Number.POSITIVE_INFINITY;
     for (const list of lists) {
-      // The patterns of a list stand in the order of their rows.
+      // The patterns in a list are in row order.
       const match = list?.find(({ row, parts }) => row >= found || consistsOf(folded, parts));
       if (match !== undefined) found = Math.min(found, match.row);
     }
@@ -62,7 +62,10 @@ function listIn(lists: Map<string, NamePattern[]>, key: string): NamePattern[] {
   return list;
 }
 
-/** Whether a text starts with the first part, ends with the last, and holds the others in order between them. */
+/**
+ * Whether a text starts with the first part, ends with the last, and contains the others in order between
+ * them.
+ */
 function consistsOf(text: string, parts: readonly string[]): boolean {
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';

@@ -12,23 +12,23 @@ import {
 import { assertOutOfReach } from '../platform/runtime/own-place.js';
 
 export interface OutputStoreOptions {
-  /** Where outputs stay for `KEPT_MS`. Left out: they are in a temporary directory, and go with the owner. */
+  /** Keeps outputs for `KEPT_MS`. Left out: a temporary directory, which is removed with the store. */
   readonly directory?: string;
-  /** Bytes of one output; default 256 MiB. What comes after them is not kept. */
+  /** Limit of one output; default 256 MiB. Later bytes are not kept. */
   readonly maxBytes?: number;
-  /** Bytes of all; default 1 GiB. Then the oldest go. */
+  /** Limit of all outputs; default 1 GiB. The oldest are dropped first. */
   readonly maxTotalBytes?: number;
-  /** Made for each output that is text: what it takes out is not on the disk. */
+  /** Creates a filter for each text output: removed parts never reach the disk. */
   readonly hide?: () => ByteFilter;
 }
 
 const PREFIX = 'toolexec-output:';
 const REFERENCE = /^toolexec-output:([0-9a-f]{32})$/;
 const MIB = 1024 * 1024;
-/** Outputs in a directory that stays are kept for a week. */
+/** Outputs in a permanent directory are kept for a week. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** Untruncated outputs on the disk; nothing is opened before the first is kept (F004). */
+/** Opens the store of full outputs; it touches the disk with the first output (F004). */
 export function openOutputStore(options: OutputStoreOptions = {}): OutputStore {
   return new DiskOutputStore(options);
 }
@@ -58,7 +58,7 @@ class DiskOutputStore implements OutputStore {
     const id = randomBytes(16).toString('hex');
     try {
       const bytes = typeof content === 'string' ? this.#hidden(Buffer.from(content, 'utf8')) : content;
-      // A text that is cut is still of use; a picture is not.
+      // A cut text is still useful; a cut image is not.
       if (typeof content !== 'string' && bytes.length > this.#maxBytes) return undefined;
       this.#withRoom(Math.min(bytes.length, this.#maxBytes)).save(
         fileName(id),
@@ -66,7 +66,7 @@ class DiskOutputStore implements OutputStore {
       );
       return `${PREFIX}${id}`;
     } catch {
-      // The disk is full or closed to us: the result says that it was cut, and nothing more can be had.
+      // The disk is full or inaccessible: the result says only that it was cut.
       return undefined;
     }
   }
@@ -109,7 +109,7 @@ class DiskOutputStore implements OutputStore {
     try {
       if (id !== undefined) return this.#open().stat(fileName(id));
     } catch {
-      // Said below.
+      // Reported below.
     }
     throw new ToolError(
       'execution_failed',
@@ -124,7 +124,7 @@ class DiskOutputStore implements OutputStore {
     return this.#directory;
   }
 
-  /** The directory, with room for an output: those that are too old or too many are gone. */
+  /** The directory with room for an output: outdated and excess outputs are removed. */
   #withRoom(bytes = this.#maxBytes): OutputDirectory {
     const directory = this.#open();
     const files = directory
@@ -155,44 +155,44 @@ function fileName(id: string): string {
   return `${id}.out`;
 }
 
-/** Another process may have been quicker. */
+/** Another process may have been faster. */
 function removeQuietly(directory: OutputDirectory, name: string): void {
   try {
     directory.remove(name);
   } catch {
-    // It is gone, which is what was wanted.
+    // It is gone already.
   }
 }
 
 interface OutputSinkOptions {
-  /** Bytes that are written; what comes after them is not kept. */
+  /** The maximum to write; later bytes are not kept. */
   readonly maxBytes: number;
-  /** Called with the first bytes that must be kept: most commands print little. */
+  /** Called with the first bytes to keep, because most commands print little. */
   readonly create: () => SpilledOutput;
-  /** Made with the first bytes that are written. Left out: they are written as they come. */
+  /** Created with the first bytes to write. Left out: bytes are written unchanged. */
   readonly hide?: (() => ByteFilter) | undefined;
 }
 
-/** Takes out what must not lie on a disk. What may be the beginning of it waits for what comes next. */
+/** Removes parts that must not reach a disk. A possible start of such a part is held back. */
 interface ByteFilter {
   push(bytes: Uint8Array): Uint8Array;
   end(): Uint8Array;
 }
 
-/** An output on its way to the disk. */
+/** An output that is being written. */
 interface SpilledOutput {
   readonly ref: string;
   readonly file: WritableOutput;
-  /** Called when what was written cannot be trusted. */
+  /** Called if the written part cannot be trusted. */
   readonly discard: () => void;
 }
 
-/** No tool shows more than this uncut: only what is longer is worth a file. */
+/** Tools show this much without a cut, so only longer outputs need a file. */
 const HELD_BYTES = 30_000;
-/** Bytes that wait to be written before who pushes is asked to wait too. */
+/** How many bytes may wait for the disk before the writer has to wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
 
-/** Writes in the background, in order, with bounded memory. That the disk refuses is no failure of who pushes. */
+/** Writes in the background, in order, with bounded memory. A full disk must not fail the writer. */
 function createOutputSink(options: OutputSinkOptions): OutputSink {
   return new DiskOutputSink(options);
 }
@@ -259,7 +259,7 @@ class DiskOutputSink implements OutputSink {
     }
   }
 
-  /** Here and not where they come: most of what is pushed is never written. */
+  /** Filtered here, because most pushed bytes are never written. */
   #hide(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
     this.#filter ??= this.#options.hide?.();
     const filter = this.#filter;

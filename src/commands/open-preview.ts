@@ -13,8 +13,9 @@ export interface PreviewCommands {
 }
 
 /**
- * A world in which calls are tried. Its commands have no network: what they reached there would be real.
- * @throws ToolError `sandbox_violation` where this machine cannot keep changes apart
+ * Opens an environment in which calls are tried. Its commands have no network, because network effects would
+ * be permanent.
+ * @throws ToolError `sandbox_violation` if this machine does not support transactions
  */
 export async function openPreview(
   around: Confinement,
@@ -33,7 +34,7 @@ export async function openPreview(
     },
     runProgram(request) {
       const { onTransaction: _, ...plain } = request;
-      // One that only reads may run outside of the sandbox here too.
+      // A program that only reads may run outside the sandbox here too.
       if (request.confinement === undefined) return runProgramIn(plain);
       return runProgramIn({ ...plain, confinement }, layers.transaction());
     },

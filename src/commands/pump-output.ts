@@ -3,19 +3,19 @@ import type { CommandRequest } from '../contract/processes.js';
 import { systemClock } from '../platform/clock/clock.js';
 
 export interface OutputPump {
-  /** Resolves with what `onOutput` threw, if it ever does. */
+  /** Resolves with an error of `onOutput`, if there is one. */
   readonly failed: Promise<unknown>;
   /** Resolves when both streams have ended. */
   readonly ended: Promise<void>;
-  /** The same, without a turn. */
+  /** The same without waiting. */
   isEnded(): boolean;
-  /** From now on no promise of `onOutput` is waited for. */
+  /** Stops waiting for promises of `onOutput`. */
   hurry(): void;
-  /** Chunks that came so far. */
+  /** The number of chunks so far. */
   count(): number;
 }
 
-/** Takes bytes; must be done with a chunk when it returns. */
+/** Receives bytes; it must be done with a chunk when it returns. */
 export interface ByteSink {
   push(chunk: Uint8Array): void;
 }
@@ -26,8 +26,8 @@ export interface OutputStreams {
 }
 
 /**
- * Moves what a command writes to where it is kept and to `onOutput`. While a promise of `onOutput` is pending nothing
- * is read from either stream, so the command stops at its full pipes.
+ * Passes a command's output to the kept bytes and to `onOutput`. While a promise of `onOutput` is pending,
+ * neither stream is read, so the command blocks on its full pipes.
  */
 export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onOutput']): OutputPump {
   const { stdout, stderr } = streams;
@@ -71,7 +71,7 @@ export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onO
     return new Promise((resolve) => {
       source.once('close', resolve);
       source.once('end', resolve);
-      // A broken pipe ends the stream: what came before it counts.
+      // A broken pipe ends the stream; earlier output counts.
       source.on('error', () => resolve());
     });
   }
@@ -91,14 +91,14 @@ export function pumpOutput(streams: OutputStreams, onOutput: CommandRequest['onO
 }
 
 interface DrainTimes {
-  /** Without a chunk for so long, what is still open is held by a process that has nothing to say. */
+  /** After this time without a chunk, a silent process is holding the pipe. */
   readonly quietMs: number;
   readonly limitMs: number;
 }
 
 /**
- * Reads what is in the pipes after the command itself has ended. Their end says that all was read, but a process that
- * the command left running may keep it from ever coming (D107).
+ * Reads the rest of the pipes after the command has ended. Their end confirms that everything was read, but a
+ * remaining process may keep them open forever (D107).
  */
 export function drainOutput(
   output: OutputPump,
@@ -109,7 +109,8 @@ export function drainOutput(
   return new Promise((resolve) => {
     let seen = output.count();
     let stop = systemClock.after(quietMs, look);
-    // Where the program was busy for so long, the timer is served before the pipes are: so look again when both had their turn.
+    // If the program was busy, the timer fires before the pipes are read, so check again after both had a
+    // turn.
     function look(): void {
       setImmediate(check);
     }

@@ -4,15 +4,15 @@ import { targetOf } from '../platform/fs/fs-entry.js';
 import { isWithin } from './sandbox/mount-holder.js';
 import { networkMounts, systemMounts } from './sandbox/system-mounts.js';
 
-/** What the sandbox refuses to every command, by absolute paths. */
+/** The absolute paths that the sandbox refuses to every command. */
 export interface RefusedPaths {
-  /** It lies where commands can neither make nor change anything. */
+  /** Commands can neither create nor change anything there. */
   readonly isReadOnly: (path: string) => boolean;
-  /** A mount keeps commands from replacing it. */
+  /** A mount prevents commands from replacing it. */
   readonly isGuarded: (path: string) => boolean;
-  /** A deny pattern hides it. Whether it is there makes no difference: that is not for a command to know. */
+  /** A deny pattern hides it, whether it exists or not: a command must not learn that. */
   readonly isHidden: (path: string) => boolean;
-  /** It lies outside of what commands are shown. */
+  /** It lies outside the visible paths. */
   readonly isOutside: (path: string) => boolean;
 }
 
@@ -48,9 +48,9 @@ function shownPlaces(network: boolean): readonly string[] {
 }
 
 /**
- * Whether something of the machine is kept from the command at a path. Where every user of the machine may list the
- * directories on the way, that is so if something is there. Elsewhere (a home directory, say) a command does not learn
- * that: the answer is always yes.
+ * Whether a path of the machine is kept from the command. If every user may list the directories on the way,
+ * that depends on whether it exists. Elsewhere (for example in a home directory) a command must not learn
+ * that, so the answer is always yes.
  */
 function isKept(path: string): boolean {
   for (let at = dirname(path); ; at = dirname(at)) {

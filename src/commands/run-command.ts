@@ -9,18 +9,21 @@ import { runToItsEnd, type SettledEnd } from './run-to-its-end.js';
 import type { Transaction } from './transaction/open-transaction.js';
 
 /**
- * Runs a command to its end, and ends what it leaves running (D059, D060, D107).
- * @throws ToolError spawn_failed when it cannot be started; what `onOutput` threw, once everything is dead.
+ * Runs a command to its end, and ends its remaining processes (D059, D060, D107).
+ * @throws ToolError spawn_failed if it cannot be started; an error of `onOutput`, after everything is dead.
  */
 export const runCommand: RunCommand = (request) => runCommandIn(request);
 
-/** @param layers that its changes are kept apart in, and stay. Left out: it gets its own where its sandbox says so. */
+/**
+ * @param layers of an existing transaction, which stay. Left out: the command gets its own if its sandbox
+ * says so.
+ */
 export async function runCommandIn(request: CommandRequest, layers?: Transaction): Promise<CommandOutcome> {
   const startedAt = systemClock.monotonic();
   let output = openOutput(request);
   let runs = 0;
   const open = () => {
-    // What an earlier run has printed is of a command that has changed nothing.
+    // The output of an earlier run does not count, because that run changed nothing.
     if (runs++ > 0) {
       void output.whole?.end();
       output = openOutput(request);
@@ -47,7 +50,7 @@ export async function runCommandIn(request: CommandRequest, layers?: Transaction
   }
 }
 
-/** What takes the output of one run. */
+/** The sinks for the output of one run. */
 function openOutput({ keepBytes, openWhole }: CommandRequest) {
   return { stdout: createKeptBytes(keepBytes), stderr: createKeptBytes(keepBytes), whole: openWhole?.() };
 }
@@ -65,7 +68,7 @@ function sandboxFailed(said: string): ToolError {
   });
 }
 
-/** Both are waited for, where they ask for it: the disk as well as the reader may be slow. */
+/** Waits for both, because the disk as well as the reader may be slow. */
 function onOutputOf({ onOutput }: CommandRequest, whole: OutputSink | undefined): CommandRequest['onOutput'] {
   if (whole === undefined) return onOutput;
   return (stream, chunk) => {

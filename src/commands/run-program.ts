@@ -16,13 +16,16 @@ import type { StartedCommand as StartedProgram } from './start-command.js';
 import type { Transaction } from './transaction/open-transaction.js';
 
 /**
- * Runs a program to its end, and ends what it leaves running.
- * @throws ToolError `spawn_failed` when it cannot be started; `sandbox_violation` where there is no sandbox and one is
- *   required; what `onOutput` threw, once everything is dead.
+ * Runs a program to its end, and ends its remaining processes.
+ * @throws ToolError `spawn_failed` if it cannot be started; `sandbox_violation` if a sandbox is required and
+ * missing; an error of `onOutput`, after everything is dead.
  */
 export const runProgram: RunProgram = (request) => runProgramIn(request);
 
-/** @param layers that its changes are kept apart in, and stay. Left out: it gets its own where its sandbox says so. */
+/**
+ * @param layers of an existing transaction, which stay. Left out: the program gets its own if its sandbox
+ * says so.
+ */
 export async function runProgramIn(request: ProgramRequest, layers?: Transaction): Promise<ProgramOutcome> {
   const startedAt = systemClock.monotonic();
   let output = openOutput(request);
@@ -58,14 +61,14 @@ export async function runProgramIn(request: ProgramRequest, layers?: Transaction
   return { ...outcome, ...explainEnd({ confinement, cwd: request.cwd }, { ...ending, sandbox }, said) };
 }
 
-/** What takes the output of one run. */
+/** The sinks for the output of one run. */
 function openOutput({ maxOutputBytes, keepErrorBytes }: ProgramRequest) {
   const flood = new AbortController();
   const stdout = createBoundedBytes(maxOutputBytes, () => flood.abort());
   return { stdout, stderr: createKeptBytes(keepErrorBytes), flooded: flood.signal };
 }
 
-/** The end of a long output says the most. */
+/** The end of a long output is the most informative part. */
 function asText(bytes: Buffer): Pick<KeptOutput, 'head' | 'tail' | 'binary'> {
   return { head: bytes.subarray(-4096).toString('utf8'), tail: '', binary: false };
 }
@@ -83,8 +86,8 @@ async function runPlain(request: ProgramRequest, launch: Launch): Promise<Settle
 }
 
 /**
- * The command sandbox has no input and starts a shell: that becomes the program, with a file as its input. What lies beside
- * the program is there too, read-only.
+ * The command sandbox has no input and starts a shell: the shell becomes the program, with a file as its
+ * input. The program's folder is visible too, read-only.
  */
 async function runConfined(
   request: ProgramRequest,
@@ -112,7 +115,7 @@ function commandLine({ file, args }: ProgramRequest, input: string): string {
   return `exec ${[file, ...args].map(quoted).join(' ')} <${quoted(input)}`;
 }
 
-/** What lies beside the program is often a part of it; a folder that holds more than that is not shown for it. */
+/** Files next to a program often belong to it; a folder with more than that is not shown. */
 function besideProgram({ file, env }: ProgramRequest, { roots }: Confinement): readonly string[] {
   const kept = [...roots, ...(env.HOME === undefined ? [] : [env.HOME])];
   return [realPath(file) ?? file, file].map((path) =>
@@ -120,7 +123,7 @@ function besideProgram({ file, env }: ProgramRequest, { roots }: Confinement): r
   );
 }
 
-/** @param input what its standard input is; undefined: it has none. @throws ToolError `spawn_failed`. */
+/** @param input its standard input; undefined: none. @throws ToolError `spawn_failed`. */
 export async function startProgram(
   request: Pick<ProgramRequest, 'file' | 'args' | 'cwd' | 'env'>,
   input: number | 'pipe' | undefined,
@@ -207,7 +210,7 @@ const WHY: Readonly<Record<string, string>> = {
   ETXTBSY: 'it is being written',
 };
 
-/** Keeps the first `maxBytes`; calls back once when there is more. */
+/** Keeps the first `maxBytes`; calls back once if there are more. */
 function createBoundedBytes(maxBytes: number, onOverflow: () => void) {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -12,19 +12,20 @@ import { ENVIRONMENT_RULES, type EnvironmentRule } from './environment-rules.js'
 import { createNameFinder, createNameMatcher, type NameFinder } from './match-name.js';
 
 export interface EnvironmentOptions {
-  /** Names that are removed besides the built-in ones; `*` stands for any characters (D120: additive). */
+  /** Names to remove besides the built-in ones; `*` matches any characters (D120: additive). */
   readonly denylist?: readonly string[];
-  /** Names that are handed on as they are, whatever else is said of them. May hold `*` too. */
+  /** Names to pass on unchanged, overriding all other rules. May contain `*` too. */
   readonly pass?: readonly string[];
-  /** Whether `path` is `PATH`: default true on Windows only (D120). */
+  /** Whether `path` equals `PATH`: default true only on Windows (D120). */
   readonly ignoreCase?: boolean;
 }
 
 /**
- * The environment that a command may see: without secrets, without what leads to them, without what loads code
- * (D060, D120; `environment-rules.ts` says why for each name). Relative entries of `PATH` and passwords within
- * addresses are taken out of values. No protection: a secret under an innocent name stays. What has no value is left out.
- * @throws ToolError `config_invalid` for a wrong option, and for a value that is no text.
+ * The environment for a command: without secrets, variables that lead to them, and variables that load code
+ * (D060, D120; `environment-rules.ts` gives the reason for each name). Relative entries of `PATH` and
+ * passwords in addresses are removed from values. Not a complete protection: a secret under an unknown name
+ * stays. Variables without a value are left out.
+ * @throws ToolError `config_invalid` for an invalid option, and for a value that is not a text.
  */
 export function sanitizeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -60,7 +61,7 @@ const RULES: OptionRules<{
   ignoreCase: option(undefined, isBoolean, 'true or false'),
 };
 
-/** `process.env`, as its type has it, may hold names without a value. */
+/** According to its type, `process.env` may contain names without a value. */
 function entriesOf(env: unknown): [string, string][] {
   if (typeof env !== 'object' || env === null) {
     throw new ToolError('config_invalid', `An environment must be an object of texts, not ${String(env)}.`);
@@ -72,18 +73,18 @@ function entriesOf(env: unknown): [string, string][] {
   });
 }
 
-/** The system cannot carry other names; a program that reads `A=B=C` would see the variable `A`. */
+/** The system cannot represent other names; a program that reads `A=B=C` would see the variable `A`. */
 function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-/** The rule that keeps a variable away from commands, undefined when there is none. */
+/** The rule that withholds a variable from commands; undefined if there is none. */
 export function classifyVariable(name: string, ignoreCase: boolean): EnvironmentRule | undefined {
   const find = prepared.get(ignoreCase) ?? prepare(ignoreCase);
   return ENVIRONMENT_RULES[find(name)];
 }
 
-/** By whether they ignore case: few programs need both. */
+/** By case sensitivity: few programs need both. */
 const prepared = new Map<boolean, NameFinder>();
 
 function prepare(ignoreCase: boolean): NameFinder {
@@ -103,17 +104,17 @@ function prepare(ignoreCase: boolean): NameFinder {
 }
 
 /**
- * What a command inherits of a variable's value, undefined when nothing.
- * A relative entry of `PATH` lets the working directory say what `ls` is; an address may carry a password.
+ * The value that a command inherits; undefined for none. A relative entry in `PATH` would let the working
+ * directory define `ls`; an address may contain a password.
  */
 function cleanValue(name: string, value: string): string | undefined {
-  // No program can be started with a NUL, and old shells run what follows a function in any variable.
+  // A program cannot be started with a NUL, and old shells run code after a function in any variable.
   if (value.includes('\0') || value.startsWith('() {')) return undefined;
   if (name === 'PATH') return value.split(':').filter(isAbsolute).join(':') || STANDARD_PATH;
   return withoutCredentials(value);
 }
 
-/** An address in a value, without what proves who one is. */
+/** An address without its credentials. */
 function withoutCredentials(value: string): string {
   if (!value.includes('://')) return value;
   const open = value.replace(USER_INFO, (all, user: string, offset: number) =>
@@ -122,7 +123,7 @@ function withoutCredentials(value: string): string {
   return IN_ADDRESS.reduce((text, pattern) => text.replace(pattern, '$1'), open);
 }
 
-/** Within an address: what stands behind a secret's name, and in the path of a bot or a webhook. */
+/** In an address: text after a secret's name, and in the path of a bot or a webhook. */
 const IN_ADDRESS: readonly RegExp[] = [
   /([?&;#](?:key|(?:[\w.-]{0,40}[_.-])?(?:access_?token|(?:api|access|secret|private|auth|signing|subscription)_?key|token|secret|password|passwd|pass|pwd|auth|jwt|sig|signature|credentials?))=)([^&;#\s"']+)/gi,
   /(\/bot)(\d{5,12}:[\w-]{20,})/g,
@@ -130,10 +131,10 @@ const IN_ADDRESS: readonly RegExp[] = [
   /(\/api\/webhooks\/\d{5,30}\/)([\w-]{30,})/g,
 ];
 
-/** Where nothing is left: a shell without any `PATH` takes one of its own, which may end in the working directory. */
+/** For an empty result: a shell without `PATH` uses its own, which may end in the working directory. */
 const STANDARD_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** What `withoutCredentials` takes out of addresses, as it is written and decoded. */
+/** The credentials that `withoutCredentials` removes, as written and decoded. */
 export function findCredentials(value: string): string[] {
   if (!value.includes('://')) return [];
   const users = [...value.matchAll(USER_INFO)]
@@ -160,12 +161,12 @@ function decodePart(part: string): string {
   }
 }
 
-/** Shorter values are found everywhere: taking them out would spoil the output and hide nothing. */
+/** Shorter values are common: hiding them would damage the output without protecting anything. */
 const SHORTEST = 8;
 
 /**
- * The secret values that `sanitizeEnvironment` kept from a command, longest first: output is searched for them.
- * Paths, sockets and programs that were removed are no secrets (`PAGER=/usr/bin/less`) and are left out.
+ * The secret values that `sanitizeEnvironment` withheld from a command, longest first, for redacting its
+ * output. Removed paths, sockets and programs are not secret (`PAGER=/usr/bin/less`) and are left out.
  */
 export function removedValues(
   env: Readonly<Record<string, string>>,
@@ -180,7 +181,7 @@ export function removedValues(
     .sort((one, other) => other.length - one.length);
 }
 
-/** What no rule of ours speaks of was removed by the configuration, which knows its secrets. */
+/** A name without a built-in rule was removed by the configuration, so it is secret. */
 function isSecret(name: string): boolean {
   return (classifyVariable(name, environmentIgnoresCase())?.kind ?? 'secret') === 'secret';
 }

@@ -7,16 +7,16 @@ interface Block {
   length: number;
 }
 
-/** What was read of a log. */
+/** The result of reading a log. */
 export interface LogReading {
   readonly bytes: Buffer;
-  /** Bytes before these that were not read in time. */
+  /** Earlier bytes that were not read in time. */
   readonly droppedBytes: number;
 }
 
 /**
- * The newest bytes of one stream of a background shell, and how far they were read. Takes memory for `limit` bytes at
- * most: then the oldest go, read or not. Positions count from the stream's start, in bytes.
+ * The newest bytes of one stream of a background shell, and the read position. Uses at most `limit` bytes of
+ * memory: then the oldest are dropped, read or not. Positions count from the stream's start, in bytes.
  */
 export class ShellLog {
   readonly #limit: number;
@@ -29,22 +29,22 @@ export class ShellLog {
     this.#limit = limit;
   }
 
-  /** Everything that came, kept or not. */
+  /** All bytes that arrived, kept or not. */
   get totalBytes(): number {
     return this.#end;
   }
 
-  /** How far it was read. */
+  /** The read position. */
   get readTo(): number {
     return this.#readTo;
   }
 
-  /** Whether older bytes are gone. */
+  /** Whether older bytes were dropped. */
   get truncated(): boolean {
     return this.#oldest() > 0;
   }
 
-  /** Copies: what it is given is cut out of larger buffers, which would all stay. */
+  /** Copies the chunk, which is part of a larger buffer that would stay in memory. */
   push(chunk: Uint8Array): void {
     const room = this.#limit;
     let rest = chunk.length > room ? chunk.subarray(chunk.length - room) : chunk;
@@ -60,14 +60,14 @@ export class ShellLog {
     this.#trim();
   }
 
-  /** All that is kept. */
+  /** All kept bytes. */
   bytes(): Buffer {
     return this.#slice(this.#oldest(), this.#end);
   }
 
   /**
-   * What is new since the last time. The rest of a character, and of a line if `wholeLines`, waits until it is there,
-   * unless `ended`.
+   * The new bytes since the last call. An incomplete character, and with `wholeLines` an incomplete line,
+   * waits for its rest, unless `ended`.
    */
   take({ ended, wholeLines }: { readonly ended: boolean; readonly wholeLines: boolean }): LogReading {
     const from = Math.max(this.#readTo, this.#oldest());
@@ -94,12 +94,12 @@ export class ShellLog {
     return block;
   }
 
-  /** Where what is kept begins: the limit is held to the byte, though room is made by whole blocks. */
+  /** The start of the kept bytes: the limit is exact, although memory is freed in blocks. */
   #oldest(): number {
     return Math.max(this.#start, this.#end - this.#limit);
   }
 
-  /** Whole blocks only: up to one more than the limit stays in memory. */
+  /** Only whole blocks: up to one block more than the limit stays in memory. */
   #trim(): void {
     let first = this.#blocks[0];
     while (first !== undefined && this.#end - this.#start - first.length >= this.#limit) {
@@ -121,7 +121,7 @@ export class ShellLog {
   }
 }
 
-/** Bytes as text; those that are none become U+FFFD. */
+/** Decodes bytes; invalid ones become U+FFFD. */
 export function toText(bytes: Buffer): { readonly text: string; readonly binary: boolean } {
   return { text: bytes.toString('utf8'), binary: looksBinary(bytes) };
 }

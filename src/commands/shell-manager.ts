@@ -7,28 +7,29 @@ import { commandEnvironment } from './command-environment.js';
 import { ShellProcess } from './shell-process.js';
 import { useCommandHelpers } from './supervise-command.js';
 
-/** Shells that may run at a time. */
+/** The maximum number of running shells. */
 const MOST_RUNNING = 32;
-/** Ended shells that stay readable, and for how long: whichever is less. */
+/** The maximum number of readable ended shells, and how long they stay. */
 const MOST_ENDED = 100;
 const KEPT_SECONDS = 3600;
 
 /**
- * Background shells by their id (B032–B038, C012–C015, C022, C023). Ended ones stay readable for an hour; the newest
- * hundred of them.
+ * Background shells by id (B032–B038, C012–C015, C022, C023). Ended ones stay readable for an hour; at most
+ * the newest hundred.
  */
 export class ShellPool {
   readonly #shells = new Map<string, ShellProcess>();
 
   /**
    * Resolves when it runs.
-   * @throws ToolError `spawn_failed`; `limit_exceeded` when 32 run already; `config_invalid` for what is no option.
+   * @throws ToolError `spawn_failed`; `limit_exceeded` if 32 are running; `config_invalid` for an invalid
+   * option.
    */
   async createShell(command: string, cwd = '.', options: ShellOptions = {}): Promise<ShellProcess> {
     const request = normalizeShell(command, cwd, options);
     this.#makeRoom();
     const created = new ShellProcess(request);
-    // Before it runs: what ends all shells now must find this one too.
+    // Before it runs, so that ending all shells finds it too.
     this.#shells.set(created.id, created);
     try {
       await created.start();
@@ -43,7 +44,7 @@ export class ShellPool {
     return this.#shells.get(id);
   }
 
-  /** All of them, the oldest first. */
+  /** All shells, oldest first. */
   listShells(): ShellProcess[] {
     return [...this.#shells.values()];
   }
@@ -52,7 +53,10 @@ export class ShellPool {
     return this.listShells().filter(({ isRunning }) => isRunning);
   }
 
-  /** Takes in a shell that another manager has made. @throws ToolError `config_invalid` when it is here already, or none. */
+  /**
+   * Adds a shell from another manager. @throws ToolError `config_invalid` if it is here already, or is not a
+   * shell.
+   */
   registerShell(shell: ShellProcess): void {
     if (!(shell instanceof ShellProcess)) {
       throw new ToolError(
@@ -69,12 +73,15 @@ export class ShellPool {
     this.#shells.set(shell.id, shell);
   }
 
-  /** Forgets a shell, which goes on if it runs. False: there was none. */
+  /** Removes a shell from the list; a running one continues. False if it was not there. */
   removeShell(id: string): boolean {
     return this.#shells.delete(id);
   }
 
-  /** Forgets shells that ended longer ago: how many. Running ones stay. @throws ToolError `config_invalid` for no age. */
+  /**
+   * Removes shells that ended earlier and returns their number. Running ones stay. @throws ToolError
+   * `config_invalid` for an invalid age.
+   */
   cleanupCompleted(maxAgeSeconds = KEPT_SECONDS): number {
     if (!(typeof maxAgeSeconds === 'number' && maxAgeSeconds >= 0)) {
       const given = String(maxAgeSeconds);
@@ -90,7 +97,7 @@ export class ShellPool {
     return old.length;
   }
 
-  /** Resolves when all are dead with everything they started: how many were running. */
+  /** Resolves when all shells and everything they started are dead, with the number that was running. */
   async killAll(): Promise<number> {
     const killed = await Promise.all(this.listRunning().map((shell) => shell.kill()));
     return killed.filter(Boolean).length;
@@ -110,8 +117,8 @@ export class ShellPool {
 }
 
 /**
- * The background shells of this program (B032–B040): every `new ShellManager()` is the same one, until `reset()`. An
- * executor has shells of its own. When the program ends, however it does, its shells end too.
+ * The background shells of this program (B032–B040): every `new ShellManager()` is the same object until
+ * `reset()`. An executor has separate shells. All shells end with the program.
  */
 export class ShellManager extends ShellPool {
   constructor() {
@@ -121,7 +128,9 @@ export class ShellManager extends ShellPool {
     share(this);
   }
 
-  /** The next `new ShellManager()` is a fresh one, from this moment on. Resolves when all shells of the old are dead. */
+  /**
+   * From now on, `new ShellManager()` creates a new one. Resolves when all shells of the old one are dead.
+   */
   static async reset(): Promise<void> {
     const old = shared;
     shared = undefined;
@@ -129,7 +138,7 @@ export class ShellManager extends ShellPool {
   }
 }
 
-// No static member: the bundler renames a class that names itself in one.
+// Not a static member: the bundler renames a class that names itself in one.
 let shared: ShellManager | undefined;
 
 function share(manager: ShellManager): void {
@@ -161,19 +170,19 @@ export function openBackgroundShells(): BackgroundShells {
 export interface ShellOptions {
   /** Default `bash`. */
   readonly shell?: 'sh' | 'bash';
-  /** What has no value is left out. Default: the program's own, sanitised. */
+  /** Names without a value are left out. Default: the program's own environment, sanitized. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** After this it is ended, and its status is `timeout`. Default: it may run for ever. */
+  /** Ends it after this time with status `timeout`. Default: no limit. */
   readonly timeoutMs?: number;
-  /** Default: nothing keeps it in. */
+  /** Default: not confined. */
   readonly confinement?: Confinement;
   /** Default: none. */
   readonly limits?: CommandLimits;
-  /** Its commands share a loopback, where `confinement` has rooms. Default: it has one for itself. */
+  /** Its commands share a loopback if `confinement` has rooms. Default: the shell has its own. */
   readonly conversation?: string;
 }
 
-/** What a caller asks of a shell, complete and checked. @throws ToolError `config_invalid`. */
+/** Checks and completes a shell request. @throws ToolError `config_invalid`. */
 export function normalizeShell(command: string, cwd: string, options: ShellOptions): ShellRequest {
   requireText('command', command);
   requireText('cwd', cwd);
@@ -194,13 +203,13 @@ export function normalizeShell(command: string, cwd: string, options: ShellOptio
   };
 }
 
-/** Callers without types come here too, and what the system says of a number as a command does not help. */
+/** Untyped callers come here too, and the system's error for a number as a command is not helpful. */
 function requireText(what: string, given: unknown): void {
   if (typeof given === 'string') return;
   throw new ToolError('config_invalid', `The ${what} of a shell must be a text, not ${String(given)}.`);
 }
 
-/** Who takes `process.env` and leaves a name out says `undefined`. */
+/** A caller that copies `process.env` may set a name to `undefined` to remove it. */
 function withValues(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

@@ -12,19 +12,19 @@ import { explainEnd } from './explain-end.js';
 import { type CommandEnding, launchCommand } from './launch-command.js';
 import { ShellLog, toText } from './shell-log.js';
 
-/** Bytes of each stream that are kept for readers, by default. */
+/** The default number of bytes kept of each stream. */
 const KEPT_BYTES = 10 * 1024 * 1024;
 
 /**
- * A command in the background (B041–B044). Its status changes by itself, and an end is for ever: `completed` (exit code
- * 0), `failed`, `timeout` (its own or that of `wait`), `killed`.
+ * A command in the background (B041–B044). Its final status never changes: `completed` (exit code 0),
+ * `failed`, `timeout` (its own or that of `wait`), `killed`.
  */
 export class ShellProcess {
   /** `shell_` and 16 hexadecimal digits. */
   readonly id = `shell_${randomBytes(8).toString('hex')}`;
   readonly command: string;
   readonly cwd: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly startedAt = systemClock.now();
   readonly #request: ShellRequest;
   readonly #stdout: ShellLog;
@@ -47,7 +47,7 @@ export class ShellProcess {
     this.#stderr = new ShellLog(keepBytes);
   }
 
-  /** To be called once. @throws ToolError `spawn_failed`; then its status is `failed`. */
+  /** Call it once. @throws ToolError `spawn_failed`; then its status is `failed`. */
   async start(): Promise<void> {
     const { timeoutMs } = this.#request;
     const launched = launchCommand({
@@ -87,7 +87,7 @@ export class ShellProcess {
     return this.#ending?.exitCode ?? null;
   }
 
-  /** Milliseconds; stands still after the end. */
+  /** In milliseconds; constant after the end. */
   get durationMs(): number {
     return (this.#endTime ?? systemClock.monotonic()) - this.#startTime;
   }
@@ -97,7 +97,7 @@ export class ShellProcess {
     return this.#endTime === undefined ? 0 : systemClock.monotonic() - this.#endTime;
   }
 
-  /** What is kept of the standard output. */
+  /** The kept part of standard output. */
   get stdoutBuffer(): string {
     return toText(this.#stdout.bytes()).text;
   }
@@ -106,7 +106,7 @@ export class ShellProcess {
     return toText(this.#stderr.bytes()).text;
   }
 
-  /** Whether older output has made room for newer. */
+  /** Whether older output was dropped. */
   get stdoutTruncated(): boolean {
     return this.#stdout.truncated;
   }
@@ -115,7 +115,7 @@ export class ShellProcess {
     return this.#stderr.truncated;
   }
 
-  /** Up to where it was read, in bytes from the start. */
+  /** The read position, in bytes from the start. */
   get lastReadStdout(): number {
     return this.#stdout.readTo;
   }
@@ -131,7 +131,7 @@ export class ShellProcess {
     return { id, command, cwd, status, isRunning, exitCode, signal, durationMs, survivors, ...told };
   }
 
-  /** What is new on both streams. Only whole lines while it runs, if `wholeLines`. */
+  /** The new output of both streams; with `wholeLines` only complete lines while it runs. */
   read({ wholeLines }: { readonly wholeLines: boolean }): ShellReading {
     const take = (log: ShellLog): ShellReading['stdout'] => {
       const { bytes, droppedBytes } = log.take({ ended: !this.isRunning, wholeLines });
@@ -140,7 +140,10 @@ export class ShellProcess {
     return { shell: this.snapshot(), stdout: take(this.#stdout), stderr: take(this.#stderr) };
   }
 
-  /** What is new, standard error behind a line `[stderr]`. Without `includeStderr` that is left for later. */
+  /**
+   * The new output, standard error after a line `[stderr]`. Without `includeStderr`, standard error is kept
+   * for later.
+   */
   getNewOutput({ includeStderr = true }: { readonly includeStderr?: boolean } = {}): string {
     const ended = !this.isRunning;
     const stdout = toText(this.#stdout.take({ ended, wholeLines: false }).bytes).text;
@@ -151,8 +154,8 @@ export class ShellProcess {
   }
 
   /**
-   * Resolves when it has ended. After `timeoutMs` it is ended, with the status `timeout`.
-   * @throws ToolError `config_invalid` for what is no time; the shell goes on.
+   * Resolves when it has ended. After `timeoutMs` it is ended with status `timeout`.
+   * @throws ToolError `config_invalid` for an invalid time; the shell continues.
    */
   async wait(timeoutMs?: number): Promise<ShellStatus> {
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 0)) {
@@ -162,14 +165,14 @@ export class ShellProcess {
         `timeoutMs must be a number of milliseconds from 0, not ${given}.`,
       );
     }
-    // The timer also keeps the program alive, which a shell in the background does not.
+    // The timer also keeps the program alive, unlike a background shell.
     const late = (): void => (timeoutMs === undefined ? undefined : this.#stop('timeout'));
     const stop = systemClock.after(Math.min(timeoutMs ?? LONGEST_TIMER, LONGEST_TIMER), late);
     await this.#ended.finally(stop);
     return this.#status;
   }
 
-  /** Ends it with everything it started, and resolves when that is done: whether it was still running. */
+  /** Ends it and everything it started, and resolves when that is done, with whether it was running. */
   async kill(): Promise<boolean> {
     const wasRunning = this.isRunning;
     if (wasRunning) this.#stop('killed');
@@ -212,5 +215,5 @@ const NEVER_STARTED: CommandEnding = {
   neverStarted: true,
 };
 
-/** What a timer can hold; three weeks. */
+/** The limit of a timer; three weeks. */
 const LONGEST_TIMER = 2_000_000_000;

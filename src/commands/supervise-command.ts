@@ -7,21 +7,21 @@ import { endSpawnServer } from '../platform/process/start-process.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
 import type { CommandMark } from './command-mark.js';
 
-/** A command that the supervisor knows of. */
+/** A command that the supervisor knows. */
 export interface Supervision {
-  /** From now on its process is known too, not only its mark. */
+  /** Adds its process to its mark. */
   started(process: StartedProcess): void;
   /** It has ended, or was never started. */
   end(): void;
 }
 
 /**
- * Commands end with this program, also when it is killed with a signal that no program can catch. A small shell beside us
- * has a list of what runs; when its input ends it ends what was running then. To be called before the command starts:
- * whatever comes of that, what carries its mark is found.
+ * Makes commands end with this program, even after SIGKILL. A small shell next to us has a list of running
+ * commands; when its input ends, it ends them. Call it before the command starts: then every process with its
+ * mark is found.
  */
 export function superviseCommand({ id, file }: CommandMark): Supervision {
-  // Of the mark file's name only its number: `/dev/shm/#4711 (deleted)`.
+  // Only the number of the mark file's name: `/dev/shm/#4711 (deleted)`.
   const fileNumber = /#(\d+)/.exec(file?.name ?? '')?.[1] ?? '';
   const entryOf = (pid: number, startTicks: number): string => `${pid}:${startTicks}:${id}:${fileNumber}`;
   const entry = addToList(entryOf(0, 0));
@@ -38,7 +38,7 @@ export function superviseCommand({ id, file }: CommandMark): Supervision {
   };
 }
 
-/** It starts again with the next command. Where one runs it goes on. Resolves when it is gone. */
+/** It restarts with the next command. With a running command it stays. Resolves when it is gone. */
 export async function endSupervisor(): Promise<void> {
   const ending = supervisor;
   if (ending === undefined || running > 0) return;
@@ -50,7 +50,7 @@ let running = 0;
 let list: SharedList | undefined;
 let supervisor: HelperProcess | undefined;
 
-/** Undefined where nothing can be written: then a command ends with us as far as who has started it sees to it. */
+/** Undefined if it cannot be written: then only the starting process can end the command. */
 function addToList(text: string): ListEntry | undefined {
   try {
     list ??= new SharedList();
@@ -69,14 +69,14 @@ function start(known: SharedList): HelperProcess | undefined {
     env: helperEnvironment(),
     inherit: known.fd,
     onGone() {
-      // It was ended from outside: the next one reads the same list.
+      // It was ended from outside: its successor reads the same list.
       if (supervisor === helper) supervisor = running > 0 ? start(known) : undefined;
     },
   });
   return helper;
 }
 
-/** It is part of the command that we are part of ourselves, if we are, and ends with it. */
+/** If we are part of a command ourselves, so is the supervisor, and it ends with that command. */
 function helperEnvironment(): Record<string, string> {
   const kept = Object.entries(readEnvironment()).filter(
     ([name]) => name === 'PATH' || name === 'TOOLEXEC_CALL',
@@ -85,12 +85,12 @@ function helperEnvironment(): Record<string, string> {
 }
 
 /**
- * For `sh -c`. Descriptor 3 is a list of the running commands, a line with `pid:start:mark:file` each, or blank; the
- * number is 0 for one that may not have been started. When the input ends, our program has: everything that belongs to
- * a command of the list is ended, found by session, parent, mark in its environment, or open mark file. TERM first, KILL
- * after 300 ms, until two looks find none.
+ * For `sh -c`. Descriptor 3 is a list of running commands, one line `pid:start:mark:file` each, or blank; the
+ * number is 0 for one that may not have started. The end of the input means that our program has ended: then
+ * every process of a listed command is ended, found by session, parent, mark in its environment, or open mark
+ * file. TERM first, KILL after 300 ms, until two searches find none.
  *
- * Plain POSIX, for dash, bash, busybox and others; `grep` and `find` add what only they can see.
+ * Plain POSIX, for dash, bash, busybox and others; `grep` and `find` find what the shell itself cannot.
  */
 export const SUPERVISOR_PROGRAM = String.raw`
 trap '' HUP INT QUIT TERM PIPE
@@ -234,9 +234,8 @@ done
 `.replaceAll('\\$', '$');
 
 /**
- * To be called by what may start commands, and what it returns once it does not any more. With the last of them go
- * the processes that stand ready for the next command, unless another's command still runs; that resolves when they
- * are gone.
+ * Call it before commands may start, and call the returned function afterwards. The last one to do so ends
+ * the helper processes, unless another command still runs; it resolves when they are gone.
  */
 export function useCommandHelpers(): () => Promise<void> {
   users++;

@@ -3,21 +3,21 @@ import { idleClock, systemClock } from '../platform/clock/clock.js';
 import { watchEntries } from '../platform/fs/watch-entries.js';
 import type { GuardWatch } from './sandbox/guard-mounts.js';
 
-/** Looks after what the sandbox guards, or hides, while a command runs. */
+/** Watches protected and hidden files while a command runs. */
 export interface WatchedGuards {
-  /** Resolves when a guard was lost, so that the command cannot go on. */
+  /** Resolves when a protection was lost and the command must be ended. */
   readonly lost: Promise<void>;
   /** Ends it. */
   end(): void;
-  /** What is to be said of it at the end of the command. */
+  /** The facts for the result of the command. */
   report(): Pick<CommandSandbox, 'lost' | 'disarmed'>;
 }
 
-/** Most commands have ended by then: those are looked after at their end. */
+/** Most commands have ended by then: those are checked at their end. */
 const BEGIN_MS = 20;
-/** Where the system tells of no change, and for repositories that are made anywhere. */
+/** If the system reports no changes, and for repositories created anywhere. */
 const EVERY_MS = 1000;
-/** A round takes at most this part of the time. */
+/** The maximum share of time for checks. */
 const PART = 0.02;
 const MOST_WATCHED = 500;
 
@@ -45,7 +45,8 @@ export function watchGuards(guards: GuardWatch | undefined, inBackground: boolea
     try {
       return guards?.disarm(isLast) ?? [];
     } catch {
-      // Others change the roots at the same time. It is looked at again, and before the next command as well.
+      // Another program changes the roots at the same time. It is checked again, also before the next
+      // command.
       return [];
     }
   }

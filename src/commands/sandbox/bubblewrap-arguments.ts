@@ -6,24 +6,24 @@ import { networkMounts, systemMounts } from './system-mounts.js';
 
 export interface BubblewrapStart {
   readonly confinement: Pick<Confinement, 'roots' | 'readable' | 'network'>;
-  /** Mounts of the roots, and over what lies in them. */
+  /** Mounts of the roots, and over paths inside them. */
   readonly mounts: readonly string[];
-  /** What makes `/tmp` and the home directory: those of `OutsidePlaces`, or `inMemory`. */
+  /** Mounts for `/tmp` and the home directory: those of `OutsidePlaces`, or `inMemory`. */
   readonly empty: readonly string[];
-  /** What stands for the places that are not shown, by those that are; not where the whole machine is. */
+  /** Mounts that replace invisible places, given the visible ones; not if the whole machine is visible. */
   readonly beyond: (isTaken: (path: string) => boolean) => readonly string[];
-  /** Of the command. */
+  /** The environment of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** It is in a network namespace already. */
+  /** The command is already in a network namespace. */
   readonly isInRoom: boolean;
-  /** What comes before the roots: the filter of system calls, and what is made in `/dev`. */
+  /** Arguments before the roots: the system-call filter and entries in `/dev`. */
   readonly first: readonly string[];
   /** The program that runs inside, with its arguments. */
   readonly program: readonly string[];
 }
 
-/** What bubblewrap is told for one command. What comes later lies over what came before. */
+/** The arguments of bubblewrap for one command. Later mounts cover earlier ones. */
 export function bubblewrapArguments({
   confinement,
   mounts,
@@ -40,7 +40,7 @@ export function bubblewrapArguments({
   const args = [
     ...ISOLATION_FLAGS,
     ...(network || isInRoom ? [] : NETWORK_FLAGS),
-    // Whose root is everything has asked for everything.
+    // A root of `/` asks for the whole machine.
     ...(isWhole ? ['--bind', '/', '/'] : []),
     ...systemMounts(),
     ...first,
@@ -55,20 +55,20 @@ export function bubblewrapArguments({
   return [...args, ...beyond(takenBy(args, env)), '--remount-ro', '/', ...last];
 }
 
-/** By a mount, or by a variable that sends programs there. */
+/** Taken by a mount, or by a variable that points there. */
 function takenBy(args: readonly string[], env: Readonly<Record<string, string>>): (path: string) => boolean {
   const mounted = mountedPaths(args);
   const values = Object.values(env);
   return (path) => mounted.has(path) || values.some((value) => value.includes(path));
 }
 
-/** An empty `/tmp` and home that take no disk, for what is not looked at afterwards. */
+/** An empty `/tmp` and home in memory, for commands whose writes there are not examined. */
 export function inMemory(home: string | undefined): readonly string[] {
   const atHome = home === undefined ? [] : [isWithin(home, '/tmp') ? '--dir' : '--tmpfs', home];
   return ['--tmpfs', '/tmp', ...atHome];
 }
 
-/** The paths that bubblewrap makes something at before the program runs, and the directories above them. */
+/** The paths where bubblewrap creates entries before the program runs, and the directories above them. */
 export function mountedPaths(args: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   const end = args.indexOf('--chdir');
@@ -80,8 +80,8 @@ export function mountedPaths(args: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Where the home directory is an empty place for caches and settings, gone with the command: programs that cannot write
- * at home often give up. Undefined where it is something else.
+ * The path of an empty home directory for caches and settings, which disappears with the command: programs
+ * that cannot write at home often fail. Undefined if the home is something else.
  */
 export function emptyHome(home: string | undefined, roots: readonly string[]): string | undefined {
   if (home === undefined || !/^\/./.test(home) || roots.some((root) => isWithin(home, root)))
@@ -94,8 +94,8 @@ export function emptyHome(home: string | undefined, roots: readonly string[]): s
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/dev', '/proc', '/tmp', '/nix', '/gnu'];
 
 /**
- * Every flag is needed. Without `--cap-drop ALL`, root inside can mount, and write to the machine; without
- * `--disable-userns` it gets the capabilities back in a namespace of its own; without `--new-session` it can type into
+ * Every flag is necessary. Without `--cap-drop ALL`, root inside can mount, and write to the machine; without
+ * `--disable-userns` it regains capabilities in its own namespace; without `--new-session` it can type into
  * the terminal; without `--die-with-parent` it outlives us.
  */
 export const ISOLATION_FLAGS: readonly string[] = [
@@ -119,7 +119,7 @@ interface ProgramScope {
   readonly roots: readonly string[];
 }
 
-/** Mounts of the directories on `PATH` that the minimal root has not: a Node under the home directory, say. */
+/** Mounts of directories in `PATH` that the minimal root lacks, for example a Node in the home directory. */
 function programMounts({ env, roots }: ProgramScope): readonly string[] {
   const key = JSON.stringify([env.PATH, env.HOME, roots]);
   const known = seen.get(key);
@@ -134,11 +134,11 @@ function programMounts({ env, roots }: ProgramScope): readonly string[] {
   return args;
 }
 
-/** Where programs lie changes seldom; a host that installs some says another `PATH`, or starts again. */
+/** Program directories rarely change; a host that installs one changes `PATH` or restarts. */
 const seen = new Map<string, readonly string[]>();
 const MOST_SEEN = 100;
 
-/** What the system's mounts hold already, and what is no place for programs. */
+/** Directories that the system's mounts include, or that are no place for programs. */
 const ELSEWHERE = [
   '/usr',
   '/bin',
@@ -152,7 +152,9 @@ const ELSEWHERE = [
   '/dev',
 ];
 
-/** Beside `bin`: what its programs are made of (npm is a link into `lib`). `share` may hold what is the person's. */
+/**
+ * Next to `bin`: the parts of its programs (npm is a link into `lib`). `share` may contain personal files.
+ */
 const PARTS = ['lib', 'lib64', 'libexec'];
 
 function lookedUp(
@@ -173,7 +175,7 @@ function lookedUp(
   ]);
 }
 
-/** What `cargo` and the like are there is rustup: the real ones lie elsewhere. */
+/** `cargo` and similar programs there are rustup's proxies: the real ones are elsewhere. */
 function rustToolchains(folder: string, home: string | undefined): [string, string][] {
   if (home === undefined || folder !== `${home}/.cargo/bin` || !isFile(`${folder}/rustup`)) return [];
   return directory(`${home}/.rustup`);
@@ -183,7 +185,7 @@ function isFile(path: string): boolean {
   return entryStat(path)?.isFile() === true;
 }
 
-/** Not what holds the home directory or a root: that would show all that lies beside. */
+/** Not a directory with the home directory or a root in it, because that would show its other entries. */
 function isAllowed(folder: string, home: string | undefined, roots: readonly string[]): boolean {
   const real = realPath(folder) ?? folder;
   const kept = [...roots, ...(home === undefined ? [] : [home, realPath(home) ?? home])];

@@ -1,4 +1,4 @@
-/** Whether what a program has written at a path, outside of the roots, is of no use to its user. */
+/** Whether a file that a program wrote outside the roots is useless to its user. */
 export function isCache(path: string, home: string | undefined): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (ANYWHERE.has(name)) return true;
@@ -6,13 +6,13 @@ export function isCache(path: string, home: string | undefined): boolean {
   return path.startsWith('/tmp/') && IN_TMP.test(path.slice('/tmp/'.length));
 }
 
-/** By the name of the directory or file, in any directory. */
+/** By the name of the directory or file, at any place. */
 const ANYWHERE: ReadonlySet<string> = new Set([
   ...['__pycache__', '.pytest_cache', '.mypy_cache', '.ruff_cache', '.hypothesis', '.ipynb_checkpoints'],
   ...['.eslintcache', '.parcel-cache', '.turbo', '.nyc_output', '.DS_Store', 'CACHEDIR.TAG'],
 ]);
 
-/** Below the home directory: caches, downloads that a program fetches again, histories, and what it notes for itself. */
+/** Below the home directory: caches, downloads that can be repeated, histories, and internal state. */
 const AT_HOME: ReadonlySet<string> = new Set([
   ...[
     '.cache',
@@ -46,6 +46,6 @@ const AT_HOME: ReadonlySet<string> = new Set([
   ...['.terraform.d/checkpoint_signature', '.gitconfig.lock'],
 ]);
 
-/** The first directory or file below `/tmp`: what runtimes and build tools leave there for themselves. */
+/** The first directory or file below `/tmp`: leftovers of runtimes and build tools. */
 const IN_TMP =
   /^(?:node-compile-cache|v8-compile-cache-\d+|tsx-\d+|jest_\w+|metro-[\w-]+|haste-map-[\w-]+|npm-\d[^/]*|npm-cache|yarn--[^/]*|pip-[^/]*|pytest-of-[^/]+|go-build[^/]*|rustc[^/]{6}|hsperfdata_[^/]+|\.dotnet|dotnet-diagnostic-[^/]*|clr-debug-pipe-[^/]*|\.NET[^/]*|MSBuildTemp[^/]*|VBCSCompiler|kotlin-daemon[^/]*|\.(?:X11|ICE|XIM|font|Test)-unix|\.X\d+-lock|tmux-\d+|ssh-[^/]+|gpg-[^/]+|\.com\.google\.Chrome\.[^/]+|playwright[^/]*|toolexec-[^/]*|puppeteer_dev_[^/]+)$/;

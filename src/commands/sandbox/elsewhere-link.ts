@@ -10,12 +10,12 @@ import {
 import { entryNames, entryStat } from '../../platform/fs/fs-entry.js';
 
 /**
- * Notes that a command has looked for what lies outside of the roots. The kernel counts no such look-ups, but it sets the
- * time at which a link was followed. So the places of the machine that commands do not see are links to one link of ours,
- * which leads to nothing: for the command nothing is there, and we see that it wanted to go there.
+ * Detects that a command looked for a path outside the roots. The kernel does not count such look-ups, but it
+ * sets the access time of a followed link. So invisible places of the machine are links to one dangling link
+ * of ours: the command finds nothing there, and we see that it looked.
  */
 export class ElsewhereLink {
-  /** Where it lies on the machine. */
+  /** Its directory on the machine. */
   readonly directory: BinaryPath;
   readonly #path: string;
 
@@ -23,12 +23,12 @@ export class ElsewhereLink {
     this.#path = path;
     this.directory = toBinary(path);
     makeBinaryDirectory(this.directory, 0o700);
-    // In a directory that is not there: a program that opens the link to write would make its target.
+    // In a missing directory: a program that opens the link for writing would create its target.
     makeBinaryLink('none/none', this.#link);
     setLinkReadTime(this.#link, 0);
   }
 
-  /** For bubblewrap. @param isTaken something else is mounted there, or below */
+  /** Arguments for bubblewrap. @param isTaken something else is mounted there, or below */
   arguments(isTaken: (path: string) => boolean): readonly string[] {
     const places = hiddenPlaces().filter((path) => !isTaken(path));
     return [
@@ -37,7 +37,7 @@ export class ElsewhereLink {
     ];
   }
 
-  /** Some program inside has followed it. Always false on a file system that keeps no such times. */
+  /** A program inside has followed it. Always false on a file system without access times. */
   get isFollowed(): boolean {
     const isThere = binaryEntry(this.#link)?.kind === 'link';
     return isThere && readTimeMs(this.#link) !== 0;
@@ -51,7 +51,7 @@ export class ElsewhereLink {
 const INSIDE = '/dev/toolexec/elsewhere';
 const NAME = 'link';
 
-/** Those that hold something: of an empty one nothing is kept from a command. */
+/** Places with content: an empty one hides nothing from a command. */
 function hiddenPlaces(): readonly string[] {
   places ??= PLACES.filter((path) => entryStat(path)?.isDirectory() === true && namesIn(path).length > 0);
   return places;
@@ -60,15 +60,16 @@ function hiddenPlaces(): readonly string[] {
 let places: readonly string[] | undefined;
 
 /**
- * What every machine has, so that no name of this one is told, and what programs seldom look into for no reason. (The C
- * library looks for sockets in `/run` and `/var/run`, and many programs for the number of processors in `/sys`.)
+ * Places that every machine has, so they reveal no names of this one, and that programs rarely examine
+ * without a reason. (The C library looks for sockets in `/run` and `/var/run`, and many programs for the
+ * number of processors in `/sys`.)
  */
 const PLACES = [
   ...['home', 'media', 'mnt', 'opt', 'root', 'srv'].map((name) => `/${name}`),
   ...['lib', 'log', 'mail', 'opt', 'spool', 'www'].map((name) => `/var/${name}`),
 ];
 
-/** What may not be read is not empty. */
+/** An unreadable directory is not empty. */
 function namesIn(directory: string): readonly string[] {
   try {
     return entryNames(directory);

@@ -7,12 +7,12 @@ import { ISOLATION_FLAGS, NETWORK_FLAGS } from './bubblewrap-arguments.js';
 import type { Bubblewrap } from './open-sandbox.js';
 import { systemMounts } from './system-mounts.js';
 
-/** Whether commands can be kept inside something here. */
+/** Whether commands can be sandboxed on this machine. */
 export type SandboxFound =
   | { readonly stands: true; readonly file: string; readonly byDescriptor: boolean }
   | { readonly stands: false; readonly reason: string; readonly remedy: string };
 
-/** Looks once in a process: builds a sandbox and tries from inside what must not be possible. Never rejects. */
+/** Tests once per process: builds a sandbox and tries forbidden actions inside. Never rejects. */
 export function findCommandSandbox(): Promise<SandboxFound> {
   found ??= look();
   return found;
@@ -20,7 +20,7 @@ export function findCommandSandbox(): Promise<SandboxFound> {
 
 let found: Promise<SandboxFound> | undefined;
 
-/** What was found, once that is known. */
+/** The result, if it is known already. */
 export function knownSandbox(): SandboxFound | undefined {
   return known;
 }
@@ -71,13 +71,13 @@ function notThere(): SandboxFound {
   };
 }
 
-/** Without that, what is mounted is what a path leads to a little later. */
+/** Without that, a path may lead elsewhere by the time it is mounted. */
 async function takesDescriptors(file: string): Promise<boolean> {
   const help = await askProgram(file, ['--help'], {});
   return help.ok && /--ro-bind-fd\b/.test(help.stdout);
 }
 
-/** Tries what a command must not be able to do, and says what it could. */
+/** Tries actions that a command must not be able to do, and reports successes. */
 const PROBE = `
 fail() { echo "$1" >&2; exit 1; }
 ( : > /probe ) 2>/dev/null && fail 'the root can be written'
@@ -100,11 +100,11 @@ exit 0
 
 export interface ChosenSandbox {
   readonly sandbox: CommandSandbox;
-  /** What builds it, where it stands. */
+  /** The builder of the sandbox, if there is one. */
   readonly inside?: { readonly bubblewrap: Bubblewrap; readonly confinement: Confinement };
 }
 
-/** @throws ToolError `sandbox_violation` where a sandbox is required and there is none. */
+/** @throws ToolError `sandbox_violation` if a sandbox is required and missing. */
 export async function chooseSandbox(confinement: Confinement | undefined): Promise<ChosenSandbox> {
   if (confinement === undefined || confinement.os === 'off') return { sandbox: NO_SANDBOX };
   const found = knownSandbox() ?? (await findCommandSandbox());

@@ -1,8 +1,8 @@
 import { ToolError } from '../../errors/tool-error.js';
 
-// By itself, because plans need it where no command has run yet.
+// In a separate file, because plans need it before any command has run.
 
-/** Why deny patterns do not hold for all that is there. */
+/** Why deny patterns do not protect all paths. */
 export const GUARD_INCOMPLETE =
   "the roots hold more than 20000 directories, more than 2000 files that deny patterns speak of, or a link to toolexec's own files, which the OS sandbox cannot guard";
 

@@ -10,37 +10,37 @@ import { repositoryMounts } from './git/repository-mounts.js';
 import { isWithin, type Mount, type MountHolder, readOnlyMount } from './mount-holder.js';
 
 export interface GuardMounts {
-  /** Inside the roots; what comes later lies over what came before. */
+  /** Inside the roots; later ones cover earlier ones. */
   readonly mounts: readonly Mount[];
-  /** Of what git inside has to be told, elsewhere. */
+  /** Elsewhere, for git inside. */
   readonly besides: readonly Mount[];
   readonly git: Readonly<Record<string, string>>;
-  /** As long as the holder is open. */
+  /** Valid while the holder is open. */
   readonly watch: GuardWatch;
 }
 
-/** What becomes of the guards while a command runs. */
+/** Watches protected files while a command runs. */
 export interface GuardWatch {
-  /** To be called when the command has been started. Left out: it began when the sandbox was built. */
+  /** Call it when the command has started. Left out: it began when the sandbox was built. */
   readonly begin?: () => void;
-  /** Directories in which something may happen that counts, and files to which. */
+  /** Directories and files whose events matter. */
   readonly watched: readonly string[];
   /**
-   * What was guarded and is another file now, or has another name: to replace it takes the guard off.
-   * @param at one of `watched`, where something has happened. Left out: everything is looked at.
+   * Protected entries that were replaced or renamed, which removes their protection.
+   * @param at one of `watched`, where an event happened. Left out: everything is checked.
    */
   readonly lost: (at?: string) => readonly string[];
-  /** Takes away what makes git run programs and was not there before; all that was found so far. */
+  /** Disables new files that make git run programs; returns all that were found so far. */
   readonly disarm: (isLast?: 'last') => readonly string[];
-  /** To be called when the command has ended, or was never started. */
+  /** Call it when the command has ended, or was never started. */
   readonly end: () => void;
 }
 
 /**
- * Mounts over what lies inside the roots and is not for commands: empty where it is secret, read-only where it is code.
- * @param placeholders directories that commands may fill in the place of others, by the path of those
- * @param committed what is shown in the place of hidden files that git tracks; undefined: that is not known
- * @throws PlaceChanged where something is not what it was when it was looked at
+ * Mounts over protected paths inside the roots: empty for secrets, read-only for code.
+ * @param placeholders directories that commands may fill in place of others, by the path of those
+ * @param committed the committed versions of hidden files that git tracks; undefined if unknown
+ * @throws PlaceChanged if an entry has changed since it was examined
  */
 export function guardMounts(
   { hidden, readOnly }: Pick<GuardedPaths, 'hidden' | 'readOnly'>,
@@ -63,7 +63,7 @@ export function guardMounts(
     ...readOnly.filter((entry) => !isOwn(entry)).map(({ path }) => holder.readOnly(path)),
     ...git.flatMap((one) => one.mounts),
     ...[...placeholders].map(([path, inner]) => holder.writable(inner, path)),
-    // Later, so that what is secret within what may be read stays secret.
+    // Later, so that secrets inside readable directories stay hidden.
     ...hidden.map((entry) => tracked.mountOf(entry) ?? empty(entry)),
   ];
   const identities = identitiesOf(mounts);
@@ -100,7 +100,7 @@ export function guardMounts(
   };
 }
 
-/** Of what is no more than covered: what a command may write in is no secret, and runs nothing. */
+/** Only of read-only or hidden entries: a writable one is not secret and runs no code. */
 function identitiesOf(mounts: readonly Mount[]): ReadonlyMap<string, Identity> {
   const covered = mounts.filter(
     (mount) =>
@@ -111,11 +111,11 @@ function identitiesOf(mounts: readonly Mount[]): ReadonlyMap<string, Identity> {
   return new Map(covered.map((mount) => [mount.target, identityOf(mount)]));
 }
 
-/** What tells a guarded entry from any other one. */
+/** Identifies a protected entry. */
 interface Identity {
-  /** With its birth: the number of a file that was removed is that of the next one that is made. */
+  /** With its birth time, because inode numbers are reused. */
   readonly inode: string;
-  /** Names of what is hidden: under another one it is not. */
+  /** The number of names of a hidden file: under another name it is visible. */
   readonly names: number;
 }
 
@@ -131,7 +131,7 @@ function isLost(path: string, { inode, names }: Identity): boolean {
     const stat = entryStat(path);
     return inodeOf(stat) !== inode || (stat?.nlink ?? 0) > names;
   } catch {
-    // The way there is closed, or leads in a circle.
+    // The way there is inaccessible, or a circle.
     return true;
   }
 }
@@ -141,9 +141,9 @@ function inodeOf(stat: EntryStat | undefined): string {
 }
 
 /**
- * The directories between a root and what is guarded, the outer ones first. Each is mounted over itself, and the kernel
- * moves no directory that something is mounted on: else a command would move it to where the next one finds what is in
- * it unguarded.
+ * The directories between a root and protected entries, outermost first. Each is mounted over itself, because
+ * the kernel does not move a mount point: otherwise a command could move it to a place where the next command
+ * finds its content unprotected.
  */
 function ancestors(guarded: readonly GuardedPath[], roots: readonly string[]): readonly string[] {
   const found = new Set<string>();
@@ -155,7 +155,7 @@ function ancestors(guarded: readonly GuardedPath[], roots: readonly string[]): r
   return [...found].filter((path) => !roots.includes(path)).sort();
 }
 
-/** Two roots may be working trees of one. */
+/** Two roots may be working trees of one repository. */
 function outside(repositories: readonly Repository[]): readonly Repository[] {
   const byCommon = new Map(repositories.filter(({ isOutside }) => isOutside).map((one) => [one.common, one]));
   return [...byCommon.values()];

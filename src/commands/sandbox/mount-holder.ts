@@ -1,38 +1,43 @@
 import { openPlaceDescriptor, type PlaceDescriptor } from '../../platform/fs/place-descriptor.js';
 
-/** What is mounted over a path. */
+/** A mount over a path. */
 export type Mount =
   | {
       readonly kind: 'bind';
       readonly source: string;
       readonly target: string;
       readonly isReadOnly: boolean;
-      /** A command could put something else at `source`. */
+      /** A command could replace the entry at `source`. */
       readonly isHeld: boolean;
     }
-  /** An empty directory, that cannot be written. */
+  /** An empty, read-only directory. */
   | { readonly kind: 'empty'; readonly target: string; readonly isClosed: boolean };
 
 /**
- * Mounts what lies at canonical paths now. What takes their names while bubblewrap works, a link to the outside least
- * of all, is not mounted: it is handed descriptors, and gives up where a path leads somewhere else.
+ * Mounts the current entries at canonical paths. An entry that takes their name meanwhile, especially a link
+ * to the outside, is not mounted: bubblewrap gets descriptors, and fails if a path leads elsewhere.
  */
 export interface MountHolder {
-  /** Mounts a path, over itself if not elsewhere. */
+  /** Mounts a path, over itself by default. */
   readonly writable: (path: string, onto?: string) => Mount;
   readonly readOnly: (path: string) => Mount;
-  /** Has the program inherit it, and mounts nothing. @throws PlaceChanged where nothing is, or a link leads there. */
+  /**
+   * Makes the program inherit it without a mount. @throws PlaceChanged if there is none, or a link is on the
+   * way.
+   */
   readonly inherit: (path: string) => void;
-  /** Holds it for our own use. */
+  /** Holds it open for our own use. */
   readonly hold: (path: string) => PlaceDescriptor;
-  /** Arguments for bubblewrap, which inherits what they name. @throws PlaceChanged as `inherit` does. */
+  /**
+   * Arguments for bubblewrap, which inherits the named descriptors. @throws PlaceChanged as `inherit` does.
+   */
   readonly arguments: (mounts: readonly Mount[]) => readonly string[];
-  /** What is held, for the program to inherit, in the order of its descriptors. */
+  /** The descriptors for the program to inherit, in order. */
   readonly places: () => readonly number[];
   readonly close: () => void;
 }
 
-/** A path is not what it was when it was looked at. */
+/** An entry has changed since it was examined. */
 export class PlaceChanged extends Error {
   constructor(readonly path: string) {
     super(`"${path}" is not there any more, or has become a link`);
@@ -40,10 +45,12 @@ export class PlaceChanged extends Error {
   }
 }
 
-/** The first descriptor that bubblewrap has for a place; those before it are the streams, the mark and the report. */
+/** Bubblewrap's first descriptor for a place; earlier ones are the streams, the mark and the report. */
 export const FIRST_PLACE = 5;
 
-/** @param byDescriptor bubblewrap knows `--bind-fd`; without that it is told paths, and a window is left. */
+/**
+ * @param byDescriptor bubblewrap supports `--bind-fd`; otherwise it gets paths, which leaves a race window.
+ */
 export function openMountHolder(byDescriptor: boolean): MountHolder {
   const held: PlaceDescriptor[] = [];
   const inherited: number[] = [];
@@ -81,7 +88,7 @@ export function openMountHolder(byDescriptor: boolean): MountHolder {
   };
 }
 
-/** A mount of what no command can change. */
+/** A mount that no command can change. */
 export function readOnlyMount(source: string, target: string): Mount {
   return { kind: 'bind', source, target, isReadOnly: true, isHeld: false };
 }

@@ -2,26 +2,26 @@ import { findTrustedProgram } from '../../platform/process/find-program.js';
 import { FIRST_PLACE, type Mount } from './mount-holder.js';
 
 /**
- * Bubblewrap looks through all mounts again for each that it makes, so many take long: 340 ms for 500. More than these
- * are made before it, from a table, in a namespace of their own: 500 take 28 ms.
+ * For each mount, bubblewrap reads all mounts again, so many take long: 340 ms for 500. More than this number
+ * are made before it from a table in a separate namespace: 500 take 28 ms.
  */
 export const FEW_MOUNTS = 24;
 
-/** Descriptors that a shell can close have one digit, and the table comes after those of the roots. */
+/** Descriptors that a shell can close have one digit, and the table follows those of the roots. */
 const MOST_ROOTS = 9 - FIRST_PLACE;
 
 export interface MountTable {
   /** For the program to inherit, after the places. */
   readonly text: string;
-  /** What stands before bubblewrap's own command line. */
+  /** Arguments before bubblewrap's own command line. */
   readonly command: readonly string[];
 }
 
 /**
- * A program with its arguments that makes mounts and becomes what follows; undefined where this machine cannot. Each root is
- * compared with the descriptor that holds it.
- * @param roots whose descriptors come first
- * @param mounts inside of them
+ * A program that makes mounts and then runs the following command; undefined if this machine does not support
+ * it. Each root is compared with its descriptor.
+ * @param roots their descriptors come first
+ * @param mounts inside the roots
  */
 export function mountTable(roots: readonly string[], mounts: readonly Mount[]): MountTable | undefined {
   const [unshare, mount] = ['unshare', 'mount'].map(findTrustedProgram);
@@ -44,14 +44,14 @@ exec "$@"`;
   };
 }
 
-/** As in `/etc/fstab`. */
+/** In the format of `/etc/fstab`. */
 function lineOf(mount: Mount): string {
   if (mount.kind === 'empty') {
     const mode = mount.isClosed ? '000' : '755';
     return `tmpfs ${escaped(mount.target)} tmpfs ro,nosuid,nodev,size=4k,mode=${mode} 0 0\n`;
   }
   const { source, target, isReadOnly } = mount;
-  // A writable one only keeps the directory from being moved; bubblewrap sees to its flags.
+  // A writable mount only prevents moving the directory; bubblewrap sets its flags.
   const options = isReadOnly ? 'bind,ro,nosuid,nodev' : 'bind';
   return `${escaped(source)} ${escaped(target)} none ${options} 0 0\n`;
 }

@@ -1,10 +1,10 @@
 /**
- * Switches of programs that try again and again where there is no network: they try once, so that they fail at once and
- * the kernel counts what they were refused. None of them says "offline": a program that does not try leaves no trace.
+ * Settings for programs that retry without a network: they try once, so they fail at once and the kernel
+ * counts the refusal. None of them means "offline", because a program that does not try leaves no evidence.
  */
 export const OFFLINE_ENVIRONMENT: Readonly<Record<string, string>> = {
   NPM_CONFIG_FETCH_RETRIES: '0',
-  // What is in the cache is taken as it is.
+  // Cached content is used without a check.
   NPM_CONFIG_PREFER_OFFLINE: 'true',
   NPM_CONFIG_AUDIT: 'false',
   NPM_CONFIG_FUND: 'false',

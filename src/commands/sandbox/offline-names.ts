@@ -1,21 +1,25 @@
 import { hasIp6 } from '../../platform/process/room-keeper.js';
 import { readWhole } from '../../platform/process/transaction-directory.js';
 
-/** A file that programs read inside, and how bubblewrap puts it there. */
+/** A file for programs inside, and its bubblewrap arguments. */
 export interface GivenFile {
   readonly text: string;
-  /** @param descriptor that it is read from */
+  /** @param descriptor the source of its content */
   readonly arguments: (descriptor: number) => readonly string[];
 }
 
-/** Only root can listen there, and there is no root inside: each question is a datagram to a closed port, over IPv6. */
+/**
+ * Only root can listen there, and there is no root inside: each query is a datagram to a closed port, over
+ * IPv6.
+ */
 const LOOPBACK_6 = '::1';
-/** For documentation (RFC 5737): a look-up counts as a connection that was refused. */
+/** A documentation address (RFC 5737): a look-up counts as a refused connection. */
 const UNREACHABLE = '192.0.2.1';
 
 /**
- * Where programs look up names while the network is off, so that the kernel counts a look-up apart from a connection.
- * @param hasLoopback6 of their network namespace; left out: it is a new one
+ * Files for name look-ups while the network is off, so that the kernel counts a look-up separately from a
+ * connection.
+ * @param hasLoopback6 of their network namespace; default: of a new one
  */
 export function offlineNames(hasLoopback6: boolean = hasIp6()): readonly GivenFile[] {
   const server = hasLoopback6 ? LOOPBACK_6 : UNREACHABLE;
@@ -26,8 +30,8 @@ export function offlineNames(hasLoopback6: boolean = hasIp6()): readonly GivenFi
 }
 
 /**
- * On many machines `localhost` has no IPv6 address in `/etc/hosts`: a program that wants only that one would ask the name
- * server. Here it has one, and the other one stays the first that programs try.
+ * On many machines `localhost` has no IPv6 address in `/etc/hosts`, so a program that wants one would query
+ * the name server. This file adds one, after the IPv4 address.
  */
 function localhost6(): readonly GivenFile[] {
   const known = readWhole(HOSTS);

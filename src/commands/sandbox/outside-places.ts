@@ -28,22 +28,22 @@ import { ElsewhereLink } from './elsewhere-link.js';
 import type { PersonalFile } from './git/personal-settings.js';
 import { isWithin } from './mount-holder.js';
 
-/** Directories outside of the roots that a command finds empty and may write in. What it leaves there does not last. */
+/** Writable, initially empty directories outside the roots. A command's files there do not last. */
 export interface OutsidePlaces {
-  /** What may lie there, with what is changed in a transaction; more than that, and the command is ended. */
+  /** Size limit, together with the changes of a transaction. Above it, the command is ended. */
   readonly maxMb: number;
-  /** What they take on the disk; Infinity if a path in them is too long. @param when nothing changes them any more */
+  /** Their disk usage; Infinity if a path in them is too long. @param when nothing changes them any more */
   bytes(when?: 'ended'): number;
-  /** The command has looked for what lies neither there nor in the roots. */
+  /** Whether the command looked for a path that is neither there nor in the roots. */
   isLookedBeyond(): boolean;
-  /** What the command has left there; undefined: nothing worth a word. It and all that it started must be dead. */
+  /** The command's files there; undefined if none is worth reporting. All its processes must be dead. */
   list(): Promise<DiscardedWrites | undefined>;
-  /** Removes what is in them. Never throws. */
+  /** Removes their content. Never throws. */
   remove(): void;
 }
 
 interface Place {
-  /** What the command calls it. */
+  /** The command's name for it. */
   readonly name: string;
   readonly directory: BinaryPath;
 }
@@ -52,21 +52,21 @@ export interface OutsideOptions {
   readonly confinement: Pick<Confinement, 'roots' | 'transactions'>;
   /** Left out: it has none. */
   readonly layers: { readonly outside: string } | undefined;
-  /** Of the command: of `emptyHome`. */
+  /** The home of the command, from `emptyHome`. */
   readonly home: string | undefined;
-  /** What is put there for it. */
+  /** Files that are provided there. */
   readonly given: readonly PersonalFile[];
 }
 
-/** What bubblewrap has to be told, and what is left there, by all that it is told. */
+/** The bubblewrap arguments, and the files left by the command. */
 interface OpenedOutside {
   readonly mounts: readonly string[];
-  /** The same, once all other mounts are known. */
+  /** The same after all other mounts are known. */
   beyond(isTaken: (path: string) => boolean): readonly string[];
   placesFor(args: readonly string[]): OutsidePlaces;
 }
 
-/** Undefined where there is no directory that only this user can look into. */
+/** Undefined if there is no directory that only this user can read. */
 export function openOutside(options: OutsideOptions): OpenedOutside | undefined {
   const { layers, home } = options;
   const names = home === undefined || isWithin(home, '/tmp') ? ['/tmp'] : [home, '/tmp'];
@@ -115,7 +115,7 @@ function placesIn(
   };
 }
 
-/** The default of `max_transaction_mb`, where transactions are off. */
+/** The default of `max_transaction_mb`, for commands without transactions. */
 const DEFAULT_MB = 2048;
 
 function makeIn(parent: string): string {
@@ -126,7 +126,7 @@ function makeIn(parent: string): string {
 
 let count = 0;
 
-/** The command writes through: there are no layers that it could lie beside. */
+/** For a command that writes through, which has no layers next to it. */
 function makeAlone({ confinement: { roots, transactions } }: OutsideOptions): string | undefined {
   const { uid } = ownIds();
   for (const place of [...(transactions?.places ?? []), `${temporaryHome()}/toolexec-outside-${uid}`]) {
@@ -141,16 +141,16 @@ function makeAlone({ confinement: { roots, transactions } }: OutsideOptions): st
 const KIND = 'outside';
 const swept = new Set<string>();
 
-/** What processes have left that were killed. */
+/** Removes leftovers of killed processes. */
 function sweep(parent: string): void {
   swept.add(parent);
   for (const { path, maker } of ownDirectories(parent, KIND)) if (maker === 'gone') removeTree(path);
   removeLeftTrash(parent);
 }
 
-/** Paths that are named. */
+/** The maximum number of paths to report. */
 const MOST_PATHS = 200;
-/** A command can make as many files as it likes: what was not looked at after this is not counted either. */
+/** A command can create any number of files: after this many, the rest is not counted. */
 const MOST_ENTRIES = 100_000;
 const LONGEST_LOOK_MS = 1000;
 
@@ -165,13 +165,13 @@ class Walk {
   #more = 0;
   #isWritten = false;
 
-  /** @param mountedPaths of what is there before the command */
+  /** @param mountedPaths paths that exist before the command */
   constructor(options: OutsideOptions, mountedPaths: () => ReadonlySet<string>) {
     this.#options = options;
     this.#mountedPaths = mountedPaths;
   }
 
-  /** There is more in them than what mounts needed. */
+  /** They contain more than the mounts needed. */
   get isWritten(): boolean {
     return this.#isWritten;
   }
@@ -182,7 +182,7 @@ class Walk {
     return this.#more === 0 ? { paths } : { paths, more: this.#more };
   }
 
-  /** The outer directories first: what lies deep is seldom what a person looks for. */
+  /** Outer directories first: a person rarely looks for deep files. */
   async visit(places: readonly Place[]): Promise<void> {
     this.#until = systemClock.monotonic() + LONGEST_LOOK_MS;
     let level = places;
@@ -197,7 +197,7 @@ class Walk {
     }
   }
 
-  /** @returns the directories in it. */
+  /** @returns its subdirectories. */
   #look(place: Place, isOurs: boolean): readonly Place[] {
     const names = openedNames(place.directory);
     const isMade = !isOurs && !this.#isMounted(place.name);
@@ -219,12 +219,12 @@ class Walk {
     }
     if (this.#isMounted(name) || this.#isGiven(name, directory, entry)) return [];
     this.#isWritten = true;
-    // Sockets and pipes end with the processes that use them.
+    // Sockets and pipes end with their processes.
     if (entry.kind !== 'special' && !isCache(name, this.#options.home)) this.#add(name);
     return [];
   }
 
-  /** As it was given: `git config --global` in a command changes it. */
+  /** Unchanged since it was provided: `git config --global` in a command changes it. */
   #isGiven(name: string, at: BinaryPath, { kind, size }: BinaryEntry): boolean {
     const text = this.#options.given.find(({ path }) => path === name)?.text;
     if (text === undefined || kind !== 'file') return false;
@@ -243,14 +243,14 @@ class Walk {
   }
 }
 
-/** A command may have closed it to its owner. */
+/** A command may have made it inaccessible. */
 function openedNames(directory: BinaryPath): readonly BinaryPath[] {
   try {
     const mode = binaryEntry(directory)?.mode ?? 0;
     if ((mode & 0o500) !== 0o500) setBinaryMode(directory, mode | 0o500);
     return binaryNames(directory).sort();
   } catch {
-    // The disk fails. Nothing can be said of it.
+    // The disk fails, so nothing is known about it.
     return [];
   }
 }

@@ -1,14 +1,14 @@
 import type { NetworkCounts } from '../../platform/process/room-keeper.js';
 
-/** What of the network was refused to a command. */
+/** A network refusal to a command. */
 export type NetworkRefusal = 'network' | 'name_lookup';
 
-/** One command's time in a room. */
+/** The time of one command in a room. */
 export interface Stay {
   readonly isBackground: boolean;
 }
 
-/** Refusals while a command was in the room: alone in it, or beside others. */
+/** Refusals while a command was in the room, alone or with others. */
 interface Account {
   readonly alone: Tally;
   readonly beside: Tally;
@@ -17,7 +17,7 @@ interface Account {
 
 type Tally = Record<NetworkRefusal, number>;
 
-/** What was refused to a command that had its network namespace for itself. */
+/** The refusals to a command with its own network namespace. */
 export function refusedAlone(counts: NetworkCounts | undefined): readonly NetworkRefusal[] {
   if (counts === undefined) return [];
   const ledger = new RoomLedger();
@@ -27,13 +27,13 @@ export function refusedAlone(counts: NetworkCounts | undefined): readonly Networ
 const KINDS = ['network', 'name_lookup'] as const satisfies readonly NetworkRefusal[];
 
 /**
- * Says to which command the refusals of a network namespace belong. The kernel counts them for the namespace, so they
- * are counted whenever a command comes or leaves: between two such moments the same commands are in the room.
+ * Attributes the refusals of a network namespace to commands. The kernel counts them per namespace, so they
+ * are read whenever a command enters or leaves: in between, the set of commands does not change.
  *
- * 1. A refusal that was counted while a command was alone is its own.
- * 2. One that was counted beside background shells is the command's, unless one of those was refused the same when it
- *    was alone: such a shell tries again and again.
- * 3. Between two commands that wait for their ends it is not counted for either: it would be a guess.
+ * 1. A refusal counted while a command was alone belongs to it.
+ * 2. A refusal counted next to background shells belongs to the command, unless one of those had the same
+ *   refusal when it was alone, because such a shell tries again and again.
+ * 3. A refusal counted with two foreground commands belongs to neither, because it would be a guess.
  */
 export class RoomLedger {
   readonly #accounts = new Map<Stay, Account>();
@@ -46,7 +46,7 @@ export class RoomLedger {
     return stay;
   }
 
-  /** @returns what was refused to it; the second time nothing */
+  /** @returns its refusals; the second time none */
   leave(stay: Stay, now: NetworkCounts | undefined): readonly NetworkRefusal[] {
     this.#settle(now);
     const account = this.#accounts.get(stay);

@@ -10,12 +10,12 @@ import { type NetworkRefusal, RoomLedger } from './room-ledger.js';
 import { programDirectories } from './system-mounts.js';
 
 /**
- * A network namespace that the commands of a conversation share, with a loopback and nothing else. A process of ours
- * keeps it and its user namespace; commands enter both, and bubblewrap gives each command a user namespace below that
- * one, so that no command has a capability over the network that it shares.
+ * A network namespace that the commands of a conversation share, with only a loopback. A process of ours
+ * keeps it and its user namespace alive. Commands enter both, and bubblewrap gives each command a nested user
+ * namespace, so that no command has a capability over the shared network.
  */
 export interface Room {
-  /** What stands before the command line of bubblewrap. */
+  /** Arguments before bubblewrap's command line. */
   readonly command: readonly string[];
   /** Its loopback has `::1`. */
   readonly hasLoopback6: boolean;
@@ -23,21 +23,21 @@ export interface Room {
   readonly pid: number;
   readonly isOpen: () => boolean;
   readonly isEmpty: () => boolean;
-  /** To be called before a command starts. */
+  /** Call it before a command starts. */
   enter(isBackground: boolean): RoomStay;
   /** Ended with the last command in it. */
   attach(end: () => Promise<void>): void;
-  /** Commands that are in it keep their network. Resolves when nothing of ours is left. */
+  /** Commands inside keep their network. Resolves when our own processes are gone. */
   close(): Promise<void>;
 }
 
 export interface RoomStay {
   readonly room: Room;
-  /** To be called when the command has ended. @returns what of the network was refused to it */
+  /** Call it when the command has ended. @returns its network refusals */
   leave(): readonly NetworkRefusal[];
 }
 
-/** Why there is none: a command gets a network namespace for itself. */
+/** Why there is none: a command gets its own network namespace. */
 export interface NoRoom {
   readonly reason: string;
 }
@@ -55,7 +55,7 @@ export async function openRoom(bubblewrap: string): Promise<Room | NoRoom> {
   return { reason: refusal };
 }
 
-/** Asked once in a process. */
+/** Checked once per process. */
 let entered = false;
 
 async function whyNotEntered([file = '', ...args]: readonly string[]): Promise<string | undefined> {
@@ -65,7 +65,10 @@ async function whyNotEntered([file = '', ...args]: readonly string[]): Promise<s
   return answer.ok ? undefined : `its namespaces cannot be entered: ${answer.reason}`;
 }
 
-/** It is root in its own user namespace, without capabilities: what enters gets them, as its parent's owner. */
+/**
+ * It is root in its own user namespace, without capabilities: a process that enters gets them as the owner of
+ * the parent namespace.
+ */
 const KEEPER_FLAGS = (): readonly string[] => [
   ...['--die-with-parent', '--new-session'],
   ...['--unshare-user', '--uid', '0', '--gid', '0'],
@@ -112,7 +115,7 @@ function toRoom(keeper: RoomKeeper, command: readonly string[]): Room {
   return room;
 }
 
-/** Why commands have no rooms here; undefined: they have. For a look alone. */
+/** Why commands cannot share a room here; undefined if they can. For diagnosis. */
 export async function whyNoRooms(bubblewrap: string): Promise<string | undefined> {
   const room = await openRoom(bubblewrap);
   if ('reason' in room) return room.reason;

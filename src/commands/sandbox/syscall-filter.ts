@@ -1,9 +1,9 @@
 import { machineArchitecture } from '../../platform/runtime/environment.js';
 
 /**
- * A program for the kernel's filter of system calls (classic BPF), as bubblewrap takes it: what a namespace does not keep
- * from commands. Undefined for a processor that the table below does not have.
- * @param dropsModes files may not get the bits setuid and setgid
+ * A kernel filter for system calls (classic BPF) in bubblewrap's format, for actions that namespaces do not
+ * prevent. Undefined for a processor that is not in the table.
+ * @param dropsModes files may not get the setuid and setgid bits
  */
 export function syscallFilter(
   dropsModes: boolean,
@@ -16,7 +16,7 @@ export function syscallFilter(
 interface Table {
   /** `AUDIT_ARCH_…` of `linux/audit.h`. */
   readonly audit: number;
-  /** Above, the same calls have other numbers; undefined: there are none. */
+  /** Above this number, calls have other numbers; undefined if there are none. */
   readonly others?: number;
   readonly numbers: Readonly<Record<Call, number | undefined>>;
 }
@@ -51,12 +51,12 @@ const TABLES: ReadonlyMap<string, Table> = new Map([
 
 type Call = keyof typeof RULES;
 
-/** By what a call is refused; the numbers are its arguments. */
+/** The rule for each refused call; numbers are argument indices. */
 const RULES = {
-  // A virtual machine's host, Bluetooth, raw packets and dozens more have nothing to do with namespaces.
+  // Virtual machine hosts, Bluetooth, raw packets and dozens of other families ignore namespaces.
   socket: { rule: 'family' },
   socketpair: { rule: 'family' },
-  // It opens files and sockets past this filter. Programs that use it know to do without.
+  // It opens files and sockets past this filter. Programs that use it have a fallback.
   io_uring_setup: { rule: 'missing' },
   // The keys of the session.
   add_key: { rule: 'refused' },
@@ -64,7 +64,7 @@ const RULES = {
   keyctl: { rule: 'refused' },
   open: { rule: 'made', flags: 1, mode: 2 },
   openat: { rule: 'made', flags: 2, mode: 3 },
-  // Its mode lies in memory, where a filter cannot look. Programs that use it know to do without.
+  // Its mode is in memory, which a filter cannot read. Programs that use it have a fallback.
   openat2: { rule: 'unseen' },
   creat: { rule: 'mode', mode: 1 },
   chmod: { rule: 'mode', mode: 1 },
@@ -80,18 +80,18 @@ type Rule =
   | { readonly rule: 'mode'; readonly mode: number }
   | { readonly rule: 'made'; readonly flags: number; readonly mode: number };
 
-/** UNIX, IPv4, IPv6; of netlink what tells the addresses of this machine. */
+/** UNIX, IPv4, IPv6; of netlink only the part that lists this machine's addresses. */
 const FAMILIES = [1, 2, 10];
 const NETLINK = 16;
 const NETLINK_ROUTE = 0;
 
 const SET_IDS = 0o6000;
-/** O_CREAT and O_TMPFILE: else the mode means nothing. */
+/** O_CREAT and O_TMPFILE: without them the mode is ignored. */
 const MAKES = 0o100 | 0o20000000;
 
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
-/** One instruction: how far it jumps where it holds and where not. */
+/** One instruction with its two jump distances. */
 type Line = readonly [code: number, whenTrue: number, whenFalse: number, k: number];
 
 const load = (offset: number): Line => [0x20, 0, 0, offset];
@@ -106,14 +106,14 @@ const fail = (errno: number): Line => answer(0x00050000 | errno);
 
 const NUMBER = load(0);
 const ARCHITECTURE = load(4);
-/** The lower half of it, on machines that put that first. */
+/** Its lower half, on little-endian machines. */
 const argument = (index: number): Line => load(16 + 8 * index);
 
 function linesFor({ audit, others, numbers }: Table, dropsModes: boolean): readonly Line[] {
   const calls = Object.keys(RULES) as Call[];
   return [
     ARCHITECTURE,
-    // Programs for another processor number their calls otherwise.
+    // Programs for another processor use other call numbers.
     ...[isEqual(audit, 1, 0), KILL],
     NUMBER,
     ...(others === undefined ? [] : [isAtLeast(others, 0, 1), fail(ENOSYS)]),
@@ -126,7 +126,7 @@ function linesFor({ audit, others, numbers }: Table, dropsModes: boolean): reado
   ];
 }
 
-/** Of one call; every way through them ends with an answer. */
+/** The lines for one call; every path through them ends with a verdict. */
 function linesOf(rule: Rule, dropsModes: boolean): readonly Line[] {
   switch (rule.rule) {
     case 'refused':

@@ -1,8 +1,8 @@
 import { entryNames, linkText, realPath } from '../../platform/fs/fs-entry.js';
 
 /**
- * The minimal root: programs and libraries read-only, what they look up in `/etc`, devices that hold nothing, processes
- * of the sandbox alone. Not `/`, which would bring the sockets in `/run`.
+ * The minimal root: programs and libraries read-only, the files they need in `/etc`, harmless devices, and
+ * only the sandbox's own processes. Not `/`, which would include the sockets in `/run`.
  */
 export function systemMounts(): readonly string[] {
   mounts ??= [
@@ -11,7 +11,8 @@ export function systemMounts(): readonly string[] {
     ...KEYS.filter(exists).flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
-    // Root owns these files, and needs no capability to write them: `core_pattern` names a program that the kernel runs.
+    // Root owns these files and needs no capability to write them: `core_pattern` names a program that the
+    // kernel runs.
     ...KERNEL.filter(exists).flatMap((path) => ['--ro-bind', path, path]),
   ];
   return mounts;
@@ -19,7 +20,7 @@ export function systemMounts(): readonly string[] {
 
 let mounts: readonly string[] | undefined;
 
-/** The part of it that a program of the system needs to run. */
+/** The part that a system program needs to run. */
 export function programDirectories(): readonly string[] {
   return [
     ...['--ro-bind', '/usr', '/usr'],
@@ -31,17 +32,17 @@ export function programDirectories(): readonly string[] {
 /** Links into `/usr` on most systems, directories on others. */
 const TOP = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** Where whole systems keep their programs. */
+/** Package stores of whole systems. */
 const STORES = ['/nix/store', '/gnu/store'];
 
-/** Names, not secrets: without them programs know neither users nor certificates nor their own libraries. */
+/** Names, not secrets: without them programs find neither users nor certificates nor their own libraries. */
 const LOOKED_UP = [
   'alternatives',
   'gitconfig',
   'group',
   'hosts',
   'ld.so.cache',
-  // Maven's own settings beside may hold passwords.
+  // Maven's other settings may contain passwords.
   'maven/logging',
   'maven/m2.conf',
   'localtime',
@@ -52,7 +53,7 @@ const LOOKED_UP = [
   'ssl',
 ].map((name) => `/etc/${name}`);
 
-/** A Java that the system has installed does not start without them: `/etc/java-21-openjdk`. */
+/** A system Java does not start without them: `/etc/java-21-openjdk`. */
 function javaSettings(): readonly string[] {
   try {
     return entryNames('/etc').flatMap((name) => (/^java(?:-[\w-]+)?$/.test(name) ? [`/etc/${name}`] : []));
@@ -61,16 +62,16 @@ function javaSettings(): readonly string[] {
   }
 }
 
-/** What only those look up who reach the network. */
+/** Files that only network programs need. */
 const LOOKED_UP_FOR_NETWORK = ['ca-certificates', 'resolv.conf', 'services'].map((name) => `/etc/${name}`);
 
-/** Of the machine, whatever the namespace. */
+/** Settings of the machine, in any namespace. */
 const KERNEL = ['/proc/sys'];
 
-/** Private keys among the certificates. */
+/** Private keys next to the certificates. */
 const KEYS = ['/etc/ssl/private', '/etc/pki/tls/private'];
 
-/** For commands that reach the network, besides. */
+/** Additional mounts for commands with network access. */
 export function networkMounts(): readonly string[] {
   return LOOKED_UP_FOR_NETWORK.flatMap(lookedUp);
 }

@@ -26,35 +26,35 @@ import {
 } from './transaction-plan.js';
 import { isAsKnown, knownTree } from './whole-trees.js';
 
-/** Which steps of a plan are taken. */
+/** The steps of a plan to take. */
 export interface ApplyOptions {
-  /** The places of the changes that are left to be made; left out: all, or it is not known which. */
+  /** The indices of the remaining changes; left out: all, or unknown. */
   readonly only?: ReadonlySet<number>;
-  /** Another attempt was made: steps may have been taken, and one half. */
+  /** An earlier attempt may have taken some steps, and half of one. */
   readonly isAgain?: boolean;
 }
 
-/** What came of a plan. */
+/** The result of applying a plan. */
 export interface AppliedPlan {
   readonly failed: readonly FailedChange[];
-  /** By place, the changes that were made. */
+  /** The committed changes by index. */
   readonly made: ReadonlyMap<number, MadeChange>;
-  /** Not all was tried: one could not be made, and the plan is to be made whole or not at all. */
+  /** A change failed, and the plan must be applied completely or not at all. */
   readonly isStopped: boolean;
 }
 
-/** What is there now, and what was. */
+/** The new and the previous entry. */
 export type MadeChange = Pick<PlannedChange, 'before' | 'after' | 'wasThere'>;
 
 /**
- * Makes the changes of a plan, in order, or those that are left of it where another process has begun.
+ * Applies the changes of a plan in order, or the remaining ones after another process has begun.
  *
- * 1. Every step can be taken again: a step whose new version is not where it was prepared has been taken.
- * 2. Only an entry that is what it was when the plan was made is replaced or removed: else the change fails.
- * 3. What is replaced or removed is kept in the transaction's directory, whole or not at all.
- * 4. Every entry is reached through its directory, which is held: no link can lead a change elsewhere.
+ * 1. Every step is repeatable: a step whose new version is no longer in its prepared place has been taken.
+ * 2. An entry is replaced or removed only if it is as the plan expects; otherwise the change fails.
+ * 3. Replaced and removed entries are kept in the transaction's directory, completely or not at all.
+ * 4. Every entry is reached through its open directory, so no link can redirect a change.
  *
- * @param directory of the transaction; its `old` is there
+ * @param directory of the transaction; contains `old`
  */
 export function applyPlan(
   plan: TransactionPlan,
@@ -68,7 +68,7 @@ export function applyPlan(
   }
 }
 
-/** The same in slices: what else waits has its turn in between. */
+/** The same in slices, so that other work can run in between. */
 export async function applyPlanInSlices(plan: TransactionPlan, directory: BinaryPath): Promise<AppliedPlan> {
   const steps = applySteps(plan, directory);
   const slice = timeSlices();
@@ -79,7 +79,7 @@ export async function applyPlanInSlices(plan: TransactionPlan, directory: Binary
   }
 }
 
-/** Gives the place of each change that it has come past. */
+/** Yields the index of each change it has passed. */
 export function* applySteps(
   plan: TransactionPlan,
   directory: BinaryPath,
@@ -112,7 +112,7 @@ export function* applySteps(
   }
 }
 
-/** One change on its way, or on its way back. */
+/** One change to apply or to undo. */
 export interface PlacedStep {
   readonly plan: TransactionPlan;
   readonly index: number;
@@ -126,7 +126,7 @@ interface Step extends PlacedStep {
   readonly reading: ReadingBudget;
 }
 
-/** A directory that its owner may not write in is opened for the step. */
+/** A directory that its owner may not write is made writable for the step. */
 export function withOpenWay<S extends PlacedStep, T>(step: S, take: (step: S) => T): T {
   try {
     return take(step);
@@ -142,7 +142,7 @@ function takeStep(step: Step): MadeChange {
   return withOpenWay(step, STEPS[step.change.change]);
 }
 
-/** The same with the directories that the new version lies in: those are ours, and nothing is left in them. */
+/** The same for the directories with the new version: they are ours, and nothing stays in them. */
 function openWay({ change: { from }, directory }: PlacedStep): void {
   const own = `${(from === undefined ? undefined : ownDirectoryOf(from)) ?? directory}/`;
   if (from === undefined || !from.startsWith(own)) return;
@@ -169,7 +169,7 @@ function create(step: Step): MadeChange {
   const there = binaryEntry(at);
   if (there !== undefined) {
     if (!step.isAgain || !isSameVersion(at, from)) throw new Conflict(TAKEN);
-    // Its process died between the second name and the end of the first.
+    // Its process died between creating the second name and removing the first.
     removeBinary(from);
     return committed(step, at);
   }
@@ -180,7 +180,7 @@ function create(step: Step): MadeChange {
 
 const TAKEN = 'something else has been put there';
 
-/** An earlier process came past it: nothing of it is where it was prepared, or the next name is there already. */
+/** An earlier process passed it: its prepared place is empty, or the next name exists already. */
 function isTaken(step: Step, at: BinaryPath): boolean {
   if (!step.isAgain) return false;
   sweepCopy(at, temporaryOf(step));
@@ -225,7 +225,7 @@ function modify(step: Step): MadeChange {
   return committed(step, at);
 }
 
-/** Steps open directories for their owner, so these bits may be more than they were. */
+/** Steps make directories writable for their owner, so they may have more bits than before. */
 function hasOneOf(mode: number, prints: readonly (EntryPrint | undefined)[]): boolean {
   const known = prints.flatMap((print) => (print === undefined ? [] : [(print.mode & 0o1777) | 0o300]));
   return known.length === 0 || known.includes((mode & 0o1777) | 0o300);
@@ -253,7 +253,7 @@ function remove(step: Step): MadeChange {
   return keptOld(step, old);
 }
 
-/** Undefined: an earlier attempt has removed it, and then the directory that it was in. */
+/** Undefined: an earlier attempt has removed it, and then its directory. */
 function placeOfRemoved(step: Step): BinaryPath | undefined {
   const { plan, change, index, directory, places, isAgain } = step;
   try {
@@ -273,7 +273,7 @@ function goesWithDirectory({ changes }: TransactionPlan, { root, path }: Planned
   );
 }
 
-/** An earlier attempt has removed it, and may have put the new version of another kind in its place. */
+/** An earlier attempt has removed it, and may have put a new version of another kind in its place. */
 function wasTaken({ plan, index, change, directory, isAgain }: Step): boolean {
   if (!isAgain) return false;
   if (binaryEntry(oldVersion(directory, index)) !== undefined) return true;
@@ -290,7 +290,10 @@ function removeDirectory({ change, directory, index }: Step, at: BinaryPath, the
   else removeBinaryDirectory(at);
 }
 
-/** The directory is looked at in a place that is ours alone. If others have put something into it, it goes back. */
+/**
+ * The directory is checked in a private place. If another program has put something into it, it is moved
+ * back.
+ */
 function requireWhole({ plan, index }: Step, at: BinaryPath, old: BinaryPath): void {
   if (binaryEntry(old) === undefined || isAsKnown(old, knownTree(plan.changes, index, 'before'))) return;
   if (binaryEntry(at) !== undefined) throw new Conflict(`${CHANGED}; what it held is in "${old}"`);
@@ -298,7 +301,7 @@ function requireWhole({ plan, index }: Step, at: BinaryPath, old: BinaryPath): v
   throw new Conflict('others have changed something in it');
 }
 
-/** The new version as others can see it now. */
+/** The new version as other programs see it. */
 function committed({ change, directory, index, reading, isAgain }: Step, at: BinaryPath): MadeChange {
   const print = change.isTree === true ? undefined : reading.print(at);
   const isOurs = print !== undefined && (!isAgain || looksLike(print, change.after));
@@ -307,7 +310,10 @@ function committed({ change, directory, index, reading, isAgain }: Step, at: Bin
   return { ...after, ...beforeOf(change, oldVersion(directory, index), reading) };
 }
 
-/** Others may have changed it since another process committed it. A copy has the same time to the microsecond. */
+/**
+ * Another program may have changed it after another process committed it. A copy has the same time to the
+ * microsecond.
+ */
 function looksLike(now: EntryPrint, after: EntryPrint | undefined): boolean {
   if (after === undefined || now.kind !== after.kind || now.size !== after.size) return false;
   if ((now.mode & 0o1777) !== (after.mode & 0o1777)) return false;
@@ -321,7 +327,7 @@ function keptOld({ change, reading }: Step, old: BinaryPath): MadeChange {
   return beforeOf(change, old, reading);
 }
 
-/** A copy that was kept says what it holds: the numbers of the first one mean nothing when it comes back. */
+/** A kept copy is described by its content: the original's numbers mean nothing after a restore. */
 function beforeOf({ before }: PlannedChange, old: BinaryPath, reading: ReadingBudget): MadeChange {
   if (before === undefined || before.content !== undefined) return {};
   const kept = binaryEntry(old);
@@ -330,7 +336,7 @@ function beforeOf({ before }: PlannedChange, old: BinaryPath, reading: ReadingBu
   return content === undefined ? {} : { before: { ...before, content } };
 }
 
-/** So many new versions are read for their prints: what comes after is known by its times and inode alone. */
+/** How many new versions are read for their hashes: later ones are identified by times and inode. */
 class ReadingBudget {
   #files = 2000;
   #bytes = 64 * 1024 * 1024;

@@ -18,7 +18,7 @@ interface CommittedParts {
   readonly committed: readonly CommittedFile[];
 }
 
-/** The committed versions that a command has seen in the place of hidden files, when its changes are looked at. */
+/** The committed versions that a command saw in place of hidden files, for the check of its changes. */
 export class CommittedVersions {
   readonly #parts: CommittedParts;
   /** By `keyOf`. */
@@ -35,16 +35,20 @@ export class CommittedVersions {
     this.#shown = shown;
   }
 
-  /** Whether a file that a command has left is the version that it has seen, content and mode. @param upper its version */
+  /**
+   * Whether the command's version equals the version it saw, in content and mode. @param upper the command's
+   * version
+   */
   isUnchanged(root: number, path: BinaryPath, upper: BinaryPath, entry: BinaryEntry): boolean {
     const shown = this.#shown.get(keyOf(root, path));
     return shown !== undefined && (entry.mode & 0o7777) === shown.mode && holds(upper, entry, shown);
   }
 
   /**
-   * Takes out of what deny patterns refuse what git itself has put there, or taken away (`followedByGit`).
-   * @param leftOut what was left out when `refusal` was asked
-   * @returns undefined: there is nothing of that
+   * Removes from the refusals by deny patterns those where git itself created or removed the file
+   * (`followedByGit`).
+   * @param leftOut the changes left out so far
+   * @returns undefined if there are none
    */
   async following(
     refusal: ScanOptions['refusal'],

@@ -2,16 +2,16 @@ import { type BinaryPath, readBinaryFile } from '../../platform/fs/binary-fs.js'
 import { listIndex } from '../../platform/process/list-index.js';
 
 export interface ComparedIndexes {
-  /** As it was when the command began; undefined: there was none. */
+  /** The index when the command began; undefined if there was none. */
   readonly before: BinaryPath | undefined;
-  /** As others have it now. */
+  /** The index of the other program. */
   readonly theirs: BinaryPath;
   readonly ours: BinaryPath;
-  /** The directory of git with their `HEAD`. */
+  /** The git directory with the other program's `HEAD`. */
   readonly git: BinaryPath;
 }
 
-/** Whose index is the right one where both wrote it: the entries tell, times are a cache. */
+/** Decides between two written indexes: their entries count, cached times do not. */
 export function compareIndexes({
   before,
   theirs,

@@ -2,7 +2,7 @@ import { describeErrno, errnoOf } from '../../platform/fs/fs-entry.js';
 import { Conflict } from './held-places.js';
 import type { FailedChange, PlannedChange } from './transaction-plan.js';
 
-/** Why a step was not taken, without its place. */
+/** Why a step was not taken, without its index. */
 export type Failure = Omit<FailedChange, 'index'>;
 
 export function failureOf(error: unknown): Failure {
@@ -19,15 +19,15 @@ export function failureOf(error: unknown): Failure {
   return { reason, isConflict: false, ...(PASSING.has(errno) ? { isPassing: true } : {}) };
 }
 
-/** The rest of the plan goes on, and what has failed is tried again later. */
+/** Temporary failures: the rest of the plan continues, and the failed changes are tried again later. */
 const PASSING: ReadonlySet<string | undefined> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ENOMEM', 'EMFILE', 'ENFILE', 'EBUSY', 'EAGAIN'],
   undefined,
 ]);
 
-/** What follows from a change that cannot be made for now: nothing in a directory that is not there yet can be. */
+/** The consequences of a failed change: nothing can be created in a missing directory. */
 export class BlockedPlaces {
-  /** The reasons, by root and path. */
+  /** The reasons by root and path. */
   readonly #below = new Map<string, string>();
   readonly #above = new Map<string, string>();
 

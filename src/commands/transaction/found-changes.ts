@@ -2,22 +2,22 @@ import type { BinaryEntry, BinaryPath } from '../../platform/fs/binary-fs.js';
 import type { BegunState } from './begun-state.js';
 import type { NotPlanned, PlannedChange } from './transaction-plan.js';
 
-/** One root as a transaction sees it. All paths are absolute. */
+/** One root in a transaction. All paths are absolute. */
 export interface ScannedRoot {
-  /** Which of the plan's roots. */
+  /** Its index in the plan. */
   readonly index: number;
   /** The root itself. */
   readonly lower: BinaryPath;
-  /** What the command has changed. */
+  /** The command's changes. */
   readonly upper: BinaryPath;
 }
 
 export interface ScanOptions {
-  /** What the roots were like when the command began. */
+  /** The state of the roots when the command began. */
   readonly begun: BegunState;
-  /** What git makes of a change in a repository; undefined: it is a path like any other. */
+  /** The verdict for a change in a repository; undefined for an ordinary path. */
   readonly git: (change: FoundChange) => GitVerdict | undefined;
-  /** Why a path below the root may not be changed; undefined: it may. `entry`: what the command has put there. */
+  /** Why a path below the root may not be changed; undefined if it may. `entry`: the command's entry. */
   readonly refusal: (
     root: ScannedRoot,
     path: BinaryPath,
@@ -25,18 +25,18 @@ export interface ScanOptions {
     entry?: BinaryEntry,
   ) => Refusal | undefined;
   readonly isHidden: (root: number, path: BinaryPath) => boolean;
-  /** Whether a file is what the command has seen there in the place of a hidden one. */
+  /** Whether a file equals the version that the command saw in place of a hidden one. */
   readonly isUnchanged: (root: number, path: BinaryPath, upper: BinaryPath, entry: BinaryEntry) => boolean;
-  /** Directories are moved whole where that can be done: not to another file system. */
+  /** Directories can be moved as a whole: not to another file system. */
   readonly mayMoveTrees: boolean;
   /**
-   * Of directories that were there before, with an entry that they had: whether the command still saw that entry. Where
-   * it did not, it has removed the directory and made another one.
+   * For directories that existed before, each with an entry: whether the command still saw that entry. If
+   * not, it has removed the directory and created another.
    */
   readonly stillSeen: (witnesses: readonly Witness[]) => Promise<readonly boolean[]>;
 }
 
-/** `isHarmless`: it is left out, and the rest of the command is not refused for it. */
+/** `isHarmless`: the change is left out without refusing the rest of the command. */
 export interface Refusal {
   readonly reason: string;
   readonly isHarmless?: true;
@@ -46,13 +46,13 @@ export interface Refusal {
   readonly byPattern?: true;
 }
 
-/** What a command has done to one path. */
+/** A command's change of one path. */
 export interface FoundChange {
   readonly root: ScannedRoot;
   readonly path: BinaryPath;
-  /** What the command has put there; undefined: it has removed what was there. */
+  /** The command's entry; undefined if it removed the entry. */
   readonly upper: BinaryEntry | undefined;
-  /** What is there now. */
+  /** The current entry. */
   readonly lower: BinaryEntry | undefined;
 }
 
@@ -61,13 +61,13 @@ export interface Witness {
   readonly path: BinaryPath;
 }
 
-/** A change that is not made. */
+/** A change that is not committed. */
 export interface LeftOut extends NotPlanned {
   /** The command loses nothing by it. */
   readonly isHarmless?: true;
   /** A deny pattern refuses it. */
   readonly byPattern?: true;
-  /** It is made before the next command, if that is possible then. */
+  /** It is committed before the next command, if possible. */
   readonly isLater?: true;
   /** The command's version. */
   readonly from?: BinaryPath;
@@ -76,12 +76,12 @@ export interface LeftOut extends NotPlanned {
 export interface ScannedChanges {
   readonly changes: readonly PlannedChange[];
   readonly leftOut: readonly LeftOut[];
-  /** Files of git that lock what was changed in repositories; absolute, sorted. */
+  /** Git's lock files for the changed repositories; absolute, sorted. */
   readonly gitLocks: readonly BinaryPath[];
 }
 
 /**
- * What becomes of one changed path: the command's version is committed (`take`, or the file that is named), nothing is
- * (`skip`), or others have changed it.
+ * The decision about one changed path: commit the command's version (`take`, or the named file), commit
+ * nothing (`skip`), or report a conflict.
  */
 export type GitVerdict = 'take' | 'skip' | { readonly take: BinaryPath } | { readonly conflict: string };

@@ -6,7 +6,7 @@ import type { CommittedFile } from '../sandbox/git/committed-versions.js';
 import { MasksLayer } from './masks-layer.js';
 import type { OverlaySetup } from './overlay-setup.js';
 
-/** A layer of masks while commands lie on it. */
+/** A layer of masks in use by commands. */
 export interface HeldMasks {
   readonly path: string;
   readonly release: () => void;
@@ -17,12 +17,12 @@ interface KeptLayer {
   users: number;
 }
 
-/** By the root and the place. What lies under a command must not change: then another layer is made. */
+/** By root and place. A layer in use must not change: then a new one is created. */
 const kept = new Map<string, KeptLayer>();
 const places = new Map<string, string>();
 let count = 0;
 
-/** The layer that hides what lies in a root, made once and kept up to date. */
+/** The layer that hides files in a root, created once and kept up to date. */
 export function holdMasks(
   { place, whiteout }: OverlaySetup,
   root: string,
@@ -41,7 +41,7 @@ export function holdMasks(
     try {
       held.layer.update(hidden, files);
     } catch (error) {
-      // What is half made is not used again.
+      // An incomplete layer is not reused.
       kept.delete(key);
       removeTree(held.layer.directory);
       throw error;
@@ -57,7 +57,7 @@ export function holdMasks(
   };
 }
 
-/** Whether the layer at a path is what such commands need. */
+/** Whether the layer at a path fits such commands. */
 export function areMasksFor(
   { place }: OverlaySetup,
   root: string,

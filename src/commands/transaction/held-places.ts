@@ -7,12 +7,12 @@ import {
 } from '../../platform/fs/binary-fs.js';
 import type { PlannedChange, TransactionPlan } from './transaction-plan.js';
 
-/** Directories that are held while changes are made in them: those on the way to the last one. */
+/** Open directories during a commit: those on the way to the last change. */
 export class HeldPlaces {
   readonly #roots: readonly string[];
   readonly #inodes: readonly string[] | undefined;
   readonly #made = new Set<string>();
-  /** What directories are to have in the end, in the order in which that was said. */
+  /** The final modes of directories, in order. */
   readonly #modes = new Map<string, { readonly change: PlannedChange; readonly mode: number }>();
   #root: number | undefined;
   #held: { readonly name: BinaryPath; readonly directory: HeldDirectory }[] = [];
@@ -22,14 +22,14 @@ export class HeldPlaces {
     this.#inodes = inodes;
   }
 
-  /** The entry of a change, through the directory that it is in. */
+  /** The entry of a change, through its open directory. */
   at({ root, path }: Pick<PlannedChange, 'root' | 'path'>): BinaryPath {
     const names = path.split('/');
     const name = names.pop() ?? '';
     return `${this.#hold(root, names).at}/${name}`;
   }
 
-  /** The directory that it is in is there. */
+  /** Its directory exists. */
   hasWay(change: PlannedChange): boolean {
     try {
       this.at(change);
@@ -44,18 +44,18 @@ export class HeldPlaces {
     this.#made.add(`${root}/${path}`);
   }
 
-  /** The directory of a change was made just now, so that nothing can be in its place. */
+  /** Its directory was just created, so it is empty. */
   isNew({ root, path }: PlannedChange): boolean {
     const slash = path.lastIndexOf('/');
     return slash !== -1 && this.#made.has(`${root}/${path.slice(0, slash)}`);
   }
 
-  /** Sets it when all that is in the directory is in its place. */
+  /** Sets the mode when everything in the directory is in place. */
   keepMode(change: PlannedChange, mode: number): void {
     this.#modes.set(`${change.root}/${change.path}`, { change, mode });
   }
 
-  /** Lets the owner write in the directory of a change, for now. */
+  /** Temporarily lets the owner write in the directory of a change. */
   openUp({ root, path }: PlannedChange): void {
     const slash = path.lastIndexOf('/');
     if (slash === -1) return;
@@ -67,13 +67,13 @@ export class HeldPlaces {
     setBinaryMode(at, there.mode | 0o300);
   }
 
-  /** The innermost first: the mode of one may close the way to the next. */
+  /** Innermost first: the mode of one may make the next inaccessible. */
   setModes(): void {
     for (const { change, mode } of [...this.#modes.values()].reverse()) {
       try {
         setDirectoryMode(this.at(change), mode);
       } catch {
-        // It is gone again, or others have it now.
+        // It is gone, or belongs to another program now.
       }
     }
     this.#modes.clear();
@@ -112,12 +112,12 @@ export class HeldPlaces {
   }
 }
 
-/** What a directory has of set-group-ID it has from the one above, not from the command. */
+/** Set-group-ID is inherited from the parent directory, not taken from the command. */
 function setDirectoryMode(at: BinaryPath, mode: number): void {
   const there = binaryEntry(at);
   if (there?.kind !== 'dir' || (there.mode & 0o1777) === (mode & 0o1777)) return;
   setBinaryMode(at, (mode & 0o1777) | (there.mode & 0o6000));
 }
 
-/** Others have been there. */
+/** Another program has changed the entry. */
 export class Conflict extends Error {}

@@ -6,18 +6,21 @@ import type { GuardWatch } from '../sandbox/guard-mounts.js';
 import { isWithin } from '../sandbox/mount-holder.js';
 
 /*
- * Masks hide names. If the host gives a hidden file another one (it moves the file or a directory above it, or makes a hard
- * link), a command could read it there: the command is ended. A file that is saved in its place stays hidden.
+ * Masks hide names. If the host gives a hidden file another name (it moves the file or a directory above it,
+ * or creates a hard link), a command could read it there, so the command is ended. A file saved in its place
+ * stays hidden.
  */
 
-/** So many are held by a descriptor, the directories above them first: of others a removal counts as a move. */
+/**
+ * How many are held by descriptors, the directories above them first: for others, a removal counts as a move.
+ */
 const MOST_HELD = 256;
-/** So many are held at once when the command begins: most commands have ended before more are worth it. */
+/** How many are held when the command begins: most commands end before more would matter. */
 const FEW = 64;
 
 /**
- * Undefined: nothing is hidden.
- * @param begunMs the command sees what was changed before
+ * Undefined if nothing is hidden.
+ * @param begunMs the command sees earlier changes
  */
 export function watchHidden(
   hidden: readonly GuardedPath[],
@@ -27,7 +30,7 @@ export function watchHidden(
   return hidden.length === 0 ? undefined : new HiddenWatch(() => indexOf(hidden, roots), begunMs);
 }
 
-/** What may be moved: what is hidden, and the directories above it. */
+/** The entries that could be moved: hidden ones, and the directories above them. */
 interface Index {
   readonly entries: readonly GuardedPath[];
   readonly byDirectory: ReadonlyMap<string, readonly GuardedPath[]>;
@@ -50,7 +53,7 @@ class HiddenWatch implements GuardWatch {
     if (this.#index().entries.length <= FEW) this.#hold();
   }
 
-  /** The files too: no directory that is watched says that a file has got a second name elsewhere. */
+  /** The files too: no event in a watched directory reports a second name elsewhere. */
   get watched(): readonly string[] {
     if (!this.#isHolding) this.#hold();
     const { entries, byDirectory } = this.#index();
@@ -67,7 +70,7 @@ class HiddenWatch implements GuardWatch {
     return [...held, ...this.#lostOfOthers()];
   }
 
-  /** What makes git run programs is looked at before it is real. */
+  /** Files that make git run programs are checked before the commit. */
   disarm(): readonly string[] {
     return [];
   }
@@ -85,7 +88,7 @@ class HiddenWatch implements GuardWatch {
       if (type === 'dir') this.#inodes.set(path, statOf(path)?.ino);
   }
 
-  /** Of those that are not held, where something has happened in their directory. */
+  /** Entries without a descriptor, after an event in their directory. */
   #lostOfOthers(): readonly string[] {
     const { entries, byDirectory } = this.#index();
     if (entries.length === this.#held.size) return [];
@@ -106,12 +109,12 @@ class HiddenWatch implements GuardWatch {
   }
 }
 
-/** What could not be held was gone already when it was to be: it counts as moved. */
+/** An entry that could not be opened was already gone, and counts as moved. */
 function isElsewhere(path: string, held: HeldEntry | undefined): boolean {
   return held === undefined ? statOf(path) === undefined : held.isElsewhere();
 }
 
-/** By the list: it is the very same one as long as no directory of the roots has changed. */
+/** By the list, which stays the same object while no directory of the roots changes. */
 const indexes = new WeakMap<readonly GuardedPath[], Index>();
 
 function indexOf(hidden: readonly GuardedPath[], roots: readonly string[]): Index {
@@ -130,7 +133,7 @@ function indexOf(hidden: readonly GuardedPath[], roots: readonly string[]): Inde
   return index;
 }
 
-/** Inside the roots, the outer ones first. */
+/** Inside the roots, outermost first. */
 function directoriesAbove(hidden: readonly GuardedPath[], roots: readonly string[]): readonly GuardedPath[] {
   const found = new Set<string>();
   for (const { path } of hidden) {
@@ -141,7 +144,7 @@ function directoriesAbove(hidden: readonly GuardedPath[], roots: readonly string
   return [...found].sort().map((path) => ({ path, type: 'dir' }));
 }
 
-/** Undefined where nothing is, or the way there is closed. */
+/** Undefined if there is none, or it is inaccessible. */
 function statOf(path: string): EntryStat | undefined {
   try {
     return entryStat(path);

@@ -9,16 +9,16 @@ import {
 } from '../../platform/fs/binary-fs.js';
 import { setEntryTimes } from '../../platform/fs/entry-times.js';
 
-/** What a layer has at a path below the root. */
+/** An entry of a layer at a path below the root. */
 export interface Leaf {
-  /** The same for two that are the same. */
+  /** Equal for equal entries. */
   readonly key: string;
   readonly put: (at: string) => void;
 }
 
 /**
- * A layer of an overlay: entries at paths, and the directories on the way, which look like those of the root. It is made
- * once, and changed where the entries have changed.
+ * A layer of an overlay: entries at paths, and the directories on the way, which look like those of the root.
+ * It is created once, and updated when the entries change.
  */
 export class LayerTree {
   readonly #root: string;
@@ -49,7 +49,7 @@ export class LayerTree {
     const wanted = this.#wanted(leaves);
     if (this.#entries === undefined) makeBinaryDirectory(toBinary(this.#directory), 0o700);
     const there = this.#entries ?? NOTHING;
-    // The innermost first.
+    // Innermost first.
     for (const path of [...there.keys()].sort().reverse()) {
       if (there.get(path)?.key !== wanted.get(path)?.key) this.#take(path, there.get(path));
     }
@@ -57,7 +57,7 @@ export class LayerTree {
       const entry = wanted.get(path);
       if (entry !== undefined && there.get(path)?.key !== entry.key) entry.put(this.#at(path));
     }
-    // Last, because what is made in a directory changes its time. The innermost first, for the same reason.
+    // Last, because creating an entry changes the directory's time. Innermost first, for the same reason.
     for (const path of [...wanted.keys()].sort().reverse()) {
       const { directory } = wanted.get(path) ?? {};
       if (directory !== undefined) setEntryTimes(this.#at(path), directory.mode, directory.mtimeNs);
@@ -65,7 +65,7 @@ export class LayerTree {
     this.#entries = wanted;
   }
 
-  /** With the directories on the way; without what is in one that is gone. */
+  /** With the directories on the way; without entries in a removed directory. */
   #wanted(leaves: ReadonlyMap<string, Leaf>): ReadonlyMap<string, Entry> {
     const wanted = new Map<string, Entry>();
     for (const [path, leaf] of leaves) if (this.#addParents(path, wanted)) wanted.set(path, leaf);

@@ -7,13 +7,13 @@ type RefusalOf = ScanOptions['refusal'];
 
 interface RefusedPath {
   readonly left: LeftOut;
-  /** What the call has put there; undefined: it has removed something. */
+  /** The call's entry; undefined if it removed one. */
   readonly print: EntryPrint | undefined;
 }
 
 /**
- * What the calls of a preview have left so far. The layers hold the changes of all of them, and each call has rules of its
- * own: what one has left is not the next one's, as long as that one does not touch it.
+ * The changes of a preview's calls so far. The layers contain the changes of all calls, and each call has its
+ * own rules: a change belongs to its call as long as no later call touches the path.
  */
 export class LeftByCalls {
   readonly #mounts: readonly OverlayMount[];
@@ -24,13 +24,13 @@ export class LeftByCalls {
     this.#mounts = mounts;
   }
 
-  /** What holds for all of it. @param byPattern what holds for every call */
+  /** The refusals for the whole preview. @param byPattern the refusals for every call */
   refusal(byPattern: RefusalOf): RefusalOf {
     return (root, path, change, entry) =>
       this.#refused.get(keyOf({ root: root.index, path }))?.left ?? byPattern(root, path, change, entry);
   }
 
-  /** The same, and what a call has changed by its own rules. */
+  /** The same, with the earlier changes of a call by its own rules. */
   refusalFor(own: RefusalOf, byPattern: RefusalOf): RefusalOf {
     const known = this.refusal(byPattern);
     return (root, path, change, entry) => {
@@ -39,7 +39,7 @@ export class LeftByCalls {
     };
   }
 
-  /** @returns of what was found at the end of a call, what that call has done. */
+  /** @returns the changes of the call that has just ended. */
   add({ changes, leftOut }: ScannedChanges): Pick<ScannedChanges, 'changes' | 'leftOut'> {
     const before = this.#seen;
     this.see(changes);
@@ -53,7 +53,7 @@ export class LeftByCalls {
     return { changes: changedSince(before, this.#seen), leftOut: refused };
   }
 
-  /** A file tool has changed what is new in it. */
+  /** Records the new changes as those of a file tool. */
   see(changes: readonly PlannedChange[]): void {
     this.#seen = new Map(changes.map((change) => [keyOf(change), change]));
   }
@@ -80,7 +80,7 @@ function plainPrint(entry: BinaryEntry): EntryPrint {
   return { ...print, mode: print.mode & 0o1777 };
 }
 
-/** Of a directory its mode alone: what is in it changes by itself. */
+/** For a directory only its mode: its entries are compared separately. */
 function isSame(one: EntryPrint | undefined, other: EntryPrint | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   if (one.kind !== other.kind || one.mode !== other.mode) return false;
@@ -91,7 +91,7 @@ function keyOf({ root, path }: { readonly root: number; readonly path: BinaryPat
   return `${root}/${path}`;
 }
 
-/** What a command has changed that found the changes of others. */
+/** The changes of a command that started with earlier changes. */
 function changedSince(
   before: ReadonlyMap<string, PlannedChange>,
   now: ReadonlyMap<string, PlannedChange>,
@@ -108,7 +108,7 @@ function changedSince(
   }
   for (const [key, was] of before) {
     if (now.has(key)) continue;
-    // What was made and is gone, or was gone and is what it was.
+    // An entry that was created and is gone, or was removed and is back.
     changes.push({ ...was, change: was.change === 'delete' ? 'create' : 'delete' });
   }
   return changes;

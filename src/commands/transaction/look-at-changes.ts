@@ -7,9 +7,9 @@ import { namingIn, reportChanges } from './report-changes.js';
 import type { EntryPrint, PlannedChange } from './transaction-plan.js';
 import { NONE_UNEXPECTED, type UnexpectedChanges } from './unexpected-changes.js';
 
-/** Files whose content a person is shown, bytes of each, and bytes of all together. */
+/** The number of files whose content a person sees, the size of each, and the total. */
 const MOST = { files: 1000, bytes: 1024 * 1024, allBytes: 16 * 1024 * 1024 } as const;
-/** Bytes that are compared to say that a large file keeps its content. */
+/** How many bytes are compared to find that a large file keeps its content. */
 const MOST_COMPARED = 64 * 1024 * 1024;
 
 interface LookParts {
@@ -18,8 +18,8 @@ interface LookParts {
 }
 
 /**
- * Everything that a commit would change, and everything that it would leave: what a person is asked about.
- * @param unexpected what of it goes beyond what was allowed: it stands first
+ * All changes of a commit, and all changes left out, for the question to the person.
+ * @param unexpected the changes beyond the permission, which come first
  */
 export function lookAt(
   { confinement, mounts }: LookParts,
@@ -32,7 +32,7 @@ export function lookAt(
   const look = new Look();
   const merged = mergedByPath(changes);
   const whyOf = ({ gone }: Merged): Unexpected | undefined => unexpected.why(gone.root, gone.path);
-  // What stands first has its content read first, while there is room for it.
+  // The first entries are read first, while there is room.
   const ordered = [...merged.filter(whyOf), ...merged.filter((one) => whyOf(one) === undefined)];
   const entries = ordered.map((one): PreviewedChanges['entries'][number] => {
     const { gone, come } = one;
@@ -68,14 +68,14 @@ function unexpectedFirst(one: ChangedEntry, other: ChangedEntry): number {
   return isFirst === isNext ? byPath(one, other) : isFirst ? -1 : 1;
 }
 
-/** A change of one path: what goes from it, and what comes there. */
+/** A change of one path: the old and the new entry. */
 export interface Merged {
-  /** Of what is created: the change itself, which has no `before`. */
+  /** For a created path: the change itself, which has no `before`. */
   readonly gone: PlannedChange;
   readonly come?: PlannedChange;
 }
 
-/** A plan removes a directory before it puts a file there: to a person that is one change. */
+/** A plan removes a directory before it puts a file there; for a person that is one change. */
 export function mergedByPath(changes: readonly PlannedChange[]): readonly Merged[] {
   const byPlace = new Map<string, Merged>();
   for (const change of changes) {
@@ -86,7 +86,7 @@ export function mergedByPath(changes: readonly PlannedChange[]): readonly Merged
   return [...byPlace.values()];
 }
 
-/** @param at where an entry lies that is described so */
+/** @param at the place of the described entry */
 function stateOf(print: EntryPrint | undefined, at: BinaryPath | undefined): EntryState | undefined {
   if (print === undefined) return undefined;
   const { kind, size } = print;
@@ -99,7 +99,7 @@ function targetOf(link: BinaryPath | undefined): Pick<EntryState, 'target'> {
   try {
     return link === undefined ? {} : { target: changedName(readBinaryLink(link)) };
   } catch {
-    // Others have put something else there: the commit finds that again, and refuses.
+    // Another program has replaced it: the commit finds that too, and refuses.
     return {};
   }
 }
@@ -110,13 +110,13 @@ function byPath(one: { readonly path: string }, other: { readonly path: string }
 
 type Content = Pick<PreviewedChanges['entries'][number], 'content' | 'unshown' | 'isSameContent'>;
 
-/** Reads contents as long as there is room for them. */
+/** Reads contents while there is room. */
 class Look {
   #files = 0;
   #bytes = 0;
   #compared = 0;
 
-  /** @param lower where the file lies that is there now. @param from where the one lies that would come */
+  /** @param lower the place of the current file. @param from the place of the new file */
   contentOf({ before, after }: ChangedEntry, lower: BinaryPath, from: BinaryPath | undefined): Content {
     const was = before?.kind === 'file' ? lower : undefined;
     const is = after?.kind === 'file' ? from : undefined;

@@ -6,9 +6,9 @@ import { isWithin } from '../sandbox/mount-holder.js';
 import { LayerTree, type Leaf } from './layer-tree.js';
 
 /**
- * The layers of an overlay that hide what commands may not see: a whiteout stands for each file and directory, and above
- * the whiteouts lies the committed version of what git tracks. They are made once, and changed where what is hidden has
- * changed: that is told by the caller, who gives the very same lists as long as nothing has.
+ * The overlay layers that hide paths from commands: a whiteout for each file and directory, and above them
+ * the committed versions of tracked files. They are created once, and updated when the hidden paths change:
+ * the caller passes the identical lists as long as they have not.
  */
 export class MasksLayer {
   readonly #root: string;
@@ -19,7 +19,7 @@ export class MasksLayer {
   #hidden: readonly GuardedPath[] | undefined;
   #files: readonly CommittedFile[] | undefined;
 
-  /** @param whiteout the path of one that can get another name. */
+  /** @param whiteout the path of one that can be hard-linked. */
   constructor(root: string, directory: string, whiteout: () => string) {
     this.#root = root;
     this.#directory = directory;
@@ -28,23 +28,23 @@ export class MasksLayer {
     this.#committed = new LayerTree(root, `${directory}/committed`);
   }
 
-  /** Where all of it lies. */
+  /** The directory that contains everything. */
   get directory(): string {
     return this.#directory;
   }
 
-  /** The layers, the upper one first, as `mount` takes them. */
+  /** The layers, upper one first, as `mount` expects them. */
   get path(): string {
     const layers = this.#committed.isEmpty ? [this.#whiteouts] : [this.#committed, this.#whiteouts];
     return layers.map(({ path }) => path).join(':');
   }
 
-  /** Whether it is as it has to be for these lists. */
+  /** Whether it is up to date for these lists. */
   isFor(hidden: readonly GuardedPath[], files: readonly CommittedFile[]): boolean {
     return this.#hidden === hidden && this.#files === files;
   }
 
-  /** The same where the lists are others that say the same. */
+  /** The same for other lists with equal content. */
   fits(hidden: readonly GuardedPath[], files: readonly CommittedFile[]): boolean {
     if (this.isFor(hidden, files)) return true;
     if (this.#hidden === undefined) return false;
@@ -80,7 +80,7 @@ export class MasksLayer {
   }
 }
 
-/** One name more costs nothing; another file system needs a copy. */
+/** A hard link costs nothing; another file system needs a copy. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkBinary(from, to);

@@ -3,7 +3,9 @@ import { startView, type ViewProcess } from '../../platform/process/view-process
 import { openMountHolder } from '../sandbox/mount-holder.js';
 import { type OverlayMount, type OverlayPrograms, overlayCommand } from './overlay-mount.js';
 
-/** Overlays that are mounted in the view of a process of ours: any number of programs can be started in it. */
+/**
+ * Overlays mounted in the mount namespace of a process of ours; any number of programs can be started in it.
+ */
 export class MountedView {
   readonly #view: ViewProcess;
   readonly #nsenter: string;
@@ -14,7 +16,7 @@ export class MountedView {
     this.#nsenter = nsenter;
   }
 
-  /** A text: why there is none. */
+  /** A text: the reason why there is none. */
   static async open(
     programs: OverlayPrograms,
     mounts: readonly OverlayMount[],
@@ -34,23 +36,23 @@ export class MountedView {
     }
   }
 
-  /** Before the paths that it sees. */
+  /** The prefix of its paths. */
   get root(): string {
     return this.#view.root;
   }
 
-  /** Its process runs; no overlay is lost where it does not, for programs that are in it already. */
+  /** Its process runs; programs already inside keep the overlays without it. */
   get isAlive(): boolean {
     return this.#view.isAlive;
   }
 
-  /** What stands before a program that is to run in it. */
+  /** Arguments before a program that runs in it. */
   enter(...options: readonly string[]): readonly string[] {
     const into = ['--target', `${this.#view.pid}`, '--user', '--mount', '--preserve-credentials'];
     return [this.#nsenter, ...into, ...options, '--'];
   }
 
-  /** Resolves when its process is gone. Where no program is left in it, the overlays are unmounted then. */
+  /** Resolves when its process is gone. The overlays are unmounted with the last program inside. */
   end(): Promise<void> {
     if (this.#ending === undefined) {
       const ending = this.#view.end().finally(() => ends.delete(ending));
@@ -63,7 +65,7 @@ export class MountedView {
 
 const ends = new Set<Promise<void>>();
 
-/** Resolves when all are gone that are on their way. */
+/** Resolves when all ending ones are gone. */
 export async function viewsEnded(): Promise<void> {
   await Promise.all(ends);
 }

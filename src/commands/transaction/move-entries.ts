@@ -13,11 +13,11 @@ import { Conflict } from './held-places.js';
 import { KEPT_BYTES } from './transaction-plan.js';
 
 /*
- * Entries are moved between a root and a transaction's directory by their names where both lie on one file system, and
- * by a copy where they do not. Half a copy never has the name of the whole.
+ * Entries move between a root and a transaction's directory by rename on one file system, otherwise by copy.
+ * An incomplete copy never has the final name.
  */
 
-/** Gives what is to be replaced a second name, so that its own is never without a file. */
+/** Gives a replaced entry a second name, so that its own name is never missing. */
 export function keepOld(at: BinaryPath, old: BinaryPath): void {
   try {
     linkBinary(at, old);
@@ -27,7 +27,7 @@ export function keepOld(at: BinaryPath, old: BinaryPath): void {
   }
 }
 
-/** Moves what goes into a directory of ours. */
+/** Moves a removed entry into a directory of ours. */
 export function moveAside(at: BinaryPath, old: BinaryPath): void {
   try {
     renameBinary(at, old);
@@ -38,13 +38,15 @@ export function moveAside(at: BinaryPath, old: BinaryPath): void {
   }
 }
 
-/** By a copy. No more than that is kept of all transactions together, and of pipes, sockets and devices there is none. */
+/**
+ * By a copy. All transactions together have a size limit, and pipes, sockets and devices cannot be copied.
+ */
 function canBeKept(at: BinaryPath): boolean {
   const entry = binaryEntry(at);
   return (entry?.kind === 'file' || entry?.kind === 'link') && entry.size <= KEPT_BYTES;
 }
 
-/** In a directory of ours, where an earlier attempt may have left half of it. */
+/** Into a directory of ours, where an earlier attempt may have left an incomplete copy. */
 export function copyToOurs(from: BinaryPath, to: BinaryPath): void {
   const part = `${to}.part`;
   removeIfThere(part);
@@ -60,13 +62,13 @@ export function copyToOurs(from: BinaryPath, to: BinaryPath): void {
 export interface Move {
   readonly from: BinaryPath;
   readonly at: BinaryPath;
-  /** What is there is replaced; else nothing may be. */
+  /** Replaces an existing entry; otherwise none may exist. */
   readonly replaces: boolean;
-  /** The name that a copy has until it is whole, in the directory of `at`. */
+  /** The name of an incomplete copy, in the directory of `at`. */
   readonly temporary: string;
 }
 
-/** @throws Conflict where something is there that is not to be replaced */
+/** @throws Conflict if an entry exists that must not be replaced */
 export function moveInto({ from, at, replaces, temporary }: Move): void {
   const place = replaces ? renameBinary : renameToFree;
   try {
@@ -86,7 +88,7 @@ export function moveInto({ from, at, replaces, temporary }: Move): void {
   }
 }
 
-/** Removes what a process that died has left of a copy. */
+/** Removes the incomplete copy of a dead process. */
 export function sweepCopy(at: BinaryPath, temporary: string): void {
   removeIfThere(beside(at, temporary));
 }
@@ -95,7 +97,7 @@ function beside(at: BinaryPath, name: string): BinaryPath {
   return `${at.slice(0, at.lastIndexOf('/'))}/${name}`;
 }
 
-/** The same for each attempt at a step, so that the process which completes it finds what another has left. */
+/** The same for each attempt at a step, so that the completing process finds it. */
 export function temporaryName(directory: BinaryPath, index: number): string {
   const tag = OWN_DIRECTORY.exec(directory)?.[1] ?? ownTag();
   const step = createHash('sha256').update(`${directory}/${index}`).digest('hex').slice(0, 12);
@@ -104,14 +106,14 @@ export function temporaryName(directory: BinaryPath, index: number): string {
 
 const OWN_DIRECTORY = new RegExp(`-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{16}$`);
 
-/** The directory of the transaction that a new version lies in: an undo takes them from another one. */
+/** The transaction directory with a new version: an undo takes them from another transaction. */
 export function ownDirectoryOf(from: BinaryPath): BinaryPath | undefined {
   return IN_OWN_DIRECTORY.exec(from)?.[1];
 }
 
 const IN_OWN_DIRECTORY = new RegExp(`^(.*/transaction-[0-9a-f]{${TAG_DIGITS}}-[0-9a-f]{16})/`, 's');
 
-/** Fails where the name is taken: the only check that cannot be raced. */
+/** Fails if the name is taken: the only check without a race. */
 function renameToFree(from: BinaryPath, at: BinaryPath): void {
   try {
     linkBinary(from, at);
@@ -129,7 +131,7 @@ function removeIfThere(path: BinaryPath): void {
   if (binaryEntry(path) !== undefined) removeBinary(path);
 }
 
-/** No second name can be given. */
+/** A hard link is not possible. */
 function isElsewhere(error: unknown): boolean {
   return ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '');
 }

@@ -6,7 +6,10 @@ import type { LeftOut } from './found-changes.js';
 import { KIND } from './sweep-transactions.js';
 import type { DonePlan } from './transaction-plan.js';
 
-/** Conflicts whose reason says with whom: another command of ours, whose transaction lists the path, or another program. */
+/**
+ * Adds the other party to conflicts: one of our commands, whose transaction lists the path, or another
+ * program.
+ */
 export function nameOthers(
   conflicts: readonly LeftOut[],
   { directory, mounts, begun }: Pick<TransactionParts, 'directory' | 'mounts' | 'begun'>,
@@ -21,7 +24,7 @@ export function nameOthers(
   });
 }
 
-/** The paths that other transactions of the same place have committed since a time, in milliseconds. */
+/** The paths that other transactions in the same place have committed since a time, in milliseconds. */
 function committedSince(place: string, own: string, sinceMs: number): ReadonlySet<string> {
   const paths = new Set<string>();
   for (const { path } of ownDirectories(place, KIND)) {

@@ -3,7 +3,7 @@ import { type BinaryEntry, type BinaryPath, binaryEntry, toBinary } from '../../
 import { type DonePlan, oldVersion, type PlannedChange } from './transaction-plan.js';
 import { isAsBefore, type UndoneChanges } from './undone-changes.js';
 
-/** One file, wherever it lies. */
+/** A file at any place. */
 interface Held {
   readonly change: PlannedChange;
   readonly at: BinaryPath;
@@ -11,9 +11,9 @@ interface Held {
 }
 
 /**
- * A command may have taken a content from one file to another: `mv a b`. Where `a` stays as a person has made it since, the
- * undo would remove `b`, and nothing in the root would have that content any more. So `b` stays.
- * @returns the changes that are not taken back, with the one whose content each of them holds
+ * A command may have moved a content from one file to another: `mv a b`. If `a` stays as a person has
+ * recreated it, removing `b` would remove the last copy of that content. So `b` stays.
+ * @returns the changes that are not undone, each with the change whose content it holds
  */
 export function findOnlyCopies(
   undone: UndoneChanges,
@@ -41,7 +41,7 @@ export function findOnlyCopies(
   return kept;
 }
 
-/** Not one that is empty: there is nothing to lose. */
+/** Not an empty file: there is nothing to lose. */
 function heldAt(change: PlannedChange, at: BinaryPath): readonly Held[] {
   const entry = entryAt(at);
   return entry?.kind === 'file' && entry.size > 0 ? [{ change, at, size: entry.size }] : [];
@@ -51,7 +51,7 @@ function entryAt(at: BinaryPath): BinaryEntry | undefined {
   try {
     return binaryEntry(at);
   } catch {
-    // The way there is closed, or leads in a circle: nothing is known of it.
+    // Inaccessible, or a circle: nothing is known about it.
     return undefined;
   }
 }
@@ -66,7 +66,7 @@ function rootPath({ roots }: DonePlan, { root, path }: PlannedChange): BinaryPat
   return `${toBinary(roots[root] ?? '')}/${path}`;
 }
 
-/** What was removed with its directory lies in that one. */
+/** An entry removed with its directory lies in the kept directory. */
 function oldPath({ changes }: DonePlan, directory: BinaryPath, change: PlannedChange): BinaryPath {
   const index = changes.indexOf(change);
   if (change.isInside !== true) return oldVersion(directory, index);

@@ -17,22 +17,22 @@ import type { OverlayMount } from './overlay-mount.js';
 import { findOverlaySetup, type OverlaySetup, rootsRefused, whyNot } from './overlay-setup.js';
 import { finishTransactions, KIND } from './sweep-transactions.js';
 
-/** Why there is none. */
+/** Why there is no transaction. */
 export interface NoTransaction {
   readonly reason: string;
 }
 
-/** The layers of what is kept apart, ready to be mounted. */
+/** The layers of a transaction, ready to be mounted. */
 export interface Layers extends Omit<TransactionParts, keyof BegunParts> {
   readonly release: () => void;
-  /** They are not used. */
+  /** Removes them unused. */
   readonly drop: () => void;
 }
 
-/** What is known of the roots when a command begins. */
+/** The state of the roots when a command begins. */
 export type BegunParts = Pick<TransactionParts, 'begun' | 'units'>;
 
-/** Notes what the roots are like: to be called when the layers are made, before the command can see them. */
+/** Records the state of the roots. Call it when the layers exist, before the command can see them. */
 export function noteBegun({ directories, repositories }: Survey, { directory }: Layers): BegunParts {
   return {
     begun: new BegunState(writeMarker(`${directory}/begun`), directories),
@@ -40,7 +40,7 @@ export function noteBegun({ directories, repositories }: Survey, { directory }: 
   };
 }
 
-/** Makes the layers over the roots. Never rejects. */
+/** Creates the layers over the roots. Never rejects. */
 export async function openLayers(
   confinement: Confinement,
   rules: TransactionRules,
@@ -52,17 +52,17 @@ export async function openLayers(
   return { ...layers, ...noteBegun(survey, layers), hidden: survey.hidden };
 }
 
-/** What has to be known of the roots before a command is kept apart from them: it may be otherwise for the next. */
+/** The facts about the roots that a transaction needs; they may differ for the next command. */
 export interface Survey {
   readonly confinement: Confinement;
   readonly rules: TransactionRules;
   readonly roots: readonly string[];
   readonly setup: OverlaySetup;
-  /** As they were looked into. */
+  /** As they were examined. */
   readonly directories: readonly SeenDirectory[];
   readonly repositories: readonly Repository[];
   readonly hidden: readonly GuardedPath[];
-  /** What is shown in the place of hidden files that git tracks. */
+  /** The committed versions shown in place of hidden tracked files. */
   readonly committed: readonly CommittedFile[];
 }
 
@@ -82,8 +82,8 @@ export async function surveyRoots(
 }
 
 /**
- * Why the next command can have no transaction, as far as that can be seen without one; undefined: it can. Nothing is made.
- * Never rejects.
+ * Why the next command cannot have a transaction, as far as that is visible in advance; undefined if it can.
+ * Creates nothing. Never rejects.
  */
 export async function whyNoTransaction(confinement: Confinement): Promise<string | undefined> {
   const refused = rootsRefused(outermost(confinement.roots));
@@ -122,7 +122,7 @@ async function lookForAll(confinement: Confinement): Promise<Looked | NoTransact
   return { directories, repositories, hidden, committed };
 }
 
-/** Whose file it is, where it lies and when its state was changed differ from what git has noted. */
+/** The owner, place and change time of files differ from git's records. */
 export const GIT_INSIDE: Readonly<Record<string, string>> = {
   'core.checkStat': 'minimal',
   'core.trustctime': 'false',
@@ -136,7 +136,7 @@ export function makeLayers(survey: Survey): Layers | NoTransaction {
   }
 }
 
-/** @throws Error where a directory cannot be made */
+/** @throws Error if a directory cannot be created */
 function makeDirectories({ confinement, rules, setup, roots, hidden, committed }: Survey): Layers {
   const masks = roots.map((root) => holdMasks(setup, root, hidden, committed));
   const release = (): void => {
@@ -178,7 +178,7 @@ function layerOf(directory: string, root: string, index: number, masks: string):
   return { root, masks, upper, work: at('work'), merged: at('merged') };
 }
 
-/** What the command sees of the root itself is the directory of its changes. */
+/** The command sees the directory of its changes as the root itself. */
 export function showRootOn(upper: string, root: string): void {
   const entry = binaryEntry(toBinary(root));
   if (entry?.kind !== 'dir') throw new Error(`the root "${root}" is gone`);
@@ -186,9 +186,9 @@ export function showRootOn(upper: string, root: string): void {
 }
 
 /**
- * What the changes take, on the disk, or will take where they are copied to another one: holes are filled there.
- * Infinity where there is a path in them that is too long to be looked at.
- * @param isEnded the command has: directories that it has closed are opened for a look
+ * The disk usage of the changes, or their future size if they are copied to another file system, where holes
+ * are filled. Infinity if a path in them is too long.
+ * @param isEnded the command has ended: inaccessible directories are opened for the check
  */
 export function changedBytes(mounts: readonly OverlayMount[], isEnded = false): number {
   return mounts.reduce((sum, { root, upper }) => {

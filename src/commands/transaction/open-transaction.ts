@@ -18,54 +18,53 @@ import {
 } from './open-layers.js';
 import { overlayCommand } from './overlay-mount.js';
 
-/** A command's changes, kept apart until it is decided what becomes of them. */
+/** The changes of a command, kept separate until they are committed or discarded. */
 export interface Transaction {
   readonly directory: string;
-  /** Roots that are kept apart, in the order of the descriptors that the command line wants for them. */
+  /** The roots in the transaction, in the order of their descriptors. */
   readonly roots: readonly string[];
-  /** What stands before the sandbox's own command line. */
+  /** Arguments before the sandbox's own command line. */
   readonly command: readonly string[];
   /** Arguments for bubblewrap. */
   readonly mounts: readonly string[];
-  /** What git inside has to be told. */
+  /** Environment for git inside. */
   readonly git: Readonly<Record<string, string>>;
-  /** A directory for what is written outside of the roots. */
+  /** A directory for writes outside the roots. */
   readonly outside: string;
-  /** What is hidden, while the command runs; left out: nothing is. */
+  /** Watches hidden files while the command runs; left out if there are none. */
   readonly watch?: GuardWatch | undefined;
-  /** What it may change; more than that, and nothing of it is kept. */
+  /** Size limit of the changes. Above it, nothing is kept. */
   readonly maxMb: number;
-  /** Bytes on the disk; Infinity where that cannot be told. */
+  /** Bytes on disk; Infinity if unknown. */
   size(when?: 'ended'): number;
-  /** What is noted of the roots while the command runs. Left out: nothing is. */
+  /** Records about the roots while the command runs. Left out: none. */
   readonly watched?: Pick<TransactionParts, 'mounts' | 'begun'>;
   /** It has changed nothing so far. */
   isUntouched(): boolean;
   /**
-   * Whether another git worked in a repository of the roots while the command ran; resolves when that one holds no lock
-   * any more. Left out: not known.
+   * Whether another git process worked in a repository of the roots while the command ran; resolves when that
+   * one holds no lock. Left out: unknown.
    */
   metAnotherGit?(): Promise<boolean>;
   /**
-   * Commits what the command has changed, all of it or nothing, and says what that was. The command and all it started
-   * must be dead.
-   * @throws NotCommitted; then it is to be discarded
+   * Commits all changes or none, and returns them. The command and all its processes must be dead.
+   * @throws NotCommitted; then discard the transaction
    */
   commit(request: CommitRequest): Promise<CommandChanges>;
   discard(): void;
-  /** To be called when the command has ended, whatever becomes of the changes. */
+  /** Call it when the command has ended, whatever happens to the changes. */
   release(): void;
 }
 
-/** What is done with the layers, apart from their commit. */
+/** Hooks for the use of the layers, besides the commit. */
 interface LayersUse {
   /** The transaction has ended. @param isUnchanged nothing was changed */
   readonly onEnded?: (isUnchanged: boolean) => void;
-  /** Resolves when the overlays are unmounted. Left out: they are, once the command has ended. */
+  /** Resolves when the overlays are unmounted. Left out: they are unmounted when the command has ended. */
   readonly unmounted?: () => Promise<void>;
 }
 
-/** Makes the layers of a command. Never throws. */
+/** Creates the layers of a command. Never throws. */
 export function openTransaction(
   survey: Survey,
   onEnded: (isUnchanged: boolean) => void,
@@ -74,7 +73,7 @@ export function openTransaction(
   return 'reason' in layers ? layers : toTransaction(survey, layers, { onEnded });
 }
 
-/** What the sandbox around a command mounts. */
+/** The mounts of the sandbox around a command. */
 export function mountsOf({
   directory,
   mounts,
@@ -93,7 +92,7 @@ export function mountsOf({
   };
 }
 
-/** The layers, for a command that is about to begin. */
+/** The layers for a command that is about to begin. */
 export function toTransaction(
   survey: Survey,
   layers: Layers,
@@ -136,7 +135,7 @@ export function toTransaction(
   };
 }
 
-/** A new one for each command. */
+/** A new watch for each command. */
 export function watchLayers(
   { mounts, begun }: Pick<TransactionParts, 'mounts' | 'begun'>,
   hidden: readonly GuardedPath[],
@@ -145,7 +144,7 @@ export function watchLayers(
   return watchHidden(hidden, roots, Number(begun.begunNs) / 1e6);
 }
 
-/** With the layers of a root, which are removed in every case. */
+/** Next to the layers of a root, which are always removed. */
 export function outsideIn(directory: string): string {
   return `${directory}/0`;
 }

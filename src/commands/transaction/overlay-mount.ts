@@ -1,14 +1,14 @@
 import { askProgram } from '../../platform/process/ask-program.js';
 import { findTrustedProgram } from '../../platform/process/find-program.js';
 
-/** The programs that mount overlays, by their real paths. */
+/** The programs that mount overlays, by real path. */
 export interface OverlayPrograms {
   readonly unshare: string;
   readonly mount: string;
   readonly mknod: string;
 }
 
-/** Why there are none, where they are missing. */
+/** Why there are none, if they are missing. */
 export function findOverlayPrograms(): OverlayPrograms | string {
   const [unshare, mount, mknod] = ['unshare', 'mount', 'mknod'].map(findTrustedProgram);
   if (unshare === undefined || mount === undefined) return 'unshare and mount (util-linux) are not installed';
@@ -16,7 +16,7 @@ export function findOverlayPrograms(): OverlayPrograms | string {
   return { unshare, mount, mknod };
 }
 
-/** One overlay. All paths are absolute; those that are not the root's lie in directories of ours. */
+/** One overlay. All paths are absolute; those other than the root's are in directories of ours. */
 export interface OverlayMount {
   readonly root: string;
   readonly masks: string;
@@ -25,16 +25,16 @@ export interface OverlayMount {
   readonly merged: string;
 }
 
-/** What an option of `mount` cannot hold. */
+/** Characters that a mount option cannot contain. */
 export const UNMOUNTABLE = /[,:\\\n]/;
 
 /** Descriptors that a shell can close have one digit; the first is 5. */
 export const MOST_ROOTS = 5;
 
 /**
- * A program with its arguments that mounts overlays in a namespace of its own, and becomes what follows. Each root is
- * entered, compared with the descriptor that holds it (5, 6 and so on), and only then mounted: what has taken its name
- * meanwhile is not.
+ * A program that mounts overlays in its own namespace and then runs the following command. Each root is
+ * entered, compared with its descriptor (5, 6 and so on), and only then mounted, so an entry that has taken
+ * its name meanwhile is not.
  */
 export function overlayCommand(
   { unshare, mount }: OverlayPrograms,
@@ -53,7 +53,9 @@ exec "$@"`;
   return [unshare, '-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script, 'toolexec'];
 }
 
-/** The same layers after the command, for programs that only look: a program that mounts them and becomes what follows. */
+/**
+ * The same layers after the command, read-only: a program that mounts them and runs the following command.
+ */
 export function layersView(
   { unshare, mount }: OverlayPrograms,
   mounts: readonly OverlayMount[],
@@ -68,14 +70,14 @@ export function layersView(
 
 /** A path below a root, as bytes. */
 export interface LayerQuestion {
-  /** Which of the mounts. */
+  /** The index of the mount. */
   readonly mount: number;
   readonly path: string;
 }
 
 /**
- * Asks of paths whether they are there, in a view of the same layers that cannot be written.
- * @throws Error where there is no such view
+ * Checks which paths exist in a read-only view of the same layers.
+ * @throws Error if there is no such view
  */
 export async function askLayers(
   programs: OverlayPrograms,
@@ -99,7 +101,7 @@ export async function askLayers(
   return answers;
 }
 
-/** One argument of a program has at most 128 KB; the longest path is 16 KB here. */
+/** One program argument has at most 128 KB; the longest path here is 16 KB. */
 const MOST_CHARACTERS = 100_000;
 
 async function askOne(
@@ -122,7 +124,7 @@ ${lines.join('\n')}`;
   return [...answer.stdout].map((digit) => digit === '1');
 }
 
-/** A line feed at the end of a name is lost without the letter behind it. */
+/** A line feed at the end of a name would be lost without a letter after it. */
 function questionOf(path: string): string {
   const bytes = `./${path}`.replace(
     /[^A-Za-z0-9./_-]/g,

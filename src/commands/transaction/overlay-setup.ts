@@ -15,12 +15,12 @@ import { isWithin } from '../sandbox/mount-holder.js';
 import { findOverlayPrograms, MOST_ROOTS, type OverlayPrograms, UNMOUNTABLE } from './overlay-mount.js';
 import { sweepTransactions } from './sweep-transactions.js';
 
-/** Where and by what transactions are kept on this machine. */
+/** The place and means of transactions on this machine. */
 export interface OverlaySetup {
   readonly programs: OverlayPrograms;
-  /** The directory of all transactions; real, ours alone, in none of the roots. */
+  /** The directory of all transactions: a real path, private, in none of the roots. */
   readonly place: string;
-  /** A whiteout on its file system, that can get other names. */
+  /** A whiteout on its file system that can be hard-linked. */
   readonly whiteout: string;
 }
 
@@ -30,8 +30,8 @@ export interface NoOverlay {
 }
 
 /**
- * Finds out, once for these roots in a process, whether commands can be kept apart from them: overlays are mounted over
- * a directory of ours, written through and looked at, and over each root. Never rejects.
+ * Tests once per process and roots whether transactions work: overlays are mounted over a private directory,
+ * written and checked, and mounted over each root. Never rejects.
  */
 export function findOverlaySetup(
   roots: readonly string[],
@@ -50,7 +50,7 @@ export function findOverlaySetup(
 
 const found = new Map<string, Promise<OverlaySetup | NoOverlay>>();
 
-/** The same for a look alone: nothing is left of it. Undefined: they can. */
+/** The same for diagnosis: it leaves nothing behind. Undefined if they work. */
 export async function whyNoOverlays(roots: readonly string[]): Promise<string | undefined> {
   const scratch = makeScratchDirectory('toolexec-overlay-');
   try {
@@ -64,7 +64,7 @@ export async function whyNoOverlays(roots: readonly string[]): Promise<string | 
   }
 }
 
-/** The part of it that may be otherwise for every command. */
+/** The part that may differ for every command. */
 export function rootsRefused(roots: readonly string[]): string | undefined {
   for (const root of roots) {
     const mount = mountBelow(root);
@@ -105,7 +105,7 @@ function lastingRefusal(roots: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Those on the file system of the first root come first: there, making a change real is a rename. */
+/** Places on the first root's file system come first: there a commit is a rename. */
 function candidates(roots: readonly string[], places: readonly string[]): readonly string[] {
   const real = places.flatMap((place) => {
     const path = privateDirectory(place);
@@ -147,7 +147,7 @@ async function tryPlace(
   }
 }
 
-/** Says what is wrong where something is. */
+/** Returns the fault, if there is one. */
 function probe(
   { mount }: OverlayPrograms,
   directory: string,
@@ -182,7 +182,7 @@ async function makeWhiteout({ mknod }: OverlayPrograms, path: string): Promise<s
   return `whiteouts cannot be made: ${answer.reason}`;
 }
 
-/** Why an error of the file system keeps a transaction from beginning. */
+/** Why a file system error prevents a transaction. */
 export function whyNot(error: unknown): string {
   return `its directory cannot be made: ${errnoOf(error) ?? String(error)}`;
 }

@@ -25,18 +25,18 @@ import { namingIn } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
-/** Why nothing of a preview is committed. */
+/** Why no change of a preview is committed. */
 export interface NothingCommitted {
   readonly why: string;
-  /** Others changed the same. */
+  /** Another program changed the same paths. */
   readonly isConflict: boolean;
 }
 
 type PreviewedLayers = Exclude<Awaited<ReturnType<typeof openLayers>>, NoTransaction>;
 
 /**
- * Several calls on one overlay, mounted over the roots in the view of a process of ours: what one of them changes the
- * next one sees, and no other program does.
+ * Several calls on one overlay, mounted over the roots in the namespace of a process of ours: each call sees
+ * the changes of the previous ones, and no other program does.
  */
 export class PreviewLayers {
   readonly #layers: PreviewedLayers;
@@ -70,17 +70,17 @@ export class PreviewLayers {
     return this.#layers.directory;
   }
 
-  /** The roots with the changes, for programs and for ourselves. */
+  /** The roots with the changes, for programs and for us. */
   get view(): FileView {
     return { root: this.#view.root, enter: this.#view.enter('--wd=.') };
   }
 
-  /** Why it is not what the calls would leave: a part of it belongs to a command that was stopped. */
+  /** Why it is invalid: a part of it comes from a stopped command. */
   get broken(): string | undefined {
     return this.#broken;
   }
 
-  /** For one command: what it leaves stays in these layers. */
+  /** For one command: its changes stay in these layers. */
   transaction(): Transaction {
     const { directory, mounts, rules } = this.#layers;
     const { uid, gid } = ownIds();
@@ -97,7 +97,7 @@ export class PreviewLayers {
       watch: watchLayers(this.#layers, this.#layers.hidden),
       maxMb: rules.maxMb,
       size: (when) => changedBytes(mounts, when === 'ended'),
-      // What earlier commands have changed is there too.
+      // It also contains the changes of earlier commands.
       isUntouched: () => false,
       commit: (request) => this.#endCommand(request),
       discard: () => {
@@ -107,7 +107,7 @@ export class PreviewLayers {
     };
   }
 
-  /** @throws NotCommitted where it has changed what it may not; nothing of the preview can be committed then. */
+  /** @throws NotCommitted if it changed a protected path; then nothing of the preview can be committed. */
   async #endCommand({ tool, keepVersion, forbids, deeds }: CommitRequest): Promise<CommandChanges> {
     const { rules } = this.#layers;
     const refusal = this.#left.refusalFor(refusalBy(rules, tool, forbids), refusalByPattern(rules));
@@ -135,7 +135,7 @@ export class PreviewLayers {
     return report;
   }
 
-  /** What a file tool has changed is that tool's. */
+  /** Attributes the changes of a file tool to it. */
   async fileToolEnded(): Promise<void> {
     this.#left.see((await this.#scan()).changes);
   }
@@ -149,9 +149,10 @@ export class PreviewLayers {
   }
 
   /**
-   * Commits all of it. Where others have changed a part of it meanwhile, or a part cannot be read, nothing is committed.
-   * @param begin waited for before anything is changed
-   * @returns what was changed, and in the lists of what was not what could not be written
+   * Commits everything. If another program has changed a part of it, or a part cannot be read, nothing is
+   * committed.
+   * @param begin awaited before anything is changed
+   * @returns the changes, with the unwritable ones in the lists of uncommitted ones
    */
   async commit(begin: () => Promise<void>): Promise<CommandChanges | NothingCommitted> {
     if (this.#broken !== undefined) return { why: this.#broken, isConflict: false };
@@ -161,7 +162,7 @@ export class PreviewLayers {
       return await whileCommitting(this.#layers, first, async (isLate) => {
         const last = isLate ? this.#requireNoConflict(withHarmless(await this.#scan(), first)) : first;
         await begin();
-        // What was refused, the calls have reported.
+        // The calls have reported their refusals.
         return commitScanned(this.#layers, { ...last, leftOut: [] }, { exitCode: 0 });
       });
     } catch (error) {

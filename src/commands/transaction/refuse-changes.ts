@@ -4,7 +4,7 @@ import { type BinaryEntry, type BinaryPath, binaryEntry, toText } from '../../pl
 import { checkGit } from './check-git.js';
 import type { Refusal, ScannedRoot, ScanOptions } from './found-changes.js';
 
-/** @param tool whose command has changed it. @param forbids what its call may not have changed */
+/** @param tool whose command made the change. @param forbids paths that its call may not change */
 export function refusalBy(
   rules: TransactionRules,
   tool: string | undefined,
@@ -19,7 +19,9 @@ export function refusalBy(
   };
 }
 
-/** New files whose denied name a person has agreed to are changes like any other: they hide nothing that was there. */
+/**
+ * New files with a denied name that a person approved are ordinary changes: they hide nothing that existed.
+ */
 export function exceptAgreed(
   refusal: ScanOptions['refusal'],
   rules: Pick<TransactionRules, 'isHidden'>,
@@ -30,7 +32,7 @@ export function exceptAgreed(
     if (refused?.byPattern !== true) return refused;
     const at = absolute(root, path);
     const isNew = change === 'write' && binaryEntry(`${root.lower}/${path}`) === undefined;
-    // Of what makes programs run something (`.envrc`) there is no new one either.
+    // A new file that makes programs run code (`.envrc`) is never allowed.
     if (!isNew || (entry?.kind !== 'file' && entry?.kind !== 'dir') || !rules.isHidden(at)) return refused;
     if (mayCreate?.(at, entry.kind === 'dir') === true) return undefined;
     return { ...refused, reason: `${refused.reason}; ${HOW_TO_KEEP}` };
@@ -43,7 +45,7 @@ function isNewDirectory(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry 
   return entry?.kind === 'dir' && binaryEntry(`${root.lower}/${path}`) === undefined;
 }
 
-/** What holds for file tools too. */
+/** The refusals that apply to file tools too. */
 export function refusalByPattern(rules: TransactionRules): ScanOptions['refusal'] {
   const ways = rules.ways?.() ?? new Set();
   return (root, path, change, entry) => {
@@ -61,7 +63,7 @@ const LEADS_TO_OWN: Refusal = {
   reason: "it leads to toolexec's own files, and commands may not change that",
 };
 
-/** Of an entry on the way to ours: directories come and go, as long as each of them is one. */
+/** For an entry on the way to toolexec's own files: directories may come and go, if each is a directory. */
 function leadsElsewhere(
   root: ScannedRoot,
   path: BinaryPath,
@@ -73,7 +75,7 @@ function leadsElsewhere(
   return entry?.kind !== 'dir' || lower?.kind === 'link' || lower?.kind === 'dir';
 }
 
-/** More freely for git's own files. */
+/** More permissive for git's own files. */
 function refusalOf(
   rules: TransactionRules,
   root: ScannedRoot,
@@ -90,7 +92,7 @@ function refusalOf(
   return reason === undefined ? undefined : { reason, byPattern: true };
 }
 
-/** Whether a file belongs to git, and only what of it runs nothing is committed. */
+/** Whether a file belongs to git, and only its harmless part is committed. */
 export function isCheckedAsGit(
   rules: Pick<TransactionRules, 'isHidden' | 'refusal'>,
   root: ScannedRoot,

@@ -4,15 +4,15 @@ import { changedName } from '../../platform/fs/changed-name.js';
 import type { LeftOut } from './found-changes.js';
 import type { FailedChange, PlannedChange } from './transaction-plan.js';
 
-/** Paths in each list. */
+/** The maximum number of paths in each list. */
 const MOST_PATHS = 200;
-/** Versions that are kept to be read, and bytes of each. */
+/** The maximum number of versions to keep for reading, and their size. */
 const MOST_VERSIONS = 20;
 const VERSION_BYTES = 1024 * 1024;
 
 export interface ReportParts {
   readonly roots: readonly string[];
-  /** The first root of the sandbox: what paths are relative to. */
+  /** The first root of the sandbox: paths are relative to it. */
   readonly first: string;
   readonly changes: readonly PlannedChange[];
   readonly failed: readonly FailedChange[];
@@ -20,7 +20,7 @@ export interface ReportParts {
   readonly keepVersion: ((bytes: Uint8Array) => string | undefined) | undefined;
 }
 
-/** What a transaction has changed, or would, as results carry it. */
+/** The changes of a transaction, made or intended, for results. */
 export function reportChanges({
   roots,
   first,
@@ -67,7 +67,7 @@ export function reportChanges({
   };
 }
 
-/** How changes name a path below one of the roots. @param first the root that paths are relative to */
+/** The name of a path below a root in lists of changes. @param first the root that paths are relative to */
 export function namingIn(
   roots: readonly string[],
   first: string,
@@ -80,7 +80,7 @@ export function namingIn(
   };
 }
 
-/** What is moved with a directory has failed with it. */
+/** Entries that move with a directory fail with it. */
 function treeFailure(
   changes: readonly PlannedChange[],
   index: number,
@@ -103,7 +103,7 @@ function versionOf(
   try {
     return keepVersion(readBinaryFile(from));
   } catch {
-    // A full disk. What has become of the changes is told all the same.
+    // A full disk: the outcome of the changes is reported nevertheless.
     return undefined;
   }
 }

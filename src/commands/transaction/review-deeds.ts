@@ -22,7 +22,7 @@ interface ReviewedParts {
   readonly setup: { readonly programs: OverlayPrograms };
 }
 
-/** Finds the changes that go beyond what the call of a command declared and was allowed. */
+/** Finds the changes beyond the declaration and permission of a command's call. */
 export async function findUnexpected(
   parts: ReviewedParts,
   { changes }: Pick<ScannedChanges, 'changes'>,
@@ -62,18 +62,18 @@ function toMade({ mounts, rules }: ReviewedParts, { gone, come }: Merged): MadeC
   };
 }
 
-/** Undefined where there is no file, or one that is too large to be compared. */
+/** Undefined if there is no file, or it is too large to compare. */
 function contentAt(path: BinaryPath | undefined): Uint8Array | undefined {
   if (path === undefined) return undefined;
   const entry = binaryEntry(path);
   if (entry?.kind !== 'file') return undefined;
-  // One that is too large to be compared is like no other.
+  // A file too large to compare never equals another.
   return entry.size > MOST_BYTES ? randomBytes(32) : readBinaryFile(path);
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Those that hold what a commit has, put there by git. */
+/** Files with a committed version that git itself put there. */
 async function committedByGit(
   { mounts, setup }: ReviewedParts,
   paths: readonly Pick<LeftOut, 'root' | 'path' | 'isDirectory'>[],

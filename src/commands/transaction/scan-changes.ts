@@ -9,7 +9,7 @@ import {
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
 import { type EntryPrint, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
 
-/** What a command has changed, in the order in which it can be made: what goes, then what comes. */
+/** The changes of a command in the order of their commit: removals, then additions. */
 export async function scanChanges(
   roots: readonly ScannedRoot[],
   options: ScanOptions,
@@ -21,14 +21,14 @@ export async function scanChanges(
   return { changes: [...scan.gone, ...scan.come], leftOut: scan.leftOut };
 }
 
-/** Others have removed what was just looked at: it is looked at again. */
+/** Another program has removed an entry during the scan: the scan is repeated. */
 export class ChangedMeanwhile extends Error {}
 
-/** A directory that was there, and is; what it held may be gone. */
+/** A directory that existed and exists; some of its content may be removed. */
 interface Merged {
   readonly root: ScannedRoot;
   readonly path: BinaryPath;
-  /** What it held, and the command has not touched by name. */
+  /** Its entries that the command did not touch by name. */
   readonly untouched: readonly BinaryPath[];
 }
 
@@ -50,7 +50,7 @@ class Scan {
     return this.visit(root, '', true);
   }
 
-  /** @param wasThere the root has a directory of this name */
+  /** @param wasThere the root has a directory with this name */
   async visit(root: ScannedRoot, directory: BinaryPath, wasThere: boolean): Promise<void> {
     const { names, close } = openUp(below(root.upper, directory));
     for (const name of names) {
@@ -70,7 +70,7 @@ class Scan {
     if (untouched.length > 0) this.#merged.push({ root, path: directory, untouched });
   }
 
-  /** A directory that was removed and made again holds nothing of what it held. */
+  /** Removes the old content of directories that the command removed and recreated. */
   async removeReplaced(): Promise<void> {
     const { isHidden, stillSeen } = this.#options;
     const asked = this.#merged.flatMap((merged) => {
@@ -86,7 +86,7 @@ class Scan {
       const { witness } = asked[index] ?? {};
       if (witness !== undefined && binaryEntry(below(root.lower, witness.path)) === undefined)
         throw new ChangedMeanwhile();
-      // A root itself is never made again: who does not see what is in it sees nothing right.
+      // A root itself is never recreated: a command that does not see its content has a broken view.
       if (path === '') throw new Error('the layers of the transaction do not fit together');
       const [, git] = KEYSTONE.exec(path) ?? [];
       if (git !== undefined) replaced.push({ root, git });
@@ -95,7 +95,10 @@ class Scan {
     for (const { root, git } of replaced) this.#refuseAllOf(root, git);
   }
 
-  /** Half of what git has changed is no repository: where others have changed a part of it, none of it is committed. */
+  /**
+   * A repository with only a part of git's changes is broken: if another program has changed a part, none of
+   * it is committed.
+   */
   keepRepositoriesWhole(roots: readonly ScannedRoot[]): void {
     const conflicts = this.leftOut.filter(({ isConflict }) => isConflict);
     const repositories = new Map<string, { readonly root: number; readonly git: BinaryPath }>();
@@ -109,7 +112,7 @@ class Scan {
     }
   }
 
-  /** Nothing of what was changed below a directory is committed. */
+  /** Commits nothing of the changes below a directory. */
   #refuseAllOf(
     root: ScannedRoot,
     directory: BinaryPath,
@@ -152,7 +155,7 @@ class Scan {
     await this.visit(root, path, false);
   }
 
-  /** Where only others have changed it, it stays as they have it. */
+  /** If only another program has changed it, that mode stays. */
   #changeMode(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry): void {
     const [now, wanted] = [lower.mode & 0o1777, entry.mode & 0o1777];
     if (now === wanted) return;
@@ -192,7 +195,7 @@ class Scan {
       this.#leaveOut(root, path, { reason: 'set-user-ID and set-group-ID are left out', isHarmless: true });
     }
     const last = typeof verdict === 'object' ? verdict.take : from;
-    // Git's settings may have been rewritten, and logs put together.
+    // Git's settings may have been rewritten, and logs merged.
     const print = last !== from || path.endsWith('.git/config') ? (binaryEntry(last) ?? entry) : entry;
     const change = {
       kind: entry.kind,
@@ -208,18 +211,18 @@ class Scan {
     );
   }
 
-  /** What others have done to a path that the command has written. */
+  /** Compares a path that the command wrote with the other programs' changes. */
   #compare(root: ScannedRoot, path: BinaryPath, lower: BinaryEntry | undefined): GitVerdict {
     const { begun } = this.#options;
     const at = below(root.lower, path);
     if (lower === undefined) return begun.had(at) === true ? { conflict: GONE } : 'take';
-    // What is in it is looked at when it is removed.
+    // Its entries are compared when it is removed.
     if (lower.kind === 'dir') return begun.isSameDirectory(at, lower) ? 'take' : { conflict: REPLACED };
     if (begun.isSameEntry(at, lower)) return 'take';
     return isSameVersion(below(root.upper, path), at) ? 'skip' : { conflict: CHANGED };
   }
 
-  /** @returns whether all of it goes. */
+  /** @returns whether all of it is removed. */
   #remove(root: ScannedRoot, path: BinaryPath): boolean {
     const first = this.gone.length;
     const isWhole = this.#removeTree(root, path);
@@ -234,7 +237,7 @@ class Scan {
     return isWhole;
   }
 
-  /** What is in it first; a directory only where all of it goes. */
+  /** First its entries; a directory only if all of it is removed. */
   #removeTree(root: ScannedRoot, path: BinaryPath): boolean {
     const at = below(root.lower, path);
     const entry = binaryEntry(at);
@@ -261,7 +264,7 @@ class Scan {
     return isWhole;
   }
 
-  /** What others have done to something that the command has removed. */
+  /** Compares an entry that the command removed with the other programs' changes. */
   #compareGone(at: BinaryPath, entry: BinaryEntry): GitVerdict {
     const { begun } = this.#options;
     if (entry.kind !== 'dir') return begun.isSameEntry(at, entry) ? 'take' : { conflict: CHANGED };
@@ -270,7 +273,7 @@ class Scan {
     return isSame ? 'take' : { conflict: REPLACED };
   }
 
-  /** @param lower what is there now: what the command has left as it is was not changed */
+  /** @param lower the current entry: an unchanged one counts as no change */
   #isRefused(
     root: ScannedRoot,
     path: BinaryPath,
@@ -285,7 +288,7 @@ class Scan {
       return false;
     }
     const from = below(root.upper, path);
-    // Of a hidden file that would be an answer to a guess.
+    // For a hidden file, the answer would confirm a guess.
     const isVisible = lower !== undefined && !this.#options.isHidden(root.index, path);
     if (isVisible && isSameVersion(from, below(root.lower, path))) return true;
     const isDirectory = entry.kind === 'dir';
@@ -308,7 +311,7 @@ class Scan {
 type WhyLeftOut = Pick<LeftOut, 'reason' | 'isHarmless' | 'from'> &
   Partial<Pick<LeftOut, 'isDirectory' | 'isConflict'>>;
 
-/** A command may have closed what it made: it is opened for a look. */
+/** A command may have made its own directory inaccessible: it is opened for the scan. */
 function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly close: () => void } {
   const mode = binaryEntry(directory)?.mode ?? 0o700;
   const isClosed = (mode & 0o500) !== 0o500;
@@ -319,7 +322,7 @@ function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly
   return { names: binaryNames(directory).sort(), close };
 }
 
-/** A repository, and what makes it one: who removes that and makes it again has made another one. */
+/** A repository and its essential parts: removing and recreating one makes another repository. */
 const KEYSTONE = /^((?:.*\/)?\.git)(?:\/(?:objects|refs))?$/s;
 
 const REPOSITORY = /^((?:.*\/)?\.git)(?=\/)/s;
@@ -330,7 +333,7 @@ const CHANGED = 'it was changed by others while the command ran';
 const REPLACED = 'others moved it, put something else in its place or changed its mode while the command ran';
 const GONE = 'others removed or moved it while the command ran';
 
-/** Bits that lend rights never come from a command. */
+/** Set-user-ID and set-group-ID never come from a command. */
 function plainPrint(entry: BinaryEntry): EntryPrint {
   const print = printOf(entry);
   return { ...print, mode: print.mode & 0o1777 };

@@ -20,22 +20,20 @@ import {
 } from './transaction-plan.js';
 
 /*
- * A transaction's directory says how far it came:
- *   no plan.json               nothing was changed, and nothing will be
- *   plan.json                  it will be done, by whatever process
- *   plan.json and back.json    a part of it could not be done: what was done is taken back, by whatever process
- *   done.json                  it is done, or taken back; `old` holds what was replaced and removed
+ * The files in a transaction's directory show its progress. No plan.json: nothing was changed, and nothing
+ * will be. plan.json: some process will complete it. plan.json and back.json: a part failed, and some process
+ * will undo the rest. done.json: it is complete or undone; `old` contains the replaced and removed entries.
  */
 
 export const KIND = 'transaction';
 
 /**
- * Makes the changes of a plan. Once the plan is on the disk, it is made even if this process dies.
+ * Applies the changes of a plan. Once the plan is on disk, it is completed even if this process dies.
  *
- * With `takeBack`, the first change that cannot be made ends it, and those that were made are taken back: `isTakenBack`
- * says that nothing of it is left, and `left` lists what others have changed again. With `keep_rest` the other changes are
- * made. Either way, changes that fail for a passing reason, such as a full disk, are tried again before the next command,
- * unless `waits` is false: then they fail like any other.
+ * With `takeBack`, the first failed change stops it, and the earlier ones are undone: `isTakenBack` says that
+ * nothing remains, and `left` lists those that another program has changed again. With `keep_rest` the other
+ * changes are made. In both cases, changes that fail temporarily, for example because of a full disk, are
+ * tried again before the next command, unless `waits` is false: then they fail like any other.
  */
 export async function commitPlan(
   directory: string,
@@ -50,7 +48,7 @@ export async function commitPlan(
   return conclude(directory, plan, await applyPlanInSlices(plan, toBinary(directory)));
 }
 
-/** What was made of a plan when it could not be made whole. */
+/** The part of a plan that was applied before a failure. */
 interface BackPlan {
   readonly failed: readonly FailedChange[];
   readonly made: readonly (readonly [number, MadeChange])[];
@@ -66,7 +64,7 @@ function conclude(
   try {
     writeDurably(`${directory}/back.json`, JSON.stringify(back));
   } catch {
-    // A full disk. If this process dies, the next one tries the plan again, and takes it back then.
+    // A full disk. If this process dies, the next one tries the plan again, and undoes it then.
   }
   return takeBack(directory, plan, back);
 }
@@ -86,20 +84,20 @@ function takeBack(directory: string, plan: TransactionPlan, { failed, made }: Ba
 
 const TAKEN_BACK = 'it was not kept, because another change of the same command could not be made';
 
-/** With the prints of what was made. */
+/** With the prints of the committed entries. */
 function withMade(plan: TransactionPlan, made: ReadonlyMap<number, MadeChange>): TransactionPlan {
   const changes = plan.changes.map((change, index) => ({ ...change, ...made.get(index) }));
   return { ...plan, changes };
 }
 
-/** What this process could not do for now, by directory. */
+/** Plans that this process could not finish yet, by directory. */
 const unfinished = new Map<string, DonePlan>();
 
 export function isUnfinished(directory: string): boolean {
   return unfinished.has(directory);
 }
 
-/** Tries again what could not be done for want of room, or because nothing could be written. Nothing else may be under way. */
+/** Tries again the changes that failed for lack of space or write access. No command may be running. */
 export function finishTransactions(): void {
   for (const [directory, { failed, left, isTakenBack: _, ...plan }] of unfinished) {
     if (left === undefined) makeRest(directory, plan, failed);
@@ -114,7 +112,7 @@ function makeRest(directory: string, plan: TransactionPlan, failed: readonly Fai
   const again = applyPlan(plan, toBinary(directory), { only, isAgain: true });
   const given = failed.filter((failure) => !rest.includes(failure));
   const spared = new Set(failed.map(({ index }) => index));
-  // What was made before is known by its prints, and goes with the rest where that is to be taken back.
+  // Earlier changes are known by their prints, and are undone with the rest if necessary.
   const before = plan.changes.flatMap(({ isInside, before: was, after, wasThere }, index) =>
     isInside === true || spared.has(index)
       ? []
@@ -152,16 +150,16 @@ function writeDone(directory: string, done: DonePlan): void {
     writeDurably(`${directory}/done.json`, JSON.stringify(done));
     for (const name of ['plan.json', 'back.json']) removeTree(`${directory}/${name}`);
   } catch {
-    // A full disk. Another process finds the plan, and nothing of it left to do.
+    // A full disk. Another process finds the plan with nothing left to do.
   }
 }
 
-/** Of what was replaced and removed. */
+/** The size of the replaced and removed entries. */
 function keptBytes({ changes, isTakenBack }: DonePlan): number {
   return isTakenBack === true ? 0 : changes.reduce((sum, { before }) => sum + (before?.size ?? 0), 0);
 }
 
-/** The same for what is to be taken back: what could not be done until now is not done any more. */
+/** The same for an undo: changes that could not be made so far are given up. */
 export function concludeDone(directory: string): DonePlan | undefined {
   const left = unfinished.get(directory);
   if (left === undefined) return readDone(directory);
@@ -170,25 +168,25 @@ export function concludeDone(directory: string): DonePlan | undefined {
   return left;
 }
 
-/** What was done; undefined where nothing was, or it is too long ago. */
+/** The finished plan; undefined if there is none, or it is too old. */
 export function readDone(directory: string): DonePlan | undefined {
   const text = readWhole(`${directory}/done.json`);
   return text === undefined ? undefined : (JSON.parse(text) as DonePlan);
 }
 
-/** Removes what was kept of transactions that can no longer be undone. */
+/** Removes kept versions of transactions that can no longer be undone. */
 export function forgetTransactions(directories: Iterable<string>): void {
   for (const directory of directories) removeTree(directory);
 }
 
-/** What has become of a transaction whose process is dead. */
+/** The outcome of a transaction whose process is dead. */
 export interface SettledTransaction {
   readonly state: 'committed' | 'discarded';
-  /** What was made, and what was not; left out where nothing was planned. */
+  /** The changes made and not made; left out if nothing was planned. */
   readonly done?: DonePlan;
 }
 
-/** Brings it to its end: what was to be made is made, or what was made is taken back, and the rest is dropped. */
+/** Completes it: planned changes are made, or made changes are undone, and the rest is dropped. */
 export function settleLeft(directory: string): SettledTransaction {
   const done = readDone(directory) ?? settlePlanned(directory);
   removeLeftLocks(directory);
@@ -207,28 +205,28 @@ function settlePlanned(directory: string): DonePlan | undefined {
   return done;
 }
 
-/** Goes on with a plan that another process, or an earlier attempt, has begun. */
+/** Continues a plan that another process, or an earlier attempt, has begun. */
 function settlePlan(directory: string, plan: TransactionPlan): DonePlan {
   const back = readWhole(`${directory}/back.json`);
   if (back !== undefined) return takeBack(directory, plan, JSON.parse(back) as BackPlan);
   return conclude(directory, plan, applyPlan(plan, toBinary(directory), { isAgain: true }));
 }
 
-/** Whether a path is that of a transaction: what stands in a record is looked at before anything is done with it. */
+/** Whether a path is a transaction's directory: paths from records are checked before use. */
 export function isTransactionDirectory(path: string): boolean {
   return /^\/(?:[^/]+\/)+transaction-[0-9a-f]{24}-[0-9a-f]{16}$/.test(path) && !path.includes('/../');
 }
 
-/** Old versions are kept so long for an undo. */
+/** How long old versions are kept for an undo. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** That it was made is known longer: a process that died meanwhile must not be told that it was not. */
+/** The fact of a commit is kept longer, for a process that died meanwhile. */
 const KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Those of the roots, also where they were on their way out. */
+/** The layers of the roots, including those being removed. */
 const LAYERS = /^\d+(?:\.gone)?$/;
 
-/** Brings what dead processes have left to its end, and forgets what is old, or too much. */
+/** Completes the transactions of dead processes, and removes old or excess ones. */
 export function sweepTransactions(place: string): void {
   const done: { readonly path: string; readonly doneAt: number }[] = [];
   for (const { path, maker } of ownDirectories(place, KIND)) {

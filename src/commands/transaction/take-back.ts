@@ -24,11 +24,11 @@ import {
 import { isAsKnown, knownTree } from './whole-trees.js';
 
 /**
- * Takes back what was made of a plan, the last change first: the new versions go to where they were prepared, and the old
- * ones come back from where they were kept. A change that others have changed again stays.
+ * Undoes the applied part of a plan, last change first: new versions return to their prepared place, and old
+ * ones from where they were kept. A change that another program has changed again stays.
  *
- * Every step can be taken again: a step whose old version is not kept any more, or whose new version is where it was
- * prepared, has been taken.
+ * Every step is repeatable: a step whose old version is no longer kept, or whose new version is in its
+ * prepared place, has been taken.
  *
  * @returns the changes that stay
  */
@@ -57,7 +57,7 @@ export function takeBackPlan(
   }
 }
 
-/** Without a look at the root: an earlier attempt came past it, and the directory that it was in may be gone by now. */
+/** Decided without the root: an earlier attempt passed it, and its directory may be gone. */
 function isBack({ change, places }: Step): boolean {
   const { from } = change;
   if (change.change !== 'create') return false;
@@ -82,7 +82,7 @@ const DIRECTORY_STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   },
   modify({ change: { before, after }, change, places }, _at, there) {
     if (there?.kind !== 'dir' || before === undefined) return;
-    // It was not set yet, or is opened for steps in it, or others have set another one.
+    // It was not set yet, or is opened for steps inside, or another program has set another one.
     const isOurs = ((there.mode ^ (after?.mode ?? 0)) & 0o1477) === 0;
     if (isOurs) places.keepMode(change, before.mode);
     else if (((there.mode ^ before.mode) & 0o1477) !== 0) throw new Conflict(AGAIN);
@@ -110,12 +110,12 @@ const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   modify(step, at, there) {
     const { change, directory, index } = step;
     const old = oldVersion(directory, index);
-    // It is back, or was too large to be kept.
+    // It is restored, or was too large to be kept.
     if (binaryEntry(old) === undefined) {
       if (change.from !== undefined && binaryEntry(change.from) === undefined) throw new Conflict(NOT_KEPT);
       return;
     }
-    // Others have removed it, and would have removed the old one.
+    // Another program has removed it, and would have removed the old one.
     if (there === undefined) return;
     if (!isAsMade(step, at)) {
       if (!isSameVersion(at, old)) throw new Conflict(AGAIN);
@@ -146,7 +146,10 @@ function isAsMade({ plan, index, change }: Step, at: BinaryPath): boolean {
   return change.isTree !== true || isAsKnown(at, knownTree(plan.changes, index, 'after'));
 }
 
-/** The new version is kept where the command left it, to be looked at. @param goes its name in the root, too */
+/**
+ * The new version returns to where the command left it, for later reading. @param goes also remove its name
+ * in the root
+ */
 function returnNew(at: BinaryPath, from: BinaryPath, goes: boolean): void {
   try {
     if (goes) renameBinary(at, from);

@@ -1,43 +1,45 @@
 import { contentHash } from '../../platform/fs/binary-content.js';
 import { type BinaryEntry, type BinaryPath, binaryEntry } from '../../platform/fs/binary-fs.js';
 
-/** Tells one state of an entry from the next. */
+/** Identifies the state of an entry. */
 export interface EntryPrint {
   readonly kind: 'file' | 'link' | 'dir' | 'special';
   readonly size: number;
   readonly mode: number;
   readonly mtimeNs: string;
-  /** SHA-256 of a link's target, or of the content of a file of up to 1 MB; left out where it was not read. */
+  /** SHA-256 of a link's target, or of the content of a file of up to 1 MB; left out if it was not read. */
   readonly content?: string;
-  /** The same entry with the same times is unchanged. A copy has others, so they say no more than that. */
+  /**
+   * The same entry with the same times is unchanged. A copy has other numbers, so they say nothing about it.
+   */
   readonly dev?: string;
   readonly ino?: string;
   readonly ctimeNs?: string;
 }
 
-/** One change that a transaction makes to a root. */
+/** One change of a root by a transaction. */
 export interface PlannedChange {
   readonly change: 'create' | 'modify' | 'delete';
   readonly kind: 'file' | 'link' | 'dir';
-  /** Which of the plan's roots. */
+  /** The index of the root in the plan. */
   readonly root: number;
   /** Below the root. */
   readonly path: BinaryPath;
-  /** Where the new version lies; left out where nothing is put in place: a directory is made, something goes. */
+  /** The place of the new version; left out if a directory is created or an entry is removed. */
   readonly from?: BinaryPath;
-  /** What has to be there now; left out: nothing. */
+  /** The expected current entry; left out: none. */
   readonly before?: EntryPrint;
-  /** What will be there; in a `DonePlan` what is there, as it was committed. Left out: nothing. */
+  /** The new entry; in a `DonePlan` the committed entry. Left out: none. */
   readonly after?: EntryPrint;
-  /** The whole directory is moved, with all that is in it: the changes before this one that are `isInside`. */
+  /** The whole directory moves with its content: the preceding changes with `isInside`. */
   readonly isTree?: true;
-  /** It goes, or comes, with a directory that is moved whole. */
+  /** It moves with a whole directory. */
   readonly isInside?: true;
-  /** In a `DonePlan`: others had made the same directory. */
+  /** In a `DonePlan`: another program had created the same directory. */
   readonly wasThere?: true;
 }
 
-/** Something that a command has changed, and that is not planned. */
+/** A command's change that is not planned. */
 export interface NotPlanned {
   readonly root: number;
   readonly path: BinaryPath;
@@ -46,58 +48,58 @@ export interface NotPlanned {
   readonly isConflict: boolean;
 }
 
-/** `takeBack`: a change that cannot be made takes back those that were. `keep_rest`: the others are made all the same. */
+/** `takeBack`: a failed change undoes the earlier ones. `keep_rest`: the others are made nevertheless. */
 export type OnConflict = 'takeBack' | 'keep_rest';
 
-/** What a transaction is about to do: once it is on the disk it will be done, by whatever process. */
+/** The intended changes of a transaction: once the plan is on disk, some process will complete it. */
 export interface TransactionPlan {
   readonly version: 1;
   readonly roots: readonly string[];
-  /** Their inodes: a directory with another inode in the place of a root is not that root. Left out: not known. */
+  /** The inodes of the roots: a directory with another inode is not that root. Left out: unknown. */
   readonly inodes?: readonly string[];
-  /** Of the command; null where a signal ended it. */
+  /** The command's exit code; null if a signal ended it. */
   readonly exitCode?: number | null;
   /** Left out: `keep_rest`. */
   readonly onConflict?: OnConflict;
-  /** A step that fails for a passing reason is tried again later; else it fails like any other. Left out: true. */
+  /** A step that fails temporarily is tried again later; otherwise it fails like any other. Default true. */
   readonly waits?: boolean;
-  /** In the order in which they are made. */
+  /** In the order of the commit. */
   readonly changes: readonly PlannedChange[];
-  /** For the process that completes it: what the result has to list besides. Left out: nothing. */
+  /** For the process that completes it: the other entries for the result. Left out: none. */
   readonly leftOut?: readonly NotPlanned[];
 }
 
-/** What was done: the numbers are places in `changes`. */
+/** A finished plan; numbers are indices in `changes`. */
 export interface DonePlan extends TransactionPlan {
-  /** What was not made, or was taken back. */
+  /** Changes that were not made, or were undone. */
   readonly failed: readonly FailedChange[];
-  /** Nothing of it is left. */
+  /** All changes were undone. */
   readonly isTakenBack?: true;
-  /** The rest was taken back. These could not be, mostly because others have changed them again. */
+  /** Changes that could not be undone, mostly because another program has changed them again. */
   readonly left?: readonly FailedChange[];
 }
 
 export interface FailedChange {
   readonly index: number;
   readonly reason: string;
-  /** Others have changed it since it was looked at. */
+  /** Another program has changed it since the check. */
   readonly isConflict: boolean;
-  /** It may succeed when it is tried again: there is no room on the disk, or nothing can be written for now. */
+  /** It may succeed later: the disk is full, or not writable for now. */
   readonly isPassing?: true;
-  /** It could be made, and is not kept because another one could not. */
+  /** It was possible, but is not kept because another change failed. */
   readonly isTakenBack?: true;
 }
 
 /** Files up to this size are compared by content, larger ones by size and time. */
 const COMPARED_BYTES = 1024 * 1024;
 
-/** Without reading anything: says of the same entry whether it has changed, and nothing of a copy. */
+/** Reads no content: it shows whether the same entry has changed, and says nothing about a copy. */
 export function printOf(entry: BinaryEntry): EntryPrint {
   const { kind, dev, ino, size, mtimeNs, mode } = entry;
   return { kind: kind === 'whiteout' ? 'special' : kind, dev, ino, size, mtimeNs: `${mtimeNs}`, mode };
 }
 
-/** With its content. Undefined where nothing is. */
+/** With its content. Undefined if there is no entry. */
 export function printAt(path: BinaryPath): EntryPrint | undefined {
   const entry = binaryEntry(path);
   if (entry === undefined) return undefined;
@@ -107,8 +109,8 @@ export function printAt(path: BinaryPath): EntryPrint | undefined {
 }
 
 /**
- * Whether the entry at a path has the kind, mode and content that were printed. Times and inodes decide only where the
- * content was not read. Of a directory only its mode counts: what is in it changes by itself.
+ * Whether the entry at a path has the recorded kind, mode and content. Times and inodes count only if the
+ * content was not read. For a directory only its mode counts: its entries are compared separately.
  */
 export function isAsPrinted(path: BinaryPath, print: EntryPrint | undefined): boolean {
   const entry = binaryEntry(path);
@@ -126,7 +128,7 @@ export function isAsPrinted(path: BinaryPath, print: EntryPrint | undefined): bo
   return contentHash(path, entry) === print.content;
 }
 
-/** Two entries with the same kind, mode and content, however large they are. */
+/** Whether two entries have the same kind, mode and content, at any size. */
 export function isSameVersion(one: BinaryPath, other: BinaryPath): boolean {
   const [a, b] = [binaryEntry(one), binaryEntry(other)];
   if (a === undefined || b === undefined || a.kind !== b.kind) return false;
@@ -134,15 +136,15 @@ export function isSameVersion(one: BinaryPath, other: BinaryPath): boolean {
   return (a.dev === b.dev && a.ino === b.ino) || contentHash(one, a) === contentHash(other, b);
 }
 
-/** Of old versions, all transactions together: the oldest make room. */
+/** Limit for old versions of all transactions together: the oldest are dropped first. */
 export const KEPT_BYTES = 2 * 1024 ** 3;
 
-/** Where the old version of a change is kept, in the transaction's directory. */
+/** The place of a change's old version in the transaction's directory. */
 export function oldVersion(directory: BinaryPath, index: number): BinaryPath {
   return `${directory}/old/${index}`;
 }
 
-/** What is worth a word: without the changes that are not kept because another one could not be made. */
+/** The changes worth reporting: without those dropped because another failed. */
 export function withoutSpared({ changes, failed }: DonePlan): Pick<DonePlan, 'changes' | 'failed'> {
   const byIndex = new Map(failed.map((failure) => [failure.index, failure]));
   const told = [...changes.keys()].filter((index) => byIndex.get(index)?.isTakenBack !== true);
@@ -155,7 +157,7 @@ export function withoutSpared({ changes, failed }: DonePlan): Pick<DonePlan, 'ch
   };
 }
 
-/** The changes that move with a directory which is moved whole. */
+/** The changes that move with a whole directory. */
 export function insideOf(changes: readonly PlannedChange[], index: number): readonly PlannedChange[] {
   const top = changes[index];
   if (top?.isTree !== true) return [];

@@ -5,7 +5,7 @@ import { commitPlan, concludeDone, KIND } from './sweep-transactions.js';
 import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
 import { keyOf, UndoneChanges } from './undone-changes.js';
 
-/** What takes the changes of a transaction back. Paths are absolute. */
+/** The undo of a transaction. Paths are absolute. */
 export interface TransactionUndo {
   readonly plan: TransactionPlan;
   readonly restored: readonly string[];
@@ -20,8 +20,8 @@ export interface SkippedPath {
 export type UndoRefusal = (path: string, change: 'write' | 'delete') => string | undefined;
 
 /**
- * What has to be done so that everything is as it was before a transaction; what was changed since stays as it is.
- * Undefined: what it did is not known any more.
+ * Plans the undo of a transaction; paths that have changed since are skipped. Undefined if its changes are no
+ * longer known.
  * @param refusal why tools may not change a path
  */
 export function planTransactionUndo(directory: string, refusal: UndoRefusal): TransactionUndo | undefined {
@@ -41,7 +41,7 @@ export function planTransactionUndo(directory: string, refusal: UndoRefusal): Tr
   };
 }
 
-/** Planned again until nothing goes that would be the only copy of something. */
+/** Repeated until no only copy of a content would be removed. */
 function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal): UndoneChanges {
   const kept = new Map<string, string>();
   for (;;) {
@@ -63,20 +63,20 @@ function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal)
   }
 }
 
-/** Where an undo keeps what it replaces; beside the transaction. */
+/** The directory where an undo keeps replaced entries, next to the transaction. */
 export function undoDirectory(directory: string): string {
   return makeOwnDirectory(directory.slice(0, directory.lastIndexOf('/')), KIND, ['old']);
 }
 
-/** What came of an undo. */
+/** The result of an undo. */
 export interface CommittedUndo {
-  /** Nothing of it was done: others have changed something since it was planned. */
+  /** Nothing was undone, because another program has changed a path since the plan. */
   readonly isTakenBack: boolean;
-  /** What could not be done. */
+  /** The changes that failed. */
   readonly failed: readonly SkippedPath[];
 }
 
-/** All of it is done, or nothing: what is removed has what it replaced put back. */
+/** Applies all of it or nothing: if it fails, removed and replaced entries are restored. */
 export async function commitUndo(directory: string, plan: TransactionPlan): Promise<CommittedUndo> {
   const {
     failed,

@@ -11,19 +11,20 @@ import {
   printOf,
 } from './transaction-plan.js';
 
-/** A change that is not taken back, and why. */
+/** A change that is not undone, and the reason. */
 interface Outcome {
   readonly change: PlannedChange;
   readonly reason: string;
 }
 
 /**
- * What takes the changes of a transaction back: first what it made goes, then what it removed and replaced comes.
+ * Computes the undo of a transaction: first its new entries are removed, then removed and replaced ones are
+ * restored.
  *
- * 1. What others have changed since stays.
- * 2. A directory goes only where everything in it does.
- * 3. What stands in the place of something of another kind goes only where that can come back, and all of it does.
- * 4. What is in `kept` stays, for the reason that stands there.
+ * 1. A path that another program has changed since stays.
+ * 2. A directory is removed only if everything in it is.
+ * 3. An entry that replaced one of another kind is removed only if the old one can be restored completely.
+ * 4. The entries in `kept` stay, for the given reason.
  */
 export class UndoneChanges {
   readonly gone: PlannedChange[] = [];
@@ -35,9 +36,9 @@ export class UndoneChanges {
   readonly #kept: ReadonlyMap<string, string>;
   readonly #places: HeldPlaces;
   readonly #failed: ReadonlySet<number>;
-  /** By key, what will have gone, and what will have come. */
+  /** By key: the entries that will be removed, and restored. */
   readonly #goes = new Set<string>();
-  /** What stays by `kept`, and the directories above it. */
+  /** The entries that stay because of `kept`, and the directories above them. */
   readonly #holding = new Set<string>();
   readonly #comes = new Map<string, PlannedChange['kind']>();
 
@@ -60,7 +61,7 @@ export class UndoneChanges {
     this.#places.close();
   }
 
-  /** What came last goes first. */
+  /** The last change first. */
   plan(): void {
     const made = [...this.#done.changes.keys()]
       .reverse()
@@ -78,7 +79,7 @@ export class UndoneChanges {
     }
   }
 
-  /** Places of entries that changed their kind, where something of the old one cannot come back. */
+  /** Places of entries that changed their kind, if the old one cannot be restored. */
   #blockedPlaces(made: readonly number[]): readonly PlannedChange[] {
     return this.#replaced(made).filter((place) =>
       made.some((index) => {
@@ -97,7 +98,7 @@ export class UndoneChanges {
     return oldVersion(this.#directory, index);
   }
 
-  /** Of each entry that changed its kind, the new one. */
+  /** For each entry that changed its kind, the new one. */
   #replaced(made: readonly number[]): readonly PlannedChange[] {
     const changes = made.flatMap((index) => this.#done.changes[index] ?? []);
     const deleted = new Set(changes.filter(({ change }) => change === 'delete').map(keyOf));
@@ -125,7 +126,7 @@ export class UndoneChanges {
     this.gone.push(...(isTree ? asTree(going) : going));
   }
 
-  /** Why something that was made is not removed; empty: it needs no word. */
+  /** Why a new entry is not removed; empty if no message is needed. */
   #whyKept(change: PlannedChange, now: Now | undefined): string | undefined {
     const refused = this.#refusal(change);
     if (refused !== undefined) return refused;
@@ -141,7 +142,7 @@ export class UndoneChanges {
     return HOLDS;
   }
 
-  /** An entry of another kind stays whole where it cannot go. */
+  /** An entry of another kind stays completely if it cannot be removed. */
   #keepReplaced(made: readonly number[]): void {
     for (const place of this.#replaced(made)) {
       if (this.#goes.has(keyOf(place)) || this.#now(place) === undefined) continue;
@@ -201,7 +202,7 @@ export class UndoneChanges {
       return noWay;
     }
     if (now.entry.kind !== 'dir') return TAKEN;
-    // Others have made it again: what it held comes back into it, as far as there is room.
+    // Another program has recreated it: its content is restored into it, as far as possible.
     if (binaryEntry(from) === undefined) return this.#isTreeBack(index) ? AS_BEFORE : NOT_KEPT;
     for (const one of [...insideOf(this.#done.changes, index)].reverse()) {
       const reason = this.#whyEntryNotBack(one, `${from}/${one.path.slice(change.path.length + 1)}`);
@@ -226,7 +227,7 @@ export class UndoneChanges {
     this.come.push(...asTree([...inside, { ...comes(change), from }]));
   }
 
-  /** Why one entry that was removed does not come back; empty: it needs no word. */
+  /** Why a removed entry is not restored; empty if no message is needed. */
   #whyEntryNotBack(change: PlannedChange, from: BinaryPath): string | undefined {
     const now = this.#now(change);
     if (change.kind === 'dir') {
@@ -245,7 +246,7 @@ export class UndoneChanges {
     return undefined;
   }
 
-  /** Why nothing can be put at a place. */
+  /** Why nothing can be restored at a place. */
   #whyNoWay({ root, path }: PlannedChange): string | undefined {
     const slash = path.lastIndexOf('/');
     if (slash === -1) return undefined;
@@ -254,7 +255,7 @@ export class UndoneChanges {
     return this.#now(above)?.entry.kind === 'dir' ? undefined : NO_WAY;
   }
 
-  /** What is at a place now, if it does not go. */
+  /** The current entry at a place, if it is not going to be removed. */
   #now(place: Place): Now | undefined {
     if (this.#goes.has(keyOf(place))) return undefined;
     try {

@@ -10,10 +10,10 @@ interface UnexpectedPath {
   readonly why: Unexpected;
 }
 
-/** Paths in a list. */
+/** The maximum number of paths in a list. */
 const MOST_PATHS = 200;
 
-/** The changed paths that go beyond what a call declared and was allowed. */
+/** The changed paths beyond a call's declaration and permission. */
 export class UnexpectedChanges {
   readonly paths: readonly UnexpectedPath[];
   readonly #whys: ReadonlyMap<string, Unexpected>;
@@ -48,7 +48,7 @@ export class UnexpectedChanges {
 
 export const NONE_UNEXPECTED = new UnexpectedChanges([]);
 
-/** Names them in what is reported of the changes. */
+/** Adds them to the reported changes. */
 export function withUnexpected(
   changes: CommandChanges,
   { mounts, confinement }: NamedIn,

@@ -3,8 +3,9 @@ import { type BinaryPath, binaryEntry, binaryNames, toBinary } from '../../platf
 import type { TransactionParts } from './commit-transaction.js';
 
 /**
- * While a command runs, looks at what it is changing, and notes what the roots hold there as long as that is as it was.
- * Without it a file that others only save again, or touch, would count as changed, and the command be run again.
+ * While a command runs, examines the entries it is changing, and records their state in the roots while they
+ * are unchanged. Without it, a file that another program saves unchanged would count as changed, and the
+ * command would run again.
  */
 export function watchBegun(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefined): { end(): void } {
   if (parts === undefined) return { end() {} };
@@ -13,7 +14,7 @@ export function watchBegun(parts: Pick<TransactionParts, 'mounts' | 'begun'> | u
   function look(): void {
     const start = systemClock.monotonic();
     noteChanging(parts);
-    // A look takes at most a fiftieth of the time.
+    // A scan takes at most 2 % of the time.
     pauseMs = Math.max(Math.min(2 * pauseMs, LAST_MS), 50 * (systemClock.monotonic() - start));
     stop = systemClock.after(pauseMs, look);
   }
@@ -22,7 +23,7 @@ export function watchBegun(parts: Pick<TransactionParts, 'mounts' | 'begun'> | u
 
 const FIRST_MS = 25;
 const LAST_MS = 1000;
-/** Entries of one look. */
+/** The maximum number of entries in one scan. */
 const MOST_ENTRIES = 2000;
 
 function noteChanging(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefined): void {
@@ -42,7 +43,7 @@ function noteChanging(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefi
   }
 }
 
-/** The command removes and closes directories while they are looked at. */
+/** The command removes directories, or makes them inaccessible, during the scan. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();

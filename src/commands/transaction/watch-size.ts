@@ -3,7 +3,7 @@ import type { OutsidePlaces } from '../sandbox/outside-places.js';
 import type { Transaction } from './open-transaction.js';
 
 export interface SizeWatch {
-  /** Resolves with the limit when the changes take more than it. */
+  /** Resolves with the limit when the changes exceed it. */
   readonly tooLarge: Promise<number>;
   end(): void;
 }
@@ -11,8 +11,8 @@ export interface SizeWatch {
 type Sized = Pick<Transaction, 'maxMb' | 'size'>;
 
 /**
- * Looks now and then how much a command has changed, outside of the roots too; the more seldom, the longer a look takes.
- * A command that writes through is watched outside of the roots alone.
+ * Measures a command's changes regularly, including those outside the roots; less often if that takes long.
+ * For a command that writes through, only those outside the roots.
  */
 export function watchSize(transaction: Sized | undefined, outside?: OutsidePlaces): SizeWatch {
   const { maxMb } = transaction ?? outside ?? {};

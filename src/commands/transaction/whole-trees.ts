@@ -1,7 +1,7 @@
 import { type BinaryPath, binaryEntry, binaryNames } from '../../platform/fs/binary-fs.js';
 import { type EntryPrint, insideOf, isAsPrinted, type PlannedChange } from './transaction-plan.js';
 
-/** What a directory that is moved whole is known to hold, by path below it. */
+/** The known content of a directory that moves as a whole, by path. */
 export type KnownTree = ReadonlyMap<BinaryPath, EntryPrint | undefined>;
 
 /** @param of which of the prints of a change counts */
@@ -15,12 +15,15 @@ export function knownTree(
   return new Map(insideOf(changes, index).map((change) => [change.path.slice(from), change[of]]));
 }
 
-/** Whether everything in a directory is known and as it was. Entries that others have removed are no difference. */
+/**
+ * Whether everything in a directory is known and unchanged. Entries that another program removed do not
+ * count.
+ */
 export function isAsKnown(directory: BinaryPath, known: KnownTree): boolean {
   return unknownIn(directory, known) === undefined;
 }
 
-/** The path below it of the first entry that is not. */
+/** The path of the first entry that is not. */
 export function unknownIn(directory: BinaryPath, known: KnownTree): BinaryPath | undefined {
   const waiting: BinaryPath[] = [''];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
