@@ -113,6 +113,24 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
+  it('is asked about once where packages are installed, by the policy that holds without options', async () => {
+    await using executor = createExecutor({ root: place.root, approver, sandbox: { os: 'required' } });
+    const installed = ['node_modules/x/package.json', '.venv/lib/x/makefile.py', 'node_modules/x/.npmrc'];
+    const result = await run(executor, `python3 .w.py ${installed.join(' ')}`);
+    expect(result).toMatchObject({ success: true });
+    expect(result.metadata.changes).not.toHaveProperty('unexpected');
+    expect(asked).toHaveLength(1);
+    await using own = createExecutor({
+      ...{ root: place.root, approver, sandbox: { os: 'required' } },
+      policy: { laterCode: ['package.json'] },
+    });
+    await run(own, 'echo 2 > node_modules/x/package.json; python3 .w.py node_modules/y/package.json');
+    expect(asked.slice(1).map(({ unexpected }) => unexpected)).toEqual([
+      undefined,
+      ['node_modules/y/package.json'],
+    ]);
+  });
+
   it('is asked about with the changes in hand, those first that run later', async () => {
     await using executor = open([EVERYTHING], { approver });
     const result = await run(executor, 'python3 .w.py Makefile a');

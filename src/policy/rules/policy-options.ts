@@ -103,6 +103,8 @@ function normalizeNames(option: string, value: unknown): readonly string[] {
 }
 
 function normalizePatterns(option: string, value: unknown): readonly string[] {
+  // Callers recognize the built-in table by identity: only that one leaves out dependency folders.
+  if (value === LATER_CODE_PATTERNS) return LATER_CODE_PATTERNS;
   if (!Array.isArray(value)) {
     throw invalid(`Policy option ${option} is ${show(value)}: expected an array of path patterns.`);
   }
