@@ -7,7 +7,10 @@ export type ProgramAnswer =
 const LIMIT_MS = 5000;
 const LIMIT_BYTES = 64 * 1024;
 
-/** What a short-lived program says, such as its version. Never rejects: that it cannot be run is an answer too. */
+/**
+ * Runs a short program, such as one that prints its version, and returns its output. Never rejects: that the
+ * program cannot be run is also an answer.
+ */
 export function askProgram(
   file: string,
   args: readonly string[],

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Lets a person change a text in an editor of theirs, on their terminal whatever the standard streams are.
- * @param editor a command line, as `EDITOR` holds it
- * @param name of the file, which tells an editor the kind of text
- * @throws Error when the editor cannot be started, or ends with a failure
+ * Opens a text in the person's editor, on the terminal, whatever the standard streams are.
+ * @param editor a command line, as in the variable `EDITOR`
+ * @param name of the file; from it the editor knows the kind of text
+ * @throws Error if the editor cannot be started or fails
  */
 export async function editText(
   text: string,

@@ -3,8 +3,8 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { readEnvironment } from '../runtime/environment.js';
 
 /**
- * The real places of a program on `PATH`, in its order. Relative entries do not count: the working directory has no
- * say in what a program is.
+ * The real paths of a program on `PATH`, in the order of `PATH`. Relative entries are skipped, so that the
+ * working directory has no influence on which program is found.
  */
 export function findProgram(name: string): string[] {
   const { PATH = '', Path = PATH } = readEnvironment();
@@ -24,10 +24,13 @@ function realProgram(path: string): string | undefined {
   }
 }
 
-/** The system's own places: no variable says what stands between us and a command. */
+/** The system's own directories. No environment variable decides which program isolates a command. */
 const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 
-/** A program that the system has installed, by its real path: neither it nor its directory is writable by others. */
+/**
+ * The real path of a program that the system has installed. Other users can write neither the program nor its
+ * directory.
+ */
 export function findTrustedProgram(name: string): string | undefined {
   for (const folder of FOLDERS) {
     const file = trusted(`${folder}/${name}`);
@@ -36,7 +39,7 @@ export function findTrustedProgram(name: string): string | undefined {
   return undefined;
 }
 
-/** One that lies there, and that another user could have made or changed. */
+/** A program in one of these directories that another user could have made or changed. */
 export function findUntrustedProgram(name: string): string | undefined {
   const paths = FOLDERS.map((folder) => `${folder}/${name}`);
   return paths.find((path) => realProgram(path) !== undefined && trusted(path) === undefined);

@@ -2,8 +2,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * The absolute path of a shell, undefined when there is none. The system's own places come first, then the absolute
- * entries of `searchPath`: a relative one would let the working directory say what `sh` is.
+ * The absolute path of a shell; undefined if there is none. The system's own directories are searched first,
+ * then the absolute entries of `searchPath`. Relative entries are skipped: otherwise the working directory
+ * could decide what `sh` is.
  */
 export function findShell(name: 'sh' | 'bash', searchPath = ''): string | undefined {
   const folders = ['/bin', '/usr/bin', '/usr/local/bin', ...searchPath.split(':').filter(isAbsolute)];

@@ -4,20 +4,24 @@ import { findTrustedProgram } from './find-program.js';
 import { ownProcessId } from './proc-table.js';
 import type { ProcessStart } from './spawn.js';
 
-/** A program with its first arguments that becomes the rest of them, as the parent of every orphan below it. */
+/**
+ * A program with its first arguments. It executes the rest of the arguments and becomes the parent of every
+ * orphan below.
+ */
 export type OrphanHolder = readonly [file: string, ...args: string[]];
 
 /**
- * A process whose parent ends becomes a child of init, and one that has also left its session, its environment and its
- * descriptors cannot be told from a stranger's. Linux lets a process take the place of init for all that it starts, but
- * no shell can say so. Undefined where there is no such program.
+ * Finds such a program; undefined if the machine has none. Normally a process whose parent ends becomes a
+ * child of init. If it has also left its session, its environment and its descriptors, it cannot be told from
+ * an unrelated process. Linux lets a process adopt all of its orphaned descendants (a subreaper), but a shell
+ * cannot ask for that.
  */
 export function findOrphanHolder(): OrphanHolder | undefined {
   found ??= { holder: look() };
   return found.holder;
 }
 
-/** The same start, by way of the holder where it asks for one. */
+/** The same start, through the holder if the start asks for it. */
 export function startHeld(start: ProcessStart): ProcessStart {
   const holder = start.holdsOrphans === true ? findOrphanHolder() : undefined;
   if (holder === undefined) return start;
@@ -37,7 +41,7 @@ function look(): OrphanHolder | undefined {
 
 const PR_SET_CHILD_SUBREAPER = 36;
 
-/** The number of `prctl`. */
+/** The number of the system call `prctl`. */
 const PRCTL: ReadonlyMap<string, number> = new Map([
   ['x64', 157],
   ['arm64', 167],

@@ -3,22 +3,23 @@ import { openSync, readdirSync, readFileSync } from 'node:fs';
 type Stdio = number | 'pipe' | 'ignore';
 
 /**
- * Keeps what this program has inherited from the one that started it. Node closes such descriptors for its children only up
- * to the first gap behind 15: a directory that is open as 200 would lead a command out of its sandbox.
- * @param stdio what the child gets, by number.
+ * Keeps descriptors that this program has inherited away from its children. Node closes such descriptors for
+ * its children only up to the first gap after 15: an open directory with descriptor 200 would lead a command
+ * out of its sandbox.
+ * @param stdio what the child gets, by descriptor number.
  */
 export function withoutInherited(stdio: readonly Stdio[]): Stdio[] {
   const kept = [...stdio];
   inherited ??= findInherited();
   for (const descriptor of inherited) {
     while (kept.length < descriptor) kept.push('ignore');
-    // `ignore` leaves one behind 2 as it is.
+    // `ignore` leaves a descriptor above 2 open.
     if (kept[descriptor] === undefined || kept[descriptor] === 'ignore') kept[descriptor] = nothing();
   }
   return kept;
 }
 
-/** Looked for once: what Node itself opens, no child gets. */
+/** Read once. Descriptors that Node itself opens later are not inherited by children. */
 let inherited: readonly number[] | undefined;
 let opened: number | undefined;
 
@@ -27,11 +28,11 @@ function nothing(): number {
   return opened;
 }
 
-/** Beyond that the list for each child would be too long. */
+/** Above that, the list for each child would be too long. */
 const HIGHEST = 65_535;
 const CLOSE_ON_EXEC = 0o2000000;
 
-/** Empty where the system says nothing of descriptors, and where no child gets any (macOS, Windows). */
+/** Empty if the system does not list descriptors, or if children inherit none (macOS, Windows). */
 function findInherited(): readonly number[] {
   if (process.platform !== 'linux') return [];
   try {
@@ -49,7 +50,7 @@ function isPassedOn(descriptor: number): boolean {
     const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // The one that the list was read with.
+    // The descriptor that the list was read with.
     return false;
   }
 }

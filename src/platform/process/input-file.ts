@@ -14,8 +14,9 @@ export interface InputFile {
 }
 
 /**
- * A file rather than a pipe: a program that never reads its input breaks no pipe, and one that reads it late keeps no
- * writer waiting. It is open at its beginning, for reading only, and has no name in any directory.
+ * A file is used instead of a pipe: a program that never reads its input causes no broken pipe, and one that
+ * reads late does not block a writer. The file is open for reading at its start, and has no name in any
+ * directory.
  */
 export function openInputFile(text: string): InputFile {
   const fd = openUnnamed(text) ?? openNamed(text);
@@ -23,8 +24,8 @@ export function openInputFile(text: string): InputFile {
 }
 
 /**
- * The same under a name, for what has to be shown by its path; no other user can read it. What processes have left that
- * were killed goes with the next one.
+ * The same with a name, for uses that need a path. Other users cannot read it. Files left by killed processes
+ * are removed when the next one is made.
  */
 export function writeInputFile(text: string): { readonly path: string; close(): void } {
   const folder = inputFolder();

@@ -5,14 +5,15 @@ import { readProcess } from './proc-table.js';
 import { workerOfThisProcess } from './worker-of-this-process.js';
 
 /**
- * Whether the very process lives that a journal knows: one with its id that started when it did. Where no process can
- * tell (another container's process on the same machine), it counts as alive: what lives must be left alone.
+ * Whether the process that the journal knows is alive: a process with the same id that started at the same
+ * time. If this cannot be found out (a process of another container on this machine), the answer is true,
+ * because a live process must be left alone.
  */
 export function isWorkerAlive(worker: Worker): boolean {
   const own = workerOfThisProcess();
   if (worker.id === own.id) return true;
   if (worker.system !== undefined && own.system !== undefined && worker.system !== own.system) {
-    // No process outlives a start of the machine; those in another space of ids cannot be seen.
+    // No process outlives a restart of the machine. Processes in another pid namespace cannot be seen.
     return bootOf(worker.system) === bootOf(own.system);
   }
   const entry = readProcess(worker.pid);
@@ -23,14 +24,18 @@ export function isWorkerAlive(worker: Worker): boolean {
   return startedAt === undefined || Math.abs(startedAt - worker.startedAt) < SAME_START_MS;
 }
 
-/** Whether its process can be seen from here, if it lives: in another container's space of ids it cannot. */
+/**
+ * Whether the process could be seen from here if it were alive. In another container's pid namespace it could
+ * not.
+ */
 export function isWorkerVisible({ id, system }: Worker): boolean {
   const own = workerOfThisProcess();
   return id === own.id || system === undefined || own.system === undefined || system === own.system;
 }
 
 /**
- * Whether a process of this machine lives; without a start it is known by its id alone, which may be another's by now.
+ * Whether a process of this machine is alive. Without a start time it is identified only by its id, which
+ * another process may have by now.
  */
 export function isProcessAlive(pid: number, startTicks?: number): boolean {
   const entry = readProcess(pid);
@@ -38,14 +43,14 @@ export function isProcessAlive(pid: number, startTicks?: number): boolean {
   return entry.alive && (startTicks === undefined || entry.startTicks === startTicks);
 }
 
-/** A process says when it started by a clock that may have been set since. */
+/** A process reports its start by a clock that may have been set since. */
 const SAME_START_MS = 5_000;
 
 function bootOf(system: string): string {
   return system.split(' ', 1)[0] ?? '';
 }
 
-/** Others' processes may be hidden from `/proc`, but not from a signal that is none. */
+/** Processes of other users may be hidden in `/proc`, but signal 0 finds them. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -57,7 +62,7 @@ function exists(pid: number): boolean {
 
 const TICKS_A_SECOND = 100;
 
-/** Milliseconds since the epoch; undefined where the system does not say when it started. */
+/** Milliseconds since the epoch; undefined if the system does not say when the process started. */
 function startTime(startTicks: number): number | undefined {
   try {
     const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1];

@@ -13,7 +13,10 @@ import { join } from 'node:path';
 import { removeQuietly } from '../fs/make-and-remove.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
-/** Makes a directory for this user alone, with files in it, that ends with this process. Undefined where it cannot be made. */
+/**
+ * Makes a directory, with files in it, that only this user can read and that is removed when this process
+ * ends. Undefined if it cannot be made.
+ */
 export function makeKeptDirectory(files: Readonly<Record<string, string | Uint8Array>>): string | undefined {
   let path: string | undefined;
   try {
@@ -42,16 +45,16 @@ function ownDirectory(): string {
   return path;
 }
 
-/** Takes away what processes have left that were killed. */
+/** Removes the directories of processes that were killed. */
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const tag = NAME.exec(name)?.[1];
-    // Another user's stay: the directory is everyone's.
+    // Directories of other users stay: every user can write to the temporary directory.
     if (tag !== undefined && fateOf(tag) === 'gone') removeQuietly(join(tmpdir(), name));
   }
 }
 
-/** What a file in it holds; nothing where there is none. */
+/** The contents of a file in the directory; empty if there is no such file. */
 export function readKeptFile(directory: string, name: string): Buffer {
   try {
     return readFileSync(join(directory, name));
@@ -61,8 +64,9 @@ export function readKeptFile(directory: string, name: string): Buffer {
 }
 
 /**
- * Puts an empty file that cannot be opened in the place of any other, below a directory that programs have filled.
- * @throws Error where one of them has put a link, or a file, in the way
+ * Replaces the file at this path by an empty one that cannot be opened, below a directory that other programs
+ * have filled.
+ * @throws Error if a program has put a link or a file in the way
  */
 export function putClosedFile(directory: string, path: string): void {
   const names = path.split('/');

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { findTrustedProgram } from './find-program.js';
 
 /**
- * The entries of an index of git (mode, object, stage, path, flags), without its cached times. Undefined where git is not
- * there or cannot read it. Runs nothing but git itself: no hook, no monitor, no settings of the person.
- * @param git the directory with `HEAD`. @param index its characters are bytes, as are those of `git`
+ * The entries of a Git index (mode, object, stage, path, flags), without its cached times. Undefined if Git
+ * is not installed or cannot read the index. Runs only Git itself: no hook, no file system monitor, no
+ * settings of the user.
+ * @param git the directory that holds `HEAD`. @param index like `git`, a path whose characters are bytes
  */
 export function listIndex(git: string, index: string): Buffer | undefined {
   program ??= { git: findTrustedProgram('git') };

@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs';
 
-/** Whether a directory may be a placeholder of `holdPlaceholder`, ours or another program's: told without loading all of it. */
+/**
+ * Whether a directory may be a placeholder made by `holdPlaceholder`, in this program or another. Answers
+ * without loading that module.
+ */
 export function looksLikePlaceholder(path: string): boolean {
   try {
     const names = readdirSync(path);

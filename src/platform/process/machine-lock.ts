@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { systemClock } from '../clock/clock.js';
 
-/** Taken, or given up on. */
+/** The lock was taken, or the time limit has passed. */
 export interface MachineLock {
-  /** Another process, or another part of this one, had it first. */
+  /** Another process, or another part of this process, held the lock first. */
   readonly hasWaited: boolean;
   release(): void;
 }
 
 /**
- * A lock that one process of the machine holds at a time, and that ends with its process, however that ends: the name of
- * a socket that leaves nothing on the disk. After `limitMs` the caller goes on without it.
+ * Takes a lock that one process of this machine holds at a time. It is the name of a socket that leaves
+ * nothing on disk, so it ends with its process, however the process ends. After `limitMs` the caller goes on
+ * without the lock.
  */
 export async function takeMachineLock(name: string, limitMs: number): Promise<MachineLock> {
   const path = `\0toolexec-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;

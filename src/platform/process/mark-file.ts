@@ -1,14 +1,17 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
 import { openUnnamedFile } from '../fs/scratch.js';
 
-/** An open file without a name in any directory, by which a process that inherits it can be known. */
+/** An open file without a name in any directory. A process that inherits it can be recognized by it. */
 export interface MarkFile {
   readonly fd: number;
-  /** What `/proc/<pid>/fd` shows for it, and for no other file while any process has it open. */
+  /**
+   * The name that `/proc/<pid>/fd` shows for this file. No other file has this name while any process has
+   * this one open.
+   */
   readonly name: string;
 }
 
-/** Undefined where the system has no such files. It is empty and cannot be written to. */
+/** Undefined if the system has no such files. The file is empty and cannot be written. */
 export function openMarkFile(): MarkFile | undefined {
   const writable = openUnnamedFile(0o400);
   if (writable === undefined) return undefined;

@@ -5,18 +5,24 @@ import { errnoOf, makeDirectory } from '../fs/fs-entry.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 export interface Placeholder {
-  /** An empty directory in it, for all who hold it: what they make is theirs until the last of them goes. */
+  /**
+   * An empty directory in the placeholder for all programs that use it. What they make in it stays until the
+   * last of them ends.
+   */
   readonly inner: string;
   readonly release: () => void;
 }
 
-/** Takes of what was made in `inner` what shall stay, once no program holds the placeholder any more. The rest is removed. */
+/**
+ * Called when no program uses the placeholder any more: moves what should be kept out of `inner`. The rest is
+ * removed.
+ */
 export type KeepMade = (inner: string, path: string) => void;
 
 /**
- * Makes a directory where there is none, for as long as a command needs it: then something can be mounted on it. Who
- * needs it has a file in it, so that the last one to go, of whichever process, takes it away, and no other does.
- * Undefined where another program has made a directory meanwhile, or it cannot be made.
+ * Makes a directory for as long as a command needs it, so that something can be mounted on it. Every user of
+ * the directory has a file in it, so that only the last one to leave, in whichever process, removes it.
+ * Undefined if another program has made a directory there meanwhile, or it cannot be made.
  */
 export function holdPlaceholder(path: string, keepMade: KeepMade): Placeholder | undefined {
   const count = holders.get(path)?.count;
@@ -27,12 +33,12 @@ export function holdPlaceholder(path: string, keepMade: KeepMade): Placeholder |
   return { inner: `${path}/${INNER}`, release: () => leave(path) };
 }
 
-/** Takes away what processes have left that were killed. */
+/** Removes placeholders of processes that were killed. */
 export function sweepPlaceholder(path: string, keepMade: KeepMade): void {
   if (!holders.has(path) && isPlaceholder(path)) takeAway(path, keepMade);
 }
 
-/** Whether a directory is there for this only. */
+/** Whether a directory is only a placeholder. */
 export function isPlaceholder(path: string): boolean {
   try {
     return holders.has(path) || isMarked(path);
@@ -41,7 +47,7 @@ export function isPlaceholder(path: string): boolean {
   }
 }
 
-/** How many of this process hold it. */
+/** How many parts of this process use each placeholder. */
 const holders = new Map<string, { readonly count: number; readonly keepMade: KeepMade }>();
 
 let isTidied = false;
@@ -67,14 +73,14 @@ function leave(path: string): void {
 
 function takeAway(path: string, keepMade: KeepMade): void {
   if (!startLeaving(path)) return;
-  // Most often nothing was made in it.
+  // Usually nothing was made in it.
   if (!attempt(() => rmdirSync(`${path}/${INNER}`))) keepRest(path, keepMade);
   left(path);
 }
 
-/** Unless it is gone. */
+/** Moves out what should be kept, unless the directory is gone. */
 function keepRest(path: string, keepMade: KeepMade): void {
-  // From now on it is not taken for a placeholder.
+  // With this name it is no longer recognized as a placeholder.
   const taken = `${path}/${INNER}-${OWN}`;
   attempt(() => {
     renameSync(`${path}/${INNER}`, taken);
@@ -83,16 +89,17 @@ function keepRest(path: string, keepMade: KeepMade): void {
   attempt(() => rmSync(taken, { recursive: true, force: true }));
 }
 
-/** Where something is made aside. */
+/** The directory in which programs make things. */
 const INNER = 'toolexec-new';
 
-/** Each thread has its own. */
+/** Every thread has its own. */
 const OWN = randomBytes(4).toString('hex');
 
 /**
- * Makes a directory, if there is none, and writes into it that we need it. Who leaves says so before it looks for
- * others, and who enters says so before it looks for those who leave: one of them sees the other.
- * @returns false where it is another program's own, or cannot be made.
+ * Makes the directory if there is none, and records in it that this process uses it. A process that leaves
+ * records that before it looks for other users; a process that enters records that before it looks for others
+ * that leave. So one of the two always sees the other.
+ * @returns false if the directory belongs to another program, or cannot be made.
  */
 function enter(path: string): boolean {
   for (let round = 0; round < ROUNDS; round++) {
@@ -101,7 +108,7 @@ function enter(path: string): boolean {
       writeFileSync(`${path}/${ownMark()}`, '', { mode: 0o600 });
       return isLeftToUs(path);
     } catch (error) {
-      // It has just been taken away.
+      // It has just been removed.
       if (errnoOf(error) !== 'ENOENT') return false;
     }
   }
@@ -110,24 +117,29 @@ function enter(path: string): boolean {
 
 const ROUNDS = 10;
 
-/** A program that was leaving when we came may not have seen us, and has to be done. */
+/**
+ * A process that was leaving while this one entered may not have seen it. Waits until that process has left.
+ */
 function isLeftToUs(path: string): boolean {
   for (let waited = 0; waited < LONGEST_LEAVE_MS && marksOf(path).some(isLeaving); waited++) sleepSync(1);
   if (entriesOf(path).length > 0) return true;
-  // It has become another program's.
+  // The directory belongs to another program now.
   attempt(() => unlinkSync(`${path}/${ownMark()}`));
   return false;
 }
 
 const LONGEST_LEAVE_MS = 200;
 
-/** Marks that this process needs it no more. Answers whether no other needs it: then none can enter until `left`. */
+/**
+ * Records that this process no longer uses the directory. Returns whether no other process uses it; then none
+ * can enter until `left` is called.
+ */
 function startLeaving(path: string): boolean {
   const leaving = `${path}/${ownMark()}${LEAVING}`;
   try {
     renameSync(`${path}/${ownMark()}`, leaving);
   } catch {
-    // We were never in it.
+    // This process never used it.
     attempt(() => writeFileSync(leaving, '', { mode: 0o600 }));
   }
   if (marksOf(path).every(isLeaving)) return true;
@@ -135,13 +147,13 @@ function startLeaving(path: string): boolean {
   return false;
 }
 
-/** Ends what `startLeaving` has started: the last process of all removes the directory. */
+/** Completes `startLeaving`: the last process removes the directory. */
 function left(path: string): void {
   attempt(() => unlinkSync(`${path}/${ownMark()}${LEAVING}`));
   attempt(() => rmdirSync(path));
 }
 
-/** Empty, too, when anything else is in it: then it is another program's. */
+/** Also empty if anything else is in the directory: then it belongs to another program. */
 function entriesOf(path: string): readonly string[] {
   try {
     const names = readdirSync(path);
@@ -152,8 +164,9 @@ function entriesOf(path: string): readonly string[] {
 }
 
 /**
- * Whether a directory is there for this only. One that has just been made, or is about to go, is empty for a moment.
- * @throws ENOENT where it has gone.
+ * Whether the directory is only a placeholder. One that was just made, or is about to be removed, is empty
+ * for a moment.
+ * @throws ENOENT if it is gone.
  */
 function isMarked(path: string): boolean {
   for (let waited = 0; ; waited++) {
@@ -165,7 +178,7 @@ function isMarked(path: string): boolean {
 
 const LONGEST_EMPTY_MS = 30;
 
-/** Of those who live. What others have left is removed. */
+/** The marks of live processes. Marks that others have left behind are removed. */
 function marksOf(path: string): readonly string[] {
   return entriesOf(path).filter((name) => {
     if (name === INNER) return false;
@@ -190,13 +203,13 @@ function isLeaving(mark: string): boolean {
   return mark.endsWith(LEAVING);
 }
 
-/** One that cannot be seen from here may still live. */
+/** A process that cannot be seen from here may still be alive. */
 function isGone(mark: string): boolean {
   const tag = MARK.exec(mark)?.[1];
   return tag !== undefined && tag !== ownTag() && fateOf(tag) === 'gone';
 }
 
-/** Whether it could be done: another process may be quicker, or still need it. */
+/** Returns whether the step worked: another process may be faster, or still need the directory. */
 function attempt(step: () => void): boolean {
   try {
     step();

@@ -2,18 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** A port of this machine's loopback that leads to one of another network namespace. */
+/** A port on this machine's loopback that leads to a port in another network namespace. */
 export interface PortForwarder {
-  /** Of `127.0.0.1` on this machine: the same, if it was free. */
+  /** The port on `127.0.0.1` of this machine: the same number, if it was free. */
   readonly port: number;
   readonly isOpen: () => boolean;
   close(): Promise<void>;
 }
 
 /**
- * Opens it. Connections are accepted here and handed to a process in the other namespace, which connects to its own
- * loopback. That process ends with this one. Neither keeps this program alive.
- * @param enter what stands before the command line of a program, so that it runs in the other namespace
+ * Opens the forwarder. Connections are accepted here and handed to a process in the other namespace, which
+ * connects to its own loopback. That process ends together with this one. Neither the listener nor the
+ * process keeps this program running.
+ * @param enter the start of a command line that runs a program in the other namespace
  * @throws the system's error
  */
 export async function openPortForwarder(enter: readonly string[], port: number): Promise<PortForwarder> {
@@ -57,7 +58,7 @@ export async function openPortForwarder(enter: readonly string[], port: number):
   };
 }
 
-/** The same number if it is free, else any. */
+/** Listens on the same number if it is free, otherwise on any. */
 async function listen(server: Server, port: number): Promise<void> {
   for (const wanted of [port, 0]) {
     server.listen(wanted, '127.0.0.1');

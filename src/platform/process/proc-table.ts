@@ -1,23 +1,26 @@
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
-/** One process as the kernel sees it. `pid` with `startTicks` names it for good: a number alone is used again. */
+/**
+ * A process as the kernel shows it. `pid` together with `startTicks` identifies it for good; a pid alone is
+ * used again.
+ */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Clock ticks (10 ms as a rule) since the machine started. */
+  /** Clock ticks since the machine started, usually 10 ms each. */
   readonly startTicks: number;
-  /** False for a zombie: it holds a number and nothing else. */
+  /** False for a zombie, which only holds a pid. */
   readonly alive: boolean;
 }
 
 export const ownProcessId = process.pid;
 
-/** Undefined when there is no such process, or no `/proc`. */
+/** Undefined if there is no such process, or no `/proc`. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const text = readSmall(`/proc/${pid}/stat`);
-  // The second field is the program's name and may hold anything, blanks and brackets too.
+  // The second field is the program's name and may hold any character, including blanks and brackets.
   const end = text.lastIndexOf(')');
   if (end < 0) return undefined;
   const fields = text.slice(end + 2).split(' ');
@@ -32,7 +35,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   };
 }
 
-/** All process ids, ascending; empty where there is no `/proc`. */
+/** All process ids, ascending; empty if there is no `/proc`. */
 export function listProcessIds(): number[] {
   const ids: number[] = [];
   for (const name of attempt(() => readdirSync('/proc'), [])) {
@@ -42,13 +45,16 @@ export function listProcessIds(): number[] {
   return ids;
 }
 
-/** The id given out last on this machine (or in this container), undefined where the kernel does not say. */
+/**
+ * The process id that was assigned last on this machine (or in this container); undefined if the kernel does
+ * not say.
+ */
 export function lastProcessId(): number | undefined {
   const last = Number(readSmall('/proc/loadavg').trimEnd().split(' ').at(-1));
   return Number.isSafeInteger(last) && last > 0 ? last : undefined;
 }
 
-/** The children that a process has now, whichever of its threads started them. */
+/** The current children of a process, whichever of its threads started them. */
 export function listChildren(pid: number): number[] {
   return attempt(() => readdirSync(`/proc/${pid}/task`), [])
     .flatMap((thread) => readSmall(`/proc/${pid}/task/${thread}/children`).split(' '))
@@ -56,14 +62,19 @@ export function listChildren(pid: number): number[] {
     .filter((child) => child > 0);
 }
 
-/** The environment that the process was started with: parts that end with NUL. Empty when we may not look. */
+/**
+ * The environment that the process was started with: parts that end with NUL. Empty if it may not be read.
+ */
 export function readEnvironmentOf(pid: number): Buffer {
   return attempt(() => readFileSync(`/proc/${pid}/environ`), NOTHING);
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** What a process has open, as the kernel names it: a path, or `socket:[4711]`. Empty when we may not look. */
+/**
+ * The open files of a process as the kernel names them: a path, or `socket:[4711]`. Empty if they may not be
+ * read.
+ */
 export function listOpenFiles(pid: number, descriptors = listDescriptors(pid)): string[] {
   return descriptors.map((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''));
 }
@@ -74,7 +85,7 @@ function listDescriptors(pid: number): string[] {
 
 const page = Buffer.allocUnsafe(65_536);
 
-/** The first 64 KiB of a file of `/proc`, empty when it cannot be read. Twice as fast as `readFileSync`. */
+/** The first 64 KiB of a file of `/proc`; empty if it cannot be read. Twice as fast as `readFileSync`. */
 function readSmall(path: string): string {
   return attempt(() => {
     const fd = openSync(path, 'r');
@@ -86,7 +97,10 @@ function readSmall(path: string): string {
   }, '');
 }
 
-/** Processes vanish while they are looked at, and others' are closed to us: both mean that there is nothing to see. */
+/**
+ * Processes end while they are being read, and those of other users cannot be read: in both cases there is
+ * nothing to see.
+ */
 function attempt<T>(look: () => T, otherwise: T): T {
   try {
     return look();

@@ -4,12 +4,13 @@ import { readProcess } from './proc-table.js';
 import { sendSignal } from './send-signal.js';
 import { workerOfThisProcess } from './worker-of-this-process.js';
 
-/** Hex digits of a tag: where process ids mean the same, which one, and when it was started. */
+/** Hex digits of a tag: the pid namespace, the pid, and the start time. */
 export const TAG_DIGITS = 24;
 
 /**
- * This process, in a way that others can find out whether it still runs. Process ids are used again, so its start is
- * a part of it; and another container or machine has ids of its own, so the place where they hold is one too.
+ * A tag from which other processes can find out whether this process still runs. Process ids are used again,
+ * so the tag includes the start time. Other containers and machines have their own ids, so it also includes
+ * where the id is valid.
  */
 export function ownTag(): string {
   const { pid, startTicks = 0 } = workerOfThisProcess();
@@ -17,12 +18,12 @@ export function ownTag(): string {
   return own;
 }
 
-/** What has become of the process that wrote a tag. `unknown`: it cannot be told from here. */
+/** Whether the process that wrote a tag is alive. `unknown`: it cannot be found out from here. */
 export function fateOf(tag: string): 'alive' | 'gone' | 'unknown' {
   if (!TAG.test(tag) || tag.slice(0, 8) !== place()) return 'unknown';
   const pid = pidOf(tag);
   const found = readProcess(pid);
-  // Others' processes may be hidden in /proc; a signal finds them all the same.
+  // Processes of other users may be hidden in `/proc`, but a signal finds them.
   if (found === undefined) return sendSignal(pid, 0) === 'gone' ? 'gone' : 'unknown';
   return found.alive && hex(found.startTicks) === tag.slice(16) ? 'alive' : 'gone';
 }
@@ -36,7 +37,7 @@ let ownPlace: string | undefined;
 
 const TAG = new RegExp(`^[0-9a-f]{${TAG_DIGITS}}$`);
 
-/** Where process ids hold: this start of the machine, and this container. */
+/** Where process ids are valid: this boot of the machine, and this container. */
 function place(): string {
   ownPlace ??= createHash('sha256')
     .update(workerOfThisProcess().system ?? hostname())

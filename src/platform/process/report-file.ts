@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openUnnamedFile } from '../fs/scratch.js';
 
-/** An open file without a name, in which a program of ours tells what no exit code can. */
+/** An open file without a name. In it, a helper program reports what an exit code cannot express. */
 export interface ReportFile {
-  /** For the program to inherit. */
+  /** The descriptor for the program to inherit. */
   readonly fd: number;
   read(): Report;
   close(): void;
@@ -12,17 +12,17 @@ export interface ReportFile {
 export interface Report {
   /** What has been written so far: the first 4 KiB. */
   readonly text: string;
-  /** It was written to, whatever it says now: only the system can set that time. */
+  /** Whether it was ever written to, whatever it contains now: only the system can set that time. */
   readonly isTouched: boolean;
 }
 
-/** Undefined where the system has no such files, or no room. */
+/** Undefined if the system has no such files, or the disk is full. */
 export function openReportFile(): ReportFile | undefined {
   const fd = openUnnamedFile(0o600, BLANK);
   return fd === undefined ? undefined : reportFile(fd);
 }
 
-/** Written over: what is reported finds its room, also where the disk has become full. */
+/** The report overwrites this, so there is room for it even if the disk has become full. */
 const BLANK = '\n'.repeat(4096);
 
 function reportFile(fd: number): ReportFile {

@@ -6,18 +6,18 @@ import { seeOff } from './spawn-helper.js';
 
 /** A process that keeps a network namespace alive. */
 export interface RoomKeeper {
-  /** A process in the namespace, as this process sees it. */
+  /** The pid of a process in the namespace, as this process sees it. */
   readonly pid: number;
   readonly isAlive: () => boolean;
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   end(): Promise<void>;
 }
 
 /**
- * Starts bubblewrap with a program that prints a line and waits for the end of its input, which comes with the end of this
- * process, even by SIGKILL. It does not keep this process alive.
+ * Starts bubblewrap with a program that prints a line and waits for the end of its input. Its input ends when
+ * this process ends, even by SIGKILL. It does not keep this process running.
  * @param args arguments for bubblewrap, which reports its child on descriptor 3
- * @returns why there is no keeper, in words, if there is none
+ * @returns a message saying why there is no keeper, if there is none
  */
 export async function startRoomKeeper(file: string, args: readonly string[]): Promise<RoomKeeper | string> {
   const child = spawn(file, args, {
@@ -60,7 +60,10 @@ function collect(stream: unknown): () => string {
   return () => text;
 }
 
-/** What the first group of `pattern` finds. Never settles if the stream ends without it. */
+/**
+ * The first group of the first match of `pattern`. The promise stays pending if the stream ends without a
+ * match.
+ */
 function firstMatch(stream: unknown, pattern: RegExp): Promise<string> {
   return new Promise((resolve) => {
     if (!(stream instanceof Readable)) return;
@@ -80,9 +83,9 @@ function leaveAlone(child: ChildProcess): void {
 
 /** How often the network namespace of a process has refused something since it was made. */
 export interface NetworkCounts {
-  /** Packets and connections to addresses that it has no route to. */
+  /** Packets and connections to addresses without a route. */
   readonly noRoute: number;
-  /** Datagrams over IPv6 to a port where nothing listens. */
+  /** IPv6 datagrams to a port on which nothing listens. */
   readonly noPort6: number;
 }
 
@@ -92,7 +95,7 @@ export interface NetworkCounters {
   close(): void;
 }
 
-/** The counters stay open: to open them again takes ten times as long as to read them. */
+/** The counters stay open: opening them takes ten times as long as reading them. */
 export function openNetworkCounters(pid: number): NetworkCounters {
   const files = ['snmp', 'snmp6'].map((name) => openOptional(`/proc/${pid}/net/${name}`));
   return {
@@ -141,7 +144,9 @@ export function hasIp6(): boolean {
   return existsSync('/proc/net/if_inet6');
 }
 
-/** Of two lines that begin with `group`: the first has the names, the second the numbers. */
+/**
+ * Reads a field from two lines that begin with `group`: the first line has the names, the second the numbers.
+ */
 function fieldOf(text: string, group: string, name: string): number {
   const [names = '', numbers = ''] = text.split('\n').filter((line) => line.startsWith(group));
   return Number(numbers.split(' ')[names.split(' ').indexOf(name)] ?? 0);

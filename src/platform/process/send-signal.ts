@@ -3,11 +3,11 @@ import { constants } from 'node:os';
 export type SignalName = 'SIGTERM' | 'SIGKILL' | 'SIGCONT';
 
 /**
- * Sends a signal to a process, or to a whole group when `target` is negative.
- * `gone`: there is no such process. `refused`: it is not ours to signal.
+ * Sends a signal to a process, or to a process group if `target` is negative. `gone`: there is no such
+ * process. `refused`: this user may not signal it.
  */
 export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'gone' | 'refused' {
-  // 0 is our own group, 1 is init, -1 is every process we may signal.
+  // 0 is this process's own group, 1 is init, -1 is every process that may be signaled.
   if (!Number.isSafeInteger(target) || target === process.pid || (target >= -1 && target <= 1)) {
     return 'refused';
   }
@@ -19,7 +19,7 @@ export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'go
   }
 }
 
-/** `SIGKILL` for 9; undefined for what is no signal here. */
+/** `SIGKILL` for 9; undefined if the number is not a signal on this system. */
 export function signalName(number: number): string | undefined {
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
 }

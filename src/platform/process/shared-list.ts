@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { openUnnamedFile } from '../fs/scratch.js';
 
 /**
- * A list that another process can read at any moment, also when this one has been killed: a file without a name with a
- * line of one length for each entry, blank where there is none. To change it costs a few microseconds, and wakes no process.
+ * A list that another process can read at any moment, even after this one was killed. It is a file without a
+ * name, with a line of fixed length for each entry, blank if free. Changing it costs a few microseconds and
+ * wakes no process.
  */
 export class SharedList {
-  /** For the other process to inherit. Its place in the file is never moved by us. */
+  /** The descriptor for the other process to inherit. This process never moves its file position. */
   readonly fd: number;
   readonly #free: number[] = [];
   #lines = 0;
@@ -20,13 +21,13 @@ export class SharedList {
   }
 
   /**
-   * A line of its own.
+   * Adds a line for the entry.
    * @throws the system's error; RangeError for an entry that is too long.
    */
   add(text: string): ListEntry {
     const line = this.#free.at(-1) ?? this.#lines;
     this.#write(line, text);
-    // Only now: where the disk is full, nothing has been taken.
+    // Counted only after the write: if the disk is full, nothing has been taken.
     if (this.#free.pop() === undefined) this.#lines++;
     let isIn = true;
     return {
@@ -46,14 +47,14 @@ export class SharedList {
     closeSync(this.fd);
   }
 
-  // In one piece: a line is inside a page, and a kill does not come in between.
+  // Written at once: a line lies within one page, so a kill cannot cut it in two.
   #write(line: number, text: string): void {
     if (text.length >= LINE) throw new RangeError(`An entry has at most ${LINE - 1} characters.`);
     writeSync(this.fd, `${text.padEnd(LINE - 1)}\n`, line * LINE, 'latin1');
   }
 }
 
-/** Where a file must have had a name. */
+/** For systems on which every file must have a name at first. */
 function openUnlinked(): number {
   const path = join(tmpdir(), `toolexec-${randomBytes(12).toString('hex')}`);
   const fd = openSync(path, 'wx+', 0o600);
@@ -66,5 +67,5 @@ export interface ListEntry {
   remove(): void;
 }
 
-/** A page is a multiple of it. */
+/** A page is a multiple of this length. */
 const LINE = 128;

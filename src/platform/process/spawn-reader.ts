@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 
-/** A program of ours that reads files and starts nothing. */
+/** A helper program that reads files and starts no other program. */
 export interface ReaderStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -13,23 +13,25 @@ export interface ReaderStart {
 export interface ReaderEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The beginning of what it says about itself. */
+  /** The start of its standard error. */
   readonly stderr: string;
 }
 
 export interface Reader {
   readonly stdout: Readable;
-  /** Resolves when it is gone and everything it wrote has been read. Rejects with the system's error. */
+  /**
+   * Resolves when the program has ended and all its output has been read. Rejects with the system's error.
+   */
   readonly ended: Promise<ReaderEnd>;
-  /** Ends it now. It has nothing that could be left behind. */
+  /** Ends the program at once. It leaves nothing behind. */
   kill(): void;
 }
 
 const KEPT_ERROR_BYTES = 16 * 1024;
 
 /**
- * Starts it without standard input and without any environment, which could tell it what to do.
- * @throws the system's error (with `code`) when the arguments cannot be handed over.
+ * Starts the program without standard input and with an empty environment, so that no variable influences it.
+ * @throws the system's error (with `code`) if the arguments cannot be passed.
  */
 export function spawnReader(start: ReaderStart): Reader {
   const child = spawn(start.file, start.args, {
@@ -40,7 +42,7 @@ export function spawnReader(start: ReaderStart): Reader {
   });
   const said: Buffer[] = [];
   let saidBytes = 0;
-  // Where not even pipes could be had, there are none to read, and the error says so.
+  // If no pipes could be created, there is nothing to read, and the error says so.
   child.stderr?.on('data', (chunk: Buffer) => {
     if (saidBytes < KEPT_ERROR_BYTES) said.push(chunk);
     saidBytes += chunk.length;
@@ -62,7 +64,7 @@ export function spawnReader(start: ReaderStart): Reader {
 }
 
 /**
- * The path by which a program opens the file that it has inherited as its `index`-th (the first is its descriptor 3).
+ * The path by which a program opens the file that it inherited at this index (index 0 is its descriptor 3).
  */
 export function descriptorPath(index: number): string {
   return `/dev/fd/${index + 3}`;

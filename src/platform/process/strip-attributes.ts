@@ -3,8 +3,9 @@ import { machineArchitecture } from '../runtime/environment.js';
 import { findTrustedProgram } from './find-program.js';
 
 /**
- * Takes the extended attributes off files whose names begin with `prefix`; paths are bytes (latin1). Node has no call for
- * that, perl has every call. Never rejects: without perl, and where a file is gone, they stay.
+ * Removes the extended attributes whose names begin with `prefix` from files. The paths are bytes (latin1).
+ * Node has no function for this, so perl makes the system calls. Never rejects: without perl, or if a file is
+ * gone, the attributes stay.
  */
 export async function stripAttributes(prefix: string, paths: readonly string[]): Promise<void> {
   const numbers = NUMBERS.get(machineArchitecture());
@@ -43,7 +44,7 @@ while (my $path = <STDIN>) {
   chmod $mode, $path unless $mode & 0200;
 }`;
 
-/** Of `llistxattr` and `lremovexattr`. */
+/** The numbers of the system calls `llistxattr` and `lremovexattr`. */
 const NUMBERS: ReadonlyMap<string, readonly [list: number, remove: number]> = new Map([
   ['x64', [195, 198]],
   ['arm64', [12, 15]],

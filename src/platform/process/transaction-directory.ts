@@ -17,8 +17,9 @@ import { removeTree, removeTreeLater } from '../fs/remove-tree.js';
 import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 /**
- * A directory that is ours alone, for directories that other users must not look into. Its real path; undefined where it
- * cannot be made, belongs to another user, or lies in a directory in which others could put another one in its place.
+ * A directory of this user alone, for directories that other users must not read. Returns its real path;
+ * undefined if it cannot be made, belongs to another user, or lies in a directory in which others could
+ * replace it.
  */
 export function privateDirectory(path: string): string | undefined {
   try {
@@ -33,7 +34,7 @@ export function privateDirectory(path: string): string | undefined {
   }
 }
 
-/** A new directory that says which process made it. */
+/** Makes a new directory whose name says which process made it. */
 export function makeOwnDirectory(parent: string, kind: string, inside: readonly string[]): string {
   const path = join(parent, `${kind}-${ownTag()}-${randomBytes(8).toString('hex')}`);
   mkdirSync(path, { mode: 0o700 });
@@ -41,7 +42,7 @@ export function makeOwnDirectory(parent: string, kind: string, inside: readonly 
   return path;
 }
 
-/** The directories of a kind, and what has become of the processes that made them. */
+/** The directories of a kind, each with whether the process that made it is alive. */
 export function ownDirectories(
   parent: string,
   kind: string,
@@ -51,7 +52,7 @@ export function ownDirectories(
   try {
     entries = readdirSync(parent, { withFileTypes: true });
   } catch {
-    // There is none yet.
+    // There is no such directory yet.
   }
   return entries.flatMap((entry) => {
     const tag = name.exec(entry.name)?.[1];
@@ -59,14 +60,14 @@ export function ownDirectories(
   });
 }
 
-/** The paths of the directories in it whose name fits. */
+/** The paths of the directories in `parent` whose names match. */
 export function directoriesOf(parent: string, name: RegExp): readonly string[] {
   return readdirSync(parent, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() && name.test(entry.name) ? [join(parent, entry.name)] : [],
   );
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 export function readWhole(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -79,29 +80,29 @@ export function writeWhole(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 });
 }
 
-/** Milliseconds since the epoch; undefined where nothing is there. */
+/** Milliseconds since the epoch; undefined if nothing is there. */
 export function modifiedMs(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** It is gone at once by its name; what is in it goes beside the event loop. Never rejects. */
+/** Removes the name at once, and the contents in the background. Never rejects. */
 export async function removeLater(path: string): Promise<void> {
   const trash = `${path}.gone`;
   try {
     renameSync(path, trash);
   } catch {
-    // It is gone, or was on its way.
+    // It is gone, or another process is removing it.
   }
   await removeTreeLater(trash);
 }
 
-/** What an earlier process was still removing. */
+/** Removes what an earlier process did not finish removing. */
 export function removeLeftTrash(parent: string): void {
   try {
     for (const name of readdirSync(parent)) {
       if (name.endsWith('.gone')) removeTree(join(parent, name));
     }
   } catch {
-    // Nothing is there, or another process does the same.
+    // Nothing is there, or another process is doing the same.
   }
 }

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 
 /** A Node program that is started in order to be killed. */
 export interface TrialProcess {
-  /** The lines that it says. */
+  /** The lines that it prints. */
   readonly lines: AsyncIterable<string>;
-  /** Without a word, so many milliseconds from now. */
+  /** Kills it with SIGKILL after so many milliseconds. */
   killAfter(delayMs: number): void;
   readonly ended: Promise<TrialEnd>;
 }
@@ -17,20 +17,20 @@ export interface TrialProcess {
 export interface TrialEnd {
   readonly code: number | null;
   readonly signal: string | null;
-  /** It did not end in time, and was killed for that. */
+  /** It did not end in time and was killed. */
   readonly hung: boolean;
-  /** The end of what it wrote to standard error. */
+  /** The end of its standard error. */
   readonly stderr: string;
 }
 
 export interface TrialStart {
-  /** The module to run, in a Node of its own. */
+  /** The module to run, in its own Node process. */
   readonly program: URL;
-  /** What it is handed. */
+  /** The value that is passed to it. */
   readonly order: unknown;
-  /** After that it is killed. */
+  /** The time limit in milliseconds; after it the program is killed. */
   readonly patienceMs: number;
-  /** A program and its arguments that start Node; empty: it is started directly. */
+  /** A program and its arguments that start Node. Empty: Node is started directly. */
   readonly under: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function startTrialProcess({ program, order, patienceMs, under }: TrialSt
   child.stderr.on('data', (chunk: Buffer) => {
     stderr = `${stderr}${chunk.toString()}`.slice(-4_000);
   });
-  // It may be gone before it has read.
+  // The program may have ended before it read its input.
   child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(order));
   let hung = false;
@@ -66,12 +66,12 @@ export function startTrialProcess({ program, order, patienceMs, under }: TrialSt
   };
 }
 
-/** What the program was handed. */
+/** The value that was passed to the program. */
 export function readOrder(): unknown {
   return JSON.parse(readFileSync(0, 'utf8'));
 }
 
-/** In one write, so that it is the system's once this returns, whatever becomes of us. */
+/** Appends a line in one write: when this returns, the system has it, whatever happens to this process. */
 export function appendLine(path: string, line: string): void {
   appendFileSync(path, `${line}\n`);
 }
@@ -80,9 +80,9 @@ export function sayLine(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-/** As if the power had gone. */
+/** Ends this process at once, as a power failure would. */
 export function endAtOnce(): never {
   process.kill(process.pid, 'SIGKILL');
-  // The signal takes a moment; nothing may happen in it.
+  // The signal takes a moment to arrive; nothing may happen until then.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
 }

@@ -2,21 +2,23 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { spawnWithSockets } from './spawn.js';
 
-/** A process that does nothing but see the file system in its own way. */
+/** A process whose only purpose is to see the file system from inside its own mount namespace. */
 export interface ViewProcess {
   readonly pid: number;
-  /** Before the paths that it sees. */
+  /** The prefix for paths as that process sees them. */
   readonly root: string;
   readonly isAlive: boolean;
-  /** Ends it; resolves when it is gone. What it saw is gone with it, once no process has any of it open. */
+  /**
+   * Ends it; resolves when it has ended. Its mounts are gone with it, once no process has any of them open.
+   */
   end(): Promise<void>;
 }
 
 /**
- * Starts a program that says `ready` when it sees what it is meant to see, and ends with its input: with this
- * process, however that ends.
- * @param places held open, that it inherits as descriptors 5, 6 and so on
- * @throws Error with what it says where it does not come so far
+ * Starts a program that prints `ready` when its mounts are in place, and that ends when its input ends, so
+ * together with this process, however that ends.
+ * @param places open directories that it inherits as descriptors 5, 6 and so on
+ * @throws Error with the program's message if it does not get that far
  */
 export async function startView(command: readonly string[], places: readonly number[]): Promise<ViewProcess> {
   const [file = '', ...args] = command;
@@ -39,7 +41,7 @@ export async function startView(command: readonly string[], places: readonly num
     process.ended.then(() => false),
   ]);
   const end = async (): Promise<void> => {
-    // It is waited for, and keeps this program alive no longer by itself.
+    // The caller is waiting for it; the process itself no longer keeps this program running.
     const alive = setInterval(() => {}, 1000);
     process.stdin?.end();
     await process.ended;
@@ -50,7 +52,7 @@ export async function startView(command: readonly string[], places: readonly num
     await end();
     throw new Error(said.trim().split('\n').at(-1) || 'it ended before it was ready');
   }
-  // A program that has forgotten it must be able to end.
+  // A program that never ends its view must still be able to end.
   process.unref();
   let isAlive = true;
   void process.ended.then(() => {
@@ -60,7 +62,7 @@ export async function startView(command: readonly string[], places: readonly num
     pid: process.pid,
     root: `/proc/${process.pid}/root`,
     get isAlive() {
-      // It may be dead before we are told.
+      // The process may be dead before this program is told.
       return isAlive && existsSync(`/proc/${process.pid}/ns/mnt`);
     },
     end,

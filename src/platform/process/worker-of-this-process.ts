@@ -5,7 +5,7 @@ import { readProcess } from './proc-table.js';
 
 let worker: Worker | undefined;
 
-/** This process as a journal knows it; the same value every time. */
+/** This process as the journal identifies it; the same value every time. */
 export function workerOfThisProcess(): Worker {
   worker ??= Object.freeze(describeThisProcess());
   return worker;
@@ -23,7 +23,7 @@ function describeThisProcess(): Worker {
   };
 }
 
-/** This run of the machine, and the space of process ids: `<boot id> pid:[4026531836]`. */
+/** This boot of the machine and the pid namespace: `<boot id> pid:[4026531836]`. */
 function systemOfThisProcess(): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();

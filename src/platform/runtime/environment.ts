@@ -1,10 +1,10 @@
 import { arch, homedir, platform, release, tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** A copy of the process's environment: changing it changes nothing outside. */
+/** A copy of the process's environment: changing it changes nothing else. */
 export function readEnvironment(): Record<string, string> {
   const copy: Record<string, string> = {};
-  // Asked for its names alone: whether one is shown is another call out of JavaScript for each.
+  // Only the names are read here: asking whether each is enumerable would be one more native call per name.
   for (const name of Object.getOwnPropertyNames(process.env)) {
     const value = process.env[name];
     if (value !== undefined) copy[name] = value;
@@ -12,46 +12,46 @@ export function readEnvironment(): Record<string, string> {
   return copy;
 }
 
-/** Windows looks names up without regard to case; other systems do not (D120). */
+/** Windows ignores case in names of variables; other systems do not. */
 export function environmentIgnoresCase(): boolean {
   return process.platform === 'win32';
 }
 
-/** Where programs keep what must survive them. */
+/** The directory in which programs keep data that must last. */
 export function stateDirectory(): string {
   return stateHome(process.env);
 }
 
-/** Where programs keep what the person has configured. */
+/** The directory of the user's configuration. */
 export function configDirectory(): string {
   return configHome(process.env);
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where programs keep what the person has configured: `$XDG_CONFIG_HOME`, else `~/.config`. */
+/** The directory of the user's configuration: `$XDG_CONFIG_HOME`, else `~/.config`. */
 export function configHome(env: Environment): string {
   return absolute(env.XDG_CONFIG_HOME) ?? join(homeOf(env), '.config');
 }
 
-/** Where programs keep what must survive them: `$XDG_STATE_HOME`, else `~/.local/state`. */
+/** The directory for data that must last: `$XDG_STATE_HOME`, else `~/.local/state`. */
 export function stateHome(env: Environment): string {
   return absolute(env.XDG_STATE_HOME) ?? join(homeOf(env), '.local', 'state');
 }
 
-/** Where programs keep what is not needed for long. */
+/** The directory for temporary data. */
 export function temporaryHome(): string {
   return tmpdir();
 }
 
-/** The home directory that an environment names, or that the system knows. */
+/** The home directory that the environment names, or else the one that the system knows. */
 export function homeOf(env: Environment): string {
   return absolute(env.HOME) ?? absolute(systemHome(homedir)) ?? absolute(systemHome(userHome)) ?? '/';
 }
 
 const userHome = (): string => userInfo().homedir;
 
-/** An empty HOME is what `homedir` gives as well, and the system may know no such user. */
+/** `homedir` returns an empty HOME as it is, and the system may not know the user. */
 function systemHome(ask: () => string): string | undefined {
   try {
     return ask();
@@ -60,34 +60,34 @@ function systemHome(ask: () => string): string | undefined {
   }
 }
 
-/** Of the user that runs this. */
+/** The home directory of the user that runs this process. */
 export function homeDirectory(): string {
   return homeOf(readEnvironment());
 }
 
-/** XDG: what is relative is ignored. */
+/** XDG: relative paths are ignored. */
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined;
 }
 
-/** The Node that runs this, without the `v`. */
+/** The version of Node that runs this process, without the `v`. */
 export const nodeVersion = (): string => process.versions.node;
 
-/** Such as `linux 6.18.5 x64`. */
+/** For example `linux 6.18.5 x64`. */
 export const systemName = (): string => `${platform()} ${release()} ${arch()}`;
 
-/** Undefined where users have no numbers. */
+/** Undefined if the system has no numeric user ids. */
 export const userId = (): number | undefined => process.getuid?.();
 
-/** Of the user and the group that this process acts as; 0 where the system has none. */
+/** The user id and the group id of this process; 0 if the system has none. */
 export function ownIds(): { readonly uid: number; readonly gid: number } {
   return { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
 }
 
-/** What is done when this process ends by itself; not when it is killed. */
+/** Runs a step when this process exits, but not when it is killed. */
 export function whenProcessEnds(step: () => void): void {
   process.once('exit', step);
 }
 
-/** As Node names it: `x64`, `arm64`. */
+/** In Node's terms: `x64`, `arm64`. */
 export const machineArchitecture = (): string => arch();

@@ -4,18 +4,25 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /*
- * Packages with native parts find their binaries beside themselves, so no bundler may put them into another file.
- * These functions hide the name from bundlers and look for the package where the running file lies: a program that was
- * bundled with toolexec needs these packages in a `node_modules` beside or above its bundle. `createRequire` is not
- * imported by its name: webpack puts `undefined` in the place of its calls then.
+ * Packages with native parts find their binaries relative to their own files, so a bundler must not include
+ * them. These functions hide the package's name from bundlers and look for the package from the location of
+ * the running file: a program that was bundled with toolexec needs these packages in a `node_modules` beside
+ * or above its bundle. `createRequire` is not imported by name, because webpack replaces such calls by
+ * `undefined`.
  */
 
-/** Loads a CommonJS package, a builtin module, or a file by its absolute path. @throws Error when the package is not installed. */
+/**
+ * Loads a CommonJS package, a builtin module, or a file by its absolute path. @throws Error if the package is
+ * not installed.
+ */
 export function requireInstalled(name: string): unknown {
   return nodeModule.createRequire(thisFile())(name);
 }
 
-/** Where a package lies, found as Node finds it, without reading what it declares. Undefined when it is not installed. */
+/**
+ * The directory of a package, found by Node's rules, without reading its `package.json`. Undefined if it is
+ * not installed.
+ */
 export function installedDirectory(name: string): string | undefined {
   const file = thisFile();
   let at = dirname(isAbsolute(file) ? file : fileURLToPath(file));
@@ -28,17 +35,18 @@ export function installedDirectory(name: string): string | undefined {
   }
 }
 
-/** Loads an ES module package. Rejects when the package is not installed. */
+/** Loads an ES module package. Rejects if the package is not installed. */
 export async function importInstalled(name: string): Promise<unknown> {
   const require = nodeModule.createRequire(thisFile());
-  // Resolved first: a bundle in CommonJS has no resolution of its own for `import()`.
+  // Resolved first: in a CommonJS bundle `import()` resolves nothing by itself.
   return import(pathToFileURL(require.resolve(name)).href);
 }
 
 /**
- * Where this code lies. Neither name is always one: `node -e` and a worker of `eval: true` give every module of the process
- * a `__filename` that is no path, and a bundle that is CommonJS has no `import.meta.url`. A bundle that is evaluated lies
- * nowhere: Node's own `require` looks from the working directory then.
+ * The location of this code. Neither name is always usable: under `node -e`, and in a worker with `eval:
+ * true`, every module of the process has a `__filename` that is not a path, and a CommonJS bundle has no
+ * `import.meta.url`. Evaluated code has no location: then Node's own `require` searches from the working
+ * directory.
  */
 function thisFile(): string {
   if (typeof __filename === 'string' && isAbsolute(__filename)) return __filename;

@@ -8,12 +8,15 @@ import {
 } from './watched-intrinsics.js';
 
 /**
- * Functions of the language and of Node on which all code of this process depends. A tool runs in the same process and
- * can replace them, or give every object a member by `Object.prototype`: that is put back before any call goes on.
+ * Functions of the language and of Node on which all code of this process depends. A tool runs in the same
+ * process and can replace them, or give every object a member through `Object.prototype`. Such changes are
+ * undone before any other call continues.
  *
- * 1. While no tool runs, a change is the host program's own (a polyfill, fake timers) and stays.
- * 2. A change that a tool makes before it first waits is its own: it is put back, and named.
- * 3. So is what changes while tools run; but the clock and the timers, which a test may replace just then, stay.
+ * 1. While no tool runs, a change comes from the host program (a polyfill, fake timers) and stays.
+ * 2. A change that a tool makes before it first waits is attributed to the tool: it is undone, and the tool
+ *   is named.
+ * 3. The same holds for changes while tools run, except for the clock and the timers, which a test may
+ *   replace at that moment: those stay.
  */
 const { defineProperty, deleteProperty, get, getOwnPropertyDescriptor, ownKeys, set } = Reflect;
 
@@ -21,12 +24,12 @@ interface Watched {
   readonly name: string;
   readonly holder: object;
   readonly key: PropertyKey;
-  /** As the host program has it. */
+  /** The property as the host program defined it. */
   descriptor: PropertyDescriptor | undefined;
 }
 
 const LANGUAGE = watchedIn(language);
-/** What is put back, by name. */
+/** The properties that are restored, by name. */
 export const WATCHED: readonly Watched[] = [...LANGUAGE, ...watchedIn(time)];
 
 function watchedIn(functions: object): readonly Watched[] {
@@ -36,11 +39,11 @@ function watchedIn(functions: object): readonly Watched[] {
   });
 }
 
-/** What every object has by `Object.prototype`. */
+/** The members of `Object.prototype`. */
 let members: readonly PropertyKey[] = ownKeys(Object.prototype);
 let isPolluted = hasMemberForAll();
 
-/** The host program has replaced something. */
+/** Accepts the current state: the host program has replaced something. */
 function takeAsKnown(): void {
   for (const watched of WATCHED) {
     const { name, holder, key } = watched;
@@ -51,33 +54,34 @@ function takeAsKnown(): void {
   isPolluted = hasMemberForAll();
 }
 
-/** Tools that have begun and not ended. */
+/** How many tools are running. */
 let running = 0;
 
-/** Before a tool begins. */
+/** To be called before a tool starts. */
 export function beginTool(): void {
   if (running++ > 0) putBack(isIntact, LANGUAGE);
   else if (!isUntouchedSafely()) takeAsKnown();
 }
 
 /**
- * When a tool first waits, or has ended without waiting.
- * @returns what it has replaced, by name; undefined where that is nothing
+ * To be called when a tool first waits, or has ended without waiting.
+ * @returns the name of what the tool replaced; undefined if nothing
  */
 export function afterFirstTurn(): string | undefined {
   return putBack(isUntouched, WATCHED);
 }
 
 /**
- * Whenever a call goes on while its tool runs.
- * @returns what the tool has replaced since, by name; undefined where that is nothing, or may have been another tool
+ * To be called whenever a call continues while its tool runs.
+ * @returns the name of what the tool replaced since; undefined if nothing, or if another tool may have done
+ * it
  */
 export function afterLaterTurn(): string | undefined {
   const changed = putBack(isIntact, LANGUAGE);
   return running === 1 ? changed : undefined;
 }
 
-/** A tool has ended, and was looked at just before. */
+/** To be called when a tool has ended, just after the last check. */
 export function endTool(): void {
   running--;
 }
@@ -94,12 +98,12 @@ function putBack(isAsKnown: () => boolean, watched: readonly Watched[]): string 
   try {
     if (isAsKnown()) return undefined;
   } catch {
-    // A getter in its place throws.
+    // A getter in place of the function throws.
   }
   return restore(watched) || undefined;
 }
 
-/** By index: what walks through a list may be what was replaced. */
+/** By index: an iterator may itself have been replaced. */
 function restore(watched: readonly Watched[]): string {
   let names = '';
   for (let index = 0; index < watched.length; index++) {
@@ -113,10 +117,10 @@ function restore(watched: readonly Watched[]): string {
     const key = now[index] as PropertyKey;
     if (isMember(key)) continue;
     names += `${names === '' ? '' : ', '}Object.prototype.${typeof key === 'string' ? key : 'symbol'}`;
-    // One that cannot be removed holds nothing, at least.
+    // A member that cannot be removed is at least emptied.
     if (!deleteProperty(Object.prototype, key)) set(Object.prototype, key, undefined);
   }
-  // What cannot be put back is not held against the next tool.
+  // What cannot be restored is not blamed on the next tool.
   if (!isUntouchedSafely()) takeAsKnown();
   return names;
 }

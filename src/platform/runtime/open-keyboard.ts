@@ -2,29 +2,33 @@ import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { systemClock } from '../clock/clock.js';
 
-/** The keyboard of the person in front, whatever standard input is. */
+/** The keyboard of the person at the terminal, whatever standard input is. */
 export interface Keyboard {
   /**
-   * The next line without its end, and all lines that come with it at once; undefined when there will be none (Ctrl-D).
-   * Rejects when `signal` aborts.
-   * @param draw called when everything that was typed before is forgotten: what comes then is the answer
+   * The next line without its line end, together with all lines that arrive at the same moment; undefined if
+   * there will be none (Ctrl-D). Rejects if `signal` aborts.
+   * @param draw called when everything typed earlier has been discarded: what comes after that is the answer
    */
   readLine(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
   /**
-   * The next key as it is typed: a character, or the sequence of an arrow; Ctrl-C is `\u0003`, Escape `\u001b`. Keys that
-   * come at once are one text, but for a key with Enter, which is that key; Ctrl-C among them is all that counts. Nothing
-   * is echoed. Undefined when the terminal has gone.
+   * The next key: a character, or the escape sequence of an arrow key. Ctrl-C is `\u0003`, Escape is
+   * `\u001b`. Keys that arrive at the same moment are one text, with two exceptions: a key followed by Enter
+   * is that key, and Ctrl-C among others is Ctrl-C alone. Nothing is echoed. Undefined if the terminal is
+   * gone.
    */
   readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
-  /** Leaves the terminal to another program: what is typed meanwhile is that program's. */
+  /**
+   * Gives the terminal to another program while the action runs: what is typed meanwhile goes to that
+   * program.
+   */
   lend<T>(action: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** Draws a prompt. @param isEarly keys have come before it, and are forgotten */
+/** Draws a prompt. @param isEarly keys were typed before it, and have been discarded */
 export type Draw = (isEarly: boolean) => void;
 
-/** Undefined when no terminal belongs to this process. */
+/** Undefined if this process has no terminal. */
 export function openKeyboard(): Keyboard | undefined {
   const stream = openTerminal();
   return stream === undefined ? undefined : new TerminalKeyboard(stream);
@@ -32,19 +36,19 @@ export function openKeyboard(): Keyboard | undefined {
 
 function openTerminal(): ReadStream | undefined {
   try {
-    // A descriptor of our own: standard input may be the response.
+    // A separate descriptor: standard input may be the model's response.
     return new ReadStream(openSync(process.platform === 'win32' ? 'CONIN$' : '/dev/tty', 'r'));
   } catch {
     return undefined;
   }
 }
 
-/** Nothing was typed before if nothing comes for so long. */
+/** If nothing arrives for so long, nothing was typed earlier. */
 const SILENCE_MS = 30;
 /** A person who is typing something else has to see the question first. */
 const TYPING_MS = 600;
 const LONGEST_DISCARD_MS = 5_000;
-/** Keys that come closer together are a paste, or a key that is held down. */
+/** Keys that arrive closer together come from a paste, or from a key that is held down. */
 const AT_ONCE_MS = 40;
 
 class TerminalKeyboard implements Keyboard {
@@ -69,16 +73,16 @@ class TerminalKeyboard implements Keyboard {
 
   async readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined> {
     const early = await this.#forgetTyped(signal);
-    // It is no answer to a question, and ends it all the same.
+    // It does not answer a question, but it ends the program all the same.
     if (early.includes(CTRL_C)) return CTRL_C;
     draw(early !== '');
     const typed = await this.#read(signal, () => this.#text !== '');
     if (typed?.includes(CTRL_C) === true) return CTRL_C;
-    // Programs that answer for a person end what they type with Enter.
+    // Programs that answer for a person end their input with Enter.
     return /^([!-~])(?:\r\n?|\n)$/.exec(typed ?? '')?.[1] ?? typed;
   }
 
-  /** @returns what it was */
+  /** @returns what was typed */
   async #forgetTyped(signal: AbortSignal): Promise<string> {
     this.#setRaw(true);
     const end = systemClock.monotonic() + LONGEST_DISCARD_MS;
@@ -95,7 +99,7 @@ class TerminalKeyboard implements Keyboard {
 
   async lend<T>(action: () => Promise<T>): Promise<T> {
     this.#setRaw(false);
-    // A stream that is only paused goes on taking what is typed.
+    // A stream that is only paused would still consume what is typed.
     this.#stream.destroy();
     try {
       return await action();
@@ -139,11 +143,11 @@ class TerminalKeyboard implements Keyboard {
     try {
       this.#stream.setRawMode(isRaw);
     } catch {
-      // The terminal has gone away: reading says so.
+      // The terminal is gone: reading will report it.
     }
   }
 
-  /** All that is typed until there is an answer in it, and what comes with that at once. */
+  /** Everything typed until it contains an answer, and what arrives together with that. */
   async #read(signal: AbortSignal, isAnswer: () => boolean): Promise<string | undefined> {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake, { once: true });

@@ -4,27 +4,27 @@ import { ReadStream } from 'node:tty';
 
 export type TypedLine =
   | { readonly kind: 'line'; readonly text: string }
-  /** Ctrl-C; `text` stood in the line. */
+  /** Ctrl-C; `text` is what stood in the line. */
   | { readonly kind: 'interrupt'; readonly text: string }
-  /** Ctrl-D in an empty line, or the terminal has gone. */
+  /** Ctrl-D in an empty line, or the terminal is gone. */
   | { readonly kind: 'end' };
 
 export interface LineSettings {
   readonly prompt: string;
-  /** What was typed, and outlives a line. */
+  /** What was typed; outlives a single line. */
   readonly memory: LineMemory;
-  /** What a line that begins so may become, for the tab key. */
+  /** The possible completions of a line that begins like this, for the tab key. */
   readonly complete: (line: string) => readonly string[];
-  /** Text to be written above the line for Ctrl and this letter; undefined: the key means nothing. */
+  /** The text to print above the line for Ctrl with this letter; undefined if the key has no meaning. */
   readonly onControl: (letter: string) => string | undefined;
 }
 
 export interface LineMemory {
-  /** The newest first. */
+  /** Newest first. */
   readonly history: string[];
-  /** Lines that came together with an earlier one, for the next times. */
+  /** Lines that arrived together with an earlier one, to be returned by the next reads. */
   readonly ahead: string[];
-  /** The beginning of a line that came so. */
+  /** The beginning of a line that arrived that way. */
   begun: string;
 }
 
@@ -34,14 +34,18 @@ interface Key {
 }
 
 const MOST_HISTORY = 500;
-/** Ctrl-D that was typed before a line was read: the kernel keeps it as a NUL byte, which Node takes for Ctrl-`. */
+/**
+ * Ctrl-D that was typed before a line was read: the kernel keeps it as a NUL byte, which Node takes for
+ * Ctrl-`.
+ */
 const TYPED_AHEAD_END = '`';
-/** The terminal says where pasted text begins and ends: its lines are one text. */
+/** Bracketed paste: the terminal marks where pasted text begins and ends, so that its lines stay one text. */
 const PASTE_MODE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 
 /**
- * A line of the person in front, whatever standard input is, with the keys of a line editor. The terminal is open only as
- * long as it is read. Rejects when `signal` aborts; `end` where no terminal belongs to this process.
+ * Reads a line from the person at the terminal, whatever standard input is, with the keys of a line editor.
+ * The terminal is open only while the line is read. Rejects if `signal` aborts; returns `end` if this process
+ * has no terminal.
  */
 export function readEditedLine(settings: LineSettings, signal: AbortSignal): Promise<TypedLine> {
   const { prompt, memory } = settings;
@@ -62,7 +66,7 @@ interface Settling {
   readonly reject: (reason: unknown) => void;
 }
 
-/** One line being typed. */
+/** Reads one line. */
 class LineReading {
   readonly #settings: LineSettings;
   readonly #input: ReadStream;
@@ -120,7 +124,7 @@ class LineReading {
     else if (this.#isPasting) this.#pasted.push(line);
     else {
       this.#line = [...this.#pasted, line].join('\n');
-      // What was typed ahead comes in one piece with it, and now.
+      // What was typed earlier arrives in one piece with it, and now.
       queueMicrotask(() => this.#finish());
     }
   }
@@ -168,7 +172,10 @@ class LineReading {
   }
 }
 
-/** Keys that come in one piece, as pasted ones do: Node 20 appends them wherever the cursor is, unless it may complete. */
+/**
+ * Inserts keys that arrive in one piece, such as pasted ones, at the cursor. Node 20 appends them at the end
+ * of the line unless completion is on.
+ */
 function insertAtCursor(editor: Interface): void {
   let mayComplete = true;
   Object.defineProperty(editor, 'isCompletionEnabled', {
@@ -179,7 +186,7 @@ function insertAtCursor(editor: Interface): void {
   });
 }
 
-/** The newest first; a text of several lines is one of them. */
+/** Newest first; a text of several lines is one entry. */
 function remembered(text: string, history: readonly string[]): readonly string[] {
   return [text, ...history.filter((other) => other !== text)].slice(0, MOST_HISTORY);
 }

@@ -4,8 +4,9 @@ import { foreignReach } from '../fs/out-of-reach.js';
 import { stateDirectory } from './environment.js';
 
 /**
- * Why another user could replace a file of ours: `every user may write "/srv"`. A place that the caller has named may lie
- * in another user's directory, as a container's volume does; one in the state directory may not.
+ * Why another user could replace a file of this program: `every user may write "/srv"`. A path that the
+ * caller has named may lie in another user's directory, as a container's volume does; one in the state
+ * directory may not.
  */
 export function reachOfOthers(path: string): string | undefined {
   const file = resolve(path);
@@ -19,7 +20,7 @@ export function assertOutOfReach(path: string): void {
 }
 
 export class WithinReach extends Error {
-  /** @param why as `reachOfOthers` says it */
+  /** @param why as returned by `reachOfOthers` */
   constructor(why: string) {
     super(`other users could replace it: ${why}`);
   }

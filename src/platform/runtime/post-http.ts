@@ -1,4 +1,4 @@
-/** A request whose answer is read while it arrives. */
+/** An HTTP POST request whose response is read while it arrives. */
 export interface HttpPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,21 +10,21 @@ export interface HttpPost {
 export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** Read once. Ending the iteration early closes the connection. */
+  /** Can be read once. Ending the iteration early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** @throws what `fetch` throws, where no answer came. */
+/** @throws what `fetch` throws, if there was no response. */
 export type PostHttp = (request: HttpPost) => Promise<HttpAnswer>;
 
 export const postHttp: PostHttp = async ({ url, headers, body, signal }) => {
   const options: RequestInit = {
     method: 'POST',
-    // Made first: Node loads its client, and with it the dispatcher, when this name is first used.
+    // Made first: Node loads its HTTP client, and with it the dispatcher, when this name is first used.
     headers: new Headers(headers),
     body,
     signal,
-    // Followed, a redirect would hand the key to another host.
+    // Following a redirect would hand the key to another host.
     redirect: 'manual',
     ...patience(),
   };
@@ -47,8 +47,9 @@ type Agent = new (options: {
 let patient: Patience | undefined;
 
 /**
- * `fetch` gives up on a connection that is silent for five minutes, which a model that thinks may be: the caller's time
- * limit has to be the only one. A dispatcher that the program has set, such as a proxy, stays.
+ * `fetch` gives up on a connection that is silent for five minutes, and a model that thinks may be silent for
+ * longer. The caller's time limit has to be the only one. A dispatcher that the program has set, such as a
+ * proxy, stays.
  */
 function patience(): Patience {
   const global: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'));

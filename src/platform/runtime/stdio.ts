@@ -4,40 +4,46 @@ import { decodeText, tooLarge, toReadFailure } from '../fs/read-file.js';
 /** A stream that a program writes text to. */
 export interface TextOutput {
   readonly isTerminal: boolean;
-  /** Lines of a terminal; 24 where that is not known (a new one may say 0). */
+  /** Lines of the terminal; 24 if not known (a new terminal may report 0). */
   readonly rows: number;
-  /** Columns of a terminal; 80 where that is not known. */
+  /** Columns of the terminal; 80 if not known. */
   readonly columns: number;
-  /** Calls `handle` when the terminal has another size. The returned function stops that. */
+  /** Calls `handle` when the size of the terminal changes. The returned function ends that. */
   onResize(handle: () => void): () => void;
-  /** Never throws; that a reader has gone away is not an error. */
+  /** Never throws; it is not an error if the reader is gone. */
   write(text: string): void;
-  /** Resolves when something was written and the reader has gone away. */
+  /** Resolves when something was written and the reader is gone. */
   readonly readerGone: Promise<void>;
-  /** Resolves when everything written is handed over. @throws the system's error, but not that the reader has gone. */
+  /**
+   * Resolves when everything written has been passed to the system. @throws the system's error, except that
+   * the reader is gone.
+   */
   flushed(): Promise<void>;
 }
 
-/** The process's own streams, arguments and signals: the only place that touches them. */
+/** The process's standard streams, arguments and signals. Only this module uses them. */
 export interface Stdio {
   readonly args: readonly string[];
   readonly stdin: {
     readonly isTerminal: boolean;
-    /** All of it. @param keepMark whether a byte order mark is a part of it; default false. @throws ReadFailure */
+    /**
+     * Reads all of standard input. @param keepMark whether a byte order mark is part of the text; default
+     * false. @throws ReadFailure
+     */
     readText(maxBytes: number, keepMark?: boolean): Promise<string>;
   };
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
-  /** Calls `handle` instead of ending, when the process is asked to end. The returned function stops that. */
+  /** When the process is asked to end, calls `handle` instead of ending. The returned function stops that. */
   onEndSignal(handle: () => void): () => void;
-  /** As Ctrl-C does, where a terminal hands it over as a key. */
+  /** Does what Ctrl-C does, for a terminal that delivers it as a key. */
   interrupt(): void;
 }
 
 export function openStdio(): Stdio {
   return {
     args: process.argv.slice(2),
-    // Asked of the descriptor: standard input itself is opened only when it is read.
+    // Found from the descriptor: standard input itself is opened only when it is read.
     stdin: { isTerminal: isatty(0), readText: readStdin },
     stdout: textOutput(process.stdout),
     stderr: textOutput(process.stderr),
@@ -69,7 +75,7 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
   const readerGone = new Promise<void>((resolve) => {
     tellGone = resolve;
   });
-  // `head` has read enough and is gone: there is no reader left.
+  // The reader, for example `head`, has read enough and is gone.
   const note = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') tellGone();
     else failure ??= error;
@@ -92,7 +98,7 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
     },
     write(text) {
       if (text === '') return;
-      // A stream calls back in the order of its writes, so the last one stands for all.
+      // A stream calls back in the order of its writes, so the last callback stands for all of them.
       last = new Promise((resolve) => {
         stream.write(text, (error) => {
           if (error) note(error);

@@ -1,10 +1,11 @@
 const STRAY = new Set<string | symbol>(['uncaughtException', 'unhandledRejection']);
 
 /**
- * Calls `handle` for exceptions and rejections that no code caught. Where it answers true, no other handler gets them.
- * Where it answers false, they do exactly what they would do without us: end the process, or reach the host program's
- * own listeners, as its flags say. No listener could do either, so we stand in front of all listeners.
- * @returns stops listening.
+ * Calls `handle` for exceptions and rejections that no code has caught. If it returns true, no other handler
+ * gets the error. If it returns false, the error does exactly what it would do without this function: it ends
+ * the process, or reaches the host program's own listeners, depending on Node's flags. A listener could do
+ * neither, so `process.emit` is replaced.
+ * @returns a function that ends this.
  */
 export function onUnhandledError(handle: (error: unknown) => boolean): () => void {
   const before = Object.getOwnPropertyDescriptor(process, 'emit');
@@ -15,7 +16,7 @@ export function onUnhandledError(handle: (error: unknown) => boolean): () => voi
   Object.defineProperty(process, 'emit', { value: emitUnlessHandled, writable: true, configurable: true });
   return () => {
     listening = false;
-    // Another handler may stand in front of this one by now: then this one only hands on what comes.
+    // Other code may have replaced `emit` after this: then this handler only passes events on.
     if (Object.getOwnPropertyDescriptor(process, 'emit')?.value !== emitUnlessHandled) return;
     Reflect.deleteProperty(process, 'emit');
     if (before !== undefined) Object.defineProperty(process, 'emit', before);

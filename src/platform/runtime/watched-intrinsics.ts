@@ -1,11 +1,12 @@
-// As globals they are behind getters, which take longer than all the rest.
+// Read once: as globals they are getters, which take longer than everything else here.
 const BUFFER = Buffer;
 const PROCESS = process;
 const ARRAY_ITERATOR = Reflect.getPrototypeOf([][Symbol.iterator]()) as { next: unknown };
 
 /**
- * The functions of the language that all code depends on, by name, as the host program has them. Every one is written out,
- * here and below: so a look at all of them takes nanoseconds, and every call asks twice. A test holds the two together.
+ * The functions of the language that all code depends on, by name, as the host program has them. Each one is
+ * written out, here and below, so that checking all of them takes nanoseconds: every call checks twice. A
+ * test compares the two lists.
  */
 export const language = {
   'Array.prototype.push': Array.prototype.push as unknown,
@@ -101,7 +102,7 @@ export const language = {
   structuredClone: structuredClone as unknown,
 };
 
-/** Those of the clock and of the timers. */
+/** The functions of the clock and the timers. */
 export const time = {
   setTimeout: setTimeout as unknown,
   clearTimeout: clearTimeout as unknown,
@@ -133,7 +134,7 @@ const HOLDERS: { readonly [name: string]: object } = {
   process: PROCESS,
 };
 
-/** Where a function lies that has this name. */
+/** The object and the key under which the function with this name lies. */
 export function placeOf(name: string): { readonly holder: object; readonly key: PropertyKey } {
   const plain = name.replace('.Symbol.iterator', '');
   const key = plain.slice(plain.lastIndexOf('.') + 1);
@@ -250,7 +251,7 @@ export function isTimeIntact(): boolean {
 
 const NOTHING = {};
 
-/** Whether every object has a member that only some should have. */
+/** Whether every object has a member that only some objects should have. */
 export function hasMemberForAll(): boolean {
   return (
     'error' in NOTHING ||

@@ -10,7 +10,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const LOCK_MS = 10_000;
 
 /**
- * A file of this user's own, which no other user could have written; undefined where there is none.
+ * Reads a file that belongs to this user and that no other user could have written; undefined if there is
+ * none.
  * @throws ReadFailure
  */
 export function readPrivateFile(path: string): Uint8Array | undefined {
@@ -20,8 +21,10 @@ export function readPrivateFile(path: string): Uint8Array | undefined {
 }
 
 /**
- * Replaces a private file, mode 0600, whole or not at all; one process at a time. Directories are made (0700).
- * @param change gets what is there now and gives what shall be; the same array (or undefined) changes nothing.
+ * Replaces a private file (mode 0600) completely or not at all, one process at a time. Missing directories
+ * are made (0700).
+ * @param change gets the current contents and returns the new ones; returning the same array (or undefined)
+ * changes nothing.
  * @throws ReadFailure, what `change` throws, the operating system's error.
  */
 export function updatePrivateFile(
@@ -44,7 +47,8 @@ function refuseForeignReach(path: string): void {
   );
 }
 
-// The lock of a database that never gets a byte: the system lets go of it when its holder dies, however it dies.
+// The lock on a database into which nothing is ever written: the system releases it when its holder dies,
+// however it dies.
 function withLock(path: string, action: () => void): void {
   ensureJournalFile(path);
   refuseForeignReach(path);

@@ -9,15 +9,21 @@ export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, unknown>>;
 
 export interface SqliteStatement {
-  /** Rows that were changed. */
+  /** The number of rows changed. */
   run(...values: SqliteValue[]): number;
   get(...values: SqliteValue[]): SqliteRow | undefined;
   all(...values: SqliteValue[]): readonly SqliteRow[];
-  /** The same rows, each as its values in the order of the columns: for those who read very many. */
+  /**
+   * The same rows, each as an array of its values in the order of the columns: for callers that read very
+   * many.
+   */
   lists(...values: SqliteValue[]): unknown[][];
 }
 
-/** What is used of SQLite. Every operation is synchronous and throws what `sqliteFailure` reads. */
+/**
+ * The part of SQLite's interface that toolexec uses. Every operation is synchronous; `sqliteFailure`
+ * classifies the errors.
+ */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -27,9 +33,9 @@ export interface SqliteDatabase {
 }
 
 /**
- * Opens a file, or `:memory:`. Loads the driver with the first database, so that a program which opens none pays
- * nothing: `node:sqlite` where its SQLite is 3.51.3 or newer (older ones can lose a commit of a WAL file with two
- * connections), else `@photostructure/sqlite`, which has the same interface.
+ * Opens a file, or `:memory:`. The driver is loaded with the first database, so that a program that opens
+ * none pays nothing: `node:sqlite` if its SQLite is 3.51.3 or newer (older versions can lose a commit of a
+ * WAL file with two connections), otherwise `@photostructure/sqlite`, which has the same interface.
  */
 export function openSqlite(path: string): SqliteDatabase {
   DatabaseSync ??= loadDriver();
@@ -45,29 +51,30 @@ export function openSqlite(path: string): SqliteDatabase {
 }
 
 /**
- * How a file is opened. `read`: nothing is written, which in WAL mode takes what a process that writes has put beside
- * it. `frozen`: no other process can write it, and what lies beside it is not looked at.
+ * How a file is opened. `read`: nothing is written; in WAL mode that needs the files which a writing process
+ * has put beside the database. `frozen`: no other process can write the file, and files beside it are
+ * ignored.
  */
 export type SqliteAccess = 'write' | 'read' | 'frozen';
 
 export interface AttachOptions {
   /** Default `write`. */
   readonly access?: SqliteAccess;
-  /** How long SQLite itself waits for other connections, in every operation; default 0. */
+  /** How long SQLite itself waits for other connections, in every operation, in milliseconds; default 0. */
   readonly waitMs?: number;
 }
 
 /**
- * Opens a file, or `:memory:`, as the schema `name` of a connection that has nothing else in it. Closing it closes every
- * descriptor at once: what a connection was opened with stays open in one of the drivers until its statements are
- * collected.
+ * Opens a file, or `:memory:`, as the schema `name` of a connection that holds nothing else. Closing it
+ * closes every descriptor at once. In one of the drivers, a file that is opened directly stays open until its
+ * statements are garbage-collected.
  */
 export function attachSqlite(name: string, path: string, options: AttachOptions = {}): SqliteDatabase {
   const { access = 'write', waitMs = 0 } = options;
   const database = openSqlite(':memory:');
   const place = access === 'write' ? path : `${pathToFileURL(path).href}?${URI_PARAMETERS[access]}`;
   try {
-    // The schema is read at once, for which others may have to be waited for.
+    // The schema is read at once, and that may have to wait for other connections.
     database.exec(`PRAGMA busy_timeout = ${waitMs}`);
     database.exec(`ATTACH '${place.replaceAll("'", "''")}' AS ${name}`);
   } catch (error) {
@@ -115,8 +122,8 @@ function loadDriver(): Driver {
 const PACKAGE = '@photostructure/sqlite';
 
 /**
- * The binary that most machines use, without the package's search for one: that takes ten times as long as loading it.
- * Undefined where the package may choose another binary.
+ * Loads the binary that fits most machines, without the package's own search, which takes ten times as long
+ * as loading. Undefined if the package might choose another binary.
  */
 function loadPrebuilt(): unknown {
   const directory = installedDirectory(PACKAGE);
@@ -132,7 +139,10 @@ function loadPrebuilt(): unknown {
   }
 }
 
-/** Node 22 says of its SQLite that it is experimental, on the standard error of the program that loads it. */
+/**
+ * Node 22 prints a warning that its SQLite is experimental, on the standard error of the program that loads
+ * it.
+ */
 function withoutWarnings<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -143,7 +153,7 @@ function withoutWarnings<T>(load: () => T): T {
   }
 }
 
-/** Whether a version of SQLite, as `3.51.3`, is without the bug that can lose commits. */
+/** Whether a version of SQLite, such as `3.51.3`, is free of the bug that can lose commits. */
 export function isSafeSqlite(version: string | undefined): boolean {
   const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(Number);
   if (major !== 3) return major > 3;
@@ -171,27 +181,30 @@ function toStatement(database: DatabaseSyncInstance, sql: string): SqliteStateme
 export type SqliteFailure =
   /** Another connection is writing: try again. */
   | 'busy'
-  /** The values of this statement: others can go on. */
+  /** The values of this statement are wrong: other statements can go on. */
   | 'statement'
-  /** The file holds no database, a broken one, or one without our tables. */
+  /** The file is not a database, is damaged, or lacks the expected tables. */
   | 'damaged'
   /** The disk is full. */
   | 'full'
   | 'read-only'
-  /** The disk, the file's access rights, memory. */
+  /** The disk, the access rights of the file, or memory. */
   | 'environment';
 
-/** Classifies an error that a database operation threw. One that is not SQLite's is about the values that were given. */
+/**
+ * Classifies an error thrown by a database operation. An error that does not come from SQLite is about the
+ * values that were passed.
+ */
 export function sqliteFailure(error: unknown): SqliteFailure {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return 'statement';
   const code = 'errcode' in error ? error.errcode : undefined;
   if (typeof code === 'number') return BY_PRIMARY_CODE[code & 0xff] ?? 'environment';
-  // @photostructure/sqlite leaves the code out in some places; the texts are SQLite's own and do not change.
+  // @photostructure/sqlite omits the code in some places; the texts are SQLite's own and do not change.
   return BY_MESSAGE.find(([text]) => error.message.includes(text))?.[1] ?? 'environment';
 }
 
 const BY_PRIMARY_CODE: Readonly<Record<number, SqliteFailure>> = {
-  // All statements are ours and correct: what they name is missing.
+  // All statements are correct: if they name something missing, the file lacks it.
   1: 'damaged',
   5: 'busy',
   6: 'busy',
@@ -219,7 +232,7 @@ const BY_MESSAGE: readonly (readonly [string, SqliteFailure])[] = [
 
 const HEADER = 'SQLite format 3\0';
 
-/** Whether a regular file begins as SQLite's do; pipes are left unread. */
+/** Whether a regular file begins like a SQLite database. Pipes are not read. */
 export function isSqliteFile(path: string): boolean {
   let descriptor: number | undefined;
   try {
@@ -229,7 +242,7 @@ export function isSqliteFile(path: string): boolean {
     readSync(descriptor, head);
     return Buffer.from(head).toString('latin1') === HEADER;
   } catch {
-    // The next reader says why it cannot be read.
+    // The next reader reports why it cannot be read.
     return false;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
