@@ -98,7 +98,7 @@ function isNative(head: Buffer): boolean {
   return MACHINES[process.arch]?.includes(machine) ?? true;
 }
 
-/** Linux can be told of further formats and what runs them (`binfmt_misc`). */
+/** Linux can be configured to run further formats (`binfmt_misc`). */
 function knowsForeignFormats(): boolean {
   try {
     return readdirSync('/proc/sys/fs/binfmt_misc').length > OWN_ENTRIES;
@@ -120,14 +120,14 @@ function firstBytes(path: string): Buffer | undefined {
       closeSync(descriptor);
     }
   } catch {
-    // Some programs may be run, and not read.
+    // Some programs may be executed but not read.
     return undefined;
   }
 }
 
 const PIECE_BYTES = 256 * 1024;
 
-/** SHA-256 in hex of a file, read piece by piece. */
+/** The SHA-256 of a file in hex; the file is read in chunks. */
 export function hashFile(path: string): string {
   const hash = createHash('sha256');
   const descriptor = openSync(path, 'r');

@@ -5,28 +5,28 @@ import { ReadFailure, tooLarge, toReadFailure } from './read-file.js';
 
 export interface ReadBytesOptions {
   readonly maxBytes: number;
-  /** Take pipes and devices too (`<(…)`), which have no size and may be slow. */
+  /** Also read pipes and devices (`<(…)`), which have no size and may be slow. */
   readonly acceptPipes: boolean;
-  /** Refuse what another user may have written. */
+  /** Refuse a file that another user may have written. */
   readonly ownOnly?: boolean;
 }
 
 const PIECE_BYTES = 64 * 1024;
-/** How long a pipe may have no writer. */
+/** How long a pipe may have no writer, in milliseconds. */
 const NO_WRITER_MS = 2000;
-/** How long a writer may write nothing. */
+/** How long a writer may write nothing, in milliseconds. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
 /**
- * All bytes of a file. Always comes to an end: a pipe without a writer is given up.
+ * Reads all bytes of a file. Always ends: it gives up on a pipe without a writer.
  * @throws ReadFailure with the reason in words.
  */
 export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Array {
   if (path.includes('\0')) throw new ReadFailure('its name holds a NUL character.', 'Check the name.');
   let descriptor: number | undefined;
   try {
-    // Opening a pipe would otherwise wait for its other end.
+    // Without `O_NONBLOCK`, opening a pipe would wait for its other end.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (stat.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
@@ -46,7 +46,8 @@ export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Arr
   }
 }
 
-// A repository can bring a file along, but not one that is for its owner alone: git keeps no such modes.
+// A repository can bring such a file along, but not with a mode that only its owner can read: Git keeps no
+// such modes.
 function requireOwn(stat: Stats): void {
   const user = process.getuid?.();
   if (user === undefined) return;
@@ -65,7 +66,7 @@ function readToEnd(descriptor: number, maxBytes: number, isPipe: boolean): Uint8
   for (let waitedMs = 0; ; ) {
     const chunk = readChunk(descriptor);
     const isEnd = chunk !== undefined && chunk.length === 0;
-    // Before the first byte the end of a pipe may also mean that its writer has not come yet.
+    // Before the first byte, the end of a pipe may also mean that its writer has not opened it yet.
     if (isEnd && (!isPipe || total > 0 || waitedMs >= NO_WRITER_MS)) break;
     if (chunk === undefined || isEnd) {
       if (waitedMs >= SILENCE_MS) throw new ReadFailure('nothing comes from it.', 'Name a file.');
@@ -82,7 +83,7 @@ function readToEnd(descriptor: number, maxBytes: number, isPipe: boolean): Uint8
   return Buffer.concat(chunks);
 }
 
-/** Empty at the end; undefined where nothing is there yet. */
+/** Empty at the end; undefined if nothing has arrived yet. */
 function readChunk(descriptor: number): Uint8Array | undefined {
   const chunk = new Uint8Array(PIECE_BYTES);
   try {

@@ -1,4 +1,4 @@
-/** Why text could not be had, and what to do, as two sentences that a message can end with. */
+/** Why a text could not be read, and what to do about it, as two sentences that a message can end with. */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -39,8 +39,9 @@ export function tooLarge(maxBytes: number): ReadFailure {
 }
 
 /**
- * Bytes as text, strictly: nothing is replaced. A byte order mark is left out, unless it is to be kept.
- * @throws ReadFailure when it is no text: binary, or in another encoding.
+ * Decodes bytes as text, strictly: invalid bytes are not replaced. A byte order mark is removed unless
+ * `keepMark` is set.
+ * @throws ReadFailure if it is not text: binary, or in another encoding.
  */
 export function decodeText(bytes: Uint8Array, keepMark = false): string {
   if (isUtf16(bytes)) throw new ReadFailure('it is UTF-16.', 'Save it as UTF-8.');
@@ -48,7 +49,7 @@ export function decodeText(bytes: Uint8Array, keepMark = false): string {
   return decodeUtf8(bytes, keepMark);
 }
 
-// What PowerShell writes when output is redirected to a file.
+// PowerShell writes this encoding when output is redirected to a file.
 function isUtf16(bytes: Uint8Array): boolean {
   const [first, second] = bytes;
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -65,8 +66,9 @@ function decodeUtf8(bytes: Uint8Array, ignoreBOM: boolean): string {
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * A whole file as text; also a pipe (`<(…)`), which has no size. Never reads more than one chunk over `maxBytes`.
- * @param keepMark whether a byte order mark is a part of it
+ * Reads a whole file as text, or a pipe (`<(…)`), which has no size. Never reads more than one chunk beyond
+ * `maxBytes`.
+ * @param keepMark whether a byte order mark is part of the text
  * @throws ReadFailure with the reason in words.
  */
 export function readTextFile(path: string, maxBytes: number, keepMark = false): string {

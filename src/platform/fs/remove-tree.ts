@@ -2,7 +2,10 @@ import { chmodSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { binaryEntry, binaryNames, renameBinary, toBinary } from './binary-fs.js';
 
-/** Removes a directory with all that is in it, also where a directory in it is closed to us. Never throws. */
+/**
+ * Removes a directory with everything in it, even if this user has no access to a directory inside. Never
+ * throws.
+ */
 export function removeTree(path: string): void {
   try {
     rmSync(path, HOW);
@@ -11,12 +14,12 @@ export function removeTree(path: string): void {
       openUp(toBinary(path));
       rmSync(path, HOW);
     } catch {
-      // It is not ours to remove.
+      // This user may not remove it.
     }
   }
 }
 
-/** The same beside the event loop. Never rejects. */
+/** The same in the background. Never rejects. */
 export async function removeTreeLater(path: string): Promise<void> {
   try {
     await rm(path, { ...HOW, maxRetries: 3 });
@@ -28,8 +31,9 @@ export async function removeTreeLater(path: string): Promise<void> {
 const HOW = { recursive: true, force: true } as const;
 
 /**
- * An overlay closes a directory of its own, and a command any that it likes; a command can also make paths that are
- * longer than the system takes: what lies that deep is moved up. No link is followed.
+ * Gives this user access to every directory of the tree. An overlay locks one directory of its own, and a
+ * command can lock any. A command can also make paths that are longer than the system accepts: directories
+ * that deep are moved up. No link is followed.
  */
 function openUp(top: string): void {
   const waiting = [top];
@@ -49,5 +53,5 @@ function openUp(top: string): void {
   }
 }
 
-/** Names in it have 255 bytes at most, and a path 4,095. */
+/** A name has 255 bytes at most, a path 4,095. */
 const LONG = 1000;

@@ -2,11 +2,12 @@ import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync }
 import { syncDirectoryOf } from './sync-directory.js';
 
 /**
- * Puts a file (mode 0600) in the place of what is there, whole or not at all.
- * @throws the operating system's error: nothing has changed then
+ * Replaces a file (mode 0600) completely or not at all.
+ * @throws the operating system's error; then nothing has changed
  */
 export function replaceFile(path: string, content: Uint8Array | string): void {
-  // The process and the moment, and `wx` should they be taken: a random name would load node:crypto, 3 ms of a start.
+  // The name is made of the process id and the time, and `wx` guards against a collision. A random name would
+  // load node:crypto, which takes 3 ms of a start.
   const draft = `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}`;
   const descriptor = openSync(draft, 'wx', 0o600);
   try {

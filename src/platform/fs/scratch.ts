@@ -14,14 +14,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory of our own in the system's temporary directory. */
+/** A directory of this program in the system's temporary directory. */
 export interface ScratchDirectory {
   readonly path: string;
-  /** Makes a directory in it, and gives its path. */
+  /** Makes a directory in it and returns its path. */
   directory(name: string): string;
-  /** Copies a file into it, and gives the copy's path. */
+  /** Copies a file into it and returns the path of the copy. */
   copy(from: string, name: string): string;
-  /** The text of a file in it; empty where there is none. */
+  /** The text of a file in it; empty if there is no such file. */
   readText(name: string): string;
   remove(): void;
 }
@@ -48,21 +48,24 @@ export function makeScratchDirectory(prefix: string): ScratchDirectory {
         throw error;
       }
     },
-    // What a killed process had started may still be writing its last.
+    // A process started by a killed process may still be writing.
     remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }
 
-/** Text for a program that takes it only from a file. */
+/** Text for a program that accepts it only as a file. */
 export interface ScratchFile {
-  /** For the program to inherit as its descriptor 3; undefined: it opens `path` by name. */
+  /** The descriptor that the program inherits as its descriptor 3; undefined if it opens `path` by name. */
   readonly descriptor: number | undefined;
-  /** What the program opens. */
+  /** The path that the program opens. */
   readonly path: string;
   close(): void;
 }
 
-/** A file for us alone, in the system's temporary directory; nameless from the beginning where that is possible. */
+/**
+ * Makes a file in the system's temporary directory that only this user can read, without a name if the system
+ * allows it.
+ */
 export function openScratchFile(text: string): ScratchFile {
   const path = join(tmpdir(), `toolexec-${randomBytes(12).toString('hex')}`);
   writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
@@ -78,8 +81,8 @@ export function openScratchFile(text: string): ScratchFile {
 }
 
 /**
- * A new file without a name in any directory, open for both, at its beginning. Undefined where the system has no such
- * files, or no room for `content`.
+ * Opens a new file without a name in any directory, for reading and writing, at its start. Undefined if the
+ * system has no such files, or no room for `content`.
  */
 export function openUnnamedFile(mode: number, content: string | Uint8Array = ''): number | undefined {
   for (const folder of ['/dev/shm', tmpdir()]) {
@@ -98,11 +101,11 @@ function tryFolder(folder: string, mode: number, content: string | Uint8Array): 
       throw new RangeError('The disk is full.');
     return fd;
   } catch {
-    // There is no such folder, its file system cannot, or is full.
+    // There is no such directory, its file system has no such files, or it is full.
     if (fd !== undefined) closeSync(fd);
     return undefined;
   }
 }
 
-/** Linux's O_TMPFILE; Node does not name it. */
+/** Linux's O_TMPFILE, which Node does not define. */
 const O_TMPFILE = 0o20_000_000 | constants.O_DIRECTORY;

@@ -4,9 +4,9 @@ import { errnoOf } from './fs-entry.js';
 import { makeDirectories } from './make-directories.js';
 
 /**
- * The text of a small file of its owner's only (0600). Where there is none it is made with `make()`, whole and on the
- * disk, and so are the directories that are missing (0700); of several processes that make it at once all get the same
- * text.
+ * The text of a small file that only its owner can read (0600). If there is none, it is made with `make()`,
+ * complete and synced to disk, along with missing directories (0700). If several processes make it at once,
+ * all get the same text.
  * @throws the operating system's error
  */
 export function ensureSecretFile(path: string, make: () => string): string {

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Makes the names in a file's directory survive a loss of power, where the system can. */
+/** Makes the names in a file's directory survive a power failure, if the system can do that. */
 export function syncDirectoryOf(path: string): void {
   let descriptor: number;
   try {

@@ -1,9 +1,10 @@
 import { type BinaryPath, binaryEntry, binaryNames, setBinaryMode } from './binary-fs.js';
 
 /**
- * What a tree takes on the disk; if it is not near (on another file system than its copy will be), the holes of its files
- * count. Infinity if a path in it is too long to be looked at. No link is followed.
- * @param isEnded nothing changes it any more: a directory that a command has closed is opened for a look
+ * The disk space that a tree takes. If its copy will be on another file system, holes in its files count as
+ * well. Infinity if a path in it is too long to be examined. No link is followed.
+ * @param isEnded whether nothing changes the tree any more: then directories that a command has locked are
+ * opened
  */
 export function treeBytes(
   top: BinaryPath,
@@ -27,7 +28,7 @@ export function treeBytes(
   return sum;
 }
 
-/** What is removed while it is looked at has no size. */
+/** A file that is removed meanwhile has no size. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();
@@ -36,5 +37,5 @@ function attempt<T>(look: () => T): T | undefined {
   }
 }
 
-/** The system takes 4,095 bytes; where a change is made its path may be somewhat longer. */
+/** The system accepts 4,095 bytes; at the place where a change is made, the path may be somewhat longer. */
 export const LONGEST_PATH = 3800;

@@ -4,12 +4,12 @@ export interface DirectoryWatch {
   close(): void;
 }
 
-/** A burst of changes is one change. */
+/** Changes that follow each other this quickly are reported once. */
 const QUIET_MS = 100;
 /** A directory may be made, or made again, under a name that is watched. */
 const RENEW_MS = 1_000;
 
-/** Calls back some time after an entry of a directory has changed. Does not keep this program alive. */
+/** Calls back some time after an entry of a directory has changed. Does not keep this program running. */
 export function watchDirectories(directories: readonly string[], onChange: () => void): DirectoryWatch {
   let quiet: NodeJS.Timeout | undefined;
   const changed = (): void => {
@@ -41,7 +41,7 @@ class WatchedDirectory {
     this.renew();
   }
 
-  /** True where there is another directory now than the one that was watched, or none. */
+  /** Returns whether the directory is now another one than the one that was watched, or is missing. */
   renew(): boolean {
     const inode = inodeOf(this.#path);
     if (inode === this.#inode && (inode === undefined) === (this.#watcher === undefined)) return false;
@@ -62,7 +62,7 @@ class WatchedDirectory {
       this.#watcher = watch(this.#path, { persistent: false }, this.#changed);
       this.#watcher.on('error', () => this.end());
     } catch {
-      // There are no more watches to be had: it is tried again.
+      // The system has no more watches: it is tried again.
     }
   }
 }

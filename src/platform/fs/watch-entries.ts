@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 
 /**
- * Calls back at once when a file, or an entry of a directory, has changed, as far as the system tells that. Does not
- * keep this program alive. What cannot be watched is not.
- * @returns ends it
+ * Calls back at once when a file, or an entry of a directory, has changed, as far as the system reports that.
+ * Does not keep this program running. Paths that cannot be watched are skipped.
+ * @returns a function that ends it
  */
 export function watchEntries(paths: readonly string[], onChange: (path: string) => void): () => void {
   const watchers = paths.flatMap((path): FSWatcher[] => {

@@ -5,14 +5,15 @@ export interface FileWatch {
   close(): void;
 }
 
-/** However often a file is written, `onChange` is called no more often. */
+/** However often a file is written, `onChange` is called no more often than this. */
 const LEAST_MS = 100;
-/** File systems that report no changes, and files that are not there yet, are looked at. */
+/** How often files are examined that are missing, or whose file system reports no changes. */
 const LOOK_MS = 1_000;
 
 /**
- * Calls back at once, and soon after one of these files of one directory has changed, was made or is gone; the file and its directory need
- * not be there yet. It may call once more than there are changes. Keeps this program alive until it is closed.
+ * Calls back at once, and then soon after one of these files, all of one directory, was changed, made or
+ * removed. The files and the directory may be missing at first. It may call back once more than there were
+ * changes. Keeps this program running until it is closed.
  */
 export function watchFiles(paths: readonly [string, ...string[]], onChange: () => void): FileWatch {
   const [first] = paths;
@@ -32,7 +33,8 @@ export function watchFiles(paths: readonly [string, ...string[]], onChange: () =
     pause();
     onChange();
   };
-  // Two writes of one tick of the clock look the same: behind the last change that can be seen there is one more call.
+  // Two writes within one tick of the clock look the same, so there is one more call after the last visible
+  // change.
   const pause = (): void => {
     isPaused = true;
     timer = setTimeout(() => {
@@ -52,7 +54,7 @@ export function watchFiles(paths: readonly [string, ...string[]], onChange: () =
         watcher = undefined;
       });
     } catch {
-      // There is no such directory yet, or there are no more watches to be had: it is tried again.
+      // There is no such directory yet, or the system has no more watches: it is tried again.
     }
   };
   listen();
@@ -71,11 +73,11 @@ export function watchFiles(paths: readonly [string, ...string[]], onChange: () =
   };
 }
 
-/** Another one where anything was written. */
+/** Differs whenever something was written. */
 function signature(paths: readonly string[]): string {
   const parts = paths.map((path) => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    // An empty log is as good as none: to look at a database may make one.
+    // An empty log counts as none: reading a database may create one.
     if (found === undefined || found.size === 0n) return '';
     return `${found.ino}:${found.size}:${found.mtimeNs}`;
   });

@@ -5,8 +5,8 @@ import { entryStat, linkText } from './fs-entry.js';
 const MOST_LINKS = 40;
 
 /**
- * Every entry that a path leads through, whether it is there or not: the directories above it, the links among them, and
- * what those lead through. Who puts something else in the place of one of them leads the path elsewhere.
+ * Every entry that a path leads through, whether it exists or not: the directories above it, the links among
+ * them, and what those links lead through. Replacing any of them can make the path lead elsewhere.
  */
 export function wayTo(path: string): ReadonlySet<string> {
   const way = new Set<string>();
@@ -37,10 +37,10 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** Undefined also where nothing can be told. */
+/** Also undefined if it cannot be found out. */
 function linkAt(path: string): string | undefined {
   try {
-    // Asking for the text of what is no link costs an error for each.
+    // Reading the target of something that is not a link would cost an error each time.
     return entryStat(path)?.isSymbolicLink() === true ? linkText(path) : undefined;
   } catch {
     return undefined;

@@ -10,8 +10,9 @@ export interface NewFile {
 }
 
 /**
- * Writes files that are not there yet, and the directories that they need: none where one of them is there.
- * @returns the path of the file that is in the way; undefined: all are written.
+ * Writes files that do not exist yet, and the directories that they need. If any of the files exists, none is
+ * written.
+ * @returns the path of the file that exists already; undefined if all were written.
  */
 export function writeNewFiles(directory: string, files: readonly NewFile[]): string | undefined {
   const taken = files.map(({ path }) => join(directory, path)).find((path) => existsSync(path));
@@ -20,7 +21,7 @@ export function writeNewFiles(directory: string, files: readonly NewFile[]): str
     const place = join(directory, path);
     makeDirectories(dirname(place), 0o755);
     writeFileSync(place, text, { flag: 'wx' });
-    // Whatever the umask lets through: a program that others may write is refused.
+    // Independent of the umask: a program that others may write is refused.
     chmodSync(place, executable ? 0o755 : 0o644);
   }
   return undefined;
