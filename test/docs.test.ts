@@ -242,17 +242,18 @@ describe('docs/security.md', () => {
     expect(sections).toEqual([
       'What is trusted',
       'What is enforced, and by what',
-      'How the files are kept in',
-      'How calls and output are kept in',
-      'What is left open by running in your process',
+      'How file access is contained',
+      'How calls and output are contained',
+      'Limits of running in your process',
       'Reporting',
     ]);
   });
 
   it('names, for each of its claims in words, tests that are there', () => {
     const [, words = ''] =
-      /## How the files are kept in\n\n.*?\n\n(.*)What commands can reach/s.exec(read('docs/security.md')) ??
-      [];
+      /## How file access is contained\n\n.*?\n\n(.*)What commands can reach/s.exec(
+        read('docs/security.md'),
+      ) ?? [];
     const claims = words.split(/\n\n+/).filter((part) => part !== '' && !part.startsWith('## '));
     expect(claims.length).toBeGreaterThan(9);
     for (const claim of claims) {
@@ -264,7 +265,7 @@ describe('docs/security.md', () => {
 
   it('says the limits of isolation: what an error, a loop, an add-on or a timeout of a tool can do (D056)', () => {
     const [, section = ''] =
-      /## What is left open by running in your process\n(.*?)\n## /s.exec(read('docs/security.md')) ?? [];
+      /## Limits of running in your process\n(.*?)\n## /s.exec(read('docs/security.md')) ?? [];
     for (const limit of [
       'timeout',
       'loop that never yields blocks the whole process',
