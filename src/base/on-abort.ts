@@ -1,8 +1,12 @@
 /** The callbacks of each signal. One listener a signal, because Node warns of a leak at the eleventh. */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls back once when `signal` aborts. The returned function takes that back, and leaves nothing on the signal. */
+/** Calls back once when `signal` aborts, at once if it has. The returned function takes that back, and leaves nothing on the signal. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => {};
+  }
   const callbacks = listeners.get(signal) ?? listen(signal);
   callbacks.add(callback);
   return () => {

@@ -24,6 +24,7 @@ import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { outputOf } from './answer/results.js';
+import { cancelled } from './answer/stopped.js';
 import { findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
 import { picturePlan } from './approve/picture-parts.js';
@@ -55,7 +56,7 @@ import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
 import { decideBatch } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
-import { Batch, cancelled } from './run-batch.js';
+import { Batch } from './run-batch.js';
 import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 

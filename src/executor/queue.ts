@@ -74,7 +74,7 @@ export class ConversationQueue {
 export abstract class QueuedBatch {
   earlier: QueuedBatch | undefined = undefined;
   later: QueuedBatch | undefined = undefined;
-  #change: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined = undefined;
+  #waiting: (() => void)[] = [];
 
   /** Whether a call of this batch that is not answered (or: that executes) touches what `clash` says. */
   abstract holdsUp(
@@ -87,19 +87,13 @@ export abstract class QueuedBatch {
 
   /** Resolves at the next change that may let another batch go on. */
   get nextChange(): Promise<void> {
-    if (this.#change === undefined) {
-      let resolve = (): void => {};
-      const promise = new Promise<void>((done) => {
-        resolve = done;
-      });
-      this.#change = { promise, resolve };
-    }
-    return this.#change.promise;
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** A call was answered, or the batch was planned. */
   changed(): void {
-    this.#change?.resolve();
-    this.#change = undefined;
+    const waiting = this.#waiting;
+    if (waiting.length > 0) this.#waiting = [];
+    for (const goOn of waiting) goOn();
   }
 }

@@ -1,10 +1,11 @@
 import { onAbort } from '../base/on-abort.js';
+import { runTogether } from '../base/run-together.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { refuseUnrecorded } from './answer/refuse-ready.js';
 import { lost, type NamedCall, nameOf, notRun, reasonOf } from './answer/results.js';
-import { type Stop, stoppedBefore, toReason } from './answer/stopped.js';
+import { cancelled, type Stop, stoppedBefore, toReason } from './answer/stopped.js';
 import { stackOf } from './answer/thrown.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
 import { reviewPlan } from './approve/review.js';
@@ -43,6 +44,7 @@ interface BatchContext {
  *    waits for it.
  */
 export class Batch extends QueuedBatch implements RunningBatch {
+  readonly owner: object;
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
@@ -67,6 +69,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
     const { journal, mode } = scope.settings;
     // What is not meant to happen is not recorded: it would answer a later delivery that is.
     const isRecorded = journal !== null && !scope.dryRun && mode === 'enabled';
+    this.owner = context.owner;
     this.scope = scope;
     this.options = options;
     this.queue = context.queue;
@@ -76,10 +79,6 @@ export class Batch extends QueuedBatch implements RunningBatch {
     this.#context = context;
     this.#isInner = currentScope()?.queue === this.queue;
     if (!this.#isInner) this.queue.enter(this);
-  }
-
-  get owner(): object {
-    return this.#context.owner;
   }
 
   /** Runs the batch, the first time. Never rejects. */
@@ -96,7 +95,8 @@ export class Batch extends QueuedBatch implements RunningBatch {
   }
 
   async #live(): Promise<ToolResult[]> {
-    const unlisten = this.#listen();
+    const { signal } = this.options;
+    const unlisten = signal && onAbort(signal, () => this.stop(cancelled(signal.reason)));
     try {
       this.#evaluated = await this.#plan();
       this.changed();
@@ -162,13 +162,12 @@ export class Batch extends QueuedBatch implements RunningBatch {
   #breakOff(error: unknown): void {
     const { id, settings } = this.scope;
     settings.logger.error({ batch: id, stack: stackOf(error) }, 'a batch broke');
-    for (let index = 0; index < this.answers.length; index++) {
-      if (this.answers[index] !== undefined) continue;
+    const why = `Nothing was run: ${reasonOf(error)}`;
+    const stop = this.#stop;
+    for (const [index, answer] of this.answers.entries()) {
+      if (answer !== undefined) continue;
       const call = this.#nameOf(index);
-      const result =
-        this.#stop === undefined
-          ? notRun(call, 'execution_failed', `Nothing was run: ${reasonOf(error)}`)
-          : stoppedBefore(call, this.#stop);
+      const result = stop === undefined ? notRun(call, 'execution_failed', why) : stoppedBefore(call, stop);
       answerCall(index, call, { result }, this);
     }
   }
@@ -176,8 +175,6 @@ export class Batch extends QueuedBatch implements RunningBatch {
   #nameOf(index: number): NamedCall {
     return this.#evaluated?.[index]?.call ?? nameOf(this.#calls[index], index);
   }
-
-  // ---- for its calls --------------------------------------------------------------------------------------------
 
   /** A call that only reads runs in a dry run too. */
   runsForReal(call: ReadyCall): boolean {
@@ -199,14 +196,12 @@ export class Batch extends QueuedBatch implements RunningBatch {
     while (this.#recording.length > 0) await Promise.all(this.#recording.splice(0));
   }
 
-  // ---- stopping -------------------------------------------------------------------------------------------------
-
   /** Stops the batch and the calls that execute. The first reason counts. */
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;
     this.#stopping?.abort(toReason(stop));
-    this.recorder?.hurry();
+    this.recorder?.deadline.hurry();
     for (const execution of [...this.executing]) execution.stop(stop);
   }
 
@@ -228,23 +223,9 @@ export class Batch extends QueuedBatch implements RunningBatch {
   }
 
   get stopped(): Promise<void> {
-    this.#stopped ??= new Promise((resolve) => {
-      if (this.isStopped) resolve();
-      else onAbort(this.signal, resolve);
-    });
+    this.#stopped ??= new Promise((resolve) => void onAbort(this.signal, resolve));
     return this.#stopped;
   }
-
-  #listen(): (() => void) | undefined {
-    const { signal } = this.options;
-    if (signal === undefined) return undefined;
-    const stop = (): void => this.stop(cancelled(signal.reason));
-    if (!signal.aborted) return onAbort(signal, stop);
-    stop();
-    return undefined;
-  }
-
-  // ---- for the queue --------------------------------------------------------------------------------------------
 
   holdsUp(clash: (effects: readonly PlacedEffect[]) => boolean, calls: 'unanswered' | 'executing'): boolean {
     if (calls === 'executing') {
@@ -256,47 +237,4 @@ export class Batch extends QueuedBatch implements RunningBatch {
       (call, index) => call.kind === 'ready' && this.answers[index] === undefined && clash(call.effects),
     );
   }
-}
-
-interface Together {
-  readonly count: number;
-  /** How many run at a time. */
-  readonly limit: number;
-  readonly waitsFor: (later: number, earlier: number) => boolean;
-  readonly run: (index: number) => Promise<void>;
-}
-
-/** Calls start in order, but one that waits for an earlier one lets later ones pass. */
-async function runTogether({ count, limit, waitsFor, run }: Together): Promise<void> {
-  const calls = Array.from({ length: count }, (_, index) => ({ index, blockers: new Set<number>() }));
-  for (const { index, blockers } of calls)
-    for (let earlier = 0; earlier < index; earlier++) if (waitsFor(index, earlier)) blockers.add(earlier);
-  const waiting = new Set(calls);
-  const running = new Set<Promise<void>>();
-  const start = async (call: (typeof calls)[number]): Promise<void> => {
-    waiting.delete(call);
-    await run(call.index);
-    for (const { blockers } of waiting) blockers.delete(call.index);
-  };
-  while (waiting.size > 0) {
-    const next = running.size < limit ? firstFree(waiting) : undefined;
-    if (next === undefined) {
-      await Promise.race(running);
-      continue;
-    }
-    const ending = start(next).finally(() => running.delete(ending));
-    running.add(ending);
-  }
-  await Promise.all(running);
-}
-
-function firstFree<T extends { readonly blockers: ReadonlySet<number> }>(
-  waiting: Iterable<T>,
-): T | undefined {
-  for (const call of waiting) if (call.blockers.size === 0) return call;
-  return undefined;
-}
-
-export function cancelled(reason: unknown): Stop {
-  return typeof reason === 'string' ? { cause: 'cancelled', reason } : { cause: 'cancelled' };
 }

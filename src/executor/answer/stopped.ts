@@ -9,6 +9,11 @@ export type Stop =
   | { readonly cause: 'closed' }
   | { readonly cause: 'fail_fast' };
 
+/** @param reason that the caller gave */
+export function cancelled(reason: unknown): Stop {
+  return typeof reason === 'string' ? { cause: 'cancelled', reason } : { cause: 'cancelled' };
+}
+
 /** How a stopped call is answered (D053, D054, B008). */
 export function stoppedOutcome(
   stop: Stop,

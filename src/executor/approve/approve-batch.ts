@@ -83,7 +83,7 @@ async function putOff({ scope, evaluated, waiting }: ApprovalParts, recorder: Re
       places: [...snapshot.places],
     });
   }
-  await recorder.defer();
+  await recorder.decide('wait');
 }
 
 /**
@@ -126,7 +126,7 @@ export async function approveDeferred(
   for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.evaluated;
   let isOurs: boolean;
   try {
-    isOurs = await recorder.takeOver();
+    isOurs = await recorder.decide('resume', { worker: { ...scope.settings.worker } });
   } catch (error) {
     // Whether it was taken over is not known, and nothing may be recorded for it: the process that has it does that.
     scope.settings.logger.error({ batch: scope.id, why: reasonOf(error) }, 'a batch could not be taken over');

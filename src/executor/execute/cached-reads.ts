@@ -3,7 +3,6 @@ import type { ConversationMemory } from '../../contract/context.js';
 import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflicts.js';
 import { isUncut, markUncut } from '../answer/finalize.js';
 import type { Entry, LruResultCache } from '../cache/create-result-cache.js';
-import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { CallParts } from './tool-context.js';
 
@@ -17,10 +16,41 @@ interface ReadState {
   readonly uncut: boolean;
 }
 
-/** A call that may be answered from the cache, or whose answer may be kept there. */
+/** The part of the cache in one call. Never throws. */
 export interface CacheVisit {
+  /** The answer of an earlier call. */
   readonly cached: ToolResult | undefined;
-  /** Keeps the result, unless a file has changed since the visit began. */
+  /** Keeps the result, unless a file has changed since the visit began; forgets what the call has changed. */
+  update(result: ToolResult): void;
+}
+
+/** @param failed the cache broke, which costs the call its speed and nothing else */
+export function visitCache(parts: CallParts, failed: (error: unknown) => void): CacheVisit {
+  const { cache, covers } = parts.scope.settings;
+  if (cache === null) return NO_VISIT;
+  let kept: KeptRead | undefined;
+  try {
+    kept = lookUp(cache, parts);
+  } catch (error) {
+    failed(error);
+  }
+  return {
+    cached: kept?.cached,
+    update(result) {
+      try {
+        kept?.keep(result);
+        if (!parts.ready.onlyReads) forgetWhatTouches(cache, parts.ready.effects, covers);
+      } catch (error) {
+        failed(error);
+      }
+    },
+  };
+}
+
+const NO_VISIT: CacheVisit = Object.freeze({ cached: undefined, update() {} });
+
+interface KeptRead {
+  readonly cached: ToolResult | undefined;
   keep(result: ToolResult): void;
 }
 
@@ -28,17 +58,12 @@ export interface CacheVisit {
  * Looks a call up (F017): only for tools that say they are cacheable, whose effects are all reads of regular
  * files. A directory is read again each time, because nothing tells whether something changed below it. By now the
  * policy has let the call pass.
- * @returns undefined when the cache has no part in this call.
+ * @returns undefined if the cache has no part in this call
  */
-export function visitCache(cache: LruResultCache, { ready, scope }: CallParts): CacheVisit | undefined {
+function lookUp(cache: LruResultCache, { ready, scope }: CallParts): KeptRead | undefined {
   if (ready.tool.cacheable !== true || ready.effects.length === 0 || !ready.onlyReads) return undefined;
   // What was made for another budget may not fit, or be less than could be had.
   if (scope.capacityBytes !== Number.POSITIVE_INFINITY) return undefined;
-  return visit(cache, ready, scope);
-}
-
-// Apart, as below: a function that holds what it is given costs an object, and most calls are not kept.
-function visit(cache: LruResultCache, ready: ReadyCall, scope: BatchScope): CacheVisit | undefined {
   const { memory, settings } = scope;
   const { fingerprint } = settings.sandbox;
   const before = printsOf(ready, fingerprint);
@@ -70,11 +95,7 @@ function bytesOfContent({ content = [] }: ToolResult): number {
   return content.reduce((sum, block) => sum + ('data' in block ? (block.data?.length ?? 0) : 0), 0);
 }
 
-/** After a call that changes something: no kept read of it may stay. */
-export function forgetReads(cache: LruResultCache, { ready, scope }: CallParts): void {
-  if (!ready.onlyReads) forgetWhatTouches(cache, ready.effects, scope.settings.covers);
-}
-
+/** After a call that changes something no kept read of it may stay. */
 function forgetWhatTouches(cache: LruResultCache, effects: readonly PlacedEffect[], covers: Covers): void {
   cache.forgetWhere(({ state }: Entry) => isReadState(state) && conflicts(state.effects, effects, covers));
 }

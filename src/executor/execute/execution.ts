@@ -12,7 +12,7 @@ import { type Stop, stoppedOutcome } from '../answer/stopped.js';
 import { fromThrow, panic, replacedPanic, stackOf } from '../answer/thrown.js';
 import { timeoutFor } from '../call/timeout-for.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
-import { type CacheVisit, forgetReads, visitCache } from './cached-reads.js';
+import { type CacheVisit, visitCache } from './cached-reads.js';
 import { middlewarePanic, runMiddleware } from './run-middleware.js';
 import { runTool } from './run-tool.js';
 import { CallHandles, type CallParts, type HandlesOwner } from './tool-context.js';
@@ -45,7 +45,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   #waits = 0;
   #leftMs = 0;
   #stop: Stop | undefined = undefined;
-  #visit: CacheVisit | undefined = undefined;
+  #cache: CacheVisit | undefined = undefined;
   #hasStarted = false;
   /** Among the tools that run, and may replace what all code depends on. */
   #isCounted = false;
@@ -134,16 +134,15 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     }
   }
 
-  // ---- the tool -------------------------------------------------------------------------------------------------
-
   /** The tool's own result: what it came to, or what cut it short. */
   #runTool(): Promise<ToolResult> {
     return new Promise((resolve) => {
-      const cached = this.#visitCache();
+      this.#cache = visitCache(this.#parts, (error) => this.#log('the cache failed', error));
+      const { cached } = this.#cache;
       if (cached === undefined) {
         this.#toolEnded = resolve;
         this.#hasStarted = true;
-        void runInScope(this, callTool, this);
+        void runInScope(this, () => this.#callTool());
       } else {
         this.#handles.close();
         this.#own = cached;
@@ -153,7 +152,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   }
 
   /** Runs in the scope of the call, so that its errors find the way back here. */
-  async callTool(): Promise<void> {
+  async #callTool(): Promise<void> {
     try {
       const value = await this.#takeFirstTurn();
       this.#leaveTool();
@@ -198,7 +197,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
       this.#clearGrace?.();
       this.#handles.close();
       this.#own = this.#result(outcome);
-      this.#updateCache(this.#own);
+      this.#cache?.update(this.#own);
       const isBusy = this.#handles.lease.processes > 0;
       this.#toolEnded?.(isBusy ? this.#afterProcesses(this.#own) : this.#own);
     }
@@ -217,15 +216,13 @@ export class Execution implements CallScope, HandlesOwner, Limited {
 
   // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.
   #abort(reason: Error): void {
-    runInScope(this, abort, this.#handles, reason);
+    runInScope(this, () => this.#handles.abort(reason));
   }
-
-  // ---- middleware -----------------------------------------------------------------------------------------------
 
   #runMiddleware(): Promise<ToolResult> {
     return new Promise((resolve) => {
       this.#giveUp = () => {
-        const { output: text, metadata } = this.#own ?? NOTHING_SAID;
+        const { output: text, metadata } = this.#own ?? { output: '', metadata: {} };
         resolve(this.#result({ ...NOTHING_RETURNED, text, metadata }));
       };
       const { ready, scope, queue } = this.#parts;
@@ -259,8 +256,6 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     return this.#own !== undefined && this.#stop === undefined ? 'yes' : 'maybe';
   }
 
-  // ---- the result -----------------------------------------------------------------------------------------------
-
   #result(outcome: Outcome): ToolResult {
     const { hasLeftNothing } = this.#handles;
     if (this.#stop !== undefined) {
@@ -282,34 +277,6 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     });
   }
 
-  #visitCache(): ToolResult | undefined {
-    const { cache } = this.#parts.scope.settings;
-    if (cache === null) return undefined;
-    try {
-      this.#visit = visitCache(cache, this.#parts);
-      return this.#visit?.cached;
-    } catch (error) {
-      this.#logCache(error);
-      return undefined;
-    }
-  }
-
-  #updateCache(own: ToolResult): void {
-    const { cache } = this.#parts.scope.settings;
-    if (cache === null) return;
-    try {
-      this.#visit?.keep(own);
-      forgetReads(cache, this.#parts);
-    } catch (error) {
-      this.#logCache(error);
-    }
-  }
-
-  // A cache that breaks costs the call its speed and nothing else.
-  #logCache(error: unknown): void {
-    this.#log('the cache failed', error);
-  }
-
   #log(what: string, error: unknown): void {
     const { call } = this.#parts.ready;
     const data = { callId: call.id, tool: call.name, stack: stackOf(error) };
@@ -317,14 +284,5 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   }
 }
 
-function callTool(execution: Execution): Promise<void> {
-  return execution.callTool();
-}
-
-function abort(handles: CallHandles, reason: Error): void {
-  handles.abort(reason);
-}
-
 /** The outcome of a tool that was stopped and never came back. */
 const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true });
-const NOTHING_SAID = { output: '', metadata: {} };

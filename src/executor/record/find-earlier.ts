@@ -3,11 +3,7 @@ import { hasArguments } from '../../journal/redaction/redacting-journal.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
 import { attachToRecord, withUnrecorded } from './attach.js';
-
-type Patient = {
-  /** Waits for the journal, but not for ever. */
-  within<T>(work: Promise<T>): Promise<T>;
-};
+import type { JournalDeadline } from './journal-deadline.js';
 
 /**
  * The calls of a batch that cannot be recorded: those that an earlier delivery has answered keep that answer, because
@@ -16,11 +12,11 @@ type Patient = {
 export async function findAnswered(
   evaluated: readonly EvaluatedCall[],
   scope: BatchScope,
-  patient: Patient,
+  deadline: JournalDeadline,
 ): Promise<readonly EvaluatedCall[]> {
   return Promise.all(
     evaluated.map(async (call) => {
-      const earlier = await findEarlier(call, scope, patient);
+      const earlier = await findEarlier(call, scope, deadline);
       return earlier?.kind === 'known' && isFinal(earlier.record) ? attachToRecord(call, earlier) : call;
     }),
   );
@@ -30,13 +26,13 @@ export async function findAnswered(
 async function findEarlier(
   { call }: EvaluatedCall,
   { id, conversation, settings: { journal } }: BatchScope,
-  patient: Patient,
+  deadline: JournalDeadline,
 ): Promise<Acceptance | undefined> {
   const { turn, madeUp } = call;
   if (journal === null || (madeUp === true && turn === undefined)) return undefined;
   try {
     const finding = journal.find(conversation, call.id, madeUp === true ? turn : undefined);
-    const record = await patient.within(Promise.resolve(finding));
+    const record = await deadline.within(Promise.resolve(finding));
     const isSame =
       record !== undefined &&
       record.batchId !== id &&

@@ -19,11 +19,6 @@ import { JournalDeadline } from './journal-deadline.js';
 import { noteIntent } from './noted-change.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
-interface Stoppable {
-  /** Resolves when the batch is stopped. */
-  readonly stopped: Promise<void>;
-}
-
 /**
  * The place of a batch in the journal.
  *
@@ -39,8 +34,8 @@ export class Recorder {
   readonly #settings: EngineSettings;
   readonly #scope: BatchScope;
   readonly #options: RunOptions;
-  readonly #batch: Stoppable;
-  readonly #deadline: JournalDeadline;
+  readonly #batch: { readonly stopped: Promise<void> };
+  readonly deadline: JournalDeadline;
   /** By call; empty where the journal answers later. */
   #acceptances: readonly Acceptance[] = [];
   /** The batch on its way to the disk, if the first claim is to wait for that. Never rejects. */
@@ -54,13 +49,18 @@ export class Recorder {
   /** The first write that failed. */
   #broken: { readonly error: unknown } | undefined;
 
-  constructor(journal: Journal, scope: BatchScope, options: RunOptions, batch: Stoppable) {
+  constructor(
+    journal: Journal,
+    scope: BatchScope,
+    options: RunOptions,
+    batch: { readonly stopped: Promise<void> },
+  ) {
     this.#journal = journal;
     this.#settings = scope.settings;
     this.#scope = scope;
     this.#options = options;
     this.#batch = batch;
-    this.#deadline = new JournalDeadline(scope.settings.timeouts.default.ms);
+    this.deadline = new JournalDeadline(scope.settings.timeouts.default.ms);
   }
 
   key(index: number): CallKey {
@@ -68,8 +68,6 @@ export class Recorder {
     // The journal's own text is found faster than one that is put together again.
     return acceptance?.kind === 'fresh' ? acceptance.key : callKey(this.#scope.id, index);
   }
-
-  // ---- the batch ------------------------------------------------------------------------------------------------
 
   /**
    * Records the batch whole. Calls that were delivered before are answered from the journal, or as they are answered
@@ -83,30 +81,30 @@ export class Recorder {
     const { again, conversation } = this.#options;
     const isNamedAgain = again === true && conversation !== undefined;
     try {
-      if (recovering !== undefined) await this.within(recovering);
-      if (this.#unrecorded.size > 0) await this.within(this.#unrecorded.flush());
+      if (recovering !== undefined) await this.deadline.within(recovering);
+      if (this.#unrecorded.size > 0) await this.deadline.within(this.#unrecorded.flush());
       // A conversation that waits for the person after a crash is not run again either.
-      const attach = isNamedAgain ? await this.within(isHeld(this.#scope)) : attaches(this.#options);
+      const attach = isNamedAgain ? await this.deadline.within(isHeld(this.#scope)) : attaches(this.#options);
       this.#isAccepted = 'asked';
       const accepting = this.#journal.accept(this.#entry(evaluated, attach));
       if (!(accepting instanceof Promise)) this.#acceptances = accepting;
-      else if (attach || !proven.has(this.#journal)) this.#acceptances = await this.#proved(accepting);
-      // Every call is fresh and the journal works: the first claim waits for the record, and shares its write.
-      else this.#accepting = this.within(accepting).catch((error: unknown) => this.#refused(error));
+      else if (attach || !proven.has(this.#journal)) {
+        this.#acceptances = await this.deadline.within(accepting);
+        proven.add(this.#journal);
+      } else {
+        // Every call is fresh and the journal works: the first claim waits for the record, and shares its write.
+        this.#accepting = this.deadline.within(accepting).catch((error: unknown) => this.#refused(error));
+      }
       this.#isAccepted = 'yes';
       if (!attach) return evaluated;
       const current = (await this.awaitOthers(this.#acceptances)) ?? this.#acceptances;
       return evaluated.map((call, index) => attachToRecord(call, current[index]));
     } catch (error) {
-      const known = attaches(this.#options) ? await findAnswered(evaluated, this.#scope, this) : evaluated;
+      const known = attaches(this.#options)
+        ? await findAnswered(evaluated, this.#scope, this.deadline)
+        : evaluated;
       return refuseUnrecorded(known, this.#scope, error);
     }
-  }
-
-  async #proved<T>(accepting: Promise<T>): Promise<T> {
-    const acceptances = await this.within(accepting);
-    proven.add(this.#journal);
-    return acceptances;
   }
 
   #refused(error: unknown): void {
@@ -118,12 +116,8 @@ export class Recorder {
     const { id, conversation, message, origin } = this.#scope;
     const { clock, worker } = this.#settings;
     const entry = { id, conversation, attach, at: clock.now(), worker, calls: evaluated.map(toCallEntry) };
-    if (message === undefined && origin === undefined) return entry;
-    return {
-      ...entry,
-      ...(message === undefined ? {} : { message }),
-      ...(origin === undefined ? {} : { origin }),
-    };
+    const said = message === undefined ? entry : { ...entry, message };
+    return origin === undefined ? said : { ...said, origin };
   }
 
   /** What becomes of calls that run elsewhere. Undefined: there are none. */
@@ -139,20 +133,14 @@ export class Recorder {
     this.#acceptances = calls.map(({ key }) => ({ kind: 'fresh', key }));
   }
 
-  /** From now on the calls that need approval wait for it, whatever becomes of this process. */
-  async defer(): Promise<void> {
-    const decision = { kind: 'wait', at: this.#settings.clock.now(), data: { why: 'approval' } } as const;
-    await this.within(Promise.resolve(this.#journal.decide(this.#scope.id, decision)));
+  /**
+   * `wait`: from now on the calls that need approval wait for it, whatever becomes of this process. `resume`: the batch
+   * lives and dies with this process. True for one of all who try.
+   */
+  async decide(kind: 'wait' | 'resume', data: JsonObject = {}): Promise<boolean> {
+    const decision = { kind, at: this.#settings.clock.now(), data: { why: 'approval', ...data } };
+    return this.deadline.within(Promise.resolve(this.#journal.decide(this.#scope.id, decision)));
   }
-
-  /** Ends the wait: true for one of all who try. From now on the batch lives and dies with this process. */
-  async takeOver(): Promise<boolean> {
-    const data = { why: 'approval', worker: { ...this.#settings.worker } };
-    const decision = { kind: 'resume', at: this.#settings.clock.now(), data } as const;
-    return this.within(Promise.resolve(this.#journal.decide(this.#scope.id, decision)));
-  }
-
-  // ---- a call ---------------------------------------------------------------------------------------------------
 
   /**
    * The fence: true for one of all who try, once everything before it is on disk. A call that only reads needs no claim,
@@ -163,7 +151,7 @@ export class Recorder {
   async claim(index: number, ready: ReadyCall): Promise<boolean> {
     this.#requireWhole();
     if (ready.onlyReads && ready.declared.length > 0) {
-      if (this.#owed !== undefined) await this.within(this.#owed);
+      if (this.#owed !== undefined) await this.deadline.within(this.#owed);
       this.#requireWhole();
       return true;
     }
@@ -179,7 +167,7 @@ export class Recorder {
       );
       if (!(claiming instanceof Promise)) return claiming;
       this.#claimed.add(index);
-      isOurs = await this.within(claiming);
+      isOurs = await this.deadline.within(claiming);
       await this.#accepting;
     } catch (error) {
       this.#broken ??= { error };
@@ -209,7 +197,7 @@ export class Recorder {
       const finishing = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
       if (!(finishing instanceof Promise)) return true;
       if (this.#claimed.has(index)) this.#owed = finishing;
-      return this.within(finishing).then(() => true, failed);
+      return this.deadline.within(finishing).then(() => true, failed);
     } catch (error) {
       return failed(error);
     }
@@ -219,7 +207,7 @@ export class Recorder {
   async finishLate(index: number, call: NamedCall, result: ToolResult): Promise<void> {
     if (this.#isAccepted !== 'yes') return;
     try {
-      await this.within(
+      await this.deadline.within(
         Promise.resolve(this.#journal.finish(this.key(index), result, this.#settings.clock.now())),
       );
     } catch (error) {
@@ -233,45 +221,29 @@ export class Recorder {
     this.#unrecorded.add(this.key(index), result, this.#settings.clock.now());
   }
 
-  // ---- notes ----------------------------------------------------------------------------------------------------
-
   note(index: number, callId: string, kind: JournalNote['kind'], data: JournalNote['data']): void {
-    const failed = (error: unknown): void => this.#broke(error, 'a note could not be recorded', callId);
-    try {
-      const written = this.#journal.note(this.key(index), { kind, data, at: this.#settings.clock.now() });
-      if (written instanceof Promise) written.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    this.noted(index, kind, data).catch((error: unknown) => {
+      this.#broke(error, 'a note could not be recorded', callId);
+    });
   }
 
   /** The same, and resolves when it is on disk. */
   async noted(index: number, kind: JournalNote['kind'], data: JournalNote['data']): Promise<void> {
     const note = { kind, data, at: this.#settings.clock.now() };
-    await this.within(Promise.resolve(this.#journal.note(this.key(index), note)));
+    await this.deadline.within(Promise.resolve(this.#journal.note(this.key(index), note)));
   }
 
   /** Resolves when the content that a call will replace, and its own, are on disk: nothing is replaced before that. */
   async intend(index: number, intent: FileIntent): Promise<void> {
     this.#requireWhole();
     try {
-      await this.within(noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now()));
+      await this.deadline.within(
+        noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now()),
+      );
     } catch (error) {
       this.#broken ??= { error };
       throw error;
     }
-  }
-
-  // ---- trouble --------------------------------------------------------------------------------------------------
-
-  /** @throws ToolError `journal_unavailable` when `work` takes longer than the journal may */
-  within<T>(work: Promise<T>): Promise<T> {
-    return this.#deadline.within(work);
-  }
-
-  /** The batch was stopped. */
-  hurry(): void {
-    this.#deadline.hurry();
   }
 
   get #unrecorded(): UnrecordedResults {
