@@ -54,11 +54,11 @@ describe('the command lines of the documentation', async () => {
     const lines = commandLines();
     expect(lines.length).toBeGreaterThan(50);
     const wrong = lines.filter(({ line }) => {
-      // What is quoted, and what stands behind, is no option of ours.
+      // What is quoted, what stands behind, and another program's line after `--`, is no option of ours.
       const words =
         line
           .replace(/'[^']*'|"[^"]*"/g, 'quoted')
-          .split(/\s+(?:#|\||>)|\s{2,}/)[0]
+          .split(/\s+(?:#|\||>|--\s)|\s{2,}/)[0]
           ?.split(/\s+/) ?? [];
       const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((candidate) => known.has(candidate));
       const options = name === undefined ? undefined : known.get(name);

@@ -15,9 +15,10 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
 
 /**
  * Every file in `commands/` exports one as `define`: it adds the description, arguments, options and action
- * to its command. The action passes its exit code to `finish`.
+ * to its command. The action passes its exit code to `finish`: an `ExitCode`, or that of a command that
+ * the person runs.
  */
-export type DefineCommand = (command: Command, context: CliContext, finish: (code: ExitCode) => void) => void;
+export type DefineCommand = (command: Command, context: CliContext, finish: (code: number) => void) => void;
 
 /** Standard output cannot be written, for example because its disk is full. One line, exit code 1. */
 export class OutputLost extends Error {

@@ -225,6 +225,11 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   },
   undo,
   {
+    name: 'try',
+    summary: 'run a command of your own, look at what it changed, keep or discard it',
+    load: () => import('./commands/try.js'),
+  },
+  {
     name: 'approve',
     summary: 'decide a deferred approval, and go on',
     load: () => import('./commands/approve.js'),

@@ -16,7 +16,7 @@ onUnhandledError((error) => {
 });
 void main().then(leave);
 
-async function main(): Promise<ExitCode> {
+async function main(): Promise<number> {
   try {
     const code = await runProgram({ stdio, env, version, exitNow: (code) => process.exit(code) });
     await stdio.stdout.flushed().catch((error) => {
@@ -33,7 +33,7 @@ async function report(error: unknown): Promise<ExitCode> {
   return reportError(error, { stdio, env });
 }
 
-async function leave(code: ExitCode): Promise<never> {
+async function leave(code: number): Promise<never> {
   // If standard error fails, there is no other place to report it.
   await stdio.stderr.flushed().catch(() => {});
   process.exit(code);

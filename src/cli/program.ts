@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { nearestName } from '../base/nearest-name.js';
-import { type CliContext, type ExitCode, UsageError } from './cli-context.js';
+import { type CliContext, UsageError } from './cli-context.js';
 import { COMMANDS, type CommandGroup, type CommandRow } from './commands.js';
 import { separateArguments } from './separate-arguments.js';
 
@@ -17,8 +17,8 @@ const EXAMPLES = `Examples:
  * Runs the named command. Only its file is loaded, so help does not wait for an executor.
  * @throws UsageError for an unknown command, argument or option.
  */
-export async function runProgram(context: CliContext): Promise<ExitCode> {
-  let code: ExitCode = 0;
+export async function runProgram(context: CliContext): Promise<number> {
+  let code = 0;
   const { args } = context.stdio;
   const program = createProgram(context);
   await addCommands(program, COMMANDS, args, (command, { define }) =>

@@ -7,15 +7,17 @@ import { type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environ
  * What a command is started with: the sanitised environment, in which nothing pages, prompts or opens an editor,
  * because there is no person to answer (D060, D107). What is plainly named a secret stays away too (`TOKEN`, `db_password`).
  * Names in `pass` keep the value they came with.
+ * @param options `isAttended`: there is a person, so it may page, prompt and open an editor
  */
 export function commandEnvironment(
   env: Readonly<Record<string, string>>,
-  options: EnvironmentOptions = {},
+  { isAttended = false, ...options }: EnvironmentOptions & { readonly isAttended?: boolean } = {},
 ): Record<string, string> {
   const isPassed = createNameMatcher(options.pass ?? [], options.ignoreCase ?? environmentIgnoresCase());
   const sanitized = Object.entries(sanitizeEnvironment(env, options)).filter(
     ([name]) => isPassed(name) || !isPlainSecretName(name),
   );
+  if (isAttended) return Object.fromEntries(sanitized);
   const disarmed = Object.entries(UNATTENDED).filter(
     ([name]) => !(isPassed(name) && Object.hasOwn(env, name)),
   );

@@ -36,6 +36,8 @@ export interface CommandTree {
   recheck(members: readonly ProcessEntry[]): readonly ProcessEntry[];
   /** False when nothing was started on the machine since: then none can be left. Costs 20 µs. */
   mayHaveOthers(): boolean;
+  /** The terminal that it is attached to has another size. */
+  resized(): void;
   /** Signals everyone in `members`, and what is in a group of ours. */
   signal(members: readonly ProcessEntry[], signal: SignalName): void;
 }
@@ -57,6 +59,7 @@ export function createCommandTree(
 function sparingItsLeader(tree: CommandTree, leader: number): CommandTree {
   return {
     ...tree,
+    resized: () => tree.signal(tree.find(), 'SIGWINCH'),
     signal(members, signal) {
       tree.signal(signal === 'SIGKILL' ? members : members.filter(({ pid }) => pid !== leader), signal);
     },
@@ -140,7 +143,8 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
     return look(pids);
   }
 
-  return {
+  const tree: CommandTree = {
+    resized: () => tree.signal(tree.find(), 'SIGWINCH'),
     remember() {
       for (const [pid, entry] of known) {
         if (!isSame(entry, readProcess(pid))) known.delete(pid);
@@ -178,12 +182,16 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
       }
     },
   };
+  return tree;
 }
 
 /** Where there is no `/proc`: the process group, which misses who has left it. */
 function createGroupTree(leaderPid: number): CommandTree {
   const leader = sessionLeader(leaderPid, 0);
   return {
+    resized: () => {
+      sendSignal(-leaderPid, 'SIGWINCH');
+    },
     remember() {},
     count: () => 1,
     find: () => (sendSignal(-leaderPid, 0) === 'gone' ? [] : [leader]),

@@ -7,6 +7,7 @@ import type {
   SandboxRefusal,
 } from '../contract/processes.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
+import { onTerminalResize } from '../platform/process/attached-terminal.js';
 import type { ProcessEntry } from '../platform/process/proc-table.js';
 import type { ProcessEnd } from '../platform/process/spawn.js';
 import { type CommandMark, createCommandMark } from './command-mark.js';
@@ -24,7 +25,7 @@ import { type WatchedGuards, watchGuards } from './watch-guards.js';
 export interface CommandLaunch extends CommandStart, Launch {}
 
 /** What is done with a process, whatever it runs. */
-export interface Launch extends Pick<CommandRequest, 'signal' | 'limits'> {
+export interface Launch extends Pick<CommandRequest, 'signal' | 'limits' | 'attached'> {
   readonly onOutput?: CommandRequest['onOutput'] | undefined;
   readonly stdout: ByteSink;
   readonly stderr: ByteSink;
@@ -75,7 +76,12 @@ const BEYOND = ['hidden_file'] as const;
 export function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   const { confinement, inBackground, layers, writesThrough } = launch;
   const isTransaction = inBackground !== true;
-  const isOwn = confinement !== undefined && isTransaction && layers === undefined && writesThrough !== true;
+  const isOwn =
+    confinement !== undefined &&
+    isTransaction &&
+    layers === undefined &&
+    writesThrough !== true &&
+    launch.attached === undefined;
   const prewarmed = isOwn ? takePrewarmed(confinement, launch) : undefined;
   return launchProcess(
     launch,
@@ -104,8 +110,10 @@ export async function launchProcess(
   );
   if (launch.inBackground === true) command.unref();
   const guards = watchGuards(started.watch, launch.inBackground === true);
+  const resizing = launch.attached?.kind === 'terminal' ? onTerminalResize(tree.resized) : undefined;
   const ended = seeToItsEnd(started, tree, output, launch, guards).finally(() => {
     guards.end();
+    resizing?.();
     supervision.end();
     command.release();
     started.leave();

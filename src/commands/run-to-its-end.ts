@@ -32,6 +32,7 @@ export interface EndRequest
     | 'deeds'
     | 'mayCreate'
     | 'needsTransaction'
+    | 'keepsRest'
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
@@ -191,7 +192,7 @@ function drop(
 /** Never rejects. */
 async function commit(
   transaction: Transaction,
-  { tool, keepVersion, agree, deeds, mayCreate, forbids }: EndRequest,
+  { tool, keepVersion, agree, deeds, mayCreate, forbids, keepsRest }: EndRequest,
   exitCode: number | null,
 ): Promise<SettledChanges & { readonly isLasting?: boolean }> {
   try {
@@ -203,6 +204,7 @@ async function commit(
       ...(deeds === undefined ? {} : { deeds }),
       ...(mayCreate === undefined ? {} : { mayCreate }),
       ...(forbids === undefined ? {} : { forbids }),
+      ...(keepsRest === true ? { keepsRest } : {}),
     });
     return { changes };
   } catch (error) {

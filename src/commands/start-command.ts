@@ -36,6 +36,7 @@ export type CommandStart = Pick<
   | 'onStarting'
   | 'writesThrough'
   | 'targets'
+  | 'attached'
 > & {
   /** Its changes are kept apart where its sandbox says so. */
   readonly isTransaction?: boolean;

@@ -58,6 +58,8 @@ export type ApprovalDecision =
       readonly edits?: Readonly<Record<string, JsonObject>>;
       /** The reason for each denied call. The model sees it. */
       readonly reasons?: Readonly<Record<string, string>>;
+      /** For a call that has run (`request.changes`): only these of the paths that it changed are kept. Left out: all. */
+      readonly paths?: Readonly<Record<string, readonly string[]>>;
     } & Signed);
 
 /** The decider, for the journal: a name, an address, or an option of the command. */

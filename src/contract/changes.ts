@@ -93,10 +93,15 @@ export interface DeedsReview {
   /** The person approved a git command that restores committed versions, so those versions are expected. */
   readonly expectsCommitted: boolean;
   /**
-   * Asks about the unexpected changes and shows all changes. @returns why the commit is refused; undefined if
-   * it may proceed
+   * Asks about the unexpected changes and shows all changes. @returns why the commit is refused, or the
+   * only paths to commit; undefined: all of them
    */
-  readonly ask: (changes: PreviewedChanges) => Promise<DeedsRefusal | undefined>;
+  readonly ask: (changes: PreviewedChanges) => Promise<DeedsRefusal | ChosenPaths | undefined>;
+}
+
+/** Only these changes of a command are committed, by the paths in `PreviewedChanges`. */
+export interface ChosenPaths {
+  readonly only: readonly string[];
 }
 
 export interface DeedsRefusal {

@@ -1,4 +1,4 @@
-import type { CommandChanges, DeedsRefusal, DeedsReview, PreviewedChanges } from './changes.js';
+import type { ChosenPaths, CommandChanges, DeedsRefusal, DeedsReview, PreviewedChanges } from './changes.js';
 import type { GuardedPaths } from './files.js';
 import type { OutputSink } from './outputs.js';
 
@@ -84,6 +84,17 @@ export interface TransactionRules {
   ) => string | undefined;
   /** Whether commands may not see this path. */
   readonly isHidden: (path: string) => boolean;
+}
+
+/**
+ * A command that uses this program's own standard streams, so its output is not captured. `terminal`: it is
+ * interactive and gets a terminal device of its own, connected to ours. `output: 'error'`: its standard output goes
+ * to our standard error. `isAttended`: a person is in front of it, so it may page, prompt and open an editor.
+ */
+export interface AttachedStreams {
+  readonly kind: 'terminal' | 'streams';
+  readonly output?: 'error';
+  readonly isAttended: boolean;
 }
 
 /** The outcome of a transaction. With `network`, the command may have had effects beyond files. */
@@ -189,7 +200,7 @@ export interface CommandRequest {
    * Asked when the command has ended with changes, before they are committed. With it, the command runs only
    * in a transaction.
    */
-  readonly agree?: (changes: PreviewedChanges) => Promise<DeedsRefusal | undefined>;
+  readonly agree?: (changes: PreviewedChanges) => Promise<DeedsRefusal | ChosenPaths | undefined>;
   /**
    * Checks the changes of a command that ended in a transaction. Left out: every change is allowed. Changes
    * beyond the permission are asked about by `agree`, if that is given.
@@ -207,6 +218,10 @@ export interface CommandRequest {
   readonly writesThrough?: boolean;
   /** The command runs only in a transaction. */
   readonly needsTransaction?: boolean;
+  /** Changes that are refused or in conflict are left out and reported; the rest is committed. */
+  readonly keepsRest?: boolean;
+  /** Left out: the command has no input, and its output is captured. */
+  readonly attached?: AttachedStreams;
   /** Stores a version of a file that was not committed, and returns its reference. */
   readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
 }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors/catalogue.js';
 import type { JsonObject } from './json.js';
 import type {
+  AttachedStreams,
   CommandOutcome,
   ExposedPort,
   ShellReading,
@@ -23,6 +24,10 @@ export interface ToolProcesses {
      * cannot leave half of a secret. Default false: the output is unchanged.
      */
     readonly clean?: boolean;
+    /** It has the standard streams of this program: for a tool that runs a command of the person's own. */
+    readonly attached?: AttachedStreams;
+    /** What may not be kept is left out and named, and the rest of its changes is kept. Default: then nothing is. */
+    readonly keepsRest?: boolean;
   }): Promise<CommandOutcome>;
   /** Starts a command in the background. It outlives the call and ends with the executor at the latest. */
   startShell(request: {

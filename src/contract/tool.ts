@@ -98,6 +98,9 @@ export interface EffectScope {
   readonly limits?: DeclaredLimits;
 }
 
+/** When the person is asked about a call that runs commands. */
+export type ApprovalTime = 'before' | 'after' | 'after_online';
+
 /** The declaration of a tool. `defineTool` turns it into a `Tool`. */
 export interface ToolSpec<A, O = unknown> {
   /** `^[A-Za-z0-9_-]{1,64}$` */
@@ -131,9 +134,9 @@ export interface ToolSpec<A, O = unknown> {
   /**
    * `after`: a call that only runs commands is asked about when they have ended, with their changes, and
    * nothing is committed before. Only if the OS sandbox is required and the network is off; otherwise, and by
-   * default, `before`.
+   * default, `before`. `after_online`: the same with the network on, although its effects there cannot be dropped.
    */
-  readonly approval?: 'before' | 'after' | ((args: A) => 'before' | 'after');
+  readonly approval?: ApprovalTime | ((args: A) => ApprovalTime);
   /** Default: derived from the effects. */
   readonly risk?: Risk | ((args: A) => Risk);
   /**

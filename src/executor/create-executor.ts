@@ -243,7 +243,8 @@ function commandEnvironments(
   let lastRead: string | undefined;
   let lastReadAt = 0;
   let sanitized: Readonly<Record<string, string>> = {};
-  return ({ maxAgeMs = 0 } = {}) => {
+  return ({ maxAgeMs = 0, isAttended = false } = {}) => {
+    if (isAttended) return commandEnvironment(readEnvironment(), { ...options, isAttended });
     const now = systemClock.monotonic();
     if (lastRead !== undefined && now - lastReadAt < maxAgeMs) return sanitized;
     lastReadAt = now;

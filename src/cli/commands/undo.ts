@@ -6,8 +6,10 @@ import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { writeJson } from '../display/terminal-text.js';
 import { openExecutor } from '../open-executor.js';
-import { requireRecorded } from '../recorded-journal.js';
+import { parseAge } from '../parse-age.js';
+import { openRecorded, readingJournal, requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
+import { type CallUndo, callsToUndo, undoEach } from '../undo-conversation.js';
 
 /** The options of `undo`, in commander's form. */
 interface UndoCallOptions {
@@ -17,6 +19,8 @@ interface UndoCallOptions {
   readonly json?: boolean;
   readonly conversation?: string;
   readonly dryRun?: boolean;
+  /** Milliseconds. */
+  readonly since?: number;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
@@ -24,24 +28,78 @@ export const define: DefineCommand = (command, context, finish) => {
     .description(
       'Puts every file back that the call changed, made, moved or removed. A file that was changed since stays as it ' +
         'is, and so does what cannot be kept for undoing the undo. A moved file comes back whole or stays whole. The ' +
-        'undo is recorded as a call of its own, and can be undone.',
+        'undo is recorded as a call of its own, and can be undone. With --conversation alone every call of it is undone, ' +
+        'the newest first.',
     )
-    .argument('<call>', 'the id of the call')
-    .option('--conversation <id>', 'whose call it is (default: the newest call with this id)')
+    .argument('[call]', 'the id of the call')
+    .option(
+      '--conversation <id>',
+      'whose call it is (default: the newest call with this id); alone: all of its calls',
+    )
+    .option(
+      '--since <age>',
+      'with --conversation alone: only calls that began so long ago at most: 10m, 2h',
+      parseAge,
+    )
     .option('--dry-run', 'say what would be put back, and put back nothing')
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal')
     .option('--json', 'as JSON')
-    .addHelpText('before', 'Examples:\n  toolexec undo toolu_01\n  toolexec undo toolu_01 --dry-run\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec undo toolu_01\n  toolexec undo toolu_01 --dry-run\n  toolexec undo --conversation c1 --since 10m\n',
+    )
     .addHelpText(
       'after',
       '\nExit code: 0 all is put back; 1 something stays as it is; 2 there is no such call.\n',
     )
-    .action(async (call: string, options: UndoCallOptions) => {
-      finish(await undoCall(call, options, context));
+    .action(async (call: string | undefined, options: UndoCallOptions) => {
+      finish(await (call === undefined ? undoAll(options, context) : undoCall(call, options, context)));
     });
 };
+
+/** `toolexec undo --conversation ID`: restores the files that its calls changed; exit code 1 if some were not restored. */
+async function undoAll(options: UndoCallOptions, context: CliContext): Promise<ExitCode> {
+  const { stdio } = context;
+  const { conversation, dryRun = false, since } = options;
+  if (conversation === undefined) throw new UsageError('Name a call, or a conversation with --conversation.');
+  const resolved = resolveRun(options, context).executor;
+  const { path } = resolved.journal;
+  requireRecorded(path, `undo the conversation "${conversation}"`);
+  const which = { conversation, dryRun, ...(since === undefined ? {} : { sinceMs: since }) };
+  const calls = await readingJournal(() => {
+    const archive = openRecorded(path, context);
+    try {
+      if (archive.batches({ conversation, limit: 1 }).length === 0) throw noConversation(conversation);
+      return callsToUndo(archive, which);
+    } finally {
+      archive.close();
+    }
+  });
+  await using executor = await openExecutor(resolved);
+  const undone: CallUndo[] = [];
+  for await (const one of undoEach(executor, calls, which)) {
+    undone.push(one);
+    if (options.json !== true) stdio.stdout.write(describeOne(one, dryRun));
+  }
+  if (options.json === true) writeJson(stdio.stdout, undone);
+  else if (undone.length === 0) stdio.stderr.write('toolexec: there is nothing to undo\n');
+  return undone.every((one) => 'skipped' in one && one.skipped.length === 0) ? 0 : 1;
+}
+
+function noConversation(conversation: string): UsageError {
+  return new UsageError(
+    `The journal holds no conversation ${JSON.stringify(conversation)}. See toolexec journal list.`,
+  );
+}
+
+function describeOne(one: CallUndo, dryRun: boolean): string {
+  const name = `${one.toolName} (${one.callId})`;
+  if ('reason' in one) return `${sanitize(`left ${name}: ${one.reason}`, 'inline')}\n`;
+  const isNothing = one.restored.length + one.skipped.length === 0;
+  return `${sanitize(`${name}:${isNothing ? ' nothing to put back' : ''}`, 'inline')}\n${describe(one, dryRun)}`;
+}
 
 /** `toolexec undo`: restores the files that a call changed; exit code 1 if some were not restored. */
 export async function undoCall(
@@ -50,6 +108,8 @@ export async function undoCall(
   context: CliContext,
 ): Promise<ExitCode> {
   const { stdio } = context;
+  if (options.since !== undefined)
+    throw new UsageError('Cannot use --since with a call: it says which calls of a conversation are undone.');
   const resolved = resolveRun(options, context).executor;
   requireRecorded(resolved.journal.path, `undo "${callId}"`);
   await using executor = await openExecutor(resolved);

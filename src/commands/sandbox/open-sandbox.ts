@@ -22,11 +22,17 @@ import { OFFLINE_ENVIRONMENT } from './offline-environment.js';
 import { offlineNames } from './offline-names.js';
 import { type OutsidePlaces, openOutside } from './outside-places.js';
 import type { Room } from './room.js';
-import { endToldBy, readReport, type SandboxedEnd, sandboxProgram } from './sandbox-program.js';
+import {
+  endToldBy,
+  onOwnTerminal,
+  readReport,
+  type SandboxedEnd,
+  sandboxProgram,
+} from './sandbox-program.js';
 import { syscallFilter } from './syscall-filter.js';
 
 export interface SandboxedCommand {
-  readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits'>;
+  readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits' | 'attached'>;
   readonly confinement: Confinement;
   readonly bubblewrap: Bubblewrap;
   readonly shellFile: string;
@@ -93,7 +99,7 @@ function entryOf({
   room,
   built,
 }: SandboxedCommand & { readonly built: Built }): CommandEntry {
-  const { shell, command, cwd } = request;
+  const { shell, command, cwd, attached } = request;
   const env = withGit(built.git, {
     ...request.env,
     ...(confinement.network ? {} : OFFLINE_ENVIRONMENT),
@@ -104,12 +110,18 @@ function entryOf({
   const limits = limitLines(request.limits ?? {}, true);
   const settings = home === undefined ? [] : personalGitFiles(request.env, home);
   const outside = isBackground ? undefined : openOutside({ confinement, layers, home, given: settings });
+  const isInputTaken = isAhead || attached !== undefined;
   const isAlone = room === undefined && !confinement.network;
   const inside = sandboxProgram({
     ...{ limits, isReported: report !== undefined, settings, isAhead, isCounted: isAlone },
+    keepsInput: attached !== undefined,
   });
   // The last is what `$0` says.
-  const program = [REPORTER, '-c', inside, 'toolexec', shellFile, ...(isAhead ? [] : ['-c', command]), shell];
+  const started = [shellFile, ...(isAhead ? [] : ['-c', command]), shell];
+  const program = [
+    ...[REPORTER, '-c', inside, 'toolexec'],
+    ...(attached?.kind === 'terminal' ? onOwnTerminal(started, env) : started),
+  ];
   // In the root of everything they would be written to the machine.
   const isGiven = !confinement.network && !confinement.roots.includes('/');
   const names = (isGiven ? offlineNames(room?.hasLoopback6) : []).map(
@@ -129,7 +141,7 @@ function entryOf({
   const first = [
     ...(FILTER === undefined ? [] : ['--seccomp', `${filterAt}`]),
     ...names.flatMap(({ file, argumentsFor }) => argumentsFor(firstAt + opened.indexOf(file))),
-    ...reporterArguments(isAhead ? firstAt + opened.length : 0),
+    ...reporterArguments(isInputTaken ? firstAt + opened.length : 0),
   ];
   const isInRoom = room !== undefined;
   const isRootBefore = isInRoom && built.command.length === 0;
@@ -149,8 +161,12 @@ function entryOf({
   return {
     start: {
       ...{ file, name: basename(file), args: rest },
-      ...(isAhead ? {} : { input: reporter.fd, keepsInput: true }),
-      ...{ places: built.places, files: [...opened, ...(isAhead ? [reporter] : [])].map(({ fd }) => fd) },
+      ...(isInputTaken ? {} : { input: reporter.fd, keepsInput: true }),
+      ...{
+        places: built.places,
+        files: [...opened, ...(isInputTaken ? [reporter] : [])].map(({ fd }) => fd),
+      },
+      ...(attached === undefined ? {} : { attached: attached.output ?? 'output' }),
       ...reportTo(report),
     },
     env,
@@ -355,7 +371,10 @@ function cannotMount({ path, message }: PlaceChanged): ToolError {
 
 /** How a command is started, and what the end of the process says of it. */
 export interface CommandEntry {
-  readonly start: Pick<ProcessStart, 'holdsOrphans' | 'file' | 'name' | 'args' | 'report' | 'places'>;
+  readonly start: Pick<
+    ProcessStart,
+    'holdsOrphans' | 'file' | 'name' | 'args' | 'report' | 'places' | 'attached'
+  >;
   readonly env: Readonly<Record<string, string>>;
   /** Not everything is guarded that should be. */
   readonly incomplete: boolean;

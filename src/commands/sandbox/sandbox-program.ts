@@ -13,13 +13,20 @@ import type { PersonalFile } from './git/personal-settings.js';
  *
  * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
  */
-export function sandboxProgram({ limits, isReported, settings, isAhead, isCounted }: SandboxProgram): string {
+export function sandboxProgram({
+  limits,
+  isReported,
+  settings,
+  isAhead,
+  isCounted,
+  keepsInput = false,
+}: SandboxProgram): string {
   return `${isReported ? '' : 'exec 4>/dev/null'}
 ${isAhead ? WAIT_FOR_ORDER : ''}
-exec </dev/null
+${keepsInput ? '' : 'exec </dev/null'}
 [ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
-${settings.map(({ path, text }) => `printf %s ${quoted(text)} >${quoted(path)}`).join('\n')}
+${settings.map(({ path, text }) => `printf %s ${quoteForShell(text)} >${quoteForShell(path)}`).join('\n')}
 trap : HUP INT QUIT TERM
 echo started >&4 || exit 1
 (
@@ -87,9 +94,25 @@ export interface SandboxProgram {
   readonly isAhead: boolean;
   /** It has a network namespace for itself: what that refused is reported if the command fails. */
   readonly isCounted: boolean;
+  /** The program gets standard input as it is. Left out: none. */
+  readonly keepsInput?: boolean;
 }
 
-function quoted(text: string): string {
+/**
+ * `script` (util-linux) makes a terminal in the devices of the sandbox and passes everything between that and ours. So the
+ * command controls a terminal, with jobs and sizes, and never the one that the person types commands to toolexec on.
+ */
+export function onOwnTerminal(
+  program: readonly string[],
+  { SHELL }: Readonly<Record<string, string>>,
+): readonly string[] {
+  const words = program.map(quoteForShell).join(' ');
+  const shell = SHELL === undefined ? 'unset SHELL;' : `SHELL=${quoteForShell(SHELL)}`;
+  return ['/bin/sh', '-c', 'SHELL=/bin/sh exec script -qec "$1" /dev/null', 'sh', `${shell} exec ${words}`];
+}
+
+/** One word for a POSIX shell. */
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -1,4 +1,4 @@
-import type { CommandChanges } from '../../contract/changes.js';
+import type { ChosenPaths, CommandChanges } from '../../contract/changes.js';
 import type {
   CommandOutcome,
   CommandRequest,
@@ -12,6 +12,7 @@ import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import type { CommittedFile } from '../sandbox/git/committed-versions.js';
 import type { BegunState } from './begun-state.js';
+import { chooseChanges } from './choose-changes.js';
 import { CommittedVersions } from './committed-versions.js';
 import type { LeftOut, ScannedChanges, ScanOptions } from './found-changes.js';
 import { GitChanges } from './git-changes.js';
@@ -22,7 +23,7 @@ import { nameOthers } from './name-others.js';
 import { askLayers, type OverlayMount } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
-import { reportChanges } from './report-changes.js';
+import { namingIn, reportChanges } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { ChangedMeanwhile, scanChanges } from './scan-changes.js';
 import { commitPlan, isUnfinished } from './sweep-transactions.js';
@@ -30,7 +31,7 @@ import type { DonePlan, FailedChange, NotPlanned, TransactionPlan } from './tran
 import { type UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
 export interface CommitRequest
-  extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate'> {
+  extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keepsRest'> {
   readonly exitCode: number | null;
   readonly forbids?: ForbidsChange;
 }
@@ -92,26 +93,28 @@ export async function commitTransaction(
   if (first.changes.length === 0) return commitScanned(parts, first, request);
   const unexpected = await findUnexpected(parts, first, request.deeds);
   const isAsked = request.agree !== undefined || unexpected.size > 0;
-  if (isAsked) await requireConsent(parts, first, unexpected, request);
+  const chosen = isAsked ? await requireConsent(parts, first, unexpected, request) : undefined;
   const report = await whileCommitting(parts, first, async (isLate) => {
     // Others may have changed something while the person was asked, or while we waited.
-    const last = isAsked || isLate ? await scanTransaction(parts, refusal) : first;
-    return commitScanned(parts, requireWhole(parts, withHarmless(last, first), request), request);
+    const isWhole = chosen === undefined;
+    const last = isAsked || isLate ? await scanTransaction(parts, refusal, isWhole) : first;
+    const found = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
+    return commitScanned(parts, requireWhole(parts, withHarmless(found, first), request), request);
   });
   return withUnexpected(report, parts, unexpected);
 }
 
-/** @throws NotCommitted where the person, or the policy, does not let them be committed */
+/** @returns the only paths that are kept; undefined: all. @throws NotCommitted where the person, or the policy, does not let them be committed */
 async function requireConsent(
   parts: TransactionParts,
   scanned: ScannedChanges,
   unexpected: UnexpectedChanges,
   { agree, deeds }: CommitRequest,
-): Promise<void> {
+): Promise<ChosenPaths | undefined> {
   const previewed = lookAt(parts, scanned, unexpected);
-  const refusal = await (agree ?? deeds?.ask)?.(previewed);
-  if (refusal === undefined) return;
-  const { why, by } = refusal;
+  const answer = await (agree ?? deeds?.ask)?.(previewed);
+  if (answer === undefined || 'only' in answer) return answer;
+  const { why, by } = answer;
   const named = withUnexpected(NOTHING, parts, unexpected);
   throw new NotCommitted(by, why, unexpected.size === 0 ? undefined : named);
 }
@@ -171,6 +174,7 @@ function requireWhole(
   request: CommitRequest,
 ): ScannedChanges {
   const { leftOut } = scanned;
+  if (request.keepsRest === true) return scanned;
   requireAllowed(
     parts,
     leftOut.filter(({ isConflict, isHarmless }) => !isConflict && isHarmless !== true),
@@ -192,6 +196,13 @@ export function requireAllowed(
   if (refused.length === 0) return;
   const changes = reportOf(parts, { changes: [], leftOut: refused, gitLocks: [] }, keepVersion);
   throw new NotCommitted('rules', `commands may not change ${named(refused)}`, changes);
+}
+
+function namingOf({ mounts, confinement }: Pick<TransactionParts, 'mounts' | 'confinement'>) {
+  return namingIn(
+    mounts.map(({ root }) => root),
+    confinement.roots[0] ?? '',
+  );
 }
 
 function named(left: readonly LeftOut[]): string {
@@ -219,7 +230,7 @@ export function reportOf(
 export async function commitScanned(
   parts: TransactionParts,
   { changes, leftOut }: ScannedChanges,
-  request: Pick<CommitRequest, 'exitCode' | 'keepVersion'>,
+  request: Pick<CommitRequest, 'exitCode' | 'keepVersion' | 'keepsRest'>,
 ): Promise<CommandChanges> {
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
@@ -233,7 +244,7 @@ export async function commitScanned(
     ...{ version: 1, roots, inodes, exitCode: request.exitCode, changes },
     ...(leftOut.length === 0 ? {} : { leftOut: leftOut.map(notPlanned) }),
   };
-  const keptRest = parts.rules.onConflict === 'keep_rest';
+  const keptRest = request.keepsRest === true || parts.rules.onConflict === 'keep_rest';
   const done: Pick<DonePlan, 'failed' | 'left' | 'isTakenBack'> =
     changes.length === 0
       ? { failed: [] }
@@ -293,14 +304,16 @@ const MOST_SCANS = 3;
 export async function scanTransaction(
   parts: TransactionParts,
   refusal: ScanOptions['refusal'],
+  mayMoveTrees = true,
 ): Promise<ScannedChanges> {
   for (let round = 1; ; round++) {
     requireSameRoots(parts);
     try {
       const committed = new CommittedVersions(parts);
-      const found = await scan(parts, committed, refusal);
+      const look = (how: ScanOptions['refusal']) => scan(parts, committed, how, mayMoveTrees);
+      const found = await look(refusal);
       const following = await committed.following(refusal, found.leftOut);
-      return following === undefined ? found : withHarmless(await scan(parts, committed, following), found);
+      return following === undefined ? found : withHarmless(await look(following), found);
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
       if (round === MOST_SCANS)
@@ -325,6 +338,7 @@ async function scan(
   { rules, setup, mounts, directory, begun, units }: TransactionParts,
   committed: CommittedVersions,
   refusal: ScanOptions['refusal'],
+  mayMoveTrees: boolean,
 ): Promise<ScannedChanges> {
   const roots = mounts.map(({ root, upper }, index) => ({
     index,
@@ -339,7 +353,7 @@ async function scan(
     refusal,
     isHidden: (root, path) => rules.isHidden(absolute(roots[root], path)),
     isUnchanged: (root, path, upper, entry) => committed.isUnchanged(root, path, upper, entry),
-    mayMoveTrees: roots.every(({ lower }) => binaryEntry(lower)?.dev === device),
+    mayMoveTrees: mayMoveTrees && roots.every(({ lower }) => binaryEntry(lower)?.dev === device),
     stillSeen: (witnesses) =>
       askLayers(
         setup.programs,

@@ -1,6 +1,6 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
-import type { DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
+import type { ChosenPaths, DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
@@ -22,13 +22,13 @@ export interface LateQuestion {
 }
 
 /**
- * Asks whether what a command has changed becomes real. @returns why it does not; undefined: it does. A person who cannot
- * be asked has not agreed.
+ * Asks whether what a command has changed is committed. @returns why it is not, or which paths alone are; undefined: all of it
+ * is. A person who cannot be asked has not agreed.
  */
 export async function askAfter(
   question: LateQuestion,
   previewed: PreviewedChanges,
-): Promise<DeedsRefusal | undefined> {
+): Promise<DeedsRefusal | ChosenPaths | undefined> {
   const { ready, index, scope, recorder, signal } = question;
   const { settings, observer } = scope;
   const { approver } = settings;
@@ -49,9 +49,11 @@ export async function askAfter(
   let refusal: string | undefined;
   let isUnasked = false;
   let by: string | undefined;
+  let only: readonly string[] | undefined;
   try {
     const decision = await abortable(async () => approver([request], { signal }), signal);
     refusal = refusalOf(decision, ready.call.id);
+    only = chosenIn(decision, ready.call.id);
     by = decision.by;
   } catch (error) {
     isUnasked = true;
@@ -67,8 +69,15 @@ export async function askAfter(
     ...(typeof by === 'string' ? { by: cleanReason(by) } : {}),
     ...(unexpected === undefined ? {} : { unexpected: [...unexpected] }),
     ...(reason === undefined ? {} : { reason }),
+    ...(only === undefined ? {} : { paths: [...only] }),
   });
-  return reason === undefined ? undefined : { why: reason, by: isUnasked ? 'unasked' : 'person' };
+  if (reason !== undefined) return { why: reason, by: isUnasked ? 'unasked' : 'person' };
+  return only === undefined ? undefined : { only };
+}
+
+function chosenIn(decision: ApprovalDecision, id: string): readonly string[] | undefined {
+  if (decision.kind !== 'approve_selected' || decision.paths === undefined) return undefined;
+  return Object.hasOwn(decision.paths, id) ? decision.paths[id] : undefined;
 }
 
 /** Where a question is the way of the tool, it is open; where more was changed than allowed, that is refused. */

@@ -140,8 +140,11 @@ export interface EngineSettings {
   readonly shells: BackgroundShells;
   /** Untruncated outputs. */
   readonly outputs: OutputStore;
-  /** The environment of commands, already sanitised. */
-  readonly commandEnvironment: (options?: { readonly maxAgeMs?: number }) => Readonly<Record<string, string>>;
+  /** The environment of commands, already sanitised. `isAttended`: a person sits in front of the command. */
+  readonly commandEnvironment: (options?: {
+    readonly maxAgeMs?: number;
+    readonly isAttended?: boolean;
+  }) => Readonly<Record<string, string>>;
   /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
   readonly secretValues: readonly string[];
   readonly middleware: readonly Middleware[];

@@ -50,8 +50,8 @@ const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
     expected: 'true, false or a function',
   },
   approval: {
-    accepts: (value) => isOneOf('before', 'after')(value) || isFunction(value),
-    expected: 'before, after or a function',
+    accepts: (value) => isOneOf('before', 'after', 'after_online')(value) || isFunction(value),
+    expected: 'before, after, after_online or a function',
   },
   risk: {
     accepts: (value) => isOneOf(...RISKS)(value) || isFunction(value),

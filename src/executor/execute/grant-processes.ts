@@ -105,7 +105,7 @@ export function grantProcesses({
   }
 
   return {
-    async run({ shell, command, cwd, keepBytes, clean }) {
+    async run({ shell, command, cwd, keepBytes, clean, attached, keepsRest }) {
       lease.require('run a command');
       let begun: StartedCommand | undefined;
       const at = place(shell, command, cwd);
@@ -118,9 +118,11 @@ export function grantProcesses({
         ...(mayCreate === undefined ? {} : { mayCreate }),
         targets: namedPaths(ready, at, ['write', 'delete']),
         sources: namedPaths(ready, at, ['read']),
-        env: settings.commandEnvironment(),
+        env: settings.commandEnvironment({ isAttended: attached?.isAttended === true }),
         signal,
         keepBytes: keepBytes ?? KEPT_BYTES,
+        ...(attached === undefined ? {} : { attached }),
+        ...(keepsRest === true ? { keepsRest } : {}),
         openWhole: () => settings.outputs.openSink(),
         ...recordedParts((started) => {
           begun = started;

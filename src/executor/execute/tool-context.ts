@@ -1,4 +1,4 @@
-import type { DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
+import type { ChosenPaths, DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { ContainedFiles } from '../../contract/files.js';
@@ -137,7 +137,7 @@ export class CallHandles {
   }
 
   /** Beyond what was declared and allowed: in a preview the question comes when it is committed. */
-  async #askAboutDeeds(changes: PreviewedChanges): Promise<DeedsRefusal | undefined> {
+  async #askAboutDeeds(changes: PreviewedChanges): Promise<DeedsRefusal | ChosenPaths | undefined> {
     const { index, scope } = this.parts;
     if (scope.preview === undefined) return this.#askAfter(changes);
     scope.preview.sawUnexpected(
@@ -147,7 +147,7 @@ export class CallHandles {
     return undefined;
   }
 
-  #askAfter(changes: PreviewedChanges): Promise<DeedsRefusal | undefined> {
+  #askAfter(changes: PreviewedChanges): Promise<DeedsRefusal | ChosenPaths | undefined> {
     const { ready, scope, index, recorder } = this.parts;
     return this.#owner.whilePaused(async () => {
       const { askAfter } = await import('../approve/ask-after.js');

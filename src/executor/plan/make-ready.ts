@@ -76,11 +76,11 @@ export function makeReady(
 
 /** No rule asks, and all that the call does stays in the sandbox until the person agrees. */
 function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: EngineSettings): boolean {
-  if (tool.approval === undefined || !settings.keepsCommandsApart) return false;
+  if (tool.approval === undefined) return false;
   const { approval } = tool;
   const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
   return (
-    said === 'after' &&
+    (said === 'after_online' || (said === 'after' && settings.keepsCommandsApart)) &&
     answer.rule === undefined &&
     declared.length > 0 &&
     declared.every(({ kind }) => kind === 'run')

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-export type SignalName = 'SIGTERM' | 'SIGKILL' | 'SIGCONT';
+export type SignalName = 'SIGTERM' | 'SIGKILL' | 'SIGCONT' | 'SIGWINCH';
 
 /**
  * Sends a signal to a process, or to a process group if `target` is negative. `gone`: there is no such
@@ -17,6 +17,11 @@ export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'go
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'gone' : 'refused';
   }
+}
+
+/** 9 for `SIGKILL`; undefined for what is no signal here. */
+export function signalNumber(name: string): number | undefined {
+  return Object.entries(constants.signals).find(([signal]) => signal === name)?.[1];
 }
 
 /** `SIGKILL` for 9; undefined if the number is not a signal on this system. */

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from 
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { withoutInherited } from './inherited-descriptors.js';
 import { readProcess } from './proc-table.js';
@@ -32,6 +32,11 @@ export interface ProcessStart {
   readonly places?: readonly number[];
   /** Open files that it may read, at their beginning; their descriptors come after those. */
   readonly files?: readonly number[];
+  /**
+   * It has the standard streams of this program, so that its input is ours, and nothing can be read of its output. `error`: its
+   * standard output is our standard error.
+   */
+  readonly attached?: 'output' | 'error';
 }
 
 export interface ProcessEnd {
@@ -69,8 +74,17 @@ export interface StartedProcess {
  * @throws the system's error (with `code`) when it cannot be started.
  */
 export async function spawnProcess(start: ProcessStart): Promise<StartedProcess> {
+  if (start.attached !== undefined) return spawnAttached(start, start.attached);
   const pipes = await openPipes();
   return pipes === undefined ? spawnWithSockets(start) : spawnWithPipes(start, pipes);
+}
+
+async function spawnAttached(start: ProcessStart, output: 'output' | 'error'): Promise<StartedProcess> {
+  const child = spawnChild({ ...start, input: 0 }, output === 'error' ? [2, 2] : [1, 2]);
+  if (child.pid === undefined) throw await spawnError(child);
+  const startTicks = readProcess(child.pid)?.startTicks ?? 0;
+  const started = startedProcess(child, child.pid, Readable.from([]), Readable.from([]));
+  return { ...started, seen: { startTicks, outputs: [] } };
 }
 
 async function spawnWithPipes(

@@ -9,8 +9,8 @@ import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-se
  * @throws the system's error (with `code`) when it cannot be started.
  */
 export function startProcess(start: ProcessStart): Promise<StartedProcess> {
-  // The server hands out names of open files, and a pipe to us has none.
-  if (start.input === 'pipe') return spawnProcess(startHeld(start));
+  // The server hands out names of open files, and a pipe to us has none. It has no terminal either.
+  if (start.input === 'pipe' || start.attached !== undefined) return spawnProcess(startHeld(start));
   started++;
   if (server === undefined && isWorthIt()) server = openServer();
   return server?.start(start) ?? spawnProcess(startHeld(start));

@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto';
+import { Option } from 'commander';
+import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
+import type { CommandChanges } from '../../contract/changes.js';
+import type { JsonObject } from '../../contract/json.js';
+import { sanitize } from '../../output/sanitize.js';
+import { keepTerminalModes } from '../../platform/process/attached-terminal.js';
+import { signalNumber } from '../../platform/process/send-signal.js';
+import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
+import type { CliContext, DefineCommand } from '../cli-context.js';
+import { UsageError } from '../cli-context.js';
+import { isAutomated } from '../display/display.js';
+import { createPalette, writeJson } from '../display/terminal-text.js';
+import { openExecutor } from '../open-executor.js';
+import { questionScreen } from '../question-screen.js';
+import { watchInterrupts } from '../run-batch.js';
+import { matchesTyped } from '../try/matches-typed.js';
+import {
+  commandLine,
+  shellFor,
+  type TrySettings,
+  trySettings,
+  workingDirectory,
+} from '../try/try-settings.js';
+import { tryTool } from '../try/try-tool.js';
+
+interface TryOptions extends TrySettings {
+  readonly keep?: boolean;
+  readonly discard?: boolean;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Runs a command of your own on an overlay of the roots, shows what it changed when it has ended, and asks whether to ' +
+        'keep it. Without a command it opens your shell. Its exit code is the exit code.',
+    )
+    .argument('[command...]', 'what to run, after --; one word with blanks in it is a whole command line')
+    .option(
+      '--root <dir...>',
+      'directories whose changes are kept apart; others are not writable (default: .)',
+    )
+    .option('--config <file>', 'a toolexec.toml')
+    .option('--journal <file>', 'where it is recorded; outside of every root')
+    .addOption(new Option('--keep', 'keep what it changed, and ask nothing').conflicts('discard'))
+    .option('--discard', 'keep nothing, and ask nothing')
+    .option('--no-network', 'it reaches no network')
+    .option('--show-secrets', 'it sees .env, keys and the secrets of the environment, which are hidden else')
+    .option('--json', 'what it changed as JSON on standard output; what it prints goes to standard error')
+    .addHelpText(
+      'before',
+      `Examples:
+  toolexec try -- npm update
+  toolexec try -- 'make && make test'
+  toolexec try --keep --no-network -- ./generate.sh
+  toolexec try
+`,
+    )
+    .addHelpText(
+      'after',
+      `
+Keys at the end: k keep, d discard, p choose paths, space shows the differences.
+Without a terminal, and without --keep, nothing is kept.
+Exit code: that of the command; 128 and its number where a signal ended it; 2 where it cannot be tried here, and nothing ran.
+`,
+    )
+    .action(async (words: readonly string[], options: TryOptions) => {
+      finish(await tryCommand(words, options, context));
+    });
+};
+
+/** `toolexec try`. */
+export async function tryCommand(
+  words: readonly string[],
+  options: TryOptions,
+  context: CliContext,
+): Promise<number> {
+  const { stdio } = context;
+  const { notes, ...settings } = trySettings(options, context);
+  for (const note of notes) stdio.stderr.write(`toolexec: ${sanitize(note, 'inline')}\n`);
+  const isInteractive = stdio.stdin.isTerminal && stdio.stdout.isTerminal && options.json !== true;
+  if (words.length === 0 && !isInteractive)
+    throw new UsageError(
+      'Cannot open a shell: there is no terminal. Name a command: toolexec try -- COMMAND.',
+    );
+  const roots = [settings.root ?? '.'].flat().map((root) => (typeof root === 'string' ? root : root.path));
+  const keeper = new Keeper(options, context);
+  const id = `try_${randomBytes(4).toString('hex')}`;
+  const tool = tryTool({
+    kind: isInteractive ? 'terminal' : 'streams',
+    isAttended: true,
+    ...(options.json === true ? { output: 'error' } : {}),
+  });
+  await using executor = await openExecutor({ ...settings, tools: [tool], approver: keeper.approver });
+  const args = {
+    command: commandLine(words, context),
+    shell: shellFor(context),
+    working_dir: workingDirectory(roots),
+  };
+  const restore = isInteractive ? keepTerminalModes() : () => {};
+  const run = executor.start([{ id, name: tool.name, args }], { conversation: id, timeoutMs: LONGEST_MS });
+  const interrupts = watchInterrupts(stdio, { first: () => run.cancel(), second: () => {} });
+  keeper.interrupt = () => run.cancel();
+  try {
+    const [result] = await run.results;
+    if (result === undefined) throw new Error('a batch of one call has one result');
+    return report(result, keeper, interrupts.happened(), options, context);
+  } finally {
+    interrupts.stop();
+    restore();
+  }
+}
+
+/** About 24.8 days: a person's own command ends when it ends. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** What becomes of the changes, and what they were. */
+class Keeper {
+  /** What it changed; undefined: nothing, or it never came to its end. */
+  changes: CommandChanges | undefined;
+  outcome: 'kept' | 'discarded' | undefined;
+  isUnasked = false;
+  isInterrupted = false;
+  interrupt: () => void = () => {};
+  readonly #options: TryOptions;
+  readonly #context: CliContext;
+
+  constructor(options: TryOptions, context: CliContext) {
+    this.#options = options;
+    this.#context = context;
+  }
+
+  readonly approver: Approver = async (requests, { signal }) => {
+    const [request] = requests;
+    if (request?.changes === undefined) return { kind: 'deny_all', reason: 'it has not run' };
+    this.changes = request.changes;
+    const decision = await this.#decide(request, signal);
+    this.outcome = decision.kind === 'deny_all' ? 'discarded' : 'kept';
+    return decision;
+  };
+
+  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision> {
+    const { keep, discard, json } = this.#options;
+    const { stdio, env } = this.#context;
+    if (keep === true) return { kind: 'approve_all', by: '--keep' };
+    if (discard === true) return { kind: 'deny_all', by: '--discard' };
+    const keyboard =
+      json === true || !stdio.stderr.isTerminal || isAutomated(env) ? undefined : openKeyboard();
+    if (keyboard === undefined) {
+      this.isUnasked = true;
+      return { kind: 'deny_all', reason: 'there is no terminal to ask on' };
+    }
+    try {
+      const { askKeep } = await import('../../terminal/ask-keep.js');
+      const answer = await askKeep({
+        parts: request.parts ?? [],
+        screen: questionScreen(stdio.stderr, keyboard),
+        palette: createPalette(true, env),
+        signal,
+        matches: matchesTyped,
+      });
+      if (answer.kind === 'discard') {
+        this.isInterrupted = answer.isInterrupted;
+        return { kind: 'deny_all' };
+      }
+      const { paths } = answer;
+      if (paths === undefined) return { kind: 'approve_all' };
+      return { kind: 'approve_selected', ids: [request.callId], paths: { [request.callId]: paths } };
+    } finally {
+      keyboard.close();
+    }
+  }
+}
+
+async function report(
+  result: ToolResult,
+  keeper: Keeper,
+  isInterrupted: boolean,
+  options: TryOptions,
+  context: CliContext,
+): Promise<number> {
+  const { stdio } = context;
+  const { metadata, error } = result;
+  if (metadata.exit_code === undefined && error !== undefined) {
+    if (isInterrupted) return 130;
+    throw new UsageError(`Cannot try this here: ${whyNotRun(error)} Nothing was run.`);
+  }
+  const kept = keeper.outcome === 'kept' && isKept(result);
+  const changes = changesOf(result, keeper);
+  const exitCode = exitCodeOf(result, keeper, isInterrupted);
+  if (options.json === true) {
+    const { exit_code = null, signal = null } = metadata;
+    writeJson(stdio.stdout, {
+      call: result.callId,
+      exit_code,
+      signal,
+      kept,
+      changes,
+      ...(kept || error === undefined ? {} : { reason: error.message }),
+    });
+    return exitCode;
+  }
+  for (const line of describe(result, keeper, kept, changes))
+    stdio.stderr.write(`toolexec: ${sanitize(line, 'inline')}\n`);
+  return exitCode;
+}
+
+function whyNotRun({ message, hint, details }: NonNullable<ToolResult['error']>): string {
+  const why = details?.why;
+  if (typeof why === 'string') return `${why.replace(/[.]+$/, '')}.`;
+  return hint === undefined ? message : `${message} ${hint}`;
+}
+
+/** What was agreed to was committed too. */
+function isKept({ error }: ToolResult): boolean {
+  return (
+    error === undefined ||
+    error.code === 'execution_failed' ||
+    error.details?.executed === 'yes' ||
+    error.code === 'conflict'
+  );
+}
+
+/** Where nothing was kept, the result names only what stood in the way. */
+function changesOf({ metadata }: ToolResult, { changes, outcome }: Keeper): JsonObject {
+  const found = outcome === 'kept' || changes === undefined ? metadata.changes : changes;
+  return JSON.parse(JSON.stringify(found ?? { created: [], modified: [], deleted: [] }));
+}
+
+function exitCodeOf({ metadata, error }: ToolResult, keeper: Keeper, isInterrupted: boolean): number {
+  if (isInterrupted || keeper.isInterrupted) return 130;
+  const { exit_code: code, signal } = metadata;
+  if (typeof signal === 'string') return 128 + (signalNumber(signal) ?? 0);
+  if (typeof code === 'number' && code !== 0) return code;
+  // It was to be kept, and was not.
+  return keeper.outcome === 'kept' && error !== undefined ? 1 : 0;
+}
+
+function describe(result: ToolResult, keeper: Keeper, kept: boolean, changes: JsonObject): readonly string[] {
+  if (keeper.outcome === undefined) {
+    const { error } = result;
+    const isStopped = error !== undefined && error.code !== 'execution_failed';
+    return [isStopped ? `nothing was kept: ${error.message}` : 'nothing was changed'];
+  }
+  const count = (name: string): number => {
+    const list = changes[name];
+    return Array.isArray(list) ? list.length : 0;
+  };
+  const more = typeof changes.more === 'number' ? changes.more : 0;
+  const counts = `${count('created')} created, ${count('modified')} modified, ${count('deleted')} deleted${more > 0 ? `, ${more} more` : ''}`;
+  if (!kept && keeper.outcome === 'kept') return [`nothing was kept: ${result.error?.message ?? ''}`];
+  if (kept) {
+    const left = ['refused', 'conflicts'].flatMap((name) => unkeptIn(changes[name]));
+    return [
+      ...left.map((line) => `not kept: ${line}`),
+      `kept: ${counts}; to take it back: toolexec undo ${result.callId}`,
+    ];
+  }
+  const how = keeper.isUnasked ? ': there is no terminal to ask on. Run it again with --keep to keep it' : '';
+  return [`discarded: ${counts}${how}`, ...(keeper.isUnasked ? namesIn(changes) : [])];
+}
+
+function unkeptIn(list: unknown): readonly string[] {
+  if (!Array.isArray(list)) return [];
+  return list.map(({ path, reason }) => `${String(path)}: ${String(reason)}`);
+}
+
+/** Deletions first: they are what a person has to see. */
+function namesIn(changes: JsonObject): readonly string[] {
+  const named = (list: unknown, sign: string): string[] =>
+    Array.isArray(list) ? list.slice(0, 20).map((path) => `  ${sign} ${String(path)}`) : [];
+  return [...named(changes.deleted, '-'), ...named(changes.modified, '~'), ...named(changes.created, '+')];
+}

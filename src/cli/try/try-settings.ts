@@ -1,0 +1,93 @@
+import { join, resolve } from 'node:path';
+import { covers } from '../../base/covers.js';
+import { DEFAULT_DENIED_WRITE_PATTERNS } from '../../files/default-denies.js';
+import { probePlace, realPlace } from '../../platform/fs/probe-place.js';
+import { findShell } from '../../platform/process/find-shell.js';
+import { configDirectory, homeOf, stateDirectory } from '../../platform/runtime/environment.js';
+import { type CliContext, UsageError } from '../cli-context.js';
+import type { OpenOptions } from '../open-executor.js';
+import { type ResolvedRun, resolveRun } from '../resolve-settings.js';
+
+export interface TrySettings {
+  readonly root?: readonly string[];
+  readonly config?: string;
+  readonly journal?: string;
+  readonly network: boolean;
+  readonly showSecrets?: boolean;
+}
+
+/** What a command of the person's own runs in. @throws UsageError, ToolError `config_invalid` */
+export function trySettings(
+  options: TrySettings,
+  context: CliContext,
+): OpenOptions & Pick<ResolvedRun, 'notes'> {
+  const { executor, notes } = resolveRun(options, context);
+  const { externalTools: _, policy: __, builtins: ___, ...rest } = executor;
+  const shown = options.showSecrets === true ? SHOWN : {};
+  return {
+    ...rest,
+    notes,
+    profile: 'none',
+    // What an agent may do says nothing of the person: all of it is asked about when it has ended.
+    policy: { decide: () => ({ disposition: 'requires_confirmation', reason: 'you decide what is kept' }) },
+    sandbox: {
+      ...rest.sandbox,
+      os: 'required',
+      transactions: 'required',
+      network: options.network,
+      readable: [...(rest.sandbox?.readable ?? []), ...shellSettings(context)],
+      ...(options.showSecrets === true ? shownFiles(rest.sandbox?.deniedWritePatterns) : {}),
+    },
+    ...shown,
+  };
+}
+
+/** All of the person's environment. */
+const SHOWN: Pick<OpenOptions, 'environment'> = { environment: { denylist: [], pass: ['*'] } };
+
+/** Nothing is hidden; what makes other programs run something cannot be changed all the same. */
+function shownFiles(more: readonly string[] = []): NonNullable<OpenOptions['sandbox']> {
+  const own = [configDirectory(), stateDirectory()].map((home) => `${join(home, 'toolexec')}/**`);
+  return {
+    includeDefaultDenies: false,
+    deniedPatterns: [],
+    deniedWritePatterns: [...DEFAULT_DENIED_WRITE_PATTERNS, ...own, ...more],
+  };
+}
+
+const SHELL_SETTINGS = [
+  ...['.bashrc', '.bash_aliases', '.bash_profile', '.profile', '.inputrc', '.vimrc', '.tmux.conf'],
+  ...['.zshrc', '.zshenv', '.zprofile', '.config/fish/config.fish', '.config/starship.toml'],
+];
+
+/** The home directory is an empty one in there, and a shell without its settings is another shell. */
+function shellSettings({ env }: CliContext): readonly string[] {
+  const home = homeOf(env);
+  return SHELL_SETTINGS.map((name) => join(home, name)).filter((path) => probePlace(path).exists);
+}
+
+/** What runs: the words as they are, or one word that is a whole command line. */
+export function commandLine(words: readonly string[], { env }: CliContext): string {
+  const [first = '', ...rest] = words;
+  if (words.length === 0) return quoted(env.SHELL || findShell('bash', env.PATH) || '/bin/sh');
+  if (rest.length === 0 && /[\s;&|<>()$`"'*?]/.test(first)) return first;
+  return words.map(quoted).join(' ');
+}
+
+/** For a POSIX shell. */
+function quoted(word: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Where the person is, if that lies in a root; else the first root. */
+export function workingDirectory(roots: readonly string[]): string {
+  const here = realPlace(resolve('.'));
+  const real = roots.map((root) => realPlace(resolve(root)));
+  const [first] = real;
+  if (first === undefined) throw new UsageError('Cannot try anything: name a directory with --root.');
+  return real.some((root) => covers(root, here)) ? here : first;
+}
+
+export function shellFor({ env }: CliContext): 'sh' | 'bash' {
+  return findShell('bash', env.PATH) === undefined ? 'sh' : 'bash';
+}

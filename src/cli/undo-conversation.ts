@@ -1,0 +1,60 @@
+import type { Executor, UndoReport } from '../contract/executor.js';
+import type { CallRecord } from '../contract/journal.js';
+import { isAllReads } from '../effects/traits.js';
+import { isToolError } from '../errors/tool-error.js';
+import type { JournalArchive } from '../journal/open-archive.js';
+import { systemClock } from '../platform/clock/clock.js';
+
+/** What an undo of several calls did to one of them. */
+export type CallUndo =
+  | ({ readonly toolName: string } & UndoReport)
+  /** Nothing of it can be undone. */
+  | { readonly toolName: string; readonly callId: string; readonly reason: string };
+
+export interface UndoneSince {
+  readonly conversation: string;
+  /** Only calls that began so long ago at most; milliseconds. Left out: all. */
+  readonly sinceMs?: number;
+  readonly dryRun: boolean;
+}
+
+/** The calls of a conversation that may have changed something, newest first. */
+export function callsToUndo(
+  archive: JournalArchive,
+  { conversation, sinceMs = Number.POSITIVE_INFINITY }: UndoneSince,
+): readonly CallRecord[] {
+  const earliest = systemClock.now() - sinceMs;
+  const seen = new Set<string>();
+  return archive.batches({ conversation }).flatMap(({ id }) =>
+    archive
+      .calls(id)
+      .toReversed()
+      .filter((call) => {
+        const isNew = !seen.has(call.key);
+        seen.add(call.key);
+        return isNew && (call.startedAt ?? call.acceptedAt) >= earliest && mayHaveChanged(call);
+      }),
+  );
+}
+
+function mayHaveChanged({ toolName, worker, effects, result }: CallRecord): boolean {
+  if (toolName === 'undo' || worker === undefined || isAllReads(effects)) return false;
+  return result?.error?.details?.executed !== 'no';
+}
+
+/** Undoes them in this order; one that cannot be undone stops no other. */
+export async function* undoEach(
+  executor: Executor,
+  calls: readonly CallRecord[],
+  { conversation, dryRun }: UndoneSince,
+): AsyncGenerator<CallUndo> {
+  for (const { callId, toolName, turn } of calls) {
+    try {
+      const at = turn === undefined ? { conversation } : { conversation, turn };
+      yield { toolName, ...(await executor.undo(callId, { ...at, dryRun })) };
+    } catch (error) {
+      if (!isToolError(error)) throw error;
+      yield { toolName, callId, reason: error.message };
+    }
+  }
+}

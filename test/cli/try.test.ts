@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
+import { hasScreens, type Screen, Screens } from './screen.js';
+import { ended, useToolexec } from './toolexec.js';
+
+const WHY_NOT = await whyNoTransactions();
+const toolexec = useToolexec({ ownProcess: true });
+
+const inRoot = (name: string): string => join(toolexec.root, name);
+const names = (): readonly string[] => readdirSync(toolexec.root).sort();
+const put = (name: string, text: string): void => {
+  mkdirSync(join(inRoot(name), '..'), { recursive: true });
+  writeFileSync(inRoot(name), text);
+};
+
+describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
+  it('streams what the command prints, and exits with its code', async () => {
+    const ran = await toolexec.run(
+      ['try', '--discard', '--', 'sh', '-c', 'cat; echo out; echo err >&2; exit 7'],
+      { stdin: 'in\n' },
+    );
+    expect(ran).toMatchObject({ code: 7, stdout: 'in\nout\n' });
+    expect(ran.stderr).toMatch(/^err\n/);
+  });
+
+  it('shows output while the command runs', async () => {
+    const child = toolexec.start(['try', '--discard', '--', 'echo early; sleep 3; echo late']);
+    child.stdin.end();
+    const first = await new Promise<string>((resolve) =>
+      child.stdout.once('data', (chunk) => resolve(String(chunk))),
+    );
+    expect(first).toBe('early\n');
+    child.kill('SIGTERM');
+    expect((await ended(child)).code).toBe(130);
+  });
+
+  it('keeps everything with --keep, and undo takes it back', async () => {
+    put('old.txt', 'old\n');
+    put('gone.txt', 'gone\n');
+    const line = 'echo new >old.txt; rm gone.txt; mkdir d; echo x >d/f';
+    const kept = await toolexec.run(['try', '--keep', '--', line]);
+    expect(kept.code).toBe(0);
+    expect(names()).toEqual(['d', 'old.txt']);
+    const [, call = ''] =
+      /kept: 2 created, 1 modified, 1 deleted; to take it back: toolexec undo (try_\w+)/.exec(kept.stderr) ??
+      [];
+    expect((await toolexec.run(['journal', 'show', call])).stdout).toContain('try');
+    expect((await toolexec.run(['undo', call])).code).toBe(0);
+    expect(names()).toEqual(['gone.txt', 'old.txt']);
+    expect(readFileSync(inRoot('old.txt'), 'utf8')).toBe('old\n');
+  });
+
+  it('keeps nothing without a terminal and without --keep, and says how to keep it', async () => {
+    const ran = await toolexec.run(['try', '--', 'echo x >a']);
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toMatch(/discarded: 1 created.*there is no terminal to ask on.*--keep/);
+    expect(ran.stderr).toContain('+ a');
+    expect(names()).toEqual([]);
+  });
+
+  it.each([
+    ['--keep', true],
+    ['--discard', false],
+  ])('says with --json %s what was changed, on standard output alone', async (option, kept) => {
+    put('old.txt', 'old\n');
+    const ran = await toolexec.run([
+      'try',
+      option,
+      '--json',
+      '--',
+      'rm old.txt; echo x >a; echo printed; exit 3',
+    ]);
+    expect(ran.code).toBe(3);
+    expect(ran.stderr).toBe('printed\n');
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      call: expect.stringMatching(/^try_/),
+      exit_code: 3,
+      kept,
+      changes: { created: ['a'], modified: [], deleted: ['old.txt'] },
+    });
+    expect(names()).toEqual(kept ? ['a'] : ['old.txt']);
+  });
+
+  it('says that nothing was changed, and records no change', async () => {
+    const ran = await toolexec.run(['try', '--keep', '--', 'true']);
+    expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'toolexec: nothing was changed\n' });
+  });
+
+  it('hides secrets, and shows them with --show-secrets', async () => {
+    put('.env', 'KEY=hidden-in-file\n');
+    const line = 'cat .env; echo "$MY_API_KEY"; echo "$TERM"';
+    const env = { MY_API_KEY: 'hidden-in-environment', TERM: 'xterm' };
+    const hidden = await toolexec.run(['try', '--discard', '--', line], { env });
+    expect(hidden.stdout).toBe('\nxterm\n');
+    const shown = await toolexec.run(['try', '--discard', '--show-secrets', '--', line], { env });
+    expect(shown.stdout).toBe('KEY=hidden-in-file\nhidden-in-environment\nxterm\n');
+  });
+
+  it('protects git hooks also with --show-secrets, and keeps a commit', async () => {
+    const git = (...words: string[]): string =>
+      execFileSync('git', words, { cwd: toolexec.root, encoding: 'utf8' });
+    git('init', '-q');
+    git('-c', 'user.name=n', '-c', 'user.email=e@x', 'commit', '-q', '--allow-empty', '-m', 'one');
+    const line =
+      'git -c user.name=n -c user.email=e@x commit -q --allow-empty -m two; echo x >.git/hooks/post-commit; echo y >b';
+    const ran = await toolexec.run(['try', '--keep', '--show-secrets', '--', line]);
+    expect(ran.stderr).toMatch(/not kept: \.git\/hooks\/post-commit/);
+    expect(git('log', '--format=%s')).toBe('two\none\n');
+    expect([existsSync(inRoot('.git/hooks/post-commit')), existsSync(inRoot('b'))]).toEqual([false, true]);
+  });
+
+  it('leaves out what commands may not change, and keeps the rest', async () => {
+    put('.env', 'KEY=1\n');
+    const ran = await toolexec.run(['try', '--keep', '--', 'echo new >.env; echo x >a']);
+    expect(ran.stderr).toMatch(/not kept: \.env: /);
+    expect([readFileSync(inRoot('.env'), 'utf8'), existsSync(inRoot('a'))]).toEqual(['KEY=1\n', true]);
+  });
+
+  it('leaves what others changed meanwhile, and keeps the rest', async () => {
+    put('shared', 'one\n');
+    const child = toolexec.start(['try', '--keep', '--', 'echo go; read -r _; echo mine >shared; echo x >a']);
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    put('shared', 'theirs\n');
+    child.stdin.end('\n');
+    const ran = await ended(child);
+    expect(ran.stderr).toMatch(/not kept: shared: /);
+    expect([readFileSync(inRoot('shared'), 'utf8'), existsSync(inRoot('a'))]).toEqual(['theirs\n', true]);
+  });
+
+  it('reaches the network only where it may', async () => {
+    const line = 'ls /sys/class/net 2>/dev/null; grep -c : /proc/net/dev';
+    const count = async (...words: string[]): Promise<number> =>
+      Number(
+        (await toolexec.run(['try', '--discard', ...words, '--', line])).stdout.trim().split('\n').at(-1),
+      );
+    expect(await count('--no-network')).toBe(1);
+    const here = readFileSync('/proc/net/dev', 'utf8').match(/:/g)?.length;
+    expect(await count()).toBe(here);
+  });
+
+  it('runs where the person is, inside of a root, and writes in several', async () => {
+    put('sub/x', '');
+    const other = join(toolexec.folder, 'other');
+    mkdirSync(other);
+    const line = `pwd; echo 1 >here; echo 2 >${other}/there`;
+    const words = ['try', '--keep', '--root', toolexec.root, '--root', other, '--', line];
+    const ran = await toolexec.run(words, { cwd: inRoot('sub') });
+    expect(ran.stdout).toBe(`${inRoot('sub')}\n`);
+    expect([existsSync(inRoot('sub/here')), existsSync(join(other, 'there'))]).toEqual([true, true]);
+  });
+
+  it('says 127 for a program that is not there, and 128 and the signal where one ended it', async () => {
+    expect((await toolexec.run(['try', '--keep', '--', 'no-such-program-here'])).code).toBe(127);
+    expect((await toolexec.run(['try', '--keep', '--', 'kill -TERM $$'])).code).toBe(143);
+  });
+
+  it.each<[string[], RegExp]>([
+    [['try'], /Cannot open a shell: there is no terminal/],
+    [['try', '--keep', '--discard', '--', 'true'], /--keep.*cannot be used with.*--discard/],
+    [['try', '--root', '/nowhere/at/all', '--', 'true'], /nowhere/],
+    [['try', '--kepp', '--', 'true'], /unknown option '--kepp'/i],
+  ])('refuses %s in one line', async (words, why) => {
+    const ran = await toolexec.run(words);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(ran.stderr).toMatch(why);
+    expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('runs nothing where there can be no transaction, and says why in one line', async () => {
+    const ran = await toolexec.run([
+      'try',
+      '--keep',
+      '--root',
+      '/',
+      '--journal',
+      '/dev/shm/x',
+      '--',
+      'echo ran',
+    ]);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY_NOT}`, () => {
+  let screens: Screens;
+  beforeAll(() => {
+    screens = new Screens();
+  });
+  afterAll(() => screens.close());
+
+  const open = (...words: string[]): Screen =>
+    screens.open([process.execPath, toolexec.main, 'try', ...words], {
+      cwd: toolexec.root,
+      env: toolexec.environment({ NO_COLOR: '1', SHELL: '/bin/bash', PS1: 'in> ' }),
+    });
+  /** A prompt forgets what was typed before it was drawn. */
+  const answer = async (screen: Screen, key: string): Promise<void> => {
+    await pause(700);
+    screen.press(key);
+  };
+
+  it('opens a shell with jobs and sizes on a terminal of its own, and keeps what the person wants', async () => {
+    put('old.txt', 'old\n');
+    const screen = open();
+    await screen.shows(/[$#>] $/m);
+    screen.type('sleep 300 & jobs; rm old.txt; mkdir -p d/e; echo x >d/e/f; stty size\n');
+    await screen.shows(/Running +sleep 300[\s\S]*40 100/);
+    screen.resize(90, 30);
+    await pause(500);
+    screen.type('stty size; test -t 0 && tty\n');
+    await screen.shows(/30 90\n\/dev\/pts\//);
+    screen.type('sleep 200\n');
+    await pause(500);
+    screen.press('C-z');
+    await screen.shows(/Stopped +sleep 200/);
+    screen.type('cat\n');
+    await pause(300);
+    screen.press('C-c');
+    screen.type('echo "after $?"\n');
+    await screen.shows('after 130');
+    screen.type('exit\nexit 0\n');
+    await screen.shows(
+      /4 changes, not kept yet: 1 deleted \(1 file\), 3 created[\s\S]*- old\.txt[\s\S]*\+ d\/[\s\S]*\+ e\/[\s\S]*\+ f/,
+    );
+    await screen.shows('Keep these changes?');
+    await answer(screen, 'k');
+    const { code, text } = await screen.ended();
+    expect(text).toMatch(/kept: 3 created, 0 modified, 1 deleted; to take it back: toolexec undo try_/);
+    expect(code).toBe(0);
+    expect(names()).toEqual(['d']);
+  }, 90_000);
+
+  it('keeps only the paths that are chosen, and shows differences', async () => {
+    put('a.txt', 'one\n');
+    put('b.txt', 'two\n');
+    const screen = open('--', 'echo uno >a.txt; echo due >b.txt; mkdir -p x/y; echo 1 >x/y/z; echo 2 >w');
+    await screen.shows('Keep these changes?');
+    await answer(screen, 'Space');
+    await screen.shows(/- one[\s\S]*\+ uno[\s\S]*Keep these changes\?/);
+    await answer(screen, 'p');
+    await screen.shows('Paths to keep');
+    await pause(700);
+    screen.type('a.txt x/**\n');
+    await screen.shows(/b\.txt.*left out[\s\S]*Keep \d of \d/);
+    await answer(screen, 'k');
+    await screen.ended();
+    expect([readFileSync(inRoot('a.txt'), 'utf8'), readFileSync(inRoot('b.txt'), 'utf8')]).toEqual([
+      'uno\n',
+      'two\n',
+    ]);
+    expect(names()).toEqual(['a.txt', 'b.txt', 'x']);
+    expect(existsSync(inRoot('x/y/z'))).toBe(true);
+  }, 60_000);
+
+  it('discards with d, and after a second Ctrl-C', async () => {
+    for (const keys of [['d'], ['C-c', 'C-c']]) {
+      const screen = open('--', 'echo x >a');
+      await screen.shows('Keep these changes?');
+      for (const key of keys) await answer(screen, key);
+      const { code, text } = await screen.ended();
+      expect([code, text.includes('discarded: 1 created')]).toEqual([keys.length === 1 ? 0 : 130, true]);
+      expect(names()).toEqual([]);
+    }
+  }, 60_000);
+
+  it('lends the terminal to a full-screen program, and asks when that has ended', async () => {
+    put('long.txt', Array.from({ length: 200 }, (_, at) => `line ${at}\n`).join(''));
+    const screen = open('--', 'less long.txt; echo seen >s');
+    await screen.shows('line 30');
+    screen.press('G');
+    await screen.shows('line 199');
+    screen.press('q');
+    await screen.shows('Keep these changes?');
+    await answer(screen, 'k');
+    expect((await screen.ended()).code).toBe(0);
+    expect(names()).toEqual(['long.txt', 's']);
+  }, 60_000);
+});
