@@ -155,6 +155,12 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
         ...{ code: 'conflict', details: { executed: 'no' }, message: expect.stringContaining('old') },
         hint: expect.stringContaining('options.again'),
       },
+      metadata: {
+        changes: {
+          created: [],
+          conflicts: [{ path: 'old', reason: expect.stringContaining('another program') }],
+        },
+      },
     });
     expect(outside('cat old; ls -A')).toBe('old\ntheirs\nkeep\nold\n');
     const same = await executor.preview(calls, { conversation: 'c' });

@@ -18,6 +18,7 @@ import type { ScannedChanges } from './found-changes.js';
 import { LeftByCalls } from './left-by-calls.js';
 import { lookAt } from './look-at-changes.js';
 import { MountedView } from './mounted-view.js';
+import { nameOthers } from './name-others.js';
 import { changedBytes, GIT_INSIDE, type NoTransaction, openLayers } from './open-layers.js';
 import { outsideIn, type Transaction, watchLayers } from './open-transaction.js';
 import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
@@ -30,6 +31,8 @@ export interface NothingCommitted {
   readonly why: string;
   /** Another program changed the same paths. */
   readonly isConflict: boolean;
+  /** The conflicts, path by path. */
+  readonly changes?: CommandChanges;
 }
 
 type PreviewedLayers = Exclude<Awaited<ReturnType<typeof openLayers>>, NoTransaction>;
@@ -168,18 +171,24 @@ export class PreviewLayers {
     } catch (error) {
       if (!(error instanceof NotCommitted)) throw error;
       void removeLater(this.directory);
-      return { why: error.message, isConflict: error.by === 'conflict' };
+      const { message: why, by, changes } = error;
+      return { why, isConflict: by === 'conflict', ...(changes === undefined ? {} : { changes }) };
     } finally {
       this.#closeUnits();
     }
   }
 
   #requireNoConflict(scanned: ScannedChanges): ScannedChanges {
-    const conflict = scanned.leftOut.find(({ isConflict }) => isConflict);
-    if (conflict === undefined) return scanned;
-    const { mounts } = this.#layers;
-    const root = { index: 0, lower: toBinary(mounts[conflict.root]?.root ?? ''), upper: '' };
-    throw new NotCommitted('conflict', `"${absolute(root, conflict.path)}" was changed by others meanwhile`);
+    const found = scanned.leftOut.filter(({ isConflict }) => isConflict);
+    const [first] = found;
+    if (first === undefined) return scanned;
+    const root = { index: 0, lower: toBinary(this.#layers.mounts[first.root]?.root ?? ''), upper: '' };
+    const conflicts = nameOthers(found, this.#layers);
+    throw new NotCommitted(
+      'conflict',
+      `"${absolute(root, first.path)}" was changed by others meanwhile`,
+      reportOf(this.#layers, { changes: [], leftOut: conflicts, gitLocks: [] }),
+    );
   }
 
   async discard(): Promise<void> {

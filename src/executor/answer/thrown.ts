@@ -21,6 +21,7 @@ export function fromThrow(thrown: unknown, toolName: string): Outcome {
     return {
       text: '',
       truncatable: true,
+      ...(thrown instanceof NothingDone ? { metadata: thrown.metadata } : {}),
       error: {
         code,
         message: code === 'execution_failed' ? failureMessage(toolName, message) : message,
@@ -85,7 +86,20 @@ function executedBy(code: ErrorCode, details: unknown): Executed {
 }
 
 /** Says of a call that its tool was not even asked. Only the engine throws it: a tool may have done something before. */
-export class NothingDone extends ToolError {}
+export class NothingDone extends ToolError {
+  /** Goes to the result. */
+  readonly metadata: JsonObject;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ConstructorParameters<typeof ToolError>[2],
+    metadata: JsonObject,
+  ) {
+    super(code, message, options);
+    this.metadata = metadata;
+  }
+}
 
 /** Codes of what was never started; a tool may have started something else before. */
 const BEFORE_THE_START: ReadonlySet<ErrorCode> = new Set([

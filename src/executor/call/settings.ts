@@ -70,6 +70,8 @@ export interface NothingMade {
   readonly why: string;
   /** Others changed the same. */
   readonly isConflict: boolean;
+  /** The conflicts, path by path. */
+  readonly changes?: CommandChanges;
 }
 
 export interface PreviewWorld {

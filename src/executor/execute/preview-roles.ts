@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Effect } from '../../contract/effect.js';
 import type { Tool } from '../../contract/tool.js';
+import { changesMetadata } from '../../tools/command-changes.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { dryRunResult } from '../answer/results.js';
 import { NothingDone } from '../answer/thrown.js';
@@ -213,7 +214,7 @@ export class PreviewReplay implements PreviewRole {
       await Promise.all(calls.map(({ ready, note }) => (ready.onlyReads ? undefined : note(data))));
     };
     const unmade = await this.#changes.commit(() => noteAll('begun'));
-    if ('why' in unmade) throw nothingMade(unmade.why, unmade.isConflict);
+    if ('why' in unmade) throw nothingMade(unmade.why, unmade);
     this.#unmade = unmade;
     this.isMade = true;
     // It is made: that this is not on record changes nothing about it.
@@ -226,9 +227,10 @@ const REFUSED = 'a part of it was refused';
 /** The same delivery gets the same answer. */
 const ANSWERED = 'These calls have their answer now: preview new ones, or these with options.again.';
 
-function nothingMade(why: string, isConflict = false): NothingDone {
+function nothingMade(why: string, unmade?: NothingMade): NothingDone {
   const message = `Nothing of the preview was committed: ${why}. Preview it again.`;
-  return new NothingDone(isConflict ? 'conflict' : 'cancelled', message, { hint: ANSWERED });
+  const code = unmade?.isConflict === true ? 'conflict' : 'cancelled';
+  return new NothingDone(code, message, { hint: ANSWERED }, changesMetadata(unmade?.changes, undefined));
 }
 
 /** There was no decision about it. */
