@@ -96,7 +96,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
       error: {
         code: 'user_denied',
         details: { executed: 'no' },
-        message: expect.stringContaining('the person refused its changes: not that file'),
+        message: expect.stringContaining('its changes were refused: not that file'),
       },
     });
     expect(result?.output).toContain('Nothing of what this command changed was kept');

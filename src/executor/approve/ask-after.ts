@@ -103,5 +103,5 @@ function refusalOf(decision: ApprovalDecision, id: string): string | undefined {
 }
 
 function refused(reason: string | undefined): string {
-  return `the person refused its changes${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
+  return `its changes were refused${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
 }

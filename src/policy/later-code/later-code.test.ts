@@ -20,6 +20,8 @@ describe('paths that run later by themselves', () => {
     ...['conftest.py', 'tests/conftest.py', 'setup.py', 'build.rs', '.cargo/config.toml', 'Cargo.toml'],
     ...['.devcontainer/devcontainer.json', '.claude/settings.json', '.mcp.json', 'justfile', 'Jenkinsfile'],
     ...['gradlew', 'app/build.gradle', 'gradle/wrapper/gradle-wrapper.jar', 'gulpfile.mjs', 'flake.nix'],
+    ...['pytest.ini', 'setup.cfg', 'bunfig.toml', 'jest.config.ts', 'vitest.config.mts', '.mocharc.cjs'],
+    ...['eslint.config.js', 'a/.eslintrc.cjs', '.eslintrc', '.prettierrc.mjs', '.pylintrc'],
     ...['.ſimple-git-hooks.json', 'lint-staged.config.js', '.ci.code-workspace', 'CMakeLists.txt'],
   ])('are named: %s', (path) => {
     expect([known.has(`/w/${path}`, ROOTS), known.has(path, [])]).toEqual([true, true]);
@@ -28,6 +30,7 @@ describe('paths that run later by themselves', () => {
   it.each([
     ...['src/index.ts', 'README.md', 'NoMakefile', 'build/out.o', 'workspace/a.ts', 'BUILD/x'],
     ...['package-lock.json', 'data.json', 'my.package.json', '.github/CODEOWNERS', '.git/HEAD', '.git/index'],
+    ...['.prettierrc', 'src/jest.ts', 'config.jest.js'],
     ...['a.gradle.md', 'docs/vscode/tasks.json', 'husky/a', 'target/debug/x', 'configs/config.toml'],
   ])('are no others: %s', (path) => {
     expect([known.has(`/w/${path}`, ROOTS), known.has(path, [])]).toEqual([false, false]);
@@ -95,6 +98,13 @@ describe('two versions of a file that runs in part', () => {
     [{}, { 'simple-git-hooks': { 'pre-commit': 'x' } }],
     [{}, { 'lint-staged': { '*': 'x' } }],
     [{}, { packageManager: 'yarn@9.9.9' }],
+    [{}, { jest: { globalSetup: './evil.js' } }],
+    [{ jest: { bail: 1 } }, { jest: { setupFiles: ['./evil.js'] } }],
+    [{}, { eslintConfig: { parser: './evil.js' } }],
+    [
+      { scripts: { test: '$npm_package_config_t' } },
+      { scripts: { test: '$npm_package_config_t' }, config: { t: 'evil' } },
+    ],
     [undefined, { scripts: { test: 'x' } }],
   ])('run something else where scripts or hooks change: %j to %j', (before, after) => {
     expect(npm(before, after)).toBe(false);
@@ -109,6 +119,9 @@ describe('two versions of a file that runs in part', () => {
     expect(runsTheSame('Makefile', Buffer.from('a'), Buffer.from('a'))).toBe(false);
     const toml = (text: string): Buffer => Buffer.from(text);
     expect(runsTheSame('Cargo.toml', toml('[package]\n'), toml('[package]\nbuild = "evil.rs"\n'))).toBe(
+      false,
+    );
+    expect(runsTheSame('pyproject.toml', toml(''), toml('[tool.pylint.main]\ninit-hook = "x"\n'))).toBe(
       false,
     );
     expect(runsTheSame('pyproject.toml', toml('[tool.poe]\n'), toml('[tool.poe.tasks]\na = "b"\n'))).toBe(

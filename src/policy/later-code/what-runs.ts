@@ -17,6 +17,10 @@ const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
       ...[file.scripts, file.packageManager, file.gypfile, file.wireit, file.nx, file.husky],
       ...[file['lint-staged'], file['nano-staged'], file['simple-git-hooks'], file['pre-commit']],
       ...[file['pre-push'], file['git-hooks'], file.gitHooks, file.ghooks],
+      // Settings that name modules: test runners load them, and editors for their linters.
+      ...[file.jest, file.mocha, file.ava, file.tap, file.nyc, file.babel, file.eslintConfig, file.prettier],
+      // Scripts read these as `$npm_package_config_NAME`.
+      file.config,
     ],
   },
   'composer.json': { read: JSON.parse, runs: (file) => [file.scripts, file.config] },
@@ -30,7 +34,7 @@ const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
     read: parseToml,
     runs: (file) => [
       file['build-system'],
-      tableOf(file.tool).pytest,
+      ...['pytest', 'pylint', 'mypy'].map((tool) => tableOf(file.tool)[tool]),
       ...Object.entries(tableOf(file.tool)).map(([tool, own]) => {
         const { tasks, scripts, envs } = tableOf(own);
         return tasks === undefined && scripts === undefined && envs === undefined
