@@ -99,6 +99,9 @@ describe('analyzeCommand()', () => {
 
 describe('what analyzeCommand() says of shells that read a text in another way', () => {
   it.each<[string, Record<'bash' | 'sh' | 'any', string>]>([
+    ['touch {1..3}', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ['touch {a,b}', { bash: 'allow', sh: 'ask', any: 'allow' }],
+    ["awk '{print $1,$2}' f", { bash: 'allow', sh: 'allow', any: 'allow' }],
     ["echo $'\\'; rm -rf / #'", { bash: 'allow', sh: 'ask', any: 'ask' }],
     ['[[ -n a && reboot ]]', { bash: 'allow', sh: 'ask', any: 'ask' }],
     ['[[ -n $x && -z $y ]]', { bash: 'allow', sh: 'ask', any: 'allow' }],

@@ -30,7 +30,7 @@ export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnal
 
 /** What only bash knows, and a POSIX shell (dash) takes for words, strings or the names of programs. */
 const BASH_ALONE =
-  /\[\[|(?<!\$|for )\(\(|\$\[|(?<![^\s=;&|({<>])\$["']|\w\+=|\{\w+\}[<>]|(?:^|[;&|({\n])\s*(?:pushd|popd|shopt|enable|coproc|function|time\s+(?:-(?!p\s)|\w+(?:=|\s*\()))/;
+  /\[\[|(?<![$"'])\{(?=[^{}\s"',]*,|[^{}\s"'.]*\.\.)[^{}\s]*\}|(?<!\$|for )\(\(|\$\[|(?<![^\s=;&|({<>])\$["']|\w\+=|\{\w+\}[<>]|(?:^|[;&|({\n])\s*(?:pushd|popd|shopt|enable|coproc|function|time\s+(?:-(?!p\s)|\w+(?:=|\s*\()))/;
 
 /** Of these, where other commands would run: `[[ a && reboot ]]`, `((reboot))`, `$'\'; reboot #'`, `<<$'EOF'`. */
 const RUNS_OTHERWISE =
