@@ -1,7 +1,16 @@
 import { CALLS_AT_A_TIME, TOOL_SECONDS, VERSION_RANGES } from './by-tool.js';
 import type { ConfigKey } from './config-keys.js';
 import { never, only, smaller, stricter } from './tighten.js';
-import { BOOLEAN, choice, PROGRAM_DIRECTORIES, SECONDS, wholeNumber } from './value-kind.js';
+import {
+  BOOLEAN,
+  choice,
+  HOSTS,
+  HTTP_ADDRESS,
+  PROGRAM_DIRECTORIES,
+  SECONDS,
+  VARIABLE,
+  wholeNumber,
+} from './value-kind.js';
 
 const BYTES = wholeNumber(1, 'bytes');
 
@@ -84,6 +93,56 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'executor.builtins.listDirectory.includeOther',
     meaning: 'Sockets, pipes and devices are listed where a call does not say.',
     tighten: only(false),
+  },
+  'tools.web_fetch.respect_robots': {
+    kind: BOOLEAN,
+    fallback: true,
+    option: 'executor.builtins.webFetch.respectRobots',
+    meaning: 'Pages that the robots.txt of their site refuses to programs are not fetched.',
+    tighten: only(true),
+  },
+  'tools.web_fetch.max_bytes': {
+    kind: BYTES,
+    fallback: 1_048_576,
+    option: 'executor.builtins.webFetch.maxBytes',
+    meaning: 'Bytes of one page, decompressed; a larger one is not fetched.',
+    tighten: smaller(),
+  },
+  'tools.web_fetch.timeout': {
+    kind: SECONDS,
+    fallback: 30,
+    option: 'executor.builtins.webFetch.timeoutMs',
+    meaning: 'For one page, with what its site says to programs.',
+    tighten: smaller(),
+  },
+  'tools.web_fetch.allow_private': {
+    kind: HOSTS,
+    fallback: [],
+    option: 'executor.builtins.webFetch.allowPrivate',
+    meaning:
+      'Hosts that may be fetched although their addresses are not public: `127.0.0.1:8080`, `*.corp.example`.',
+    tighten: never,
+  },
+  'tools.web_search.provider': {
+    kind: choice('duckduckgo', 'searxng', 'brave'),
+    fallback: 'duckduckgo',
+    option: 'executor.builtins.webSearch.provider',
+    meaning: 'The service that searches the web.',
+    tighten: never,
+  },
+  'tools.web_search.url': {
+    kind: HTTP_ADDRESS,
+    fallback: undefined,
+    option: 'executor.builtins.webSearch.url',
+    meaning: 'Where that service is asked, if not at its own address; needed for `searxng`.',
+    tighten: never,
+  },
+  'tools.web_search.api_key_env': {
+    kind: VARIABLE,
+    fallback: undefined,
+    option: 'executor.builtins.webSearch.apiKeyEnv',
+    meaning: 'The environment variable that holds the key of the service; needed for `brave`.',
+    tighten: never,
   },
   'tools.external.directories': {
     kind: PROGRAM_DIRECTORIES,

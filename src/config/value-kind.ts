@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
 import { parse } from 'smol-toml';
+import { parseUrl } from '../base/parse-url.js';
 import { showValue } from '../base/show-setting.js';
 import type { JsonSchema } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { compilePattern } from '../files/compile-pattern.js';
 import { redactionFlaw } from '../journal/redaction/redaction-rules.js';
+import { isNarrowHostPattern } from '../patterns/host.js';
 import { homeDirectory } from '../platform/runtime/environment.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 
@@ -93,6 +95,35 @@ export const VARIABLES: ValueKind = textList({
   accepts: (text) => !/[=\0]/.test(text),
   schema: { pattern: '^[^=\\u0000]+$' },
 });
+
+export const VARIABLE: ValueKind = {
+  expected: 'the name of a variable',
+  schema: { type: 'string', pattern: '^[^=\\u0000]+$' },
+  flaws: (value) =>
+    unless(typeof value === 'string' && /^[^=\0]+$/.test(value), 'the name of a variable', value),
+  toOption: asItIs,
+  fromText: asItIs,
+};
+
+/** Hosts, or those below one; not every host. */
+export const HOSTS: ValueKind = textList({
+  expected: 'a list of hosts such as "127.0.0.1:8080" or "*.corp.example", each in quotes',
+  accepts: isNarrowHostPattern,
+  schema: {},
+});
+
+export const HTTP_ADDRESS: ValueKind = {
+  expected: 'an http or https address',
+  schema: { type: 'string', pattern: '^https?://' },
+  flaws: (value) =>
+    unless(
+      typeof value === 'string' && /^https?:$/.test(parseUrl(value)?.protocol ?? ''),
+      'an http or https address',
+      value,
+    ),
+  toOption: asItIs,
+  fromText: asItIs,
+};
 
 /** Globs that the sandbox supports. */
 export const PATTERNS: ValueKind = textList({

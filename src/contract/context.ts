@@ -2,6 +2,7 @@ import type { ToolAgents } from './agents.js';
 import type { ToolCall, ToolResult } from './call.js';
 import type { Effect, Risk } from './effect.js';
 import type { ContainedFiles } from './files.js';
+import type { ToolHttp } from './http.js';
 import type { JsonObject } from './json.js';
 import type { Question, QuestionAnswer } from './question.js';
 import type { ToolSearch } from './search.js';
@@ -39,6 +40,8 @@ export interface ToolContext {
   readonly files: ContainedFiles;
   readonly search: ToolSearch;
   readonly processes: ToolProcesses;
+  /** `fetch`, within what the call has declared to fetch. */
+  readonly http: ToolHttp;
   readonly memory: ConversationMemory;
   /**
    * Asks the person. One answer per question, undefined for a question without an answer. Needs the effect

@@ -166,6 +166,11 @@ export interface ToolSpec<A, O = unknown> {
    * There it runs in a transaction, and a preview can run it.
    */
   readonly program?: { readonly trusted: boolean };
+  /**
+   * Hosts that `ctx.http` may reach for this tool although their addresses are not public: `127.0.0.1:8080`, `*.corp.example`.
+   * From the host program's configuration, never from a model. What a call fetches it declares all the same. Default: none.
+   */
+  readonly privateHosts?: readonly string[];
   /** The tool may start a background shell, whose changes take effect at once. Default true. */
   readonly background?: boolean | ((args: A) => boolean);
   /** Overrides the size limit of serialized arguments for this tool (F019). Bytes. */

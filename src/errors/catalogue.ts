@@ -126,6 +126,20 @@ export const ERROR_CATALOGUE = {
       'Others changed the same things while a command, or a preview, ran: its changes were not committed, none of them.',
     remedy: 'Look at what is there now, and run it again where it is still needed.',
   },
+  url_blocked: {
+    meaning:
+      'The address is not public, or its scheme, port or user name is not accepted. Nothing was sent to it.',
+    remedy: 'Use a public http or https address; a host program can name exceptions.',
+  },
+  fetch_failed: {
+    meaning:
+      'No usable answer came: the connection, the certificate, a redirect, the status or the type is at fault.',
+    remedy: 'Read the message: it names what failed. Try another address, or again later.',
+  },
+  too_large: {
+    meaning: 'What was fetched is larger than the limit. Nothing of it is kept.',
+    remedy: 'Fetch a smaller page, or raise the limit that the message names.',
+  },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;

@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../contract/context.js';
 import type { Registry, Tool } from '../contract/tool.js';
 import { systemClock } from '../platform/clock/clock.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
 import { applyPatchTool } from '../tools/apply-patch/apply-patch.js';
 import { askUserQuestionTool } from '../tools/ask-user-question.js';
 import { type BashOptions, bashTool } from '../tools/bash.js';
@@ -22,6 +23,8 @@ import { readFileTool } from '../tools/read-file/read-file.js';
 import { runCommandTool } from '../tools/run-command.js';
 import { taskTool } from '../tools/task.js';
 import { todoWriteTool } from '../tools/todo-write.js';
+import { type WebFetchOptions, webFetchTool } from '../tools/web-fetch/web-fetch.js';
+import { type WebSearchOptions, webSearchTool } from '../tools/web-search/web-search.js';
 import { writeFileTool } from '../tools/write-file.js';
 import { defineOwnTool } from './declare/define-tool.js';
 import { createRegistry } from './declare/registry.js';
@@ -32,6 +35,10 @@ export interface BuiltinToolsOptions {
   readonly listDirectory?: ListDirectoryOptions;
   /** `[tools.bash]` */
   readonly bash?: BashOptions;
+  /** `[tools.web_fetch]` */
+  readonly webFetch?: WebFetchOptions;
+  /** `[tools.web_search]` */
+  readonly webSearch?: WebSearchOptions;
   /** With the tool `task`: for an executor with the option `agents`, or one that a loop is given. Default false. */
   readonly agents?: boolean;
 }
@@ -40,10 +47,14 @@ const RULES: OptionRules<{
   bash: BashOptions | undefined;
   listDirectory: ListDirectoryOptions | undefined;
   agents: boolean;
+  webFetch: WebFetchOptions | undefined;
+  webSearch: WebSearchOptions | undefined;
 }> = {
   bash: option(undefined, isObject, 'an object'),
   listDirectory: option(undefined, isObject, 'an object'),
   agents: option(false, isBoolean, 'true or false'),
+  webFetch: option(undefined, isObject, 'an object'),
+  webSearch: option(undefined, isObject, 'an object'),
 };
 
 /**
@@ -56,7 +67,13 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
 
 /** The same by another clock, which says when a file was read or written (D071). */
 export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
-  const { listDirectory, agents, bash } = normalizeOptions('builtinTools', options, RULES);
+  const {
+    listDirectory,
+    agents,
+    bash,
+    webFetch = {},
+    webSearch = {},
+  } = normalizeOptions('builtinTools', options, RULES);
   const now = (): number => clock.now();
   return [
     defineOwnTool(applyPatchTool({ now })),
@@ -72,6 +89,8 @@ export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
     defineOwnTool(runCommandTool()),
     ...(agents ? [defineOwnTool(taskTool(now))] : []),
     defineOwnTool(todoWriteTool()),
+    defineOwnTool(webFetchTool(webFetch, now)),
+    defineOwnTool(webSearchTool(webSearch, (name) => readEnvironment()[name])),
     defineOwnTool(writeFileTool({ now })),
   ];
 }

@@ -99,3 +99,12 @@ function mappedAddress(host: string): string | undefined {
   ]);
   return bytes.join('.');
 }
+
+/** Whether the text names a host, or those below one; a pattern for every host is none of these. */
+export function isNarrowHostPattern(text: string): boolean {
+  try {
+    return parseHostPattern(text, false).kind !== 'any';
+  } catch {
+    return false;
+  }
+}

@@ -3,6 +3,7 @@ import { isBoolean, isFunction } from '../../base/normalize-options.js';
 import type { ToolSpec } from '../../contract/tool.js';
 import { isEffectKind, KIND_NAMES } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { isNarrowHostPattern } from '../../patterns/host.js';
 
 interface Rule {
   readonly accepts: (value: unknown) => boolean;
@@ -27,6 +28,9 @@ const FLAG: Rule = { accepts: isBoolean, expected: 'true or false' };
 function isProgram(value: unknown): boolean {
   return typeof value === 'object' && value !== null && isBoolean(Reflect.get(value, 'trusted'));
 }
+
+// A pattern for every host would switch the check of addresses off.
+const isPrivateHost = (value: unknown): boolean => typeof value === 'string' && isNarrowHostPattern(value);
 
 const isSchema = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && !Array.isArray(value)) || isFunction(value);
@@ -69,6 +73,10 @@ const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   cacheable: FLAG,
   contained: FLAG,
   program: { accepts: isProgram, expected: '{ trusted: true or false }' },
+  privateHosts: {
+    accepts: (value) => Array.isArray(value) && value.every(isPrivateHost),
+    expected: 'a list of hosts, such as "127.0.0.1:8080" or "*.corp.example"',
+  },
   background: {
     accepts: (value) => isBoolean(value) || isFunction(value),
     expected: 'true, false or a function',

@@ -38,7 +38,7 @@ export function defineTool<
 }
 
 /** The same for the tools that toolexec brings along: the program starts without compiling their schemas. */
-export function defineOwnTool<A>(spec: ToolSpec<A>): Tool {
+export function defineOwnTool<A, O = unknown>(spec: ToolSpec<A, O>): Tool {
   const tool = completeTool(spec as unknown as ToolSpec<unknown>);
   compileOnFirstUse(tool);
   return tool;
@@ -77,6 +77,9 @@ function completeTool(spec: ToolSpec<unknown>): Tool {
     execute: spec.execute.bind(spec),
     aliases: Object.freeze([...aliases]),
     ...(spec.touches === undefined ? undefined : { touches: Object.freeze([...spec.touches]) }),
+    ...(spec.privateHosts === undefined
+      ? undefined
+      : { privateHosts: Object.freeze([...spec.privateHosts]) }),
     category,
     timeoutClass: spec.timeoutClass ?? CLASS_OF_CATEGORY[category],
   });

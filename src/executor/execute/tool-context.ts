@@ -2,6 +2,7 @@ import type { ChosenPaths, DeedsRefusal, PreviewedChanges } from '../../contract
 import type { ContextLimits, ConversationMemory, Logger, ToolContext } from '../../contract/context.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { ContainedFiles } from '../../contract/files.js';
+import type { ToolHttp } from '../../contract/http.js';
 import type { Question } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
 import type { ToolProcesses } from '../../contract/tool-processes.js';
@@ -18,6 +19,7 @@ import type { Recorder } from '../record/recorder.js';
 import type { LateAgreement } from './agreed-names.js';
 import { CommandTally } from './command-tally.js';
 import { grantAgents } from './grant-agents.js';
+import { HttpGrant } from './grant-http.js';
 import { grantProcesses } from './grant-processes.js';
 import { LiveOutput } from './live-output.js';
 import { reviewDeeds } from './review-deeds.js';
@@ -59,6 +61,7 @@ export class CallHandles {
   #tally: CommandTally | undefined;
   #changes: ChangeTally | undefined;
   #search: ToolSearch | undefined;
+  #http: HttpGrant | undefined;
   #live: LiveOutput | undefined;
   #emit: ToolContext['emit'] | undefined;
   #limits: ContextLimits | undefined;
@@ -110,6 +113,12 @@ export class CallHandles {
     const { lease, signal } = this;
     this.#search ??= Object.freeze(grantSearch({ ready, settings: scope.settings, lease, signal }));
     return this.#search;
+  }
+
+  get http(): ToolHttp {
+    const { lease, signal } = this;
+    this.#http ??= new HttpGrant(this.parts.ready, lease, signal);
+    return this.#http.fetch;
   }
 
   get processes(): ToolProcesses {
@@ -215,6 +224,7 @@ export class CallHandles {
   /** The call is answered: the last of the live output is shown, and every handle is dead. */
   close(): void {
     this.lease.end();
+    this.#http?.close();
     this.#live?.end();
   }
 
@@ -270,6 +280,10 @@ class ContextView implements ToolContext {
 
   get search(): ToolSearch {
     return this.#handles.search;
+  }
+
+  get http(): ToolHttp {
+    return this.#handles.http;
   }
 
   get processes(): ToolProcesses {

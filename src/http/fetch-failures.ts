@@ -1,0 +1,55 @@
+import { ToolError } from '../errors/tool-error.js';
+import { showUrl } from './request-target.js';
+
+export function failed(url: URL, why: string, details: Record<string, string> = {}): ToolError {
+  const shown = showUrl(url);
+  return new ToolError('fetch_failed', `Cannot fetch ${shown}: ${why}.`, {
+    details: { url: shown, ...details },
+  });
+}
+
+/** What stood in the way of an answer, in words: the connection, the name, the certificate, the answer itself. */
+export function whyFailed(url: URL, error: unknown): ToolError {
+  const code = codeOf(error);
+  const known = WORDS[code];
+  if (known !== undefined) return failed(url, known, { reason: code });
+  if (isCertificateFault(code)) {
+    return failed(url, `its certificate cannot be trusted (${code})`, { reason: 'Certificate' });
+  }
+  if (code.startsWith('HPE_')) return failed(url, `its answer is not HTTP (${code})`, { reason: code });
+  if (code.startsWith('Z_') || code.startsWith('ERR__ERROR') || code.startsWith('ERR_BROTLI')) {
+    return failed(url, 'its compressed answer cannot be read', { reason: code });
+  }
+  const message = error instanceof Error && error.message !== '' ? error.message.slice(0, 200) : 'unknown';
+  return failed(url, message.replace(/\.$/, ''), code === '' ? {} : { reason: code });
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ETIMEDOUT: 'no connection could be made in time',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+  ENOTFOUND: 'its host has no address',
+  EAI_AGAIN: 'its host cannot be looked up now',
+  EPROTO: 'it does not speak TLS',
+  HPE_HEADER_OVERFLOW: 'its headers are too large',
+  ERR_STREAM_PREMATURE_CLOSE: 'the connection was cut',
+};
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { code } = error as { code?: unknown };
+  // Every address was tried: one failure stands for all.
+  if (error instanceof AggregateError && code === undefined) return codeOf(error.errors[0]);
+  return typeof code === 'string' ? code : '';
+}
+
+function isCertificateFault(code: string): boolean {
+  return (
+    /^(?:CERT_|ERR_TLS_CERT|ERR_SSL|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/.test(
+      code,
+    ) || code === 'CRL_HAS_EXPIRED'
+  );
+}

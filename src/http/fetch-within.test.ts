@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ToolError } from '../errors/tool-error.js';
+import { parseHostPattern } from '../patterns/host.js';
+import { type PinnedRequest, sendRequest } from '../platform/runtime/send-request.js';
+import { type FetchScope, fetchWithin, type Network } from './fetch-within.js';
+
+/** Says byte for byte what a test wants. */
+async function serve(
+  answer: (socket: Socket, request: string) => void,
+): Promise<{ host: string; port: number }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) => answer(socket, bytes.toString('latin1')));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { host: `127.0.0.1:${port}`, port };
+}
+
+function scopeOf(...privateHosts: string[]): FetchScope {
+  return {
+    declares: () => true,
+    undeclared: (shown) => new ToolError('sandbox_violation', shown),
+    exceptions: privateHosts.map((host) => parseHostPattern(host, false)),
+    signal: new AbortController().signal,
+  };
+}
+
+/** A name system that says what a test wants, each time it is asked. */
+function names(
+  ...answers: (readonly string[])[]
+): Network & { readonly asked: string[]; readonly sent: PinnedRequest[] } {
+  const asked: string[] = [];
+  const sent: PinnedRequest[] = [];
+  return {
+    asked,
+    sent,
+    lookUp: async (host) => {
+      asked.push(host);
+      return answers[Math.min(asked.length, answers.length) - 1] ?? [];
+    },
+    send: (request) => {
+      sent.push(request);
+      return sendRequest(request);
+    },
+  };
+}
+
+const ok = (body: string | Buffer, ...headers: string[]): Buffer =>
+  Buffer.concat([
+    Buffer.from(['HTTP/1.1 200 OK', 'content-type: text/plain', ...headers, '', ''].join('\r\n')),
+    Buffer.from(body),
+  ]);
+
+async function failureOf(work: Promise<unknown>): Promise<ToolError> {
+  return work.then(
+    () => expect.fail('it did not fail'),
+    (error: ToolError) => error,
+  );
+}
+
+describe('fetchWithin()', () => {
+  it('refuses a name if one of its addresses is not public, and sends nothing', async () => {
+    const network = names(['93.184.216.34', '10.0.0.7']);
+    const error = await failureOf(fetchWithin(scopeOf(), 'https://rebind.example/', {}, network));
+    expect(error).toMatchObject({ code: 'url_blocked', details: { address: '10.0.0.7' } });
+    expect(network.sent).toEqual([]);
+  });
+
+  it('connects to the addresses that were checked: a name that is resolved otherwise later changes nothing', async () => {
+    const { port } = await serve((socket) => socket.end(ok('from the checked address', 'connection: close')));
+    // The second answer would be given to a client that asks again.
+    const network = names(['127.0.0.1'], ['10.0.0.1']);
+    const answer = await fetchWithin(
+      scopeOf('rebind.example'),
+      `http://rebind.example:${port}/`,
+      {},
+      network,
+    );
+    expect(await answer.text()).toBe('from the checked address');
+    expect(network.asked).toEqual(['rebind.example']);
+    expect(network.sent.map(({ addresses }) => addresses)).toEqual([['127.0.0.1']]);
+  });
+
+  it('resolves and checks again for each redirect: a name that rebinds to this machine is refused', async () => {
+    const { port } = await serve((socket) =>
+      socket.end(
+        `HTTP/1.1 302 Found\r\nlocation: http://rebind.example:${port}/secret\r\nconnection: close\r\n\r\n`,
+      ),
+    );
+    const first = names(['93.184.216.34'], ['127.0.0.1']);
+    const network: Network = {
+      lookUp: first.lookUp,
+      // What a public host answers, from this machine.
+      send: (request) => sendRequest({ ...request, addresses: ['127.0.0.1'] }),
+    };
+    const error = await failureOf(fetchWithin(scopeOf(), `http://rebind.example:${port}/`, {}, network));
+    expect(error).toMatchObject({ code: 'url_blocked', details: { address: '127.0.0.1' } });
+    expect(first.asked).toEqual(['rebind.example', 'rebind.example']);
+  });
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(200_000_000))],
+    ['br', brotliCompressSync(Buffer.alloc(50_000_000))],
+  ])('stops a bomb compressed with %s at its limit, in little memory', async (encoding, bomb) => {
+    const { host } = await serve((socket) =>
+      socket.end(ok(bomb, `content-encoding: ${encoding}`, 'connection: close')),
+    );
+    const before = process.memoryUsage().rss;
+    const answer = await fetchWithin(scopeOf(host), `http://${host}/`, { maxBytes: 1_000_000 });
+    expect(await failureOf(answer.text())).toMatchObject({ code: 'too_large' });
+    expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+  });
+
+  it('ends an answer that never ends: by its bytes, and by its time', async () => {
+    const endless = await serve((socket) => {
+      socket.write(ok(''));
+      const more = (): void => {
+        if (!socket.destroyed) socket.write('x'.repeat(65_536), more);
+      };
+      more();
+    });
+    const answer = await fetchWithin(scopeOf(endless.host), `http://${endless.host}/`, { maxBytes: 300_000 });
+    expect(await failureOf(answer.text())).toMatchObject({ code: 'too_large' });
+    const drip = await serve((socket) => {
+      socket.write(ok(''));
+      const timer = setInterval(() => socket.write('x'), 20);
+      socket.once('close', () => clearInterval(timer));
+    });
+    const slow = await fetchWithin(scopeOf(drip.host), `http://${drip.host}/`, { timeoutMs: 200 });
+    expect(await failureOf(slow.text())).toMatchObject({ code: 'timeout' });
+  });
+
+  it('waits for no server that says nothing', async () => {
+    const silent = await serve(() => undefined);
+    const error = await failureOf(
+      fetchWithin(scopeOf(silent.host), `http://${silent.host}/`, { timeoutMs: 100 }),
+    );
+    expect(error).toMatchObject({ code: 'timeout', message: expect.stringContaining('within 100 ms') });
+  });
+
+  it.each([
+    ['is cut short of its length', ok('abc', 'content-length: 10'), 'the connection was cut'],
+    ['says more than its length', ok('abcdef', 'content-length: 3', 'connection: close'), 'abc'],
+    ['says a length that is none', ok('abc', 'content-length: many'), 'is not HTTP'],
+    ['says two lengths', ok('abc', 'content-length: 1', 'content-length: 3'), 'is not HTTP'],
+    ['says a length and chunks', ok('abc', 'content-length: 3', 'transfer-encoding: chunked'), 'is not HTTP'],
+    ['is no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n'), 'is not HTTP'],
+    [
+      'answers twice',
+      Buffer.concat([ok('abc', 'content-length: 3'), ok('second', 'content-length: 6')]),
+      'abc',
+    ],
+    [
+      'is not the gzip that it says',
+      ok('plain', 'content-encoding: gzip'),
+      'compressed answer cannot be read',
+    ],
+    ['is in an encoding of its own', ok('plain', 'content-encoding: secret'), 'is not known'],
+    [
+      'has endless headers',
+      ok('x', ...Array.from({ length: 3_000 }, (_, at) => `h${at}: ${'v'.repeat(40)}`)),
+      'headers are too large',
+    ],
+    ['has a status that is none', Buffer.from('HTTP/1.1 999 No\r\nconnection: close\r\n\r\n'), 'status 999'],
+    [
+      'redirects to what is no URL',
+      Buffer.from('HTTP/1.1 301 Moved\r\nlocation: http://[\r\n\r\n'),
+      'no URL',
+    ],
+  ])('reads an answer that %s for what it is', async (_what, bytes, said) => {
+    const { host } = await serve((socket) => socket.end(bytes));
+    const outcome = await fetchWithin(scopeOf(host), `http://${host}/`, { timeoutMs: 5_000 })
+      .then((answer) => answer.text())
+      .catch((error: ToolError) => `${error.code} ${error.message}`);
+    expect(outcome).toContain(said);
+  });
+
+  it('keeps users, passwords and queries out of its messages', async () => {
+    const { host } = await serve((socket) => socket.destroy());
+    const url = `http://${host}/path?token=sesame`;
+    const cut = await failureOf(
+      fetchWithin(scopeOf(host), url, { headers: { authorization: 'Bearer sesame' } }),
+    );
+    expect(cut).toMatchObject({ code: 'fetch_failed', message: expect.stringContaining('/path?…') });
+    expect(JSON.stringify(cut)).not.toContain('sesame');
+    const named = await failureOf(fetchWithin(scopeOf(host), `http://me:sesame@${host}/`));
+    expect(JSON.stringify(named)).not.toContain('sesame');
+    const header = await failureOf(
+      fetchWithin(scopeOf(host), url, { headers: { 'x-key': 'sesame\n' + 'b: c' } }),
+    );
+    expect(JSON.stringify(header)).not.toContain('sesame');
+  });
+
+  it('sends methods, headers and bodies as fetch does; the host is its own to name', async () => {
+    let received = '';
+    const { host } = await serve((socket, request) => {
+      received = request;
+      socket.end(ok('done', 'connection: close'));
+    });
+    const headers = { 'x-own': 'yes', host: 'evil.example', 'transfer-encoding': 'chunked' };
+    const answer = await fetchWithin(scopeOf(host), `http://${host}/p?q=1`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams({ a: 'b c' }),
+    });
+    expect([await answer.text(), answer.status, answer.url]).toEqual(['done', 200, `http://${host}/p?q=1`]);
+    expect(received).toMatch(/^POST \/p\?q=1 HTTP\/1.1\r\n/);
+    expect(received).toContain(`host: ${host}\r\n`);
+    expect(received).toContain('content-type: application/x-www-form-urlencoded;charset=UTF-8');
+    expect(received).not.toMatch(/evil|transfer-encoding/);
+    expect(received.endsWith('\r\n\r\na=b+c')).toBe(true);
+  });
+
+  it('does not trust a certificate that no authority has signed', async () => {
+    const { selfSigned } = await import('./fixtures/self-signed.js');
+    const host = await selfSigned();
+    const error = await failureOf(fetchWithin(scopeOf(host), `https://${host}/`));
+    expect(error).toMatchObject({ code: 'fetch_failed', details: { reason: 'Certificate' } });
+    expect(error.message).toContain('its certificate cannot be trusted');
+  });
+});

@@ -1,0 +1,234 @@
+import type { HttpInit } from '../contract/http.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
+import type { HostPattern } from '../patterns/host.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { type LookUpHost, lookUpHost } from '../platform/runtime/look-up-host.js';
+import { type PinnedAnswer, type SendRequest, sendRequest } from '../platform/runtime/send-request.js';
+import { failed, whyFailed } from './fetch-failures.js';
+import { isException, literalOf, parseTarget, requirePublic, showUrl } from './request-target.js';
+
+/** What a call may reach. */
+export interface FetchScope {
+  /** Whether the call has declared this address. */
+  readonly declares: (url: URL) => boolean;
+  readonly undeclared: (shown: string, redirect: string | undefined) => ToolError;
+  /** Addresses that need not be public. */
+  readonly exceptions: readonly HostPattern[];
+  /** Ends every request of the call. */
+  readonly signal: AbortSignal;
+}
+
+/** How names are resolved and connections made: tests bring hostile ones. */
+export interface Network {
+  readonly lookUp: LookUpHost;
+  readonly send: SendRequest;
+}
+
+const NETWORK: Network = { lookUp: lookUpHost, send: sendRequest };
+
+const MOST_REDIRECTS = 10;
+const DEFAULT_BYTES = 10 * 1024 * 1024;
+const DEFAULT_MS = 30_000;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Written by the transport, or of one connection. */
+const OWN_HEADERS = [
+  ...['accept-encoding', 'connection', 'content-length', 'expect', 'host', 'keep-alive', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'proxy-authorization', 'proxy-connection'],
+];
+const USER_AGENT = 'toolexec (+https://github.com/toolexec-placeholder/toolexec)';
+
+/**
+ * `fetch` within what a call has declared.
+ *
+ * 1. Every hop is checked whole: its scheme, port and literal address, the declaration, and all answers of the name system.
+ *    One answer that is not public refuses the hop.
+ * 2. The connection goes to the addresses that were checked: no name is resolved twice.
+ * 3. Time and bytes have an end, also for a server that never ends; both count until the body is read.
+ * 4. No message holds a user name, a password or a query.
+ */
+export async function fetchWithin(
+  scope: FetchScope,
+  target: string | URL,
+  init: HttpInit = {},
+  network: Network = NETWORK,
+): Promise<Response> {
+  const limits = {
+    maxBytes: init.maxBytes ?? DEFAULT_BYTES,
+    timeoutMs: init.timeoutMs ?? DEFAULT_MS,
+    redirect: init.redirect ?? 'follow',
+  };
+  let url = parseTarget(String(target), scope.exceptions);
+  const shown = showUrl(url);
+  if (!scope.declares(url)) throw scope.undeclared(shown, undefined);
+  let sending = await normalizeRequest(url, init);
+  const life = new RequestLife(scope.signal, init.signal ?? undefined, limits.timeoutMs, shown);
+  try {
+    for (let redirects = 0; ; redirects++) {
+      const addresses = await checkedAddresses(url, scope, network, life.signal);
+      const answer = await network.send({ url, addresses, ...sending, signal: life.signal });
+      const next = REDIRECTS.has(answer.status) ? locationOf(answer, url) : undefined;
+      if (next === undefined || limits.redirect === 'manual') {
+        return toResponse(answer, { url, redirected: redirects > 0, maxBytes: limits.maxBytes, life });
+      }
+      answer.close();
+      if (limits.redirect === 'error') throw failed(url, 'it redirects, which was not wanted');
+      if (redirects === MOST_REDIRECTS) {
+        throw failed(url, `too many redirects: more than ${MOST_REDIRECTS}`, { reason: 'TooManyRedirects' });
+      }
+      sending = afterRedirect(sending, answer.status);
+      url = parseTarget(next.href, scope.exceptions);
+      if (!scope.declares(url)) throw scope.undeclared(shown, url.href);
+    }
+  } catch (error) {
+    life.end();
+    throw isToolError(error) ? error : whyFailed(url, error);
+  }
+}
+
+/** When a request has to end, from its start to the end of its body. */
+class RequestLife {
+  readonly #controller = new AbortController();
+  readonly #undo: (() => void)[] = [];
+
+  constructor(call: AbortSignal, own: AbortSignal | undefined, timeoutMs: number, shown: string) {
+    for (const signal of own === undefined ? [call] : [call, own]) {
+      const stop = (): void => this.#controller.abort(asToolError(signal.reason, shown));
+      signal.addEventListener('abort', stop, { once: true });
+      this.#undo.push(() => signal.removeEventListener('abort', stop));
+      if (signal.aborted) stop();
+    }
+    const late = new ToolError(
+      'timeout',
+      `Cannot fetch ${shown}: no whole answer came within ${timeoutMs} ms.`,
+    );
+    this.#undo.push(systemClock.after(timeoutMs, () => this.#controller.abort(late)));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+}
+
+function asToolError(reason: unknown, shown: string): ToolError {
+  if (isToolError(reason)) return reason;
+  return new ToolError('cancelled', `Cannot fetch ${shown}: it was cancelled.`, { cause: reason });
+}
+
+interface Sending {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+}
+
+/** @throws ToolError `fetch_failed` for a method, header or body that `fetch` does not take */
+async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): Promise<Sending> {
+  try {
+    const request = new Request(url, {
+      ...(method === undefined ? {} : { method }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body, duplex: 'half' }),
+    });
+    for (const name of OWN_HEADERS) request.headers.delete(name);
+    if (!request.headers.has('user-agent')) request.headers.set('user-agent', USER_AGENT);
+    if (!request.headers.has('accept')) request.headers.set('accept', '*/*');
+    const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+    return { method: request.method, headers: Object.fromEntries(request.headers), body: bytes };
+  } catch {
+    // What is wrong with it may quote a header, which may be a secret.
+    throw failed(url, 'the method, a header or the body of the request is not valid');
+  }
+}
+
+/** As browsers do: after 303, and after 301 or 302 of a POST, the new address is read. */
+function afterRedirect(sending: Sending, status: number): Sending {
+  const isRead = sending.method === 'GET' || sending.method === 'HEAD';
+  if (isRead || status === 307 || status === 308 || (status !== 303 && sending.method !== 'POST'))
+    return sending;
+  const headers = Object.entries(sending.headers).filter(([name]) => !name.startsWith('content-'));
+  return { method: 'GET', headers: Object.fromEntries(headers), body: undefined };
+}
+
+/** Of a redirect. Undefined: it names none, so that it is an answer as any other. */
+function locationOf({ headers, close }: PinnedAnswer, from: URL): URL | undefined {
+  const [, location] = headers.find(([name]) => name.toLowerCase() === 'location') ?? [];
+  if (location === undefined) return undefined;
+  try {
+    return new URL(location, from);
+  } catch {
+    close();
+    throw failed(from, 'it redirects to what is no URL');
+  }
+}
+
+async function checkedAddresses(
+  url: URL,
+  { exceptions }: FetchScope,
+  { lookUp }: Network,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const literal = literalOf(url);
+  if (literal !== undefined) return [literal];
+  const addresses = await lookUp(url.hostname.replace(/\.$/, ''), signal);
+  if (addresses.length === 0) throw failed(url, 'its host has no address');
+  if (!isException(url, exceptions)) for (const address of addresses) requirePublic(url, address);
+  return addresses;
+}
+
+interface Answered {
+  readonly url: URL;
+  readonly redirected: boolean;
+  readonly maxBytes: number;
+  readonly life: RequestLife;
+}
+
+function toResponse(answer: PinnedAnswer, { url, redirected, maxBytes, life }: Answered): Response {
+  const headers = new Headers();
+  for (const [name, value] of answer.headers) headers.append(name, value);
+  const { status, statusText } = answer;
+  if (status < 200 || status > 599) {
+    answer.close();
+    throw failed(url, `its status ${status} is none`);
+  }
+  const declared = Number(headers.get('content-length') ?? 0);
+  if (declared > maxBytes) {
+    answer.close();
+    throw tooLarge(url, maxBytes);
+  }
+  const hasNoBody = status === 204 || status === 205 || status === 304;
+  if (hasNoBody) {
+    answer.close();
+    life.end();
+  }
+  const body = hasNoBody ? null : ReadableStream.from(limited(answer, { url, maxBytes, life }));
+  const response = new Response(body, { status, statusText, headers });
+  Object.defineProperties(response, { url: { value: url.href }, redirected: { value: redirected } });
+  return response;
+}
+
+async function* limited(
+  answer: PinnedAnswer,
+  { url, maxBytes, life }: Pick<Answered, 'url' | 'maxBytes' | 'life'>,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge(url, maxBytes);
+      yield chunk;
+    }
+  } catch (error) {
+    throw isToolError(error) ? error : whyFailed(url, error);
+  } finally {
+    answer.close();
+    life.end();
+  }
+}
+
+function tooLarge(url: URL, maxBytes: number): ToolError {
+  const message = `Cannot fetch ${showUrl(url)}: the answer has more than ${maxBytes} bytes.`;
+  return new ToolError('too_large', message, { details: { url: showUrl(url), max_bytes: maxBytes } });
+}

@@ -1,0 +1,31 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Why a request must not go to this address; undefined: it is public. Everything that the registries set apart is refused:
+ * loopback, private and shared networks, link-local (where clouds answer with credentials), multicast, documentation,
+ * IPv4 inside IPv6 in every form (mapped, compatible, translated, 6to4, Teredo).
+ */
+export function whyNotPublic(address: string): string | undefined {
+  // `fe80::1%eth0`: a zone is always of this machine.
+  if (address.includes('%') || !ipaddr.isValid(address)) return 'it is no address';
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  if (range !== 'unicast') return `it is ${WORDS[range] ?? 'reserved'}`;
+  // Only 2000::/3 is given out for use on the internet.
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST)) return 'it is reserved';
+  return undefined;
+}
+
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+
+const WORDS: Readonly<Record<string, string>> = {
+  unspecified: 'this machine',
+  loopback: 'this machine',
+  private: 'in a private network',
+  uniqueLocal: 'in a private network',
+  deprecatedSiteLocal: 'in a private network',
+  carrierGradeNat: 'in a private network',
+  linkLocal: 'link-local',
+  multicast: 'a multicast address',
+  broadcast: 'a broadcast address',
+};

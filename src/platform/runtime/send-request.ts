@@ -1,0 +1,139 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+
+/** One HTTP request over a connection of its own. */
+export interface PinnedRequest {
+  readonly url: URL;
+  /** The only addresses that are connected to: no name is resolved here. */
+  readonly addresses: readonly string[];
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+  /** Aborting it closes the connection, at any time. */
+  readonly signal: AbortSignal;
+}
+
+export interface PinnedAnswer {
+  readonly status: number;
+  readonly statusText: string;
+  /** In order; a name may come several times. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Decompressed, read once. Throws what went wrong on the way. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Closes the connection. */
+  close(): void;
+}
+
+/** @throws what Node throws where no answer came, or the signal's reason. */
+export type SendRequest = (request: PinnedRequest) => Promise<PinnedAnswer>;
+
+const MOST_HEADER_BYTES = 65_536;
+
+export const sendRequest: SendRequest = ({ url, addresses, method, headers, body, signal }) =>
+  new Promise((resolve, reject) => {
+    const isSecure = url.protocol === 'https:';
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const sent = (isSecure ? requestHttps : requestHttp)({
+      host,
+      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers: {
+        ...headers,
+        host: url.host,
+        connection: 'close',
+        'accept-encoding': 'gzip, deflate, br',
+        ...(body === undefined ? {} : { 'content-length': String(body.length) }),
+      },
+      // A connection that is kept would outlive the check of its address.
+      agent: false,
+      // Not called for an address that is written in the URL: that one has been checked as it stands.
+      lookup: onlyTo(addresses),
+      maxHeaderSize: MOST_HEADER_BYTES,
+      insecureHTTPParser: false,
+      // The environment must not switch the check of certificates off.
+      rejectUnauthorized: true,
+      ...(isSecure && isIP(host) === 0 ? { servername: host } : {}),
+    });
+    const stop = (): void => {
+      sent.destroy(signal.reason);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    const settle = (): void => signal.removeEventListener('abort', stop);
+    sent.once('close', settle);
+    sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+    sent.once('response', (response) => {
+      const { rawHeaders, statusCode = 0, statusMessage = '' } = response;
+      // Without a listener, an error after the last read would end the process.
+      response.on('error', () => undefined);
+      resolve({
+        status: statusCode,
+        statusText: statusMessage,
+        headers: pairsOf(rawHeaders),
+        body: decoded(response, String(response.headers['content-encoding'] ?? ''), signal),
+        close: () => {
+          response.destroy();
+          sent.destroy();
+        },
+      });
+    });
+    if (signal.aborted) stop();
+    else sent.end(body);
+  });
+
+function onlyTo(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, callback) => {
+    const [first] = all;
+    if (first === undefined) callback(new Error('there is no address to connect to'), '', 0);
+    else if (options.all === true) callback(null, all);
+    else callback(null, first.address, first.family);
+  };
+}
+
+function pairsOf(raw: readonly string[]): (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
+  return pairs;
+}
+
+const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+type Incoming = AsyncIterable<Uint8Array> & { destroy(error?: Error): unknown } & NodeJS.ReadableStream;
+
+/** @throws Error for an encoding that is not known. */
+async function* decoded(
+  response: Incoming,
+  encoding: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const name = encoding.trim().toLowerCase();
+  try {
+    if (name === '' || name === 'identity') {
+      yield* response;
+      // Without a length, an answer ends with its connection: also with one that is closed here.
+      signal.throwIfAborted();
+      return;
+    }
+    const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.() : undefined;
+    if (decoder === undefined) throw new Error(`the content encoding ${JSON.stringify(name)} is not known`);
+    response.once('error', (error) => (decoder as unknown as Incoming).destroy(error));
+    response.once('aborted', () =>
+      (decoder as unknown as Incoming).destroy(new Error('the connection was cut')),
+    );
+    yield* response.pipe(decoder) as unknown as AsyncIterable<Uint8Array>;
+    signal.throwIfAborted();
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    // Also where the reader has had enough: nothing more is received or decompressed.
+    response.destroy();
+  }
+}

@@ -1,0 +1,20 @@
+/** The longest that an answer is kept, whatever it says. */
+const LONGEST = 86_400;
+
+/**
+ * For how many seconds an answer may be given again, by what it says itself (`Cache-Control`, `Expires`). 0: it does not say,
+ * or forbids it.
+ */
+export function freshSeconds(headers: Headers, at: number): number {
+  const control = (headers.get('cache-control') ?? '').toLowerCase();
+  if (/\b(?:no-store|no-cache)\b/.test(control) || headers.get('vary')?.includes('*') === true) return 0;
+  const age = Number(headers.get('age') ?? 0) || 0;
+  const maxAge = /\bmax-age\s*=\s*"?(\d{1,10})/.exec(control)?.[1];
+  if (maxAge !== undefined) return clamp(Number(maxAge) - age);
+  const expires = Date.parse(headers.get('expires') ?? '');
+  return Number.isNaN(expires) || Number.isNaN(at) ? 0 : clamp((expires - at) / 1_000 - age);
+}
+
+function clamp(seconds: number): number {
+  return Math.max(0, Math.min(LONGEST, Math.floor(seconds)));
+}

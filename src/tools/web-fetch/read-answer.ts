@@ -1,0 +1,87 @@
+import type { ContentBlock } from '../../contract/call.js';
+import { ToolError } from '../../errors/tool-error.js';
+
+/** What came back, by what it is rather than by what it says of itself. */
+export type WebContent =
+  | { readonly kind: 'html' | 'text'; readonly text: string; readonly mediaType: string }
+  | { readonly kind: 'block'; readonly block: ContentBlock; readonly mediaType: string };
+
+const IMAGES: Readonly<Record<string, readonly number[]>> = {
+  'image/png': [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  'image/jpeg': [0xff, 0xd8, 0xff],
+  'image/gif': [0x47, 0x49, 0x46, 0x38],
+  'image/webp': [0x52, 0x49, 0x46, 0x46],
+};
+const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d];
+
+/** @throws ToolError `fetch_failed` for what is neither text, a PDF nor a picture, or not what its type says */
+export function readAnswer(bytes: Uint8Array, contentType: string, shown: string): WebContent {
+  const [type = ''] = contentType.split(';');
+  const mediaType = type.trim().toLowerCase();
+  if (startsWith(bytes, PDF)) {
+    const block = { type: 'resource', uri: shown, mediaType: 'application/pdf', data: bytes } as const;
+    return { kind: 'block', block, mediaType: 'application/pdf' };
+  }
+  const image = Object.keys(IMAGES).find((name) => startsWith(bytes, IMAGES[name] ?? []));
+  if (image !== undefined && mediaType.startsWith('image/')) {
+    return { kind: 'block', block: { type: 'image', mediaType: image, data: bytes }, mediaType: image };
+  }
+  if (!isText(bytes, mediaType)) throw wrongType(mediaType, shown);
+  const text = decode(bytes, contentType);
+  const isHtml =
+    /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType) || (mediaType === '' && looksLikeHtml(text));
+  return { kind: isHtml ? 'html' : 'text', text, mediaType: mediaType || 'text/plain' };
+}
+
+function startsWith(bytes: Uint8Array, magic: readonly number[]): boolean {
+  return bytes.length >= magic.length && magic.every((byte, at) => bytes[at] === byte);
+}
+
+const TEXT_TYPE =
+  /^(?:|text\/.*|application\/(?:json|xml|xhtml\+xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql|x-sh|x-ndjson|ld\+json|rtf|.*\+(?:json|xml|yaml)))$/;
+
+/** By its type, and by its first bytes: text holds no NUL, unless it is UTF-16. */
+function isText(bytes: Uint8Array, mediaType: string): boolean {
+  if (!TEXT_TYPE.test(mediaType)) return false;
+  const isUtf16 = startsWith(bytes, [0xff, 0xfe]) || startsWith(bytes, [0xfe, 0xff]);
+  return isUtf16 || !bytes.subarray(0, 8_192).includes(0);
+}
+
+function wrongType(mediaType: string, shown: string): ToolError {
+  const named =
+    mediaType === ''
+      ? 'of no known type'
+      : TEXT_TYPE.test(mediaType)
+        ? `not the ${mediaType} that it says`
+        : mediaType;
+  return new ToolError(
+    'fetch_failed',
+    `Cannot fetch ${shown}: its content is ${named}. Text, HTML, JSON, XML, PDF and pictures can be read.`,
+    { details: { url: shown, reason: 'WrongType', media_type: mediaType } },
+  );
+}
+
+/** By its byte order mark, else by the type's charset, else by what the page says of itself. */
+function decode(bytes: Uint8Array, contentType: string): string {
+  const bom = startsWith(bytes, [0xff, 0xfe])
+    ? 'utf-16le'
+    : startsWith(bytes, [0xfe, 0xff])
+      ? 'utf-16be'
+      : undefined;
+  const ofType = /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1];
+  const head = ofType === undefined ? Buffer.from(bytes.subarray(0, 1_024)).toString('latin1') : '';
+  const ofPage = /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head)?.[1];
+  return decoder(bom ?? ofType ?? ofPage ?? 'utf-8').decode(bytes);
+}
+
+function decoder(label: string): InstanceType<typeof TextDecoder> {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+function looksLikeHtml(text: string): boolean {
+  return /^\s*(?:<!doctype html|<html[\s>]|<head[\s>]|<body[\s>])/i.test(text.slice(0, 1_024));
+}

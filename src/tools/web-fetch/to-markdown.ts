@@ -1,0 +1,131 @@
+import { gfm } from '@joplin/turndown-plugin-gfm';
+import { isProbablyReaderable, Readability } from '@mozilla/readability';
+import TurndownService from 'turndown';
+import { parseUrl } from '../../base/parse-url.js';
+import { type Page, type PageNode, visiblePage } from './visible-page.js';
+
+export interface PageText {
+  readonly text: string;
+  readonly title: string;
+  readonly hidden: number;
+  /** The main part alone: navigation and the like are left out. */
+  readonly isArticle: boolean;
+}
+
+/** A page as Markdown or as plain text: what a reader sees of it, and of that the main part, where it has one. */
+export async function pageText(
+  html: string,
+  { format, url, signal }: { format: 'markdown' | 'text'; url: string; signal: AbortSignal },
+): Promise<PageText> {
+  const visible = await visiblePage(html, signal);
+  const { document } = visible;
+  const whole = lengthOf(document.body);
+  resolveLinks(document, url);
+  const article = mainPart(document, whole);
+  const root = article ?? document.body;
+  const text = format === 'markdown' ? toMarkdown(root) : toText(root);
+  return {
+    text: article === undefined ? text : withTitle(text, visible.title, format),
+    title: visible.title,
+    hidden: visible.hidden,
+    isArticle: article !== undefined,
+  };
+}
+
+function lengthOf({ textContent }: PageNode): number {
+  return (textContent ?? '').trim().length;
+}
+
+/** Undefined: the page has none, or it would leave most of the page out. */
+function mainPart(document: Page, whole: number): PageNode | undefined {
+  if (whole < 1_000 || !isProbablyReaderable(document)) return undefined;
+  const article = new Readability<PageNode>(document.cloneNode(true) as Page, {
+    serializer: (node) => node as PageNode,
+    keepClasses: false,
+  }).parse();
+  const part = article?.content;
+  if (part === undefined || part === null) return undefined;
+  return lengthOf(part) * 3 < whole ? undefined : part;
+}
+
+function resolveLinks(document: Page, base: string): void {
+  for (const [name, attribute] of [
+    ['a', 'href'],
+    ['img', 'src'],
+  ] as const) {
+    for (const element of document.querySelectorAll(name)) {
+      const written = element.getAttribute(attribute) ?? '';
+      const target = written === '' ? undefined : absolute(written, base);
+      if (target === undefined) element.removeAttribute(attribute);
+      else element.setAttribute(attribute, target);
+    }
+  }
+}
+
+/** Undefined: nothing that can be fetched or written to (`javascript:`, `data:`). */
+function absolute(written: string, base: string): string | undefined {
+  try {
+    const { protocol, href } = new URL(written, parseUrl(base));
+    return ['http:', 'https:', 'mailto:', 'tel:'].includes(protocol) ? href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toMarkdown(root: PageNode): string {
+  const service = new TurndownService({
+    headingStyle: 'atx',
+    codeBlockStyle: 'fenced',
+    bulletListMarker: '-',
+    emDelimiter: '*',
+  });
+  service.use(gfm);
+  return service.turndown(root as unknown as TurndownService.Node).trim();
+}
+
+const BLOCKS = new Set([
+  ...[
+    'ADDRESS',
+    'ARTICLE',
+    'ASIDE',
+    'BLOCKQUOTE',
+    'DD',
+    'DIV',
+    'DL',
+    'DT',
+    'FIELDSET',
+    'FIGCAPTION',
+    'FIGURE',
+  ],
+  ...['FOOTER', 'FORM', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'LI', 'MAIN', 'NAV', 'OL', 'P'],
+  ...['PRE', 'SECTION', 'TABLE', 'TR', 'UL', 'BR'],
+]);
+
+function toText(root: PageNode): string {
+  const parts: string[] = [];
+  const walk = (node: PageNode, inPre: boolean): void => {
+    if (node.nodeType === 3) {
+      const text = node.textContent ?? '';
+      parts.push(inPre ? text : text.replace(/\s+/g, ' '));
+      return;
+    }
+    const name = node.nodeName.toUpperCase();
+    const isBlock = BLOCKS.has(name);
+    if (isBlock) parts.push('\n');
+    for (const child of node.childNodes) walk(child as PageNode, inPre || name === 'PRE');
+    if (isBlock) parts.push('\n');
+    else if (name === 'TD' || name === 'TH') parts.push('\t');
+  };
+  walk(root, false);
+  return parts
+    .join('')
+    .replace(/[ \t]*\n[ \t]*/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/** The reader of an article takes its title away. */
+function withTitle(text: string, title: string, format: 'markdown' | 'text'): string {
+  if (title === '' || text.slice(0, title.length + 10).includes(title)) return text;
+  return `${format === 'markdown' ? '# ' : ''}${title}\n\n${text}`;
+}

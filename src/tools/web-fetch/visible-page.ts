@@ -1,0 +1,291 @@
+import { type Handler, Parser } from 'htmlparser2';
+import { parseHTML } from 'linkedom/worker';
+import { yieldToLoop } from '../yield-to-loop.js';
+
+export type Page = ReturnType<typeof parseHTML>['document'];
+export type PageNode = Page['body'];
+
+export interface VisiblePage {
+  readonly document: Page;
+  readonly title: string;
+  /** Elements that a reader of the page does not see. */
+  readonly hidden: number;
+}
+
+/** What later steps build trees of: deeper or more elements are kept as their text alone. */
+const MOST_ELEMENTS = 20_000;
+const DEEPEST = 100;
+/** Of one element: the step to Markdown counts the neighbours of each. */
+const MOST_CHILDREN = 2_500;
+/** In one go: the program has other work, and the call may be cancelled. */
+const SLICE = 4_096;
+/** The parser takes time with every element that is open: beyond that many it begins afresh. */
+const MOST_OPEN = 512;
+
+/** Their content is not shown, or is no text. */
+const NEVER_SHOWN = new Set([
+  ...[
+    'script',
+    'style',
+    'template',
+    'noscript',
+    'iframe',
+    'object',
+    'embed',
+    'svg',
+    'canvas',
+    'audio',
+    'video',
+  ],
+  ...[
+    'head',
+    'meta',
+    'link',
+    'base',
+    'input',
+    'select',
+    'datalist',
+    'textarea',
+    'map',
+    'noembed',
+    'noframes',
+  ],
+]);
+const VOID = new Set(['br', 'hr', 'img', 'wbr', 'col', 'area', 'source', 'track', 'param']);
+const KEPT_ATTRIBUTES = new Set(['href', 'src', 'alt', 'colspan', 'rowspan', 'class', 'id', 'lang', 'start']);
+
+/**
+ * What a reader of a page sees of it, as a tree: no scripts, comments or styles, and nothing hidden by an attribute, by
+ * a style of its own or by a plain selector of the page's own style sheet. In linear time for any input: the
+ * tree is neither deep nor large.
+ */
+export async function visiblePage(html: string, signal: AbortSignal): Promise<VisiblePage> {
+  const styles = new StyleTexts();
+  await parseInSlices(html, styles, signal);
+  const page = new PageBuilder(hiddenSelectors(styles.text));
+  await parseInSlices(html, page, signal);
+  page.finish();
+  const { document, hidden } = page;
+  return { document, title: page.title.replace(/\s+/g, ' ').trim().slice(0, 500), hidden };
+}
+
+interface PageReader {
+  readonly handler: Partial<Handler>;
+  /** Elements that are open now. */
+  readonly open: number;
+  /** Closes what it has written: of the elements that are open, no end will come. */
+  closeAll(): void;
+}
+
+async function parseInSlices(html: string, reader: PageReader, signal: AbortSignal): Promise<void> {
+  let parser = new Parser(reader.handler);
+  for (let at = 0, end = 0; at < html.length; at = end) {
+    // After a tag, where the parser can begin afresh.
+    end = at + SLICE >= html.length ? html.length : html.lastIndexOf('>', at + SLICE) + 1;
+    if (end <= at) end = at + SLICE;
+    parser.write(html.slice(at, end));
+    if (reader.open > MOST_OPEN) {
+      reader.closeAll();
+      parser = new Parser(reader.handler);
+    }
+    await yieldToLoop({ signal });
+  }
+  parser.end();
+}
+
+class StyleTexts implements PageReader {
+  text = '';
+  open = 0;
+  #inStyle = false;
+  readonly handler: Partial<Handler> = {
+    onopentag: (name) => {
+      this.open++;
+      this.#inStyle = name === 'style';
+    },
+    ontext: (text) => {
+      if (this.#inStyle) this.text += text;
+    },
+    onclosetag: () => {
+      this.open--;
+      this.#inStyle = false;
+    },
+  };
+
+  closeAll(): void {
+    this.open = 0;
+  }
+}
+
+interface Selectors {
+  readonly classes: ReadonlySet<string>;
+  readonly ids: ReadonlySet<string>;
+}
+
+/** Of rules outside of `@media` and its kin: `.name` and `#name`, alone, with or without an element before. */
+function hiddenSelectors(css: string): Selectors {
+  const classes = new Set<string>();
+  const ids = new Set<string>();
+  let depth = 0;
+  let from = 0;
+  let selector = '';
+  const text = css.replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, ' ');
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '{') {
+      if (depth++ === 0) selector = text.slice(from, at);
+      from = at + 1;
+    } else if (character === '}') {
+      if (depth === 1 && !selector.includes('@') && isHiding(text.slice(from, at))) {
+        for (const each of selector.split(',')) {
+          const [, mark, name = ''] = /^\s*[a-z0-9]*([.#])([\w-]+)\s*$/i.exec(each) ?? [];
+          if (mark !== undefined) (mark === '.' ? classes : ids).add(name);
+        }
+      }
+      depth = Math.max(0, depth - 1);
+      from = at + 1;
+    } else if (character === ';' && depth === 0) from = at + 1;
+  }
+  return { classes, ids };
+}
+
+/** Declarations with which nothing of an element can be read. */
+function isHiding(style: string): boolean {
+  const css = style.toLowerCase().replace(/\s+/g, '').replaceAll('!important', '');
+  return (
+    HIDING.test(css) ||
+    (/(?:^|;)(?:max-)?(?:height|width):0(?:px|em|rem|%)?(?:;|$)/.test(css) &&
+      /overflow(?:-[xy])?:(?:hidden|clip)/.test(css))
+  );
+}
+
+const HIDING = new RegExp(
+  `(?:^|;)(?:${[
+    'display:none',
+    'visibility:(?:hidden|collapse)',
+    'opacity:0?\\.?0*%?',
+    'font-size:0(?:\\.0+)?(?:px|em|rem|pt|%)?',
+    'content-visibility:hidden',
+    'text-indent:-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|%)?',
+    '(?:left|top|right|bottom):-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|vw|vh|%)?',
+    'clip:rect\\(0(?:px)?,0(?:px)?,0(?:px)?,0(?:px)?\\)',
+    'clip:rect\\(1px,1px,1px,1px\\)',
+    'clip-path:inset\\((?:50|100)%\\)',
+    'transform:scale\\(0(?:,0)?\\)',
+    'color:transparent',
+  ].join('|')})(?:;|$)`,
+);
+
+class PageBuilder implements PageReader {
+  readonly document: Page = parseHTML('<!doctype html><html><head></head><body></body></html>').document;
+  title = '';
+  hidden = 0;
+  #elements = 0;
+  #depth = 0;
+  #at: PageNode = this.document.body;
+  #words = '';
+  /** How many elements each open one has, the page's own body first. */
+  readonly #children = [0];
+  /** Inside elements that are not shown. */
+  #unseen = 0;
+  #inTitle = false;
+  /** Of each open element: whether its tag was written, and whether it hides. */
+  readonly #open: { readonly name: string; readonly isWritten: boolean; readonly hides: boolean }[] = [];
+  readonly #selectors: Selectors;
+  readonly handler: Partial<Handler> = {
+    onopentag: (name, attributes) => this.#opened(name, attributes),
+    ontext: (text) => this.#text(text),
+    onclosetag: () => this.#closed(),
+  };
+
+  constructor(selectors: Selectors) {
+    this.#selectors = selectors;
+  }
+
+  get open(): number {
+    return this.#open.length;
+  }
+
+  // What is not shown stays so: where it would have ended is not known any more.
+  closeAll(): void {
+    const unseen = this.#unseen;
+    while (this.#open.length > 0) this.#closed();
+    this.#unseen = unseen;
+  }
+
+  finish(): void {
+    this.#flush();
+  }
+
+  #opened(name: string, attributes: Readonly<Record<string, string>>): void {
+    this.#inTitle = name === 'title' && this.title === '';
+    const never = NEVER_SHOWN.has(name);
+    const isHidden = !never && this.#isHidden(name, attributes);
+    if (isHidden && this.#unseen === 0) this.hidden++;
+    const hides = never || isHidden;
+    if (hides) this.#unseen++;
+    const isWritten =
+      this.#unseen === 0 &&
+      ELEMENT.test(name) &&
+      this.#depth < DEEPEST &&
+      this.#elements < MOST_ELEMENTS &&
+      (this.#children.at(-1) ?? 0) < MOST_CHILDREN;
+    this.#open.push({ name, isWritten, hides });
+    if (!isWritten) {
+      // Words of neighbours must not run together where their elements are left out.
+      if (this.#unseen === 0) this.#words += ' ';
+      return;
+    }
+    this.#flush();
+    const element = this.document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (KEPT_ATTRIBUTES.has(key)) element.setAttribute(key, value.slice(0, 2_000));
+    }
+    this.#at.appendChild(element);
+    this.#elements++;
+    this.#children.push((this.#children.pop() ?? 0) + 1);
+    if (VOID.has(name)) return;
+    this.#children.push(0);
+    this.#depth++;
+    this.#at = element;
+  }
+
+  #text(text: string): void {
+    if (this.#inTitle) this.title += text;
+    else if (this.#unseen === 0) this.#words += text;
+  }
+
+  #closed(): void {
+    this.#inTitle = false;
+    const element = this.#open.pop();
+    if (element?.hides === true) this.#unseen--;
+    if (element?.isWritten !== true || VOID.has(element.name)) return;
+    this.#flush();
+    this.#depth--;
+    this.#children.pop();
+    this.#at = (this.#at.parentNode ?? this.document.body) as PageNode;
+  }
+
+  /** Texts that stand side by side are one. */
+  #flush(): void {
+    if (this.#words === '') return;
+    this.#at.appendChild(this.document.createTextNode(this.#words));
+    this.#words = '';
+  }
+
+  #isHidden(name: string, attributes: Readonly<Record<string, string>>): boolean {
+    const { hidden, style, id } = attributes;
+    if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
+    if (name === 'dialog' && attributes.open === undefined) return true;
+    if (style !== undefined && isHiding(style.slice(0, 2_000))) return true;
+    const { classes, ids } = this.#selectors;
+    if (id !== undefined && ids.has(id)) return true;
+    const names = attributes.class;
+    if (classes.size === 0 || names === undefined) return false;
+    return names
+      .slice(0, 2_000)
+      .split(/\s+/)
+      .some((each) => classes.has(each));
+  }
+}
+
+const ELEMENT = /^[a-z][a-z0-9-]{0,30}$/;

@@ -1,0 +1,87 @@
+import { ToolError } from '../../errors/tool-error.js';
+
+export interface SearchHit {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+}
+
+export interface SearchRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A service that searches: where it is asked, and how its answer is read. */
+export interface SearchProvider {
+  readonly home: string | undefined;
+  readonly needsKey: boolean;
+  request(home: string, query: string, key: string | undefined): SearchRequest;
+  /** @throws ToolError `fetch_failed` for an answer that is none of this service's */
+  read(body: string): Promise<readonly SearchHit[]> | readonly SearchHit[];
+}
+
+export const SEARCH_PROVIDERS = {
+  duckduckgo: {
+    home: 'https://html.duckduckgo.com/html/',
+    needsKey: false,
+    request: (home, query) => ({ url: withQuery(home, { q: query }), headers: { accept: 'text/html' } }),
+    read: async (body) => (await import('./read-duckduckgo.js')).readDuckDuckGo(body),
+  },
+  searxng: {
+    home: undefined,
+    needsKey: false,
+    request: (home, query) => {
+      const base = home.endsWith('/search') ? home : `${home.replace(/\/+$/, '')}/search`;
+      return { url: withQuery(base, { q: query, format: 'json' }), headers: { accept: 'application/json' } };
+    },
+    read: (body) => hitsIn(objectsAt(body, ['results']), 'content'),
+  },
+  brave: {
+    home: 'https://api.search.brave.com/res/v1/web/search',
+    needsKey: true,
+    request: (home, query, key = '') => ({
+      url: withQuery(home, { q: query, count: '20' }),
+      headers: { accept: 'application/json', 'x-subscription-token': key },
+    }),
+    read: (body) => hitsIn(objectsAt(body, ['web', 'results']), 'description'),
+  },
+} as const satisfies Record<string, SearchProvider>;
+
+export type SearchProviderName = keyof typeof SEARCH_PROVIDERS;
+
+function withQuery(home: string, query: Readonly<Record<string, string>>): string {
+  const url = new URL(home);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** A list in JSON, below the names of `path`; a service that found nothing may leave it out. */
+function objectsAt(body: string, path: readonly string[]): readonly object[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new ToolError('fetch_failed', 'the answer is no JSON. Is this the address of the service?');
+  }
+  for (const name of path)
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}
+
+function hitsIn(items: readonly object[], snippet: string): readonly SearchHit[] {
+  return items.map((item) => ({
+    title: textOf(Reflect.get(item, 'title')),
+    url: textOf(Reflect.get(item, 'url')),
+    snippet: textOf(Reflect.get(item, snippet)),
+  }));
+}
+
+/** Services mark the words that were found. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  return value
+    .slice(0, 5_000)
+    .replace(/<\/?(?:strong|b|em|mark)>/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,267 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { builtinTools, createExecutor } from '../../src/index.js';
+import { page, serveSite, type WebSite } from './web-site.js';
+
+type WebOptions = NonNullable<Parameters<typeof builtinTools>[0]>;
+
+function executorFor(site: WebSite | undefined, options: WebOptions['webFetch'] = {}) {
+  const webFetch = { allowPrivate: site === undefined ? [] : [site.host], ...options };
+  return createExecutor({ tools: builtinTools({ webFetch }), approver: null, journal: false });
+}
+
+describe('web_fetch', () => {
+  it('gives a page as Markdown, without what a reader does not see (C046)', async () => {
+    const body = `<html><head><title>A page</title><style>.inv,.x{display:none}</style></head><body><h1>Test Title</h1>
+      <p>Test paragraph with <a href="/there">a link</a></p><p hidden>one</p><p style="color:red; display : none">two</p>
+      <p class="big inv">three</p><!-- four --><script>five</script><p style="font-size:0px">six</p>
+      <div style="position:absolute;left:-9999px">seven</div><template>eight</template></body></html>`;
+    const site = await serveSite(page('text/html; charset=utf-8', body));
+    const result = await executorFor(site).execute('web_fetch', { url: `${site.url}/`, prompt: 'extract' });
+    expect(result).toMatchObject({
+      success: true,
+      output: `# Test Title\n\nTest paragraph with [a link](${site.url}/there)`,
+      metadata: { status: 200, title: 'A page', format: 'markdown', hidden_elements: 5, url: `${site.url}/` },
+    });
+  });
+
+  it.each([
+    ['text', 'Title\n\none\ttwo'],
+    ['raw', '<h1>Title</h1><table><tr><td>one</td><td>two</td></tr></table>'],
+  ])('gives the format %s', async (format, output) => {
+    const body = '<h1>Title</h1><table><tr><td>one</td><td>two</td></tr></table>';
+    const site = await serveSite(page('text/html', body));
+    const result = await executorFor(site).execute('web_fetch', { url: site.url, format });
+    expect(result.output.trim()).toBe(output);
+  });
+
+  it('gives JSON and plain text as they are, decompressed, in their own character set', async () => {
+    const site = await serveSite((request, response) => {
+      if (request.url === '/json')
+        return void response.setHeader('content-type', 'application/json').end('{"a":1}');
+      if (request.url === '/latin') {
+        return void response
+          .setHeader('content-type', 'text/plain; charset=iso-8859-1')
+          .end(Buffer.from([0xe9]));
+      }
+      response
+        .writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
+        .end(gzipSync('zip'));
+    });
+    const executor = executorFor(site, { respectRobots: false });
+    const outputs = ['/json', '/latin', '/'].map((path) =>
+      executor.execute('web_fetch', { url: site.url + path }),
+    );
+    expect((await Promise.all(outputs)).map(({ output }) => output)).toEqual(['{"a":1}', 'é', 'zip']);
+  });
+
+  it('gives a PDF as content', async () => {
+    const site = await serveSite(page('application/pdf', '%PDF-1.7\n'));
+    const { content } = await executorFor(site).execute('web_fetch', { url: `${site.url}/a.pdf` });
+    expect(content).toMatchObject([
+      { type: 'resource', mediaType: 'application/pdf', uri: `${site.url}/a.pdf` },
+    ]);
+  });
+
+  it('names the status of an error, and what an interface says of it', async () => {
+    const site = await serveSite((_request, response) => {
+      response.writeHead(500, { 'content-type': 'application/json' }).end('{"why":"x"}');
+    });
+    const result = await executorFor(site).execute('web_fetch', { url: site.url });
+    expect(result).toMatchObject({ success: false, output: '{"why":"x"}', error: { code: 'fetch_failed' } });
+    expect(result.error?.message).toContain('http error: 500 Internal Server Error');
+    expect(result.metadata.robots).toBe('unknown');
+  });
+
+  it('says who asks', async () => {
+    const site = await serveSite((request, response) => {
+      response.setHeader('content-type', 'text/plain').end(request.headers['user-agent']);
+    });
+    const { output } = await executorFor(site).execute('web_fetch', { url: site.url });
+    expect(output).toMatch(/^toolexec/);
+  });
+
+  it.each([
+    [{}, 'url parameter is required'],
+    [{ url: '' }, 'url parameter is required'],
+    [{ url: 'https://example.com', format: 'pdf' }, 'format'],
+  ])('refuses the arguments %j', async (args, message) => {
+    const { error } = await executorFor(undefined).execute('web_fetch', args);
+    expect(error).toMatchObject({ code: 'bad_args', message: expect.stringContaining(message) });
+  });
+
+  it.each([
+    'http://127.0.0.1/',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://0177.0.0.1/',
+    'http://127.1:3000/',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[::ffff:7f00:1]/',
+    'http://[64:ff9b::a00:1]/',
+    'http://[64:ff9b:1::a00:1]/',
+    'http://[2002:7f00:1::]/',
+    'http://[2001:0:4136:e378::1]/',
+    'http://[::127.0.0.1]/',
+    'http://[fe80::1]/',
+    'http://[fec0::1]/',
+    'http://[fd00::1]/',
+    'http://[ff02::1]/',
+    'http://[2001:db8::1]/',
+    'http://[3fff::1]/',
+    'http://[5f00::1]/',
+    'http://[4000::1]/',
+    'http://[100::1]/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://10.1.2.3/',
+    'http://172.31.0.1/',
+    'http://192.168.1.1/',
+    'http://100.64.0.1/',
+    'http://0.0.0.0/',
+    'http://192.0.0.1/',
+    'http://198.18.0.1/',
+    'http://203.0.113.1/',
+    'http://224.0.0.1/',
+    'http://240.0.0.1/',
+    'http://255.255.255.255/',
+    'http://127。0。0。1/',
+    'http://localhost/',
+    'http://localhost./',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'gopher://example.com/',
+    'https://user:secret@example.com/',
+    'http://example.com:25/',
+    'not a url',
+  ])('blocks %s', async (url) => {
+    const { error } = await executorFor(undefined).execute('web_fetch', { url });
+    expect(error).toMatchObject({
+      code: 'url_blocked',
+      message: expect.stringMatching(/^failed to fetch url/),
+    });
+    expect(error?.message).not.toContain('secret');
+  });
+
+  it('reaches nothing of this machine but what the option names', async () => {
+    const site = await serveSite(page('text/plain', 'mine'));
+    const other = await serveSite(page('text/plain', 'other'));
+    const executor = executorFor(site);
+    expect((await executor.execute('web_fetch', { url: site.url })).output).toBe('mine');
+    expect((await executor.execute('web_fetch', { url: other.url })).error?.code).toBe('url_blocked');
+    expect(other.paths).toEqual([]);
+    expect(() => builtinTools({ webFetch: { allowPrivate: ['*'] } })).toThrow(
+      /privateHosts must be a list of hosts/,
+    );
+  });
+
+  it('follows redirects of one site, at most ten, and checks each', async () => {
+    const site = await serveSite((request, response) => {
+      const { url = '' } = request;
+      if (url === '/robots.txt') return void response.writeHead(404).end();
+      const target: Record<string, string> = {
+        '/once': '/there',
+        '/metadata': 'http://169.254.169.254/latest/',
+        '/decimal': 'http://2852039166/latest/',
+        '/away': 'https://example.com/elsewhere?a=1',
+        '/file': 'file:///etc/passwd',
+      };
+      if (url === '/there') return void response.setHeader('content-type', 'text/plain').end('arrived');
+      response.writeHead(302, { location: target[url] ?? '/loop' }).end();
+    });
+    const executor = executorFor(site);
+    const fetched = (path: string) => executor.execute('web_fetch', { url: `${site.url}${path}` });
+    expect(await fetched('/once')).toMatchObject({
+      output: 'arrived',
+      metadata: { final_url: `${site.url}/there` },
+    });
+    expect((await fetched('/metadata')).error?.code).toBe('url_blocked');
+    expect((await fetched('/decimal')).error?.code).toBe('url_blocked');
+    expect((await fetched('/file')).error?.code).toBe('url_blocked');
+    expect((await fetched('/away')).error).toMatchObject({
+      code: 'fetch_failed',
+      message: expect.stringContaining('https://example.com/elsewhere?a=1'),
+      details: { redirect: 'https://example.com/elsewhere?a=1', executed: 'yes' },
+    });
+    expect((await fetched('/loop')).error?.message).toContain('too many redirects');
+    expect(site.paths.filter((path) => path === '/loop')).toHaveLength(11);
+  });
+
+  it('does what robots.txt says, asked once, unless configured otherwise', async () => {
+    const site = await serveSite((request, response) => {
+      response.setHeader('content-type', 'text/plain');
+      if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /private/');
+      else response.end('text');
+    });
+    const executor = executorFor(site);
+    const refused = await executor.execute('web_fetch', { url: `${site.url}/private/a` });
+    expect(refused.error).toMatchObject({ code: 'fetch_failed', details: { reason: 'Robots' } });
+    expect((await executor.execute('web_fetch', { url: `${site.url}/public` })).success).toBe(true);
+    expect(site.paths).toEqual(['/robots.txt', '/public']);
+    const bold = executorFor(site, { respectRobots: false });
+    expect((await bold.execute('web_fetch', { url: `${site.url}/private/a` })).success).toBe(true);
+  });
+
+  it('refuses what is too large, and what is no text', async () => {
+    const site = await serveSite((request, response) => {
+      const { url = '' } = request;
+      if (url === '/big') response.setHeader('content-type', 'text/plain').end('x'.repeat(2_000_000));
+      else if (url === '/zip') response.setHeader('content-type', 'application/zip').end('PK');
+      else if (url === '/lie') response.setHeader('content-type', 'text/html').end(Buffer.alloc(100));
+      else response.writeHead(404).end();
+    });
+    const executor = executorFor(site);
+    const fetched = (path: string, args = {}) =>
+      executor.execute('web_fetch', { url: site.url + path, ...args });
+    expect((await fetched('/big')).error?.code).toBe('too_large');
+    expect((await fetched('/big', { max_bytes: 9_000_000 })).error?.code).toBe('too_large');
+    expect((await fetched('/zip')).error).toMatchObject({
+      code: 'fetch_failed',
+      details: { reason: 'WrongType' },
+    });
+    expect((await fetched('/lie')).error?.message).toContain('not the text/html that it says');
+    expect((await fetched('/zip', { max_bytes: 1 })).error?.code).toBe('too_large');
+  });
+
+  it('is over in its time, and closes the connection', async () => {
+    let closed = false;
+    const site = await serveSite((request, response) => {
+      if (request.url === '/robots.txt') return void response.writeHead(404).end();
+      request.socket.once('close', () => {
+        closed = true;
+      });
+      response.writeHead(200, { 'content-type': 'text/plain' }).write('begun');
+    });
+    const started = performance.now();
+    const { error } = await executorFor(site, { timeoutMs: 300 }).execute('web_fetch', { url: site.url });
+    expect(error).toMatchObject({ code: 'timeout', details: { executed: 'maybe' } });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  it('reports a refused connection', async () => {
+    const webFetch = { allowPrivate: ['127.0.0.1'] };
+    const executor = createExecutor({ tools: builtinTools({ webFetch }), approver: null, journal: false });
+    const { error } = await executor.execute('web_fetch', { url: 'http://127.0.0.1:59999/' });
+    expect(error).toMatchObject({
+      code: 'fetch_failed',
+      message: expect.stringContaining('connection was refused'),
+    });
+  });
+
+  it('asks by default; a rule about the address allows it', async () => {
+    const site = await serveSite(page('text/plain', 'x'));
+    const tools = builtinTools({ webFetch: { allowPrivate: [site.host] } });
+    const call = { id: '1', name: 'web_fetch', args: { url: site.url } };
+    const asking = createExecutor({ tools, journal: false });
+    const [planned] = (await asking.plan([call])).calls;
+    expect(planned).toMatchObject({
+      disposition: 'requires_confirmation',
+      effects: [{ kind: 'fetch', url: site.url }],
+      risk: 'medium',
+    });
+    const policy = { rules: [{ decision: 'allow' as const, url: site.host }] };
+    const [result] = await createExecutor({ tools, policy, journal: false }).run([call]);
+    expect(result).toMatchObject({ success: true, output: 'x' });
+  });
+});
