@@ -21,6 +21,7 @@ export async function pageText(
   const { document } = visible;
   const whole = lengthOf(document.body);
   resolveLinks(document, url);
+  giveTablesRows(document);
   const article = mainPart(document, whole);
   const root = article ?? document.body;
   const text = format === 'markdown' ? toMarkdown(root) : toText(root);
@@ -70,6 +71,21 @@ function absolute(written: string, base: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The rules for tables ask for `rows`, which the tree does not have of itself. */
+function giveTablesRows(document: Page): void {
+  const table = document.createElement('table');
+  const prototype: object = Object.getPrototypeOf(table);
+  if ('rows' in prototype) return;
+  // They ask once for each row and cell.
+  const known = new WeakMap<PageNode, unknown>();
+  Object.defineProperty(prototype, 'rows', {
+    get(this: PageNode) {
+      if (!known.has(this)) known.set(this, this.querySelectorAll('tr'));
+      return known.get(this);
+    },
+  });
 }
 
 function toMarkdown(root: PageNode): string {
