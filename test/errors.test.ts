@@ -38,6 +38,9 @@ describe('the error catalogue', () => {
       'already_decided',
       'unknown_batch',
       'conflict',
+      'url_blocked',
+      'fetch_failed',
+      'too_large',
     ]);
   });
 
