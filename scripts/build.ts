@@ -1,14 +1,12 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
-import { bundleCommand, shortDescription } from './bundle-command.js';
-import { compiledValidators } from './compile-validators.js';
-import { type JoinedFile, joinParts } from './join-parts.js';
+import { bundleCommand } from './bundle-command.js';
 import { licensesOf } from './licenses-of.js';
-import { bundlePackages, loadOnFirstUse } from './load-on-first-use.js';
+import { replacedModules } from './replaced-modules.js';
 
 /*
  * Builds the package into `dist/`, or into the directory of `--out`:
@@ -27,24 +25,6 @@ const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
 /** Programs bring them along, each for a door of its own: see `peerDependencies`. The command has them inside. */
 const PEERS = ['@modelcontextprotocol/*'];
 
-const NODE = {
-  platform: 'node',
-  target: 'node20.19',
-  minifyWhitespace: true,
-  // Node shows the line of an error that is not caught.
-  lineLimit: 120,
-  legalComments: 'none',
-} as const;
-
-const LARGEST_DOOR = 'src/index.ts';
-const SMALLER_DOORS = ['lp1', 'models', 'output', 'policy', 'process', 'protocols', 'sandbox'].map(
-  (door) => `src/${door}.ts`,
-);
-const TOGETHER: readonly JoinedFile[] = [
-  { name: 'part-shared.js', sources: SMALLER_DOORS, neededBy: LARGEST_DOOR },
-  { name: 'part-executor.js', sources: [LARGEST_DOOR] },
-];
-
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'no-types': { type: 'boolean' } } });
 const out = resolve(values.out ?? join(ROOT, 'dist'));
 const doors = Object.fromEntries(
@@ -52,28 +32,41 @@ const doors = Object.fromEntries(
     .filter((name) => name.endsWith('.ts'))
     .map((name) => [name.slice(0, -'.ts'.length), join(SOURCES, name)]),
 );
-const validators = await compiledValidators();
+const replaced = await replacedModules();
+const withReplaced: Plugin = {
+  name: 'replaced-modules',
+  setup({ onLoad }) {
+    onLoad({ filter: /./ }, ({ path }) => {
+      const module = replaced(path);
+      return module && { contents: module.code, loader: module.type };
+    });
+  },
+};
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'LICENSES.txt'), licensesOf(await bundleLibrary()));
-const command = await bundleCommand({
-  launcher: join(SOURCES, 'cli', 'launch.ts'),
-  main: join(SOURCES, 'cli', 'main.ts'),
+await bundleCommand({
+  program: join(SOURCES, 'cli', 'launch.ts'),
   directory: join(out, 'command'),
   external: EXTERNAL,
+  replaced,
 });
-chmodSync(command, 0o755);
 if (values['no-types'] !== true) await bundleDeclarations();
 
 /**
  * Opening and linking hundreds of modules takes longer than what they do. What is imported dynamically stays a part of
  * its own and is loaded when it is needed. Names stay as they are written, so that a stack can be read.
+ * @returns the files that the bundle was made of
  */
-async function bundleLibrary(): Promise<readonly Metafile[]> {
-  const packages = await bundlePackages({ platform: NODE.platform, target: NODE.target });
-  const { outputFiles, metafile } = await build({
-    ...NODE,
+async function bundleLibrary(): Promise<readonly string[]> {
+  const { metafile } = await build({
+    platform: 'node',
+    target: 'node20.19',
+    minifyWhitespace: true,
+    // Node shows the line of an error that is not caught.
+    lineLimit: 120,
+    legalComments: 'none',
     // A trial starts this program, and looks for it beside itself.
     entryPoints: { ...doors, 'crash-program': join(SOURCES, 'testing', 'crash-program.ts') },
     outdir: out,
@@ -82,21 +75,13 @@ async function bundleLibrary(): Promise<readonly Metafile[]> {
     splitting: true,
     format: 'esm',
     external: [...EXTERNAL, ...PEERS],
-    plugins: [validators, loadOnFirstUse(packages), shortDescription],
-    sourcemap: 'inline',
-    write: false,
+    plugins: [withReplaced],
+    sourcemap: 'linked',
     metafile: true,
     logLevel: 'error',
   });
   assertNothingRequired(metafile);
-  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
-  const files = await joinParts({ texts, metafile, directory: out }, TOGETHER, {
-    ...NODE,
-    format: 'esm',
-    sourcemap: 'linked',
-  });
-  for (const [name, text] of files) writeFileSync(join(out, name), text);
-  return [metafile, ...packages.metafiles];
+  return Object.keys(metafile.inputs);
 }
 
 /** An ES module has no `require`: esbuild puts one that throws in its place. */

@@ -11,48 +11,11 @@ const HEADER =
   '/* Compiled from the schemas of the built-in tools by ajv (MIT licence); see scripts/compile-validators.ts. */';
 
 /**
- * Puts validators of the built-in tools into a bundle in place of `schema/ready-made.ts`, so that their schemas are not
- * compiled at run time: the schemas in `tools/` stay the only place where they are written.
+ * Validators of the built-in tools, so that their schemas are not compiled at run time: the schemas in `tools/` stay the
+ * only place where they are written.
+ * @returns one ES module without imports that exports `READY_MADE`
  */
-export async function compiledValidators(): Promise<Plugin> {
-  const contents = await validatorsModule();
-  return {
-    name: 'compiled-validators',
-    setup({ onLoad }) {
-      onLoad({ filter: /\/src\/schema\/ready-made\.ts$/ }, () => ({ contents, loader: 'js' }));
-    },
-  };
-}
-
-/** The same for a bundle of CommonJS files with these entry points: a validator is loaded with the first call of its tool. */
-export function lateValidators(): {
-  readonly plugin: Plugin;
-  readonly entryPoints: Readonly<Record<string, string>>;
-} {
-  const sources = validatorSources();
-  const fileOf = (index: number): string => `late-validator-${index}`;
-  const entries = sources.map(
-    ({ text }, index) =>
-      `get [${JSON.stringify(text)}]() { return require('./${fileOf(index)}.cjs').validate; },`,
-  );
-  return {
-    entryPoints: Object.fromEntries(sources.map((_, index) => [fileOf(index), `validator:${index}`])),
-    plugin: {
-      name: 'late-validators',
-      setup(build) {
-        validatorsOf(sources).setup(build);
-        build.onLoad({ filter: /\/src\/schema\/ready-made\.ts$/ }, () => ({
-          contents: `export const READY_MADE = {${entries.join('\n')}};`,
-          loader: 'js',
-        }));
-        build.onResolve({ filter: /^\.\/late-validator-/ }, ({ path }) => ({ path, external: true }));
-      },
-    },
-  };
-}
-
-/** One ES module without imports that exports `READY_MADE`. */
-export function validatorsModule(): Promise<string> {
+export function compiledValidators(): Promise<string> {
   return joined(validatorSources());
 }
 

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Metafile } from 'esbuild';
 
-/** The licences of the packages that are in the bundles, each of which asks to go along with the code. */
-export function licensesOf(bundles: readonly Metafile[]): string {
+/** The licences of the packages that these files belong to, each of which asks to go along with the code. */
+export function licensesOf(files: readonly string[]): string {
   const packages = new Set<string>();
-  for (const path of bundles.flatMap(({ inputs }) => Object.keys(inputs))) {
+  for (const path of files) {
     const [place] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
     if (place !== undefined) packages.add(place);
   }

@@ -1,14 +1,14 @@
 import type { ValidateFunction } from 'ajv';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { validatorsModule } from '../scripts/compile-validators.js';
+import { compiledValidators } from '../scripts/compile-validators.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
 import { compileInput } from '../src/schema/compile-schema.js';
 
 let readyMade: Readonly<Record<string, ValidateFunction>> = {};
 
 beforeAll(async () => {
-  const code = encodeURIComponent(await validatorsModule());
+  const code = encodeURIComponent(await compiledValidators());
   ({ READY_MADE: readyMade } = await import(`data:text/javascript,${code}`));
 });
 

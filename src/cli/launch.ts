@@ -4,7 +4,7 @@ import { removeLeftover, useCompileCache } from '../platform/runtime/compile-cac
 import { readEnvironment, stateHome } from '../platform/runtime/environment.js';
 
 prepareStart();
-require('./main.cjs');
+void import('./main.js').then(({ main }) => main());
 
 function prepareStart(): void {
   const env = readEnvironment();

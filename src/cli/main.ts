@@ -9,14 +9,17 @@ const stdio = openStdio();
 const env = readEnvironment();
 const { version } = packageJson;
 
-// The last resort: an unhandled error would print a stack trace. The executor handles those of tools.
-onUnhandledError((error) => {
-  void report(error).then(leave);
-  return true;
-});
-void main().then(leave);
+/** Runs the command line of this process, and ends the process with its exit code. */
+export function main(): void {
+  // The last resort: an unhandled error would print a stack trace. The executor handles those of tools.
+  onUnhandledError((error) => {
+    void report(error).then(leave);
+    return true;
+  });
+  void run().then(leave);
+}
 
-async function main(): Promise<number> {
+async function run(): Promise<number> {
   try {
     const code = await runProgram({ stdio, env, version, exitNow: (code) => process.exit(code) });
     await stdio.stdout.flushed().catch((error) => {

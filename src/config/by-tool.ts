@@ -1,5 +1,5 @@
-import { validRange } from 'semver';
 import { parse } from 'smol-toml';
+import packages from '../base/large-packages.cjs';
 import type { JsonSchema } from '../contract/json.js';
 import { mustBe, SECONDS, type ValueKind, wholeNumber } from './value-kind.js';
 
@@ -10,7 +10,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 export const VERSION_RANGES: ValueKind = byTool(
   'a table of version ranges by tool, like { slug = "^1.2" }',
   { type: 'string', minLength: 1 },
-  (value) => typeof value === 'string' && value.trim() !== '' && validRange(value) !== null,
+  (value) => typeof value === 'string' && value.trim() !== '' && packages.semver().validRange(value) !== null,
 );
 
 /** `[tools.external.timeouts]`: seconds in the file, milliseconds as an option. */

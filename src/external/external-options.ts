@@ -1,4 +1,4 @@
-import { validRange } from 'semver';
+import packages from '../base/large-packages.cjs';
 import {
   isBoolean,
   isFilledText,
@@ -98,7 +98,9 @@ function isFalseOrObject(value: unknown): boolean {
 function isRanges(value: unknown): boolean {
   return (
     isPlain(value) &&
-    Object.values(value).every((range) => typeof range === 'string' && validRange(range) !== null)
+    Object.values(value).every(
+      (range) => typeof range === 'string' && packages.semver().validRange(range) !== null,
+    )
   );
 }
 

@@ -1,4 +1,4 @@
-import { satisfies, valid } from 'semver';
+import packages from '../base/large-packages.cjs';
 import type { Description } from './describe-program.js';
 
 /** By tool name: `{ "csv-columns": "^1.2" }`. */
@@ -20,7 +20,7 @@ export function withinRange(name: string, description: Description, ranges: Vers
   if (read === undefined) {
     return { status: 'error', reason: `its version "${version}" is none that could be within ${asked}` };
   }
-  return satisfies(read, range)
+  return packages.semver().satisfies(read, range)
     ? description
     : { status: 'error', reason: `its version "${version}" is not within ${asked}` };
 }
@@ -28,5 +28,5 @@ export function withinRange(name: string, description: Description, ranges: Vers
 /** `1.2.3`, also as `v1.2.3`, and with missing parts as zero. */
 function readVersion(version: string): string | undefined {
   const short = /^v?(\d+)(?:\.(\d+))?$/.exec(version);
-  return valid(short === null ? version : `${short[1]}.${short[2] ?? 0}.0`) ?? undefined;
+  return packages.semver().valid(short === null ? version : `${short[1]}.${short[2] ?? 0}.0`) ?? undefined;
 }

@@ -1,7 +1,7 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import canonicalize from 'canonicalize';
+import packages from '../base/large-packages.cjs';
 import type { JsonSchema } from '../contract/json.js';
 import { listChoices } from './explain-error.js';
 import type { Dialect } from './freeze-schema.js';
@@ -97,8 +97,9 @@ function createEngine({ dialect, report, ownProperties, dialectSchema }: EngineO
     ownProperties,
     code: { regExp: Object.assign((pattern: string) => compileLinearPattern(pattern), { code: '' }) },
   } as const;
+  const { Ajv, Ajv2020 } = { ...packages.ajv(), ...packages.ajv2020() };
   const engine = dialect === '2020-12' ? new Ajv2020(settings) : new Ajv(settings);
-  addFormats.default(engine as Ajv);
+  packages.ajvFormats().default(engine as Ajv);
   // Ajv compares every item with every other: an array of 40,000 arrays would take seconds.
   engine.removeKeyword('uniqueItems');
   engine.addKeyword({

@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
+import packages from '../base/large-packages.cjs';
 import { showText, showValue } from './show-value.js';
 
 /** The operations of a compiled pattern that a validator needs. */
@@ -50,6 +51,7 @@ export function compileLinearPattern(
     throw new Error(`the pattern ${showValue(pattern)} is too large. ${REMEDY}`);
   let compiled: RE2JS;
   try {
+    const { RE2JS } = packages.re2js();
     const syntax = toRe2Syntax(pattern, flags);
     compiled =
       options.ignoreCase === true ? RE2JS.compile(syntax, RE2JS.CASE_INSENSITIVE) : RE2JS.compile(syntax);
