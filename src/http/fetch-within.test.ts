@@ -93,6 +93,24 @@ describe('fetchWithin()', () => {
     expect(network.sent.map(({ addresses }) => addresses)).toEqual([['127.0.0.1']]);
   });
 
+  it('hands credentials to no other origin that a redirect leads to, and keeps the other headers', async () => {
+    const seen: string[] = [];
+    const other = await serve((socket, request) => {
+      seen.push(request);
+      socket.end(ok('arrived', 'connection: close'));
+    });
+    const first = await serve((socket, request) => {
+      seen.push(request);
+      socket.end(`HTTP/1.1 307 Temporary\r\nlocation: http://${other.host}/\r\nconnection: close\r\n\r\n`);
+    });
+    const headers = { authorization: 'Bearer of-the-first', cookie: 'session=1', 'x-request': 'kept' };
+    const answer = await fetchWithin(scopeOf(first.host, other.host), `http://${first.host}/`, { headers });
+    expect(await answer.text()).toBe('arrived');
+    expect(seen[0]).toMatch(/authorization: Bearer of-the-first/i);
+    expect(seen[1]).not.toMatch(/authorization|cookie/i);
+    expect(seen[1]).toMatch(/x-request: kept/i);
+  });
+
   it('resolves and checks again for each redirect: a name that rebinds to this machine is refused', async () => {
     const { port } = await serve((socket) =>
       socket.end(

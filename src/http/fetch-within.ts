@@ -75,8 +75,9 @@ export async function fetchWithin(
       if (redirects === MOST_REDIRECTS) {
         throw failed(url, `too many redirects: more than ${MOST_REDIRECTS}`, { reason: 'TooManyRedirects' });
       }
-      sending = afterRedirect(sending, answer.status);
+      const from = url;
       url = parseTarget(next.href, scope.exceptions);
+      sending = afterRedirect(sending, answer.status, url.origin !== from.origin);
       if (!scope.declares(url)) throw scope.undeclared(shown, url.href);
     }
   } catch (error) {
@@ -143,13 +144,21 @@ async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): 
   }
 }
 
-/** As browsers do: after 303, and after 301 or 302 of a POST, the new address is read. */
-function afterRedirect(sending: Sending, status: number): Sending {
-  const isRead = sending.method === 'GET' || sending.method === 'HEAD';
-  if (isRead || status === 307 || status === 308 || (status !== 303 && sending.method !== 'POST'))
-    return sending;
-  const headers = Object.entries(sending.headers).filter(([name]) => !name.startsWith('content-'));
-  return { method: 'GET', headers: Object.fromEntries(headers), body: undefined };
+/** As browsers do: after 303, and after 301 or 302 of a POST, the new address is read. Another origin gets no credentials. */
+function afterRedirect(sending: Sending, status: number, isOtherOrigin: boolean): Sending {
+  const { method, headers, body } = isOtherOrigin ? withoutCredentials(sending) : sending;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const isKept = isRead || status === 307 || status === 308 || (status !== 303 && method !== 'POST');
+  if (isKept) return { method, headers, body };
+  const rest = Object.entries(headers).filter(([name]) => !name.startsWith('content-'));
+  return { method: 'GET', headers: Object.fromEntries(rest), body: undefined };
+}
+
+function withoutCredentials(sending: Sending): Sending {
+  const rest = Object.entries(sending.headers).filter(
+    ([name]) => name !== 'authorization' && name !== 'cookie',
+  );
+  return { ...sending, headers: Object.fromEntries(rest) };
 }
 
 /** Of a redirect. Undefined: it names none, so that it is an answer as any other. */
