@@ -193,6 +193,40 @@ const journal: CommandGroup = {
   ],
 };
 
+const guard: CommandGroup = {
+  name: 'guard',
+  summary: "put toolexec in front of another agent's tools",
+  examples: [
+    'toolexec guard install claude-code',
+    'toolexec guard install codex --user --yes',
+    'toolexec guard status',
+    'toolexec guard test',
+    'toolexec guard remove gemini-cli',
+  ],
+  commands: [
+    {
+      name: 'install',
+      summary: "write the hook lines into an agent's settings",
+      load: () => import('./commands/guard/install.js'),
+    },
+    {
+      name: 'status',
+      summary: 'which agents are guarded, and what became of their calls',
+      load: () => import('./commands/guard/status.js'),
+    },
+    {
+      name: 'remove',
+      summary: 'take out what install has put in',
+      load: () => import('./commands/guard/remove.js'),
+    },
+    {
+      name: 'test',
+      summary: 'play recorded documents through the installed lines',
+      load: () => import('./commands/guard/test.js'),
+    },
+  ],
+};
+
 /** Every command, in help order. */
 export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   { name: 'run', summary: 'run the calls of a response', load: () => import('./commands/run.js') },
@@ -229,6 +263,17 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
     summary: 'run a command of your own, look at what it changed, keep or discard it',
     load: () => import('./commands/try.js'),
   },
+  {
+    name: 'hook',
+    summary: 'decide about one call of another agent: its hook document in, the answer out',
+    load: () => import('./commands/hook.js'),
+  },
+  {
+    name: 'exec',
+    summary: 'run one command that a hook has let through, in a transaction',
+    load: () => import('./commands/exec.js'),
+  },
+  guard,
   {
     name: 'approve',
     summary: 'decide a deferred approval, and go on',

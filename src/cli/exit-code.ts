@@ -1,7 +1,9 @@
 import type { ToolResult } from '../contract/call.js';
+import type { JsonObject } from '../contract/json.js';
 import { EXIT_CODES } from '../errors/catalogue.js';
 import { isToolError } from '../errors/tool-error.js';
 import { sanitize } from '../output/sanitize.js';
+import { signalNumber } from '../platform/process/send-signal.js';
 import type { CliContext, ExitCode } from './cli-context.js';
 import { OutputLost, UsageError } from './cli-context.js';
 import { asTyped } from './display/as-typed.js';
@@ -18,6 +20,12 @@ export function exitCodeOf(
   if (results.some(({ error }) => error?.code === 'approval_unavailable'))
     return EXIT_CODES.approvalNeeded.code;
   return results.every(({ success }) => success) ? EXIT_CODES.ok.code : EXIT_CODES.failed.code;
+}
+
+/** Of a command that a result is about, as a shell gives it; undefined: it has not come to its end. */
+export function commandExitCode({ exit_code: code, signal }: JsonObject): number | undefined {
+  if (typeof signal === 'string') return 128 + (signalNumber(signal) ?? 0);
+  return typeof code === 'number' ? code : undefined;
 }
 
 /** What the person can do something about by typing it differently. */

@@ -15,9 +15,11 @@ import { createDisplay } from './display/display.js';
 
 /** The command's options about the configuration. */
 export interface ConfigOptions {
-  readonly root?: readonly string[];
+  readonly root?: readonly string[] | undefined;
   readonly config?: string;
   readonly parallel?: boolean;
+  /** Where configuration is looked for; left out: here. */
+  readonly cwd?: string;
 }
 
 /**
@@ -28,7 +30,7 @@ export function resolveSettings(options: ConfigOptions, { env }: Pick<CliContext
   if (options.root !== undefined) flags['tools.sandbox.allowed_roots'] = options.root;
   if (options.parallel !== undefined) flags['tools.allow_parallel'] = options.parallel;
   return resolveConfig({
-    cwd: resolve('.'),
+    cwd: resolve(options.cwd ?? '.'),
     env,
     flags,
     ...(options.config === undefined ? {} : { configFile: options.config }),
@@ -100,7 +102,7 @@ export interface ResolvedRun {
 export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env' | 'stdio'>): ResolvedRun {
   const resolved = resolveSettings(options, context);
   const { executor, external: externalTools, run, journal, chat = {} } = resolved.configuration;
-  const root = executor.root ?? ['.'];
+  const root = executor.root ?? [options.cwd ?? '.'];
   return {
     executor: {
       ...executor,

@@ -6,12 +6,13 @@ import type { CommandChanges } from '../../contract/changes.js';
 import type { JsonObject } from '../../contract/json.js';
 import { sanitize } from '../../output/sanitize.js';
 import { keepTerminalModes } from '../../platform/process/attached-terminal.js';
-import { signalNumber } from '../../platform/process/send-signal.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
+import { attachedCommandTool } from '../attached-command.js';
 import type { CliContext, DefineCommand } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { isAutomated } from '../display/display.js';
 import { createPalette, writeJson } from '../display/terminal-text.js';
+import { commandExitCode } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
 import { questionScreen } from '../question-screen.js';
 import { watchInterrupts } from '../run-batch.js';
@@ -23,7 +24,6 @@ import {
   trySettings,
   workingDirectory,
 } from '../try/try-settings.js';
-import { tryTool } from '../try/try-tool.js';
 
 interface TryOptions extends TrySettings {
   readonly keep?: boolean;
@@ -88,10 +88,15 @@ export async function tryCommand(
   const roots = [settings.root ?? '.'].flat().map((root) => (typeof root === 'string' ? root : root.path));
   const keeper = new Keeper(options, context);
   const id = `try_${randomBytes(4).toString('hex')}`;
-  const tool = tryTool({
-    kind: isInteractive ? 'terminal' : 'streams',
-    isAttended: true,
-    ...(options.json === true ? { output: 'error' } : {}),
+  const tool = attachedCommandTool({
+    name: 'try',
+    attached: {
+      kind: isInteractive ? 'terminal' : 'streams',
+      isAttended: true,
+      ...(options.json === true ? { output: 'error' } : {}),
+    },
+    approval: 'after_online',
+    keepsRest: true,
   });
   await using executor = await openExecutor({ ...settings, tools: [tool], approver: keeper.approver });
   const args = {
@@ -231,9 +236,8 @@ function changesOf({ metadata }: ToolResult, { changes, outcome }: Keeper): Json
 
 function exitCodeOf({ metadata, error }: ToolResult, keeper: Keeper, isInterrupted: boolean): number {
   if (isInterrupted || keeper.isInterrupted) return 130;
-  const { exit_code: code, signal } = metadata;
-  if (typeof signal === 'string') return 128 + (signalNumber(signal) ?? 0);
-  if (typeof code === 'number' && code !== 0) return code;
+  const code = commandExitCode(metadata);
+  if (code !== undefined && code !== 0) return code;
   // It was to be kept, and was not.
   return keeper.outcome === 'kept' && error !== undefined ? 1 : 0;
 }

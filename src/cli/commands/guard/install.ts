@@ -1,0 +1,49 @@
+import { planInstall } from '../../../guard/agent-settings.js';
+import { AGENT_TITLES, type AgentName } from '../../../guard/agents.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import {
+  addGuardOptions,
+  changeSettings,
+  type GuardOptions,
+  hookLine,
+  orUsage,
+  placeOf,
+} from '../../guard-settings.js';
+import { guardState } from '../../guard-world.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  addGuardOptions(command)
+    .description(
+      "Writes the hook lines into an agent's own settings, after showing the difference and asking. What is there stays.",
+    )
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec guard install claude-code\n  toolexec guard install codex --user --yes\n',
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0 it is installed; 1 you refused; 2 the settings cannot be read; 3 there is no person to ask.\n',
+    )
+    .action(async (agent: AgentName, options: GuardOptions) => {
+      finish(await install(agent, options, context));
+    });
+};
+
+async function install(agent: AgentName, options: GuardOptions, context: CliContext): Promise<ExitCode> {
+  const { stderr } = context.stdio;
+  const change = orUsage(() => planInstall(placeOf(agent, options, context), hookLine(agent)));
+  const { file, before, after } = change;
+  if (before === after) {
+    stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded already: ${file}\n`);
+    return 0;
+  }
+  const outcome = await changeSettings(change, options, context);
+  if (outcome === 3) {
+    stderr.write('toolexec: nothing was written: there is no person to ask. Use --yes.\n');
+    return 3;
+  }
+  if (outcome === 'refused') return 1;
+  guardState().rememberInstall(file, { ...(before === undefined ? {} : { before }), after: after ?? '' });
+  stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded from its next session on: ${file}\n`);
+  return 0;
+}

@@ -1,0 +1,48 @@
+import { planRemove, settingsFile } from '../../../guard/agent-settings.js';
+import { AGENT_TITLES, type AgentName } from '../../../guard/agents.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import {
+  addGuardOptions,
+  changeSettings,
+  type GuardOptions,
+  orUsage,
+  placeOf,
+} from '../../guard-settings.js';
+import { guardState } from '../../guard-world.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  addGuardOptions(command)
+    .description(
+      "Takes out of an agent's settings exactly what install has put in, after showing the difference and asking.",
+    )
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec guard remove claude-code\n  toolexec guard remove codex --user --yes\n',
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0 nothing of it is there; 1 you refused; 2 the settings cannot be read; 3 there is no person to ask.\n',
+    )
+    .action(async (agent: AgentName, options: GuardOptions) => {
+      finish(await remove(agent, options, context));
+    });
+};
+
+async function remove(agent: AgentName, options: GuardOptions, context: CliContext): Promise<ExitCode> {
+  const { stderr } = context.stdio;
+  const place = placeOf(agent, options, context);
+  const change = orUsage(() => planRemove(place, guardState().rememberedInstall(settingsFile(place))));
+  const { file, before, after } = change;
+  if (before === after) {
+    stderr.write(`toolexec: ${AGENT_TITLES[agent]} is not guarded in ${file}\n`);
+    return 0;
+  }
+  const outcome = await changeSettings(change, options, context);
+  if (outcome === 3) {
+    stderr.write('toolexec: nothing was written: there is no person to ask. Use --yes.\n');
+    return 3;
+  }
+  if (outcome === 'refused') return 1;
+  stderr.write(`toolexec: ${AGENT_TITLES[agent]} is not guarded any more: ${file}\n`);
+  return 0;
+}

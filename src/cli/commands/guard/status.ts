@@ -1,0 +1,81 @@
+import { hasAgentHome, installedLine, settingsFile } from '../../../guard/agent-settings.js';
+import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
+import { sanitize } from '../../../output/sanitize.js';
+import { findProgram } from '../../../platform/process/find-program.js';
+import { programVersion } from '../../../platform/process/program-version.js';
+import type { CliContext, DefineCommand } from '../../cli-context.js';
+import { writeJson } from '../../display/terminal-text.js';
+import { orUsage, placeOf } from '../../guard-settings.js';
+import { guardState } from '../../guard-world.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description('Says of each agent on this machine whether it is guarded, and what became of its calls.')
+    .option('--json', 'as JSON')
+    .addHelpText('before', 'Examples:\n  toolexec guard status\n  toolexec guard status --json\n')
+    .action(async (options: { readonly json?: boolean }) => {
+      await showStatus(options, context);
+      finish(0);
+    });
+};
+
+const PROGRAMS: Readonly<Record<AgentName, string>> = {
+  'claude-code': 'claude',
+  codex: 'codex',
+  'gemini-cli': 'gemini',
+};
+
+async function showStatus({ json }: { readonly json?: boolean }, context: CliContext): Promise<void> {
+  const { stdout } = context.stdio;
+  const rows = await Promise.all(AGENTS.map((agent) => statusOf(agent, context)));
+  if (json === true) {
+    writeJson(stdout, rows);
+    return;
+  }
+  for (const row of rows)
+    stdout.write(
+      row.found || row.installed.length > 0 ? describe(row) : `${AGENT_TITLES[row.agent]}: not found here\n`,
+    );
+}
+
+async function statusOf(agent: AgentName, context: CliContext) {
+  const state = guardState();
+  const [program] = findProgram(PROGRAMS[agent]);
+  const version = program === undefined ? undefined : await programVersion(program);
+  const installed = [false, true].flatMap((user) => {
+    const place = placeOf(agent, { user }, context);
+    return orUsage(() => installedLine(place)) === undefined ? [] : [settingsFile(place)];
+  });
+  const counts = state.counts().get(agent) ?? {};
+  const { allow = 0, ask = 0, deny = 0, contained = 0, none = 0 } = counts;
+  return {
+    agent,
+    found: program !== undefined || hasAgentHome(agent, context.env),
+    ...(program === undefined ? {} : { program }),
+    ...(version === undefined ? {} : { version }),
+    installed,
+    rewrites: state.arrivals().filter((one) => one.agent === agent),
+    calls: {
+      evaluated: allow + ask + deny + contained + none,
+      allowed: allow,
+      asked: ask,
+      denied: deny,
+      contained,
+    },
+  };
+}
+
+function describe(row: Awaited<ReturnType<typeof statusOf>>): string {
+  const { agent, version, installed, rewrites, calls } = row;
+  const lines = [
+    `${AGENT_TITLES[agent]}${version === undefined ? '' : ` ${version}`}: ${installed.length === 0 ? 'not guarded' : `guarded by ${installed.join(', ')}`}`,
+    ...(rewrites.length === 0
+      ? ['  rewritten commands: not seen yet']
+      : rewrites.map(
+          (one) =>
+            `  rewritten commands: ${one.arrival === 'arrives' ? 'run' : 'ignored'} by version ${one.version}`,
+        )),
+    `  calls: ${calls.evaluated} checked, ${calls.asked} asked, ${calls.denied} denied, ${calls.contained} contained`,
+  ];
+  return lines.map((line) => `${sanitize(line, 'inline')}\n`).join('');
+}

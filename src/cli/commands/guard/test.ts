@@ -1,0 +1,87 @@
+import { resolve } from 'node:path';
+import { parseJson } from '../../../base/parse-json.js';
+import { installedLine } from '../../../guard/agent-settings.js';
+import { AGENT_TITLES, AGENTS } from '../../../guard/agents.js';
+import { isObject } from '../../../guard/document.js';
+import { type SampleDocument, sampleDocuments } from '../../../guard/sample-documents.js';
+import { sanitize } from '../../../output/sanitize.js';
+import { makeScratchDirectory } from '../../../platform/fs/scratch.js';
+import { type LineEnd, runLine } from '../../../platform/process/run-line.js';
+import { readEnvironment } from '../../../platform/runtime/environment.js';
+import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import { orUsage, placeOf } from '../../guard-settings.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Plays recorded documents of each guarded agent through the line in its settings, and says what came of them.',
+    )
+    .addHelpText('before', 'Examples:\n  toolexec guard test\n')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 every line answers as it must; 1 one does not; 2 no agent is guarded here.\n',
+    )
+    .action(async () => {
+      finish(await testGuards(context));
+    });
+};
+
+const TIMEOUT_MS = 60_000;
+
+async function testGuards(context: CliContext): Promise<ExitCode> {
+  const { stdout, stderr } = context.stdio;
+  let tested = 0;
+  let failed = 0;
+  for (const agent of AGENTS) {
+    const lines = [false, true].flatMap(
+      (user) => orUsage(() => installedLine(placeOf(agent, { user }, context))) ?? [],
+    );
+    for (const line of new Set(lines)) {
+      tested++;
+      for (const sample of sampleDocuments(agent, resolve('.'))) {
+        const why = await play(line, sample);
+        if (why !== undefined) failed++;
+        stdout.write(
+          `${sanitize(`${why === undefined ? 'ok' : 'FAILED'}  ${AGENT_TITLES[agent]}: ${sample.title}${why === undefined ? '' : `: ${why}`}`, 'inline')}\n`,
+        );
+      }
+    }
+  }
+  if (tested > 0) return failed === 0 ? 0 : 1;
+  stderr.write('toolexec: no agent is guarded here: toolexec guard install AGENT\n');
+  return 2;
+}
+
+/** @returns what is wrong; undefined: nothing. Nothing of it counts in `guard status`. */
+async function play(line: string, { text, expected }: SampleDocument): Promise<string | undefined> {
+  const scratch = makeScratchDirectory('toolexec-guard-');
+  try {
+    const env = { ...readEnvironment(), XDG_STATE_HOME: scratch.path };
+    const end = await runLine(line, { cwd: resolve('.'), env, input: text, timeoutMs: TIMEOUT_MS });
+    const came = outcomeOf(end);
+    if (came === expected) return undefined;
+    const said = (end.stderr || end.stdout).trim().slice(0, 200);
+    return `${expected} was expected, ${came} came${said === '' ? '' : ` (${said})`}`;
+  } finally {
+    scratch.remove();
+  }
+}
+
+function outcomeOf({ code, stdout, stderr }: LineEnd): string {
+  if (code === 2) return stderr.trim() === '' ? 'exit code 2 without a reason' : 'stopped';
+  if (code !== 0) return `exit code ${code ?? 'none'}`;
+  if (stdout.trim() === '') return 'passes';
+  const value = tryParse(stdout);
+  if (!isObject(value)) return 'no JSON';
+  const { hookSpecificOutput: specific, decision } = value;
+  const said = isObject(specific) ? (specific.permissionDecision ?? decision) : decision;
+  return said === 'deny' ? 'denied' : 'passes';
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

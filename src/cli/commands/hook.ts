@@ -1,0 +1,63 @@
+import { Option } from 'commander';
+import { isToolError } from '../../errors/tool-error.js';
+import { AGENTS, type AgentName } from '../../guard/agents.js';
+import { type HookDocument, NotUnderstood, readDocument } from '../../guard/document.js';
+import { runHook } from '../../guard/run-hook.js';
+import { sanitize } from '../../output/sanitize.js';
+import type { CliContext, DefineCommand } from '../cli-context.js';
+import { guardWorld } from '../guard-world.js';
+
+interface HookOptions {
+  readonly for?: AgentName;
+}
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Decides about one call of another agent: its hook document on standard input, the answer on standard output. ' +
+        'toolexec guard install writes the line that calls it into the settings of an agent.',
+    )
+    .addOption(
+      new Option('--for <agent>', 'whose document it is (default: seen from it)').choices([...AGENTS]),
+    )
+    .addHelpText('before', 'Examples:\n  toolexec hook --for claude-code <document.json\n')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 the answer is on standard output; 1 something could not be recorded that has happened already; 2 the\ncall is not let through, and standard error says why.\n',
+    )
+    .action(async (options: HookOptions) => {
+      finish(await answerHook(options, context));
+    });
+};
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** `toolexec hook`: what cannot be decided about is not let through. */
+async function answerHook(options: HookOptions, context: CliContext): Promise<number> {
+  const { stdio } = context;
+  let document: HookDocument | undefined;
+  try {
+    document = readDocument(await stdio.stdin.readText(MOST_BYTES), options.for);
+    const answer = await runHook(document, guardWorld(context));
+    if (answer !== undefined) stdio.stdout.write(`${JSON.stringify(answer)}\n`);
+    return 0;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    stdio.stderr.write(`toolexec: ${sanitize(`${wordsFor(error, document)}${why}`, 'inline')}\n`);
+    // These agents run the call after any other code.
+    return isOver(document) ? 1 : 2;
+  }
+}
+
+function wordsFor(error: unknown, document: HookDocument | undefined): string {
+  if (isOver(document)) return 'the end of a call could not be recorded: ';
+  if (error instanceof NotUnderstood) return 'not let through: the document of the hook is not understood: ';
+  return isToolError(error, 'config_invalid')
+    ? 'not let through: the configuration cannot be read: '
+    : 'not let through: ';
+}
+
+/** There is no call any more that could be stopped. */
+function isOver(document: HookDocument | undefined): boolean {
+  return document !== undefined && !['before', 'permission'].includes(document.event);
+}

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { Argument, type Command } from 'commander';
+import {
+  commitSettings,
+  type SettingsChange,
+  type SettingsPlace,
+  SettingsProblem,
+} from '../guard/agent-settings.js';
+import { AGENTS, type AgentName } from '../guard/agents.js';
+import { ownProgram } from '../platform/process/own-program.js';
+import { openKeyboard } from '../platform/runtime/open-keyboard.js';
+import { type CliContext, type ExitCode, UsageError } from './cli-context.js';
+import { isAutomated } from './display/display.js';
+import { createPalette } from './display/terminal-text.js';
+import { questionScreen } from './question-screen.js';
+
+export interface GuardOptions {
+  readonly user?: boolean;
+  readonly yes?: boolean;
+}
+
+export function addGuardOptions(command: Command): Command {
+  return command
+    .addArgument(new Argument('<agent>', 'whose settings').choices([...AGENTS]))
+    .option('--user', 'the settings of the person, for all projects (default: of this project)')
+    .option('--yes', 'ask nothing');
+}
+
+export function placeOf(agent: AgentName, { user }: GuardOptions, { env }: CliContext): SettingsPlace {
+  return { agent, isUsers: user === true, project: resolve('.'), env };
+}
+
+/** The line that an agent runs. */
+export function hookLine(agent: AgentName): string {
+  const words = [...ownProgram('toolexec'), 'hook', '--for', agent];
+  return words
+    .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
+}
+
+/** What cannot be read or changed is for the person to mend. @throws UsageError */
+export function orUsage<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof SettingsProblem)
+      throw new UsageError(`Cannot go on: ${error.message}.`, { cause: error });
+    throw error;
+  }
+}
+
+/** Shows the difference, asks, and makes it. @returns whether it was made; 3: there is no person to ask */
+export async function changeSettings(
+  change: SettingsChange,
+  { yes }: GuardOptions,
+  context: CliContext,
+): Promise<'made' | 'refused' | Extract<ExitCode, 3>> {
+  const { stdio, env } = context;
+  const palette = createPalette(stdio.stderr.isTerminal, env);
+  const { drawParts } = await import('../terminal/draw-picture.js');
+  const { file, before = '', after } = change;
+  const part = { kind: 'diff', path: file, before, after } as const;
+  const picture = {
+    title: '',
+    risk: 'low',
+    reason: '',
+    effects: [],
+    dangerous: false,
+    parts: [part],
+  } as const;
+  const lines = drawParts(picture, {
+    columns: stdio.stderr.columns,
+    palette,
+    whole: false,
+    remedy: 'open the file',
+  });
+  stdio.stderr.write(`${lines.join('\n')}\n`);
+  if (yes !== true) {
+    const keyboard = stdio.stderr.isTerminal && !isAutomated(env) ? openKeyboard() : undefined;
+    if (keyboard === undefined) return 3;
+    try {
+      const { askKeyFor } = await import('../terminal/prompts.js');
+      const place = { screen: questionScreen(stdio.stderr, keyboard), signal: new AbortController().signal };
+      const answer = await askKeyFor(place, 'Write this? y or n:', 'y or n', (key) =>
+        key === 'y' || key === 'n' ? key : undefined,
+      );
+      if (answer !== 'y') return 'refused';
+    } finally {
+      keyboard.close();
+    }
+  }
+  orUsage(() => commitSettings(change));
+  return 'made';
+}

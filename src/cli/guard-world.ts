@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { GuardState } from '../guard/guard-state.js';
+import type { HookWorld } from '../guard/run-hook.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { findTrustedProgram } from '../platform/process/find-program.js';
+import { ownProgram } from '../platform/process/own-program.js';
+import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
+import { stateDirectory } from '../platform/runtime/environment.js';
+import type { CliContext } from './cli-context.js';
+import { resolveRun } from './resolve-settings.js';
+
+export function guardState(): GuardState {
+  return new GuardState(join(stateDirectory(), 'toolexec'));
+}
+
+/** What a hook goes by. */
+export function guardWorld(context: CliContext): HookWorld {
+  const state = guardState();
+  return {
+    state,
+    env: context.env,
+    now: () => systemClock.now(),
+    configured(root) {
+      const { executor } = resolveRun({ cwd: root }, context);
+      const { journal, externalTools: _, logger: __, ...options } = executor;
+      return { options, journal };
+    },
+    async canContain(root, options) {
+      // Tried once in a start of the machine: it starts processes.
+      const machine = `${workerOfThisProcess().system} ${findTrustedProgram('bwrap')}`;
+      const name = `transactions-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
+      const known = state.remembered(name, machine);
+      if (typeof known?.works === 'boolean') return known.works;
+      const { canRunInTransactions } = await import('../guard/can-run-in-transactions.js');
+      const works = await canRunInTransactions(root, options);
+      state.remember(name, machine, { works });
+      return works;
+    },
+    program: ownProgram('toolexec'),
+  };
+}

@@ -1,0 +1,203 @@
+import { dirname, join } from 'node:path';
+import { parseJson } from '../base/parse-json.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
+import { unlinkQuietly } from '../platform/fs/make-and-remove.js';
+import { makeDirectories } from '../platform/fs/make-directories.js';
+import { readTextFile } from '../platform/fs/read-file.js';
+import { replaceFile } from '../platform/fs/replace-file.js';
+import { homeOf } from '../platform/runtime/environment.js';
+import { AGENT_TITLES, type AgentName } from './agents.js';
+import { isObject } from './document.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface AgentSettings {
+  /** Below the project, or below `home`. */
+  readonly file: string;
+  /** The agent's own directory of the person. */
+  readonly home: (env: Environment) => string;
+  readonly events: readonly string[];
+  /** Events without tools have no matcher. */
+  readonly toolEvents: ReadonlySet<string>;
+  /** In the agent's unit. */
+  readonly timeout: number;
+}
+
+const CLAUDE_EVENTS = ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'PostToolUseFailure'];
+
+const SETTINGS: Readonly<Record<AgentName, AgentSettings>> = {
+  'claude-code': {
+    file: '.claude/settings.json',
+    home: (env) => env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude'),
+    events: [...CLAUDE_EVENTS, 'Stop', 'SessionEnd'],
+    toolEvents: new Set(CLAUDE_EVENTS),
+    timeout: 60,
+  },
+  codex: {
+    file: '.codex/hooks.json',
+    home: (env) => env.CODEX_HOME || join(homeOf(env), '.codex'),
+    events: ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'Stop'],
+    toolEvents: new Set(CLAUDE_EVENTS),
+    timeout: 60,
+  },
+  'gemini-cli': {
+    file: '.gemini/settings.json',
+    home: (env) => join(env.GEMINI_CLI_HOME || homeOf(env), '.gemini'),
+    events: ['BeforeTool', 'AfterTool', 'AfterAgent', 'SessionEnd'],
+    toolEvents: new Set(['BeforeTool', 'AfterTool']),
+    timeout: 60_000,
+  },
+};
+
+export interface SettingsPlace {
+  readonly agent: AgentName;
+  /** Of the person, for all projects. */
+  readonly isUsers: boolean;
+  /** The project's directory. */
+  readonly project: string;
+  readonly env: Environment;
+}
+
+export function settingsFile({ agent, isUsers, project, env }: SettingsPlace): string {
+  const { file, home } = SETTINGS[agent];
+  return isUsers ? join(home(env), file.slice(file.indexOf('/') + 1)) : join(project, file);
+}
+
+/** Whether the person uses the agent: it has left a directory of its own. */
+export function hasAgentHome(agent: AgentName, env: Environment): boolean {
+  return entryStat(SETTINGS[agent].home(env)) !== undefined;
+}
+
+/** Why settings cannot be changed. */
+export class SettingsProblem extends Error {}
+
+/** A change of a settings file that is not made yet. */
+export interface SettingsChange {
+  readonly file: string;
+  /** Undefined: there is no file. */
+  readonly before: string | undefined;
+  /** Undefined: the file goes. The same as `before`: there is nothing to do. */
+  readonly after: string | undefined;
+}
+
+/** @param line the command that the agent is to run. @throws SettingsProblem */
+export function planInstall(place: SettingsPlace, line: string): SettingsChange {
+  const { events, toolEvents, timeout } = SETTINGS[place.agent];
+  const { file, before, value } = read(place);
+  const hooks = withoutOurs(hooksIn(value, file), place.agent);
+  for (const event of events) {
+    const entry = { type: 'command', command: line, timeout };
+    const named = place.agent === 'gemini-cli' ? { name: 'toolexec', ...entry } : entry;
+    const group = { ...(toolEvents.has(event) ? { matcher: '*' } : {}), hooks: [named] };
+    hooks[event] = [...listIn(hooks[event]), group];
+  }
+  const isThere = JSON.stringify(hooks) === JSON.stringify(hooksIn(value, file));
+  const after = isThere ? before : write({ ...value, hooks }, before);
+  return { file, before, after };
+}
+
+/** @param installed what `install` found and wrote, where that is known. @throws SettingsProblem */
+export function planRemove(
+  place: SettingsPlace,
+  installed: { readonly before?: string; readonly after: string } | undefined,
+): SettingsChange {
+  const { file, before, value } = read(place);
+  if (before === undefined) return { file, before, after: before };
+  // As it was to the byte, where nothing else has changed it since.
+  if (installed?.after === before) return { file, before, after: installed.before };
+  const found = hooksIn(value, file);
+  const hooks = withoutOurs(found, place.agent);
+  if (JSON.stringify(hooks) === JSON.stringify(found)) return { file, before, after: before };
+  const { hooks: _, ...others } = value;
+  const rest = Object.keys(hooks).length === 0 ? others : { ...value, hooks };
+  return { file, before, after: Object.keys(rest).length === 0 ? undefined : write(rest, before) };
+}
+
+/** Follows no plan of an agent that has changed the file meanwhile. @throws SettingsProblem */
+export function commitSettings({ file, before, after }: SettingsChange): void {
+  if (readIfThere(file) !== before) throw new SettingsProblem(`"${file}" has changed meanwhile. Try again`);
+  if (after === undefined) {
+    unlinkQuietly(file);
+    return;
+  }
+  makeDirectories(dirname(file));
+  replaceFile(file, after);
+}
+
+/** The command of our line in a settings file; undefined: there is none. @throws SettingsProblem */
+export function installedLine(place: SettingsPlace): string | undefined {
+  const { file, value } = read(place);
+  const groups = Object.values(hooksIn(value, file)).flatMap(listIn);
+  const entries = groups.flatMap((group) => (isObject(group) ? listIn(group.hooks) : []));
+  const ours = entries.find((entry) => isOurs(entry, place.agent));
+  return isObject(ours) && typeof ours.command === 'string' ? ours.command : undefined;
+}
+
+function read(place: SettingsPlace): {
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly value: JsonObject;
+} {
+  const file = settingsFile(place);
+  const before = readIfThere(file);
+  if (before === undefined || before.trim() === '') return { file, before, value: {} };
+  let value: unknown;
+  try {
+    value = parseJson(before);
+  } catch (error) {
+    throw new SettingsProblem(
+      `the settings of ${AGENT_TITLES[place.agent]} in "${file}" cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  if (!isObject(value)) throw new SettingsProblem(`"${file}" is no JSON object`);
+  return { file, before, value };
+}
+
+function readIfThere(file: string): string | undefined {
+  return entryStat(file) === undefined ? undefined : readTextFile(file, 4 * 1024 * 1024);
+}
+
+function hooksIn({ hooks }: JsonObject, file: string): JsonObject {
+  if (hooks === undefined) return {};
+  if (!isObject(hooks)) throw new SettingsProblem(`hooks in "${file}" is no object`);
+  return hooks;
+}
+
+/** Without our entries, and without groups and events that only held them. */
+function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonValue> {
+  const rest: Record<string, JsonValue> = {};
+  for (const [event, groups] of Object.entries(hooks)) {
+    if (!Array.isArray(groups)) {
+      rest[event] = groups;
+      continue;
+    }
+    const kept = groups.flatMap((group): JsonValue[] => {
+      const entries = isObject(group) ? listIn(group.hooks) : [];
+      const others = entries.filter((entry) => !isOurs(entry, agent));
+      if (!isObject(group) || others.length === entries.length) return [group];
+      return others.length === 0 ? [] : [{ ...group, hooks: others }];
+    });
+    if (kept.length > 0 || groups.length === 0) rest[event] = kept;
+  }
+  return rest;
+}
+
+function isOurs(entry: JsonValue, agent: AgentName): boolean {
+  return (
+    isObject(entry) &&
+    typeof entry.command === 'string' &&
+    entry.command.endsWith(` hook --for ${agent}`) &&
+    entry.command.includes('toolexec')
+  );
+}
+
+function listIn(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Indented as it was. */
+function write(value: JsonObject, before: string | undefined): string {
+  const [, indent = '  '] = /^[{[]\r?\n([ \t]+)/.exec(before ?? '') ?? [];
+  return `${JSON.stringify(value, null, indent)}\n`;
+}

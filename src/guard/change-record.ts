@@ -1,0 +1,248 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import type { ToolResult } from '../contract/call.js';
+import type { Effect } from '../contract/effect.js';
+import { type IntendedChange, MAX_KEPT_CONTENT_BYTES, type Sandbox } from '../contract/files.js';
+import type { CallRecord, Journal, Worker } from '../contract/journal.js';
+import type { JsonObject } from '../contract/json.js';
+import type { Tool } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+import {
+  type NotedChange,
+  type NotedIntent,
+  noteIntent,
+  readIntent,
+  stateAfter,
+  stateBefore,
+  stateOf,
+} from '../executor/record/noted-change.js';
+import { entryStat } from '../platform/fs/fs-entry.js';
+import type { FileChangeCall } from './map-tool.js';
+
+/** A call of an agent that changes files. */
+export interface ChangingCall {
+  readonly id: string;
+  readonly session: string;
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly reason: string;
+  readonly isAsked: boolean;
+  readonly changes: readonly FileChangeCall[];
+}
+
+export interface RecordWorld {
+  readonly journal: Journal;
+  readonly sandbox: Sandbox;
+  readonly tools: readonly Tool[];
+  /** The agent: while it lives, the call may be running. */
+  readonly worker: Worker;
+  readonly now: () => number;
+}
+
+/**
+ * Keeps what an agent's tool is about to change, as our own tools do, so that `undo` takes it back. The call stays open until
+ * the agent reports its end, or dies.
+ * @throws ToolError `journal_unavailable`; then the call must not be let through
+ */
+export async function recordBegin(call: ChangingCall, world: RecordWorld): Promise<void> {
+  const { journal, worker, now } = world;
+  const changes = (await Promise.all(call.changes.map((one) => intendedBy(one, world)))).flat();
+  const effects = changes.map(
+    ({ path, after }): Effect => ({ kind: after === null ? 'delete' : 'write', path }),
+  );
+  const accepted = await journal.accept({
+    id: `${now().toString(36).padStart(9, '0')}-${randomUUID().slice(0, 18)}`,
+    conversation: call.session,
+    attach: true,
+    at: now(),
+    worker,
+    calls: [
+      {
+        callId: call.id,
+        toolName: call.toolName,
+        args: call.args,
+        effects,
+        disposition: call.isAsked ? 'requires_confirmation' : 'execute_now',
+        reason: call.reason,
+      },
+    ],
+  });
+  const [answer] = accepted;
+  if (answer === undefined || answer.kind === 'waits' || answer.kind === 'conflict')
+    throw notAccepted(answer?.kind);
+  // The same document once more: what was there at the first is what counts.
+  if (answer.kind === 'known') return;
+  await journal.claim(answer.key, worker, now());
+  const made = [...new Set(changes.flatMap(({ path }) => missingAbove(path)))].sort();
+  await noteIntent(
+    journal,
+    answer.key,
+    { op: 'writeAll', changes, ...(made.length === 0 ? {} : { made }) },
+    now(),
+  );
+  await journal.sync();
+}
+
+function notAccepted(kind: string | undefined): ToolError {
+  const why =
+    kind === 'conflict'
+      ? 'a call with this id and other arguments is recorded'
+      : 'an earlier call of this session waits for a decision: toolexec journal recover';
+  return new ToolError('journal_unavailable', `The call cannot be recorded: ${why}.`, {
+    details: { executed: 'no' },
+  });
+}
+
+/** Records the end of a call; nothing where its beginning was not recorded. */
+export async function recordEnd(
+  { session, id, error }: { readonly session: string; readonly id: string; readonly error?: string },
+  world: RecordWorld,
+): Promise<void> {
+  const record = await world.journal.find(session, id);
+  if (record === undefined || record.state === 'done') return;
+  await finish(record, error === undefined ? { success: true } : { success: false, why: error }, world);
+}
+
+/** What the agent never reported the end of, when its turn or session has ended. */
+export async function settleOpen(session: string, world: RecordWorld): Promise<void> {
+  for (const record of await world.journal.unfinished(session)) {
+    if (record.worker?.id !== world.worker.id) continue;
+    await finish(record, { success: undefined }, world);
+  }
+}
+
+interface Ending {
+  /** Undefined: the agent has not said. */
+  readonly success: boolean | undefined;
+  readonly why?: string;
+}
+
+async function finish(record: CallRecord, ending: Ending, world: RecordWorld): Promise<void> {
+  const { journal, now } = world;
+  const notes = await journal.notes(record.key);
+  const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? (readIntent(data) ?? []) : []));
+  const changed = await correct(record, intents, world);
+  await journal.finish(record.key, resultOf(record, ending, changed), now());
+  await journal.sync();
+}
+
+/** Notes what the files became, where that is not what was foreseen. @returns whether any of them changed */
+async function correct(
+  { key }: CallRecord,
+  intents: readonly NotedIntent[],
+  { journal, sandbox, now }: RecordWorld,
+): Promise<boolean> {
+  let hasChanged = false;
+  for (const { op, changes, made } of intents) {
+    const others: NotedChange[] = [];
+    for (const change of changes) {
+      const state = stateOf(sandbox.examine(change.path));
+      if (state === stateBefore(change)) continue;
+      hasChanged = true;
+      if (state !== stateAfter(change, changes)) others.push({ ...change, after: state });
+    }
+    if (others.length > 0)
+      await journal.note(key, {
+        kind: 'intent',
+        data: JSON.parse(JSON.stringify({ op, changes: others, made })),
+        at: now(),
+      });
+  }
+  return hasChanged;
+}
+
+function resultOf({ callId, toolName, startedAt }: CallRecord, ending: Ending, changed: boolean): ToolResult {
+  const base = {
+    callId,
+    toolName,
+    output: '',
+    truncated: false,
+    executionTimeMs: 0,
+    metadata: { agent: true },
+  };
+  if (ending.success === true) return { ...base, success: true };
+  if (ending.success === false) {
+    const details = { executed: changed ? 'yes' : 'no' };
+    return {
+      ...base,
+      success: false,
+      error: { code: 'execution_failed', message: ending.why ?? 'it failed', details },
+    };
+  }
+  const [code, executed, message] = changed
+    ? (['outcome_unknown', 'maybe', 'The agent did not report its end; its files have changed.'] as const)
+    : (['cancelled', 'no', 'The agent did not report its end; its files are as they were.'] as const);
+  return {
+    ...base,
+    success: false,
+    error: { code, message, details: { executed } },
+    executionTimeMs: startedAt === undefined ? 0 : base.executionTimeMs,
+  };
+}
+
+/** What a call would make of which files, and what is there now. */
+async function intendedBy(call: FileChangeCall, world: RecordWorld): Promise<readonly IntendedChange[]> {
+  const foreseen = 'path' in call ? [{ path: call.path, bytes: undefined }] : await foresee(call, world);
+  return Promise.all(foreseen.map(({ path, bytes }) => intended(path, bytes, world.sandbox)));
+}
+
+interface Foreseen {
+  readonly path: string;
+  /** Null: the file goes. Undefined: what it becomes is not known. */
+  readonly bytes: Uint8Array | null | undefined;
+}
+
+async function foresee(
+  { tool: name, args }: Exclude<FileChangeCall, { readonly path: string }>,
+  { tools, sandbox }: RecordWorld,
+): Promise<readonly Foreseen[]> {
+  const tool = tools.find((one) => one.name === name);
+  const at = { cwd: sandbox.cwd, files: sandbox.files, signal: new AbortController().signal };
+  try {
+    const changes = await tool?.previewChanges?.(args, at);
+    if (changes !== undefined && changes.length > 0)
+      return changes.map(({ path, bytes }) => ({ path, bytes }));
+  } catch {
+    // Our tool would fail: the agent's may do something else.
+  }
+  return typeof args.path === 'string'
+    ? [{ path: args.path, bytes: undefined }]
+    : pathsIn(tool, args, sandbox);
+}
+
+/** Of what the tool declares. */
+function pathsIn(tool: Tool | undefined, args: JsonObject, { cwd }: Sandbox): readonly Foreseen[] {
+  const effects = tool?.effects?.(args, { cwd }) ?? [];
+  return effects.flatMap((effect) =>
+    effect.kind === 'write' || effect.kind === 'delete' ? [{ path: effect.path, bytes: undefined }] : [],
+  );
+}
+
+async function intended(asked: string, bytes: Foreseen['bytes'], sandbox: Sandbox): Promise<IntendedChange> {
+  const path = sandbox.resolve(resolve(sandbox.cwd, asked), 'write');
+  const entry = sandbox.examine(path);
+  const before = stateOf(entry);
+  const size = entryStat(path)?.size ?? 0;
+  const isKept = entry.kind === 'file' && size <= MAX_KEPT_CONTENT_BYTES;
+  const content = isKept ? await sandbox.files.read(path) : undefined;
+  const after = bytes === undefined ? before : bytes === null ? null : sha256(bytes);
+  return {
+    path,
+    before: entry.kind === 'file' ? entry.sha256 : before,
+    after,
+    ...(entry.kind === 'file' ? { beforeMode: entry.mode, afterMode: entry.mode } : {}),
+    ...(content === undefined ? {} : { content }),
+  };
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Directories that are made with a file, outermost first. */
+function missingAbove(path: string): readonly string[] {
+  const missing: string[] = [];
+  for (let at = dirname(path); entryStat(at) === undefined && at !== dirname(at); at = dirname(at))
+    missing.unshift(at);
+  return missing;
+}

@@ -1,0 +1,147 @@
+import { parseJson } from '../base/parse-json.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import { AGENT_TITLES, type AgentName } from './agents.js';
+
+/** Why a document, or a part of it, is not understood. It denies the call that it may be about. */
+export class NotUnderstood extends Error {}
+
+/** `other`: an event that changes nothing here. */
+export type GuardEvent = 'before' | 'permission' | 'after' | 'failed' | 'stop' | 'end' | 'other';
+
+/** What an agent reports on standard input. */
+export interface HookDocument {
+  readonly agent: AgentName;
+  readonly event: GuardEvent;
+  /** As the agent spells it. */
+  readonly eventName: string;
+  readonly session: string;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Present exactly where the event is about a tool. */
+  readonly tool?: AgentCall;
+}
+
+export interface AgentCall {
+  /** As the agent calls it. */
+  readonly name: string;
+  readonly input: JsonObject;
+  /** Left out: the agent, or this event of it, has no ids of calls. */
+  readonly useId?: string;
+  readonly response?: JsonValue;
+  readonly error?: string;
+}
+
+const EVENTS: Readonly<Record<string, GuardEvent>> = {
+  PreToolUse: 'before',
+  BeforeTool: 'before',
+  PermissionRequest: 'permission',
+  PostToolUse: 'after',
+  AfterTool: 'after',
+  PostToolUseFailure: 'failed',
+  PermissionDenied: 'failed',
+  Stop: 'stop',
+  AfterAgent: 'stop',
+  SessionEnd: 'end',
+};
+
+/** Events in which an agent reports something that is nothing to decide about. */
+const OTHERS = new Set([
+  ...[
+    'PostToolBatch',
+    'Notification',
+    'UserPromptSubmit',
+    'UserPromptExpansion',
+    'SessionStart',
+    'StopFailure',
+  ],
+  ...[
+    'SubagentStart',
+    'SubagentStop',
+    'PreCompact',
+    'PostCompact',
+    'PreModelSwitch',
+    'PostModelSwitch',
+    'Setup',
+    'TeammateIdle',
+  ],
+  ...['TaskCreated', 'TaskCompleted', 'Elicitation', 'ElicitationResult', 'ConfigChange', 'WorktreeCreate'],
+  ...[
+    'WorktreeRemove',
+    'InstructionsLoaded',
+    'CwdChanged',
+    'FileChanged',
+    'DirectoryAdded',
+    'MessageDisplay',
+  ],
+  ...['BeforeAgent', 'BeforeModel', 'AfterModel', 'BeforeToolSelection', 'PreCompress'],
+]);
+
+const ABOUT_TOOLS: ReadonlySet<GuardEvent> = new Set(['before', 'permission', 'after', 'failed']);
+
+/**
+ * Reads one document. @param agent as `--for` says; left out: seen from the document
+ * @throws NotUnderstood
+ */
+export function readDocument(text: string, agent?: AgentName): HookDocument {
+  const value = parse(text);
+  const eventName = textIn(value, 'hook_event_name');
+  const event = EVENTS[eventName] ?? (OTHERS.has(eventName) ? 'other' : undefined);
+  if (event === undefined) throw new NotUnderstood(`the event ${JSON.stringify(eventName)} is not known`);
+  const base = {
+    agent: agent ?? agentOf(value, eventName),
+    event,
+    eventName,
+    session: textIn(value, 'session_id'),
+    cwd: textIn(value, 'cwd'),
+  };
+  if (!base.cwd.startsWith('/'))
+    throw new NotUnderstood(`cwd is no absolute path: ${JSON.stringify(base.cwd)}`);
+  return ABOUT_TOOLS.has(event) ? { ...base, tool: toolIn(value) } : base;
+}
+
+function parse(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseJson(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new NotUnderstood(`it is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!isObject(value)) throw new NotUnderstood('it is no JSON object');
+  return value;
+}
+
+function textIn(value: JsonObject, key: string): string {
+  const text = value[key];
+  if (typeof text === 'string' && text !== '') return text;
+  throw new NotUnderstood(`${key} is missing, or is no text`);
+}
+
+function toolIn(value: JsonObject): AgentCall {
+  const { tool_input: input, tool_use_id: useId, tool_response: response, error } = value;
+  if (!isObject(input)) throw new NotUnderstood('tool_input is missing, or is no object');
+  return {
+    name: textIn(value, 'tool_name'),
+    input,
+    ...(typeof useId === 'string' && useId !== '' ? { useId } : {}),
+    ...(response === undefined ? {} : { response }),
+    ...(typeof error === 'string' ? { error } : {}),
+  };
+}
+
+/** Gemini CLI names its events otherwise and sends a time; Codex names the turn. */
+function agentOf(value: JsonObject, eventName: string): AgentName {
+  if (/^(?:Before|After)(?:Tool|Agent|Model)|^PreCompress$/.test(eventName)) return 'gemini-cli';
+  if (typeof value.turn_id === 'string') return 'codex';
+  return typeof value.timestamp === 'string' && value.permission_mode === undefined
+    ? 'gemini-cli'
+    : 'claude-code';
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** How messages name the sender of a document. */
+export function titleOf({ agent }: Pick<HookDocument, 'agent'>): string {
+  return AGENT_TITLES[agent];
+}

@@ -1,0 +1,186 @@
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { PlannedCall } from '../contract/approval.js';
+import type { Effect } from '../contract/effect.js';
+import type { JsonObject } from '../contract/json.js';
+import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
+import type { Tool } from '../contract/tool.js';
+import { builtinTools } from '../executor/builtin-tools.js';
+import { createExecutor } from '../executor/create-executor.js';
+import { defineTool } from '../executor/declare/define-tool.js';
+import type { ExecutorOptions } from '../executor/executor-options.js';
+import { createPolicy } from '../policy/create-policy.js';
+import { analyzeOnce } from '../policy/shell/analyze-once.js';
+import type { HookDocument } from './document.js';
+import type { MappedTool } from './map-tool.js';
+
+/** What the configuration says of a call. */
+export interface Verdict {
+  readonly decision: 'allow' | 'ask' | 'deny';
+  readonly reason: string;
+}
+
+export interface CommandVerdict {
+  /** Where the command runs as it is. */
+  readonly bare: Verdict;
+  /** Where it runs in a transaction. Left out: it cannot, or may not. */
+  readonly contained?: Verdict;
+}
+
+/** The world that a call is evaluated in. */
+export interface EvaluationWorld {
+  /** Of the configuration. */
+  readonly options: ExecutorOptions;
+  /** Absolute. */
+  readonly root: string;
+  /** Commands can run in transactions here. */
+  readonly canContain: boolean;
+}
+
+/** Evaluates a call that is no command, by the rules of our own calls. */
+export async function evaluateCall(
+  { tool, cwd }: Pick<HookDocument, 'cwd'> & { readonly tool: { readonly name: string } },
+  mapped: Exclude<MappedTool, { readonly kind: 'command' | 'own' }>,
+  world: EvaluationWorld,
+): Promise<Verdict> {
+  if (mapped.kind === 'call')
+    return (await plan(mapped.name, placedArgs(mapped.name, mapped.args, cwd, world.root), [], world))
+      .verdict;
+  const effects = mapped.effects.map((effect) => placed(effect, cwd));
+  const declared = otherTool(tool.name, effects);
+  return (await plan(declared.name, {}, [declared], world)).verdict;
+}
+
+/** Evaluates a command as it is, and as it would run in a transaction. */
+export async function evaluateCommand(
+  line: { readonly command: string; readonly cwd: string },
+  world: EvaluationWorld,
+): Promise<CommandVerdict> {
+  const args = { command: line.command, working_dir: line.cwd };
+  const { sandbox = {} } = world.options;
+  const bare =
+    sandbox.os === 'required'
+      ? {
+          decision: 'deny' as const,
+          reason: 'commands run in the command sandbox alone (sandbox.os = "required")',
+        }
+      : (await plan('bash', args, [], world)).verdict;
+  if (!world.canContain || sandbox.os === 'off' || sandbox.transactions === 'off') return { bare };
+  const { verdict, answer } = await plan('bash', args, [], world, { transaction: true });
+  return { bare, contained: asksAfter(answer, world.options) ? { ...verdict, ...AFTERWARDS } : verdict };
+}
+
+const AFTERWARDS = {
+  decision: 'allow',
+  reason: 'it runs contained, and is checked when it has ended',
+} as const;
+
+/** The configuration wants such a command asked about when it has ended, not before. */
+function asksAfter(
+  answer: PolicyAnswer | undefined,
+  { profile, builtins, sandbox }: ExecutorOptions,
+): boolean {
+  if (answer?.disposition !== 'requires_confirmation' || answer.rule !== undefined) return false;
+  const isApart = sandbox?.network !== true;
+  return isApart && (profile === 'contained' || builtins?.bash?.approval === 'after');
+}
+
+interface Planned {
+  readonly verdict: Verdict;
+  /** Of the policy; undefined: it was not asked. */
+  readonly answer: PolicyAnswer | undefined;
+}
+
+async function plan(
+  name: string,
+  args: JsonObject,
+  more: readonly Tool[],
+  { options, root }: EvaluationWorld,
+  seen: Pick<PolicyQuestion, 'transaction'> = {},
+): Promise<Planned> {
+  let answer: PolicyAnswer | undefined;
+  const { policy, ...rest } = options;
+  const watched = watchPolicy(policy, seen, (given) => {
+    answer = given;
+  });
+  await using executor = createExecutor({
+    ...rest,
+    root: options.root ?? root,
+    tools: [...builtinTools(options.builtins), ...more],
+    policy: watched,
+    // Nothing is started to evaluate a call: what stands around it is known.
+    sandbox: { ...rest.sandbox, os: 'off', transactions: 'off', allowAbsolute: true },
+    journal: false,
+  });
+  const { calls } = await executor.plan([{ id: 'call', name, args }]);
+  const [planned] = calls;
+  if (planned === undefined) throw new Error('a plan of one call has one call');
+  return { verdict: toVerdict(planned), answer };
+}
+
+/** A policy that sees what stands around a command, and whose answer is seen. */
+function watchPolicy(
+  policy: ExecutorOptions['policy'],
+  seen: Pick<PolicyQuestion, 'transaction'>,
+  tell: (answer: PolicyAnswer) => void,
+): NonNullable<ExecutorOptions['policy']> | null {
+  if (policy === null) return null;
+  const inner: Policy =
+    typeof policy === 'function'
+      ? { decide: policy }
+      : policy !== undefined && 'decide' in policy
+        ? policy
+        : createPolicy(policy, { analyzeCommand: analyzeOnce });
+  return {
+    ...(inner.laterCode === undefined ? {} : { laterCode: inner.laterCode }),
+    ...(inner.screen === undefined ? {} : { screen: inner.screen.bind(inner) }),
+    decide(question) {
+      const answer = inner.decide({ ...question, ...seen });
+      tell(answer);
+      return answer;
+    },
+  };
+}
+
+function toVerdict({ disposition, reason, result }: PlannedCall): Verdict {
+  if (disposition === 'execute_now') return { decision: 'allow', reason };
+  if (disposition === 'requires_confirmation') return { decision: 'ask', reason };
+  return { decision: 'deny', reason: result?.error?.message ?? reason };
+}
+
+/** A tool of the agent that is none of ours, under the agent's name for it. */
+function otherTool(name: string, effects: readonly Effect[]): Tool {
+  const known = /^[A-Za-z0-9_-]{1,64}$/.test(name)
+    ? name
+    : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+  return defineTool({
+    name: known === '' ? '_' : known,
+    description: 'A tool of an agent.',
+    input: { type: 'object' },
+    category: 'external',
+    effects: () => effects,
+    execute: () => '',
+  });
+}
+
+/** Paths start where the agent is, not at the root. */
+export function placedArgs(name: string, args: JsonObject, cwd: string, root: string): JsonObject {
+  const { path, patch } = args;
+  if (typeof path === 'string') return { ...args, path: resolve(cwd, path) };
+  if (name === 'apply_patch' && typeof patch === 'string')
+    return { ...args, patch: placedPatch(patch, cwd, root) };
+  return name === 'grep' || name === 'glob' ? { ...args, path: cwd } : args;
+}
+
+/** A patch names files from where the agent is. */
+export function placedPatch(patch: string, cwd: string, root: string): string {
+  const below = relative(root, cwd);
+  if (below === '' || below.startsWith('..') || isAbsolute(below)) return patch;
+  return patch.replaceAll(
+    /^(\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: )(?!\/)(.*)$/gm,
+    (_, head: string, path: string) => `${head}${below}/${path}`,
+  );
+}
+
+function placed(effect: Effect, cwd: string): Effect {
+  return 'path' in effect ? { ...effect, path: resolve(cwd, effect.path) } : effect;
+}

@@ -1,0 +1,257 @@
+import type { Effect } from '../contract/effect.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import { type AgentCall, isObject, NotUnderstood } from './document.js';
+
+/** What a tool of an agent is to us. */
+export type MappedTool =
+  | MappedCommand
+  /** The same as one of our tools. */
+  | {
+      readonly kind: 'call';
+      readonly name: string;
+      readonly args: JsonObject;
+      /** The calls of our tools that say what becomes of which file; left out: it changes none. */
+      readonly changes?: readonly FileChangeCall[];
+    }
+  /** It reaches something else than files and commands. */
+  | { readonly kind: 'other'; readonly effects: readonly Effect[]; readonly args: JsonObject }
+  /** It touches nothing but the agent itself: the agent's own rules hold. */
+  | { readonly kind: 'own' };
+
+export interface MappedCommand {
+  readonly kind: 'command';
+  readonly command: string;
+  /** Left out: where the agent is. */
+  readonly cwd?: string;
+  readonly inBackground: boolean;
+  /** The input with another command, every other field as it is. */
+  readonly withCommand: (command: string) => JsonObject;
+}
+
+/** One of our file tools with arguments; or a file of which only the path is known beforehand. */
+export type FileChangeCall = { readonly tool: string; readonly args: JsonObject } | { readonly path: string };
+
+type Mapper = (input: JsonObject) => MappedTool;
+
+const own: Mapper = () => ({ kind: 'own' });
+const reads =
+  (name: string, ...keys: readonly string[]): Mapper =>
+  (input) => ({ kind: 'call', name, args: { path: pathIn(input, keys) ?? '.' } });
+
+/** By the names of the three agents, in lower case. */
+const MAPPERS: Readonly<Record<string, Mapper>> = {
+  bash: command,
+  shell: command,
+  local_shell: command,
+  shell_command: command,
+  exec_command: command,
+  run_shell_command: command,
+  read: reads('read_file', 'file_path', 'path'),
+  read_file: reads('read_file', 'file_path', 'absolute_path', 'path'),
+  notebookread: reads('read_file', 'notebook_path'),
+  view_image: reads('read_file', 'path'),
+  ls: reads('list_directory', 'path'),
+  list_dir: reads('list_directory', 'dir_path', 'path'),
+  list_directory: reads('list_directory', 'dir_path', 'path'),
+  glob: (input) => ({ kind: 'call', name: 'glob', args: searchArgs(input) }),
+  grep: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
+  grep_files: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
+  grep_search: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
+  search_file_content: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
+  read_many_files: (input) => ({ kind: 'other', effects: manyReads(input), args: input }),
+  write: writes,
+  write_file: writes,
+  edit: edits,
+  replace: edits,
+  multiedit: manyEdits,
+  notebookedit: (input) => {
+    const path = requirePath(input, ['notebook_path']);
+    return { kind: 'other', effects: [{ kind: 'write', path }], args: input };
+  },
+  apply_patch: patches,
+  webfetch: fetches,
+  web_fetch: fetches,
+  websearch: searches,
+  web_search: searches,
+  google_web_search: searches,
+  ...Object.fromEntries(
+    [
+      ...[
+        'bashoutput',
+        'taskoutput',
+        'killshell',
+        'killbash',
+        'taskstop',
+        'todowrite',
+        'todoread',
+        'write_todos',
+      ],
+      ...[
+        'taskcreate',
+        'taskget',
+        'tasklist',
+        'taskupdate',
+        'exitplanmode',
+        'enterplanmode',
+        'askuserquestion',
+      ],
+      ...[
+        'agent',
+        'task',
+        'skill',
+        'slashcommand',
+        'toolsearch',
+        'update_plan',
+        'request_user_input',
+        'ask_user',
+      ],
+      ...['listmcpresources', 'list_mcp_resources', 'activate_skill', 'complete_task', 'enter_plan_mode'],
+      ...['exit_plan_mode', 'get_internal_docs', 'sleep'],
+    ].map((name) => [name, own]),
+  ),
+};
+
+/**
+ * What an agent's tool is to us. A tool that is not known can touch anything.
+ * @throws NotUnderstood for a known tool with an input of another shape
+ */
+export function mapTool({ name, input }: Pick<AgentCall, 'name' | 'input'>): MappedTool {
+  const mapper = MAPPERS[name.toLowerCase()];
+  if (mapper !== undefined) return mapper(input);
+  const [, server, tool] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(name) ?? [];
+  if (server !== undefined && tool !== undefined)
+    return { kind: 'other', effects: [{ kind: 'call', server, tool, access: 'destroy' }], args: input };
+  return { kind: 'other', effects: [{ kind: 'unknown' }], args: input };
+}
+
+function command(input: JsonObject): MappedTool {
+  const key = ['command', 'cmd'].find((name) => input[name] !== undefined) ?? 'command';
+  const given = input[key];
+  const text = typeof given === 'string' ? given : Array.isArray(given) ? fromWords(given) : undefined;
+  if (text === undefined || text.trim() === '')
+    throw new NotUnderstood('its command is missing, or is no text');
+  const cwd = pathIn(input, ['workdir', 'dir_path', 'directory', 'cwd']);
+  return {
+    kind: 'command',
+    command: text,
+    ...(cwd === undefined ? {} : { cwd }),
+    inBackground: input.run_in_background === true || input.is_background === true,
+    withCommand: (line) => ({ ...input, [key]: Array.isArray(given) ? ['bash', '-c', line] : line }),
+  };
+}
+
+/** `["bash", "-lc", "ls"]` is the command line `ls`. */
+function fromWords(words: readonly JsonValue[]): string | undefined {
+  if (words.length === 0 || !words.every((word) => typeof word === 'string')) return undefined;
+  const [program = '', flag = '', line] = words;
+  if (
+    /(?:^|\/)(?:ba|z|da)?sh$/.test(program) &&
+    /^-\w*c$/.test(flag) &&
+    line !== undefined &&
+    words.length === 3
+  )
+    return line;
+  return words.map(quoteWord).join(' ');
+}
+
+/** One word for a POSIX shell. */
+export function quoteWord(word: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function writes(input: JsonObject): MappedTool {
+  const path = requirePath(input, ['file_path', 'path']);
+  const content = input.content ?? input.file_text;
+  if (typeof content !== 'string') throw new NotUnderstood('its content is missing, or is no text');
+  return changing('write_file', { path, content, mode: 'overwrite' });
+}
+
+function edits(input: JsonObject): MappedTool {
+  const path = requirePath(input, ['file_path', 'path']);
+  const { old_string: before, new_string: after } = input;
+  if (typeof before !== 'string' || typeof after !== 'string')
+    throw new NotUnderstood('old_string or new_string is missing, or is no text');
+  // An empty text to replace makes a new file.
+  if (before === '') return changing('write_file', { path, content: after, mode: 'overwrite' });
+  const all = input.replace_all === true || input.allow_multiple === true;
+  return changing('edit_file', { path, old_string: before, new_string: after, replace_all: all });
+}
+
+function manyEdits(input: JsonObject): MappedTool {
+  const path = requirePath(input, ['file_path', 'path']);
+  const { edits: list } = input;
+  if (!Array.isArray(list) || list.length === 0 || !list.every(isObject))
+    throw new NotUnderstood('its edits are missing, or are no list of objects');
+  // What several edits make of a file is known afterwards.
+  return {
+    kind: 'call',
+    name: 'write_file',
+    args: { path, content: '', mode: 'overwrite' },
+    changes: [{ path }],
+  };
+}
+
+function patches(input: JsonObject): MappedTool {
+  const patch = [input.patch, input.input, input.command].find((one) => typeof one === 'string');
+  if (typeof patch !== 'string') throw new NotUnderstood('its patch is missing, or is no text');
+  return changing('apply_patch', { patch });
+}
+
+function changing(name: string, args: JsonObject): MappedTool {
+  return { kind: 'call', name, args, changes: [{ tool: name, args }] };
+}
+
+function fetches(input: JsonObject): MappedTool {
+  const { url, prompt } = input;
+  const urls =
+    typeof url === 'string'
+      ? [url]
+      : typeof prompt === 'string'
+        ? (prompt.match(/https?:\/\/[^\s"'<>)\]]+/g) ?? [])
+        : [];
+  if (urls.length === 0) throw new NotUnderstood('it names no address');
+  return { kind: 'other', effects: urls.map((one) => ({ kind: 'fetch', url: one })), args: input };
+}
+
+function searches(input: JsonObject): MappedTool {
+  return {
+    kind: 'other',
+    effects: [{ kind: 'call', server: 'web', tool: 'search', access: 'read' }],
+    args: input,
+  };
+}
+
+function searchArgs(input: JsonObject): JsonObject {
+  const { pattern } = input;
+  if (typeof pattern !== 'string' || pattern === '')
+    throw new NotUnderstood('its pattern is missing, or is no text');
+  const path = pathIn(input, ['path', 'dir_path']);
+  return path === undefined ? { pattern } : { pattern, path };
+}
+
+function manyReads(input: JsonObject): readonly Effect[] {
+  const { include, paths } = input;
+  const list = Array.isArray(include) ? include : Array.isArray(paths) ? paths : [];
+  // What a pattern reads lies below the directory before its first wildcard.
+  const places = list.flatMap((one) =>
+    typeof one === 'string' ? [one.replace(/[^/]*[*?[{].*$/, '') || '.'] : [],
+  );
+  if (places.length === 0) throw new NotUnderstood('it names no paths');
+  return places.map((path) => ({ kind: 'read', path }));
+}
+
+function pathIn(input: JsonObject, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const value = input[key];
+    if (value === undefined || value === null || value === '') continue;
+    if (typeof value !== 'string') throw new NotUnderstood(`${key} is no text`);
+    return value;
+  }
+  return undefined;
+}
+
+function requirePath(input: JsonObject, keys: readonly string[]): string {
+  const path = pathIn(input, keys);
+  if (path === undefined) throw new NotUnderstood(`${keys[0]} is missing`);
+  return path;
+}

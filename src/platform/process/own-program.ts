@@ -1,0 +1,17 @@
+import { realpathSync } from 'node:fs';
+import { findProgram } from './find-program.js';
+
+/** The words that start this program in a shell: its name, where the shell finds this very program by it. */
+export function ownProgram(name: string): readonly string[] {
+  const [, script = ''] = process.argv;
+  const own = attempt(() => realpathSync(script)) ?? script;
+  return findProgram(name).at(0) === own ? [name] : [process.execPath, own];
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}

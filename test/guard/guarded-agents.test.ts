@@ -1,0 +1,347 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { AGENTS } from '../../src/guard/agents.js';
+import { useToolexec } from '../cli/toolexec.js';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
+import { type AgentSetting, run, SampleAgent } from './sample-agent.js';
+
+const WHY_NOT = await whyNoTransactions();
+const toolexec = useToolexec({ ownProcess: true });
+
+const inRoot = (name: string): string => join(toolexec.root, name);
+const textOf = (name: string): string => readFileSync(inRoot(name), 'utf8');
+
+/** Of the person, so that it may loosen. */
+function configure(text: string): void {
+  toolexec.write('.config/toolexec/config.toml', text);
+}
+
+const CONTAINED = '[tools]\nprofile = "contained"\n';
+const FILES = '[tools.approval]\nallowlist = ["read_file", "write_file", "edit_file"]\n';
+
+function agent(more: Partial<AgentSetting> = {}): SampleAgent {
+  const { agent: name = 'claude-code' } = more;
+  const line = `'${process.execPath}' '${toolexec.main}' hook --for ${name}`;
+  return new SampleAgent({ agent: name, line, cwd: toolexec.root, env: toolexec.environment(), ...more });
+}
+
+describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
+  it.each(AGENTS)('of %s run in a transaction, with the same output and exit code', async (name) => {
+    configure(`${CONTAINED}[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo *"\n`);
+    const sample = agent({ agent: name });
+    const first = await sample.bash('echo out >made; echo shown', { description: 'kept' });
+    // Where nothing is known of rewrites, the model gets the line to run.
+    const done = first.ran
+      ? first
+      : await sample.bash(
+          first.text
+            .slice(first.text.indexOf(': ') + 2)
+            .split('instead: ')
+            .at(-1) ?? '',
+        );
+    expect(done).toMatchObject({ ran: true, text: 'shown\n', code: 0 });
+    expect(textOf('made')).toBe('out\n');
+    const failing = await sample.bash('echo shown; exit 7');
+    expect(failing.ran ? failing.code : 7).toBe(7);
+    expect((await toolexec.run(['journal', 'list'])).stdout).toContain('session-1');
+    expect((await toolexec.run(['undo', '--conversation', 'session-1'])).code).toBe(0);
+    expect(existsSync(inRoot('made'))).toBe(false);
+  });
+
+  it('are denied with the line to run where only a transaction makes them allowed, until a rewrite has arrived', async () => {
+    configure(CONTAINED);
+    const sample = agent();
+    const denied = await sample.bash('touch made');
+    expect(denied).toMatchObject({
+      ran: false,
+      text: expect.stringMatching(/Run exactly this line instead: .* exec --call \S+ -- 'touch made'$/),
+    });
+    expect(existsSync(inRoot('made'))).toBe(false);
+    expect(await sample.bash(denied.text.split('instead: ')[1] ?? '')).toMatchObject({ ran: true, code: 0 });
+    expect(existsSync(inRoot('made'))).toBe(true);
+  });
+
+  it('are rewritten once this version of the agent has run a rewrite, and never where it ignores them', async () => {
+    const rule = '[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo one"\n';
+    configure(`${CONTAINED}${rule}`);
+    const obedient = agent();
+    expect(await obedient.bash('echo one')).toMatchObject({ ran: true, text: 'one\n' });
+    expect(await obedient.bash('touch contained')).toMatchObject({ ran: true, code: 0 });
+    expect((await toolexec.run(['guard', 'status', '--json'])).stdout).toContain('"arrival":"arrives"');
+    rmSync(toolexec.state, { recursive: true });
+    const disobedient = agent({ ignoresRewrites: true });
+    expect(await disobedient.bash('echo one')).toMatchObject({ ran: true, text: 'one\n' });
+    expect((await toolexec.run(['guard', 'status', '--json'])).stdout).toContain('"arrival":"ignored"');
+    expect(await disobedient.bash('touch bare')).toMatchObject({ ran: false });
+    expect(existsSync(inRoot('bare'))).toBe(false);
+  });
+
+  it('that change what was not agreed to, or what commands may not change, keep nothing and say so', async () => {
+    configure(CONTAINED);
+    mkdirSync(inRoot('.git/hooks'), { recursive: true });
+    const sample = agent();
+    for (const [command, why] of [
+      ['echo all: >Makefile; echo x >ok', /Makefile/],
+      ['echo x >.git/hooks/pre-commit; echo x >ok', /pre-commit/],
+    ] as const) {
+      const { text } = await sample.bash(command);
+      const done = await sample.bash(text.split('instead: ')[1] ?? '');
+      expect(done).toMatchObject({ ran: true, code: 1, text: expect.stringMatching(why) });
+      expect(existsSync(inRoot('ok'))).toBe(false);
+    }
+  });
+
+  it('of another session, of another text or of no hook are not run by exec', async () => {
+    configure(CONTAINED);
+    const { text } = await agent().bash('touch made');
+    const line = text.split('instead: ')[1] ?? '';
+    const env = toolexec.environment();
+    for (const other of [line.replace('touch made', 'touch else'), line.replace(/--call \S+/, '--call none')])
+      expect(await run(other, '', { cwd: toolexec.root, env })).toMatchObject({ code: 2, stdout: '' });
+    expect((await run(line, '', { cwd: toolexec.root, env })).code).toBe(0);
+    rmSync(inRoot('made'));
+    const again = await run(line, '', { cwd: toolexec.root, env });
+    expect(again.stderr).toContain('this call has run before');
+    expect(existsSync(inRoot('made'))).toBe(false);
+  });
+
+  it('that are killed have changed nothing, run once, and hold up no later one', async () => {
+    configure(CONTAINED);
+    const sample = agent();
+    const { text } = await sample.bash('echo begun >>log; sleep 30; echo ended >>log');
+    const line = text.split('instead: ')[1] ?? '';
+    const env = toolexec.environment();
+    const child = spawn('bash', ['-c', `exec ${line}`], { cwd: toolexec.root, env, stdio: 'ignore' });
+    await pause(4000);
+    child.kill('SIGKILL');
+    await pause(1500);
+    expect(existsSync(inRoot('log'))).toBe(false);
+    const again = await run(line, '', { cwd: toolexec.root, env });
+    expect(again.stderr).toMatch(/this call has run before/);
+    expect(existsSync(inRoot('log'))).toBe(false);
+    const next = await sample.bash('touch next');
+    const done = next.ran ? next : await sample.bash(next.text.split('instead: ')[1] ?? '');
+    expect(done.code).toBe(0);
+    expect((await toolexec.run(['journal', 'verify'])).code).toBe(0);
+  }, 60_000);
+
+  it('run in the background only as they are allowed to', async () => {
+    configure(CONTAINED);
+    expect(await agent().bash('sleep 0', { run_in_background: true })).toMatchObject({
+      ran: false,
+      text: expect.stringMatching(/in the background it is not contained/),
+    });
+  });
+});
+
+describe('calls of other agents', () => {
+  it.each(AGENTS)('of %s that destroy, or leave the roots, are denied with the reason', async (name) => {
+    const sample = agent({ agent: name, person: 'yes' });
+    expect(await sample.bash('rm -rf /')).toMatchObject({
+      ran: false,
+      text: expect.stringContaining('dangerous'),
+    });
+    expect(await sample.write('/etc/toolexec-test', 'x')).toMatchObject({
+      ran: false,
+      text: expect.stringContaining('root'),
+    });
+    expect(await sample.write(inRoot('.env'), 'x')).toMatchObject({
+      ran: false,
+      text: expect.stringContaining('.env'),
+    });
+  });
+
+  it.each(AGENTS)('of %s that change files are recorded, listed and undone', async (name) => {
+    configure(FILES);
+    writeFileSync(inRoot('a.txt'), 'one\n');
+    const sample = agent({ agent: name });
+    expect(await sample.write(inRoot('a.txt'), 'two\n')).toMatchObject({ ran: true });
+    expect(await sample.edit(inRoot('a.txt'), 'two', 'three')).toMatchObject({ ran: true });
+    expect(await sample.write(inRoot('deep/er/new.txt'), 'x')).toMatchObject({ ran: true });
+    const listed = await toolexec.run(['journal', 'list', '--json']);
+    expect(listed.stdout.match(/"session-1"/g)).toHaveLength(3);
+    expect(await toolexec.run(['undo', '--conversation', 'session-1', '--since', '10m'])).toMatchObject({
+      code: 0,
+    });
+    expect([textOf('a.txt'), existsSync(inRoot('deep'))]).toEqual(['one\n', false]);
+  });
+
+  it('that leave another text than foreseen are undone all the same', async () => {
+    configure(FILES);
+    writeFileSync(inRoot('a.txt'), 'one\n');
+    const sample = agent();
+    await sample.call('Write', { file_path: inRoot('a.txt'), content: 'two' }, async () => {
+      writeFileSync(inRoot('a.txt'), 'two, formatted\n');
+      return { ran: true, text: '' };
+    });
+    expect((await toolexec.run(['undo', '--conversation', 'session-1'])).code).toBe(0);
+    expect(textOf('a.txt')).toBe('one\n');
+  });
+
+  it('that the person refuses, or whose end is never reported, are recorded as what is known', async () => {
+    const sample = agent({ person: 'no' });
+    writeFileSync(inRoot('a.txt'), 'one\n');
+    expect(await sample.write(inRoot('a.txt'), 'two\n')).toMatchObject({ ran: false });
+    await sample.event('Stop');
+    expect((await toolexec.run(['journal', 'list', '--json'])).stdout).toContain('cancelled');
+    configure(FILES);
+    // The agent dies between the two.
+    const id = {
+      tool_use_id: 'toolu_dead',
+      tool_name: 'Write',
+      tool_input: { file_path: inRoot('a.txt'), content: 'two\n' },
+    };
+    await agent().send({ hook_event_name: 'PreToolUse', ...id });
+    writeFileSync(inRoot('a.txt'), 'two\n');
+    await agent().event('SessionEnd');
+    expect((await toolexec.run(['journal', 'show', 'toolu_dead'])).stdout).toContain('outcome_unknown');
+    expect((await toolexec.run(['undo', 'toolu_dead'])).code).toBe(0);
+    expect(textOf('a.txt')).toBe('one\n');
+  });
+
+  it.each<[string, string]>([
+    ['no JSON', '{"hook_event_name"'],
+    ['an empty text', ''],
+    ['a list', '[]'],
+    ['an unknown event', '{"hook_event_name":"Whatever","session_id":"s","cwd":"/"}'],
+    ['no tool', '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/"}'],
+    [
+      'an input that is no object',
+      '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":"ls"}',
+    ],
+    [
+      'a command that is no text',
+      '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":1}}',
+    ],
+    [
+      'a key given twice',
+      '{"hook_event_name":"Stop","hook_event_name":"PreToolUse","session_id":"s","cwd":"/"}',
+    ],
+  ])('in a document with %s are stopped by exit code 2, with the reason', async (_, text) => {
+    const ran = await toolexec.run(['hook'], { stdin: text });
+    expect([ran.code, ran.stdout]).toEqual([2, '']);
+    expect(ran.stderr).toMatch(/^toolexec: not let through: .{10,}\n$/);
+  });
+
+  it('are stopped where the configuration cannot be read, or the record not be written', async () => {
+    configure('[tools\n');
+    const sample = agent({ person: 'yes' });
+    expect(await sample.write(inRoot('a'), 'x')).toMatchObject({
+      ran: false,
+      text: expect.stringContaining('configuration'),
+    });
+    configure(FILES);
+    writeFileSync(toolexec.state, 'a file in its place');
+    expect(await sample.write(inRoot('a'), 'x')).toMatchObject({
+      ran: false,
+      text: expect.stringContaining('not let through'),
+    });
+    expect(await sample.bash('echo x')).toMatchObject({ ran: false });
+    expect(existsSync(inRoot('a'))).toBe(false);
+  });
+
+  it('that touch nothing but the agent are the business of the agent alone', async () => {
+    const { code, stdout } = await agent().send({
+      hook_event_name: 'PreToolUse',
+      tool_name: 'TodoWrite',
+      tool_input: {},
+      tool_use_id: 'x',
+    });
+    expect([code, stdout]).toEqual([0, '']);
+  });
+
+  it('of tools that are not known are asked about', async () => {
+    for (const tool of ['mcp__server__tool', 'Unheard_of'])
+      expect(await agent().call(tool, { a: 1 }, async () => ({ ran: true, text: '' }))).toMatchObject({
+        ran: false,
+      });
+  });
+});
+
+describe('toolexec guard', () => {
+  const file = (name: string): string =>
+    inRoot(
+      {
+        'claude-code': '.claude/settings.json',
+        codex: '.codex/hooks.json',
+        'gemini-cli': '.gemini/settings.json',
+      }[name] ?? '',
+    );
+
+  it.each(AGENTS)(
+    'installs for %s, keeps what is there, is idempotent, and removes to the byte',
+    async (name) => {
+      const before =
+        '{\n    "model": "x",\n    "hooks": {\n        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}]\n    }\n}\n';
+      mkdirSync(join(file(name), '..'), { recursive: true });
+      writeFileSync(file(name), before);
+      expect(await toolexec.run(['guard', 'install', name])).toMatchObject({ code: 3 });
+      expect(readFileSync(file(name), 'utf8')).toBe(before);
+      const installed = await toolexec.run(['guard', 'install', name, '--yes']);
+      expect(installed).toMatchObject({ code: 0, stderr: expect.stringContaining('+ ') });
+      const after = readFileSync(file(name), 'utf8');
+      expect(JSON.parse(after)).toMatchObject({
+        model: 'x',
+        hooks: {
+          PreToolUse: expect.arrayContaining([
+            { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] },
+          ]),
+        },
+      });
+      expect(after).toContain(`hook --for ${name}`);
+      expect(await toolexec.run(['guard', 'install', name, '--yes'])).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('already'),
+      });
+      expect(readFileSync(file(name), 'utf8')).toBe(after);
+      expect((await toolexec.run(['guard', 'status'])).stdout).toContain(file(name));
+      const tested = await toolexec.run(['guard', 'test']);
+      expect(tested.stdout).toMatch(/^(?:ok {2}.*\n){4}$/);
+      expect(tested.code).toBe(0);
+      expect((await toolexec.run(['guard', 'remove', name, '--yes'])).code).toBe(0);
+      expect(readFileSync(file(name), 'utf8')).toBe(before);
+      expect((await toolexec.run(['guard', 'test'])).code).toBe(2);
+    },
+  );
+
+  it('takes out its own entries alone where the settings have changed since', async () => {
+    await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
+    const value = JSON.parse(readFileSync(file('claude-code'), 'utf8'));
+    writeFileSync(file('claude-code'), JSON.stringify({ ...value, later: 1 }));
+    await toolexec.run(['guard', 'remove', 'claude-code', '--yes']);
+    expect(JSON.parse(readFileSync(file('claude-code'), 'utf8'))).toEqual({ later: 1 });
+  });
+
+  it('writes the settings of the person with --user, and leaves no file where there was none', async () => {
+    const user = join(toolexec.folder, '.claude/settings.json');
+    expect((await toolexec.run(['guard', 'install', 'claude-code', '--user', '--yes'])).code).toBe(0);
+    expect(existsSync(user)).toBe(true);
+    expect((await toolexec.run(['guard', 'remove', 'claude-code', '--user', '--yes'])).code).toBe(0);
+    expect(existsSync(user)).toBe(false);
+  });
+
+  it('changes nothing in settings that it cannot read', async () => {
+    mkdirSync(join(file('codex'), '..'));
+    writeFileSync(file('codex'), '{ // a comment\n}');
+    const ran = await toolexec.run(['guard', 'install', 'codex', '--yes']);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('.codex/hooks.json') });
+    expect(readFileSync(file('codex'), 'utf8')).toBe('{ // a comment\n}');
+  });
+
+  it('says which line does not answer as it must', async () => {
+    mkdirSync(join(file('claude-code'), '..'));
+    const bad = toolexec.write('toolexec', '#!/bin/sh\nexit 0\n');
+    chmodSync(bad, 0o755);
+    const entry = { type: 'command', command: `${bad} hook --for claude-code` };
+    writeFileSync(
+      file('claude-code'),
+      JSON.stringify({ hooks: { PreToolUse: [{ matcher: '*', hooks: [entry] }] } }),
+    );
+    const tested = await toolexec.run(['guard', 'test']);
+    expect(tested.code).toBe(1);
+    expect(tested.stdout).toMatch(/FAILED {2}Claude Code: a destructive command/);
+  });
+});
