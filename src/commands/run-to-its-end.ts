@@ -7,7 +7,9 @@ import type {
   StartedCommand,
 } from '../contract/processes.js';
 import type { ForbidsChange } from '../contract/programs.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { describeErrno, errnoOf } from '../platform/fs/fs-entry.js';
+import type { MachineLock } from '../platform/process/machine-lock.js';
 import { readProcess } from '../platform/process/proc-table.js';
 import {
   type CommandEnding,
@@ -17,6 +19,8 @@ import {
   launchCommand,
 } from './launch-command.js';
 import { NotCommitted } from './transaction/commit-transaction.js';
+import { takeCommitTurn } from './transaction/commit-turn.js';
+import { outermost } from './transaction/open-layers.js';
 import type { Transaction } from './transaction/open-transaction.js';
 import { mostBytes } from './transaction/watch-size.js';
 
@@ -36,6 +40,8 @@ export interface EndRequest
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
+  /** No other command commits in the roots until this one has. */
+  readonly hasTurn?: boolean;
 }
 
 /** What came of a command, and of its changes. */
@@ -67,16 +73,34 @@ export async function runToItsEnd(
   request: EndRequest,
   open: () => Omit<CommandLaunch, 'isKeptApart'>,
 ): Promise<SettledEnd<SandboxedEnding>> {
-  for (let reruns = 0; ; reruns++) {
+  for (let reruns = 0, lastMs = 0; ; reruns++) {
     const launch = open();
     const isLast = reruns === MOST_RERUNS;
-    const { end, mayRunAgain } = await runOnce(request, launch, isLast);
-    if (mayRunAgain && !isLast && !launch.signal.aborted) continue;
-    return reruns === 0 ? end : { ...end, settled: { ...end.settled, reruns } };
+    const turn = isLast && lastMs < SHORT_MS ? await takeTurn(request) : undefined;
+    const begunMs = systemClock.monotonic();
+    try {
+      const hasTurn = turn !== undefined;
+      const { end, mayRunAgain } = await runOnce({ ...request, hasTurn }, launch, isLast);
+      if (!mayRunAgain || isLast || launch.signal.aborted)
+        return reruns === 0 ? end : { ...end, settled: { ...end.settled, reruns } };
+    } finally {
+      turn?.release();
+    }
+    lastMs = systemClock.monotonic() - begunMs;
   }
 }
 
 const MOST_RERUNS = 2;
+
+/** Other commands wait for the last run of one that takes less. */
+const SHORT_MS = 5000;
+
+/** So that two conversations that change the same without a pause do not keep each other from it. */
+async function takeTurn({ confinement, agree }: EndRequest): Promise<MachineLock | undefined> {
+  // Others must not wait for a person.
+  if (confinement === undefined || agree !== undefined) return undefined;
+  return takeCommitTurn(outermost(confinement.roots));
+}
 
 interface OneRun {
   readonly end: SettledEnd<SandboxedEnding>;
@@ -192,7 +216,7 @@ function drop(
 /** Never rejects. */
 async function commit(
   transaction: Transaction,
-  { tool, keepVersion, agree, deeds, mayCreate, forbids, keepsRest }: EndRequest,
+  { tool, keepVersion, agree, deeds, mayCreate, forbids, hasTurn, keepsRest }: EndRequest,
   exitCode: number | null,
 ): Promise<SettledChanges & { readonly isLasting?: boolean }> {
   try {
@@ -205,6 +229,7 @@ async function commit(
       ...(mayCreate === undefined ? {} : { mayCreate }),
       ...(forbids === undefined ? {} : { forbids }),
       ...(keepsRest === true ? { keepsRest } : {}),
+      ...(hasTurn === true ? { hasTurn } : {}),
     });
     return { changes };
   } catch (error) {

@@ -41,6 +41,20 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
     expect(here.outside('git ls-files | wc -l')).toBe('7\n');
   }, 60_000);
 
+  it('are there where both conversations commit without a pause', { timeout: 120_000 }, async () => {
+    const COUNT = 'echo $(( $(cat count) + 1 )) >count; git add -A; git commit -qm up';
+    here.outside('echo 0 >count; git add count; git commit -qm count');
+    const commitOften = async (): Promise<void> => {
+      for (let round = 0; round < 8; round++) {
+        const { exitCode, discarded, stderr } = await here.run(COUNT);
+        expect([exitCode, discarded], stderr.head).toEqual([0, undefined]);
+      }
+    };
+    await Promise.all([commitOften(), commitOften(), commitOften()]);
+    expect(here.outside('cat count; git log --format=%s | grep -c up')).toBe('24\n24\n');
+    expect(here.outside(CHECK)).toBe('');
+  });
+
   it('are there in 100 rounds', { tags: ['soak'], timeout: 300_000 }, async () => {
     const commit = (who: string, round: number): ReturnType<typeof here.run> =>
       here.run(`echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`);

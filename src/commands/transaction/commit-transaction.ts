@@ -7,12 +7,12 @@ import type {
 } from '../../contract/processes.js';
 import type { ForbidsChange } from '../../contract/programs.js';
 import { type BinaryEntry, binaryEntry, toBinary, toText } from '../../platform/fs/binary-fs.js';
-import { takeMachineLock } from '../../platform/process/machine-lock.js';
 import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import type { CommittedFile } from '../sandbox/git/committed-versions.js';
 import type { BegunState } from './begun-state.js';
 import { chooseChanges } from './choose-changes.js';
+import { takeCommitTurn } from './commit-turn.js';
 import { CommittedVersions } from './committed-versions.js';
 import type { LeftOut, ScannedChanges, ScanOptions } from './found-changes.js';
 import { GitChanges } from './git-changes.js';
@@ -34,6 +34,8 @@ export interface CommitRequest
   extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keepsRest'> {
   readonly exitCode: number | null;
   readonly forbids?: ForbidsChange;
+  /** The caller has taken the turn (`takeCommitTurn`). */
+  readonly hasTurn?: boolean;
 }
 
 /** What is kept apart, and by which rules it is committed. */
@@ -94,13 +96,14 @@ export async function commitTransaction(
   const unexpected = await findUnexpected(parts, first, request.deeds);
   const isAsked = request.agree !== undefined || unexpected.size > 0;
   const chosen = isAsked ? await requireConsent(parts, first, unexpected, request) : undefined;
-  const report = await whileCommitting(parts, first, async (isLate) => {
+  const commit = async (isLate: boolean): Promise<CommandChanges> => {
     // Others may have changed something while the person was asked, or while we waited.
     const isWhole = chosen === undefined;
     const last = isAsked || isLate ? await scanTransaction(parts, refusal, isWhole) : first;
     const found = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
     return commitScanned(parts, requireWhole(parts, withHarmless(found, first), request), request);
-  });
+  };
+  const report = await whileCommitting(parts, first, commit, request.hasTurn);
   return withUnexpected(report, parts, unexpected);
 }
 
@@ -121,34 +124,31 @@ async function requireConsent(
 
 const NOTHING: CommandChanges = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
-/** No other transaction, and no git, changes what is compared from here on. @param use `isLate`: something may have changed */
+/**
+ * No other transaction, and no git, changes what is compared from here on.
+ * @param use `isLate`: something may have changed
+ * @param hasTurn the caller has taken the turn
+ */
 export async function whileCommitting<T>(
   parts: TransactionParts,
   { gitLocks }: ScannedChanges,
   use: (isLate: boolean) => Promise<T>,
+  hasTurn = false,
 ): Promise<T> {
-  const releases: (() => void)[] = [];
+  const turn = hasTurn ? undefined : await takeCommitTurn(parts.mounts.map(({ root }) => root));
+  const releases = turn === undefined ? [] : [turn.release];
   try {
-    let hasWaited = false;
-    for (const { root } of [...parts.mounts].sort((a, b) => (a.root < b.root ? -1 : 1))) {
-      const lock = await takeMachineLock(`commit ${root}`, LOCK_MS);
-      releases.push(lock.release);
-      hasWaited ||= lock.hasWaited;
-    }
     const locks = await takeGitLocks(parts.directory, gitLocks);
     if ('heldBy' in locks) {
       const why = `another git holds ${toText(locks.heldBy)}`;
       throw new NotCommitted('conflict', why, conflictAt(parts, locks.heldBy, why));
     }
     releases.push(locks.release);
-    return await use(hasWaited || gitLocks.length > 0);
+    return await use(turn?.hasWaited === true || gitLocks.length > 0);
   } finally {
     for (const release of releases.reverse()) release();
   }
 }
-
-/** A commit takes milliseconds; one of ten thousand files a second or two. */
-const LOCK_MS = 15_000;
 
 function conflictAt(parts: TransactionParts, at: string, reason: string): CommandChanges {
   const root = parts.mounts.findIndex((mount) => at.startsWith(`${toBinary(mount.root)}/`));

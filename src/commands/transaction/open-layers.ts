@@ -92,7 +92,7 @@ export async function whyNoTransaction(confinement: Confinement): Promise<string
   return 'reason' in looked ? looked.reason : undefined;
 }
 
-function outermost(roots: readonly string[]): readonly string[] {
+export function outermost(roots: readonly string[]): readonly string[] {
   return roots.filter((root) => !roots.some((other) => other !== root && isWithin(root, other)));
 }
 
