@@ -14,15 +14,15 @@ import {
 import { findCommitsOf, sealPrune } from './sqlite/reseal-commits.js';
 
 interface PruneOptions {
-  /** Takes out what was settled before this time; milliseconds since the epoch. */
+  /** Removes what was finished before this time; milliseconds since the epoch. */
   readonly before?: number;
-  /** Takes out the oldest until the journal's content has at most so many bytes. */
+  /** Removes the oldest batches until the journal's content has at most so many bytes. */
   readonly maxBytes?: number;
-  /** Says what would go, and takes out nothing. Default false. */
+  /** Reports what would be removed, without removing it. Default false. */
   readonly dryRun?: boolean;
-  /** Now; milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch. */
   readonly at: number;
-  /** Batches of one transaction: others want to write as well. Default 2,000. */
+  /** Batches per transaction, so that other processes can write in between. Default 2,000. */
   readonly atOnce?: number;
 }
 
@@ -30,20 +30,22 @@ export interface Pruned {
   readonly batches: number;
   readonly calls: number;
   readonly messages: number;
-  /** Of everything in the file, without the room that is free in it. */
+  /** The size of everything in the file, without free space. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
-  /** Whether the file gave the room back; false: it is used for what comes next. */
+  /** Whether the file was shortened. If false, the free space is reused. */
   readonly shrunk: boolean;
 }
 
 /**
- * Takes old batches out of a journal's file, with their calls, and what nothing refers to after that. Never a batch
- * with a call that is not settled, one that waits for the person, one that a later batch was answered from, or the
- * newest. A row in the chain says what was taken out, so that `verifyJournal` still vouches for the rest. What is gone
- * is forgotten: a call of it that is delivered again runs again.
+ * Removes old batches from a journal file, with their calls, and then everything that nothing refers to any
+ * more. These batches always stay: one with an unfinished call, one that waits for the person, one that
+ * answered a later batch, and the newest. A row in the chain records what was removed, so that
+ * `verifyJournal` can still verify the rest. Removed calls are forgotten: if one is delivered again, it runs
+ * again.
  *
- * @throws ToolError `journal_unavailable` when the file cannot be used, or what goes was tampered with.
+ * @throws ToolError `journal_unavailable` if the file cannot be used, or rows to be removed were tampered
+ * with.
  */
 export async function pruneJournal(path: string, options: PruneOptions): Promise<Pruned> {
   try {
@@ -60,7 +62,7 @@ export async function pruneJournal(path: string, options: PruneOptions): Promise
 }
 
 const BATCHES_AT_ONCE = 2000;
-/** Of what the sizes suggest: the oldest are not always the smallest. */
+/** The share of the estimate that is used: the oldest batches are not always the smallest. */
 const CAUTION = 0.8;
 const PATIENCE_MS = 10_000;
 
@@ -70,11 +72,11 @@ class Pruning {
   #batches = 0;
   #calls = 0;
   #messages = 0;
-  /** Of everything that was taken out. */
+  /** The number of rows removed. */
   #rows = 0;
-  /** The commit from which on those are looked for that cover what goes next. */
+  /** The commit at which the search for commits that cover the next rows begins. */
   #commit = 1;
-  /** Hashes that what was taken out has referred to. */
+  /** Hashes of blobs that removed rows referred to. */
   readonly #blobs = new Set<string>();
 
   constructor(database: JournalDatabase, options: PruneOptions) {
@@ -89,7 +91,7 @@ class Pruning {
     if (dryRun) await this.#begin();
     if (before !== undefined) {
       const old = new PrunableBatches(this.#database, before);
-      // Contents are looked for once, at the end: that takes a look at everything that may refer to one.
+      // Blobs are searched only once, at the end, because every row that may refer to one has to be read.
       while ((await this.#takeOut(() => old.take(atOnce))) !== undefined) {}
       await this.#takeOutLoose(before);
       await this.#sweep();
@@ -115,30 +117,32 @@ class Pruning {
     };
   }
 
-  /** One transaction. The last of the batches; undefined: there was nothing more to do. */
+  /**
+   * Removes batches in one transaction. Returns the last of them; undefined if there was nothing to remove.
+   */
   async #takeOut(choose: () => readonly PrunableBatch[]): Promise<PrunableBatch | undefined> {
     let chosen: readonly PrunableBatch[] = [];
     await this.#write(() => {
       chosen = choose();
-      // The oldest go first, in the order in which they were written, as a rule.
+      // Usually the oldest are removed first, in the order in which they were written.
       this.#commit = this.#remove(findRowsOfBatches(this.#database, chosen), this.#commit);
     });
     return chosen.at(-1);
   }
 
-  /** What belongs to no batch that is left. */
+  /** Removes rows that belong to no remaining batch. */
   #takeOutLoose(before: number): Promise<void> {
     return this.#write(() => {
       this.#remove(findLooseRows(this.#database, before), 1);
     });
   }
 
-  /** @param from the commit to begin looking with. @returns the first that covered one of the rows. */
+  /** @param from the commit at which to begin. @returns the first commit that covered one of the rows. */
   #remove(rows: RemovableRows, from: number): number {
     if (rows.count === 0) return from;
     const { dryRun = false, at } = this.#options;
     const { batches, calls, messages } = rows;
-    // The commits are checked with their rows in place.
+    // The commits are verified while their rows are still there.
     const opened = dryRun ? undefined : findCommitsOf(this.#database, rows, from);
     rows.remove();
     if (opened !== undefined) sealPrune(this.#database, opened, { batches, calls, messages }, at);
@@ -165,7 +169,7 @@ class Pruning {
     if (!dryRun) this.#database.commit();
   }
 
-  /** How many batches are too many, going by their size. */
+  /** How many batches have to go, by their size. */
   #excess(maxBytes: number): number {
     const bytes = this.#bytes();
     if (bytes <= maxBytes) return 0;
@@ -193,14 +197,14 @@ class Pruning {
     }
   }
 
-  /** Readers and writers go first: what is free in the file is not lost. */
+  /** Other readers and writers come first: free space in the file is not lost. */
   #shrink(): boolean {
     try {
       this.#database.prepared('VACUUM journal').run();
       this.#database.prepared('PRAGMA journal.wal_checkpoint(TRUNCATE)').all();
       return true;
     } catch (error) {
-      // The rows are gone for good, and that is what was asked for.
+      // The rows are removed, which is what was asked for.
       if (!['busy', 'full'].includes(sqliteFailure(error))) throw error;
       return false;
     }

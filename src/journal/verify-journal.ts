@@ -18,24 +18,24 @@ import { readPrunedCommits } from './sqlite/reseal-commits.js';
 
 export type Verification =
   /**
-   * `head` is the hash over everything: a copy of it elsewhere shows later that nothing was cut off. `prunes`:
-   * how many times rows were taken out on purpose.
+   * `head` is the hash over everything: keep a copy elsewhere to be able to show later that nothing was cut
+   * off. `prunes`: how many times rows were removed on purpose.
    */
   | { readonly intact: true; readonly commits: number; readonly head: string; readonly prunes: number }
-  /** `commit` is the first that does not hold what it held when it was written. */
+  /** `commit` is the first one that does not match its hash. */
   | {
       readonly intact: false;
       readonly commit?: number;
       readonly reason: string;
-      /** What is there is as it was written, but not all that was recorded is there. */
+      /** Everything present is unchanged, but some recorded data is missing. */
       readonly lost?: true;
     };
 
 /**
- * Checks that every row of a journal's file is as it was written, and that it is all there: the chain of commits covers
- * all rows, and the anchor beside the file says where the chain ended. A file that is gone is made by nothing here.
+ * Checks that every row of a journal file is unchanged and none is missing: the chain of commits covers all
+ * rows, and the anchor beside the file says where the chain ended. Never creates a missing file.
  *
- * @throws ToolError `journal_unavailable` when the file cannot be read, or is no journal.
+ * @throws ToolError `journal_unavailable` if the file cannot be read or is not a journal.
  */
 export function verifyJournal(path: string): Verification {
   try {
@@ -46,7 +46,7 @@ export function verifyJournal(path: string): Verification {
       loss = found;
     });
     try {
-      // One transaction, so that what others write meanwhile is not half seen.
+      // One transaction, so that concurrent writes are seen completely or not at all.
       database.prepared('BEGIN').run();
       const verification = verifyChain(database);
       return verification.intact && loss !== undefined ? toLost(loss) : verification;
@@ -60,11 +60,11 @@ export function verifyJournal(path: string): Verification {
 }
 
 /**
- * Accepts a journal as it is, though it does not hold all that was recorded: after it was restored from a copy, or
- * removed on purpose. One whose rows were changed is not accepted.
+ * Accepts a journal as it is although recorded data is missing: after it was restored from a backup, or
+ * removed on purpose. A journal with changed rows is not accepted.
  *
- * @returns what verifying it says after that.
- * @throws ToolError `journal_unavailable` when the file cannot be written, or is no journal.
+ * @returns the result of verifying it afterwards.
+ * @throws ToolError `journal_unavailable` if the file cannot be written or is not a journal.
  */
 export function acceptJournal(path: string): Verification {
   try {
@@ -85,7 +85,9 @@ export function acceptJournal(path: string): Verification {
   }
 }
 
-/** What a journal has lost, without a look at its rows; undefined where it has lost nothing. @throws as `verifyJournal` */
+/**
+ * What a journal has lost, found without reading its rows; undefined if nothing. @throws as `verifyJournal`
+ */
 export function findJournalLoss(path: string): string | undefined {
   try {
     let loss = findMissing(path);
@@ -164,7 +166,7 @@ function findBadBlob(database: JournalDatabase): string | undefined {
   return undefined;
 }
 
-/** A content that a row or a result refers to, or that an undo would need, and that is not there. */
+/** A blob that is missing although a row, a result or an undo refers to it. */
 function findLostBlob(database: JournalDatabase): string | undefined {
   const lost = database.prepared(LOST_BLOB).get()?.blob;
   if (lost !== undefined) return String(lost);
@@ -202,7 +204,10 @@ const INTENTS = `
   WHERE n.number > ? AND n.kind = 'intent' ORDER BY n.number LIMIT 1000`;
 const PREIMAGE = /"preimage":"([0-9a-f]{64})"/g;
 
-/** Two tables repeat what the chain covers, so that it is found fast: they decide what waits and what is settled. */
+/**
+ * Two tables repeat data that the chain covers, as an index: they decide what is waiting and what is
+ * finished.
+ */
 function findWrongIndex(database: JournalDatabase): string | undefined {
   for (const [table, [told, covered]] of Object.entries(INDEXES)) {
     const differs = `SELECT 1 FROM (${told} EXCEPT ${covered}) UNION ALL SELECT 1 FROM (${covered} EXCEPT ${told})`;
@@ -226,8 +231,9 @@ const INDEXES: Readonly<Record<string, readonly [told: string, covered: string]>
 };
 
 /**
- * What is not as this version makes it: a table, an index or a trigger that is gone or says something else, or a trigger
- * that is not ours. Triggers decide what counts as unfinished, and the chain does not cover them.
+ * A difference from the schema that this version creates: a table, index or trigger that is missing or
+ * different, or an additional trigger. Triggers decide which calls count as unfinished, and the chain does
+ * not cover them.
  */
 function findSchemaFlaw(database: JournalDatabase): string | undefined {
   const ours = schemaOfNew();

@@ -1,7 +1,7 @@
 import type { SqliteStatement } from '../../platform/sqlite/sqlite.js';
 import { sha256 } from '../records/stored-content.js';
 
-/** A table whose rows the chain of commits covers. */
+/** A table whose rows are covered by the hash chain of commits. */
 export type ChainedTable =
   | 'workers'
   | 'batches'
@@ -15,20 +15,23 @@ export type ChainedTable =
   | 'prunes'
   | 'facts';
 
-/** The hash of one commit: over the one before it, which rows it added, and all they hold. Hexadecimal SHA-256. */
+/**
+ * The hash of one commit: over the previous hash, the names of the rows it added, and their contents.
+ * Hexadecimal SHA-256.
+ */
 export function linkHash(previous: string, added: string, content: string): string {
   return sha256(`${previous}\n${added}\n${content}`);
 }
 
 /**
- * A row as the chain covers it. No text of ours holds a NUL and no text that may be null is ever empty, so together
- * with the table's name this tells all rows apart.
+ * The content of a row as the chain covers it. No stored text contains a NUL, and no nullable text is ever
+ * empty, so this together with the table's name distinguishes all rows.
  */
 export function rowContent(values: readonly unknown[]): string {
   return `${values.join('\0')}\0`;
 }
 
-/** What a commit calls a row's table. Before schema 7 it was the table's name and a colon. */
+/** The letter that stands for a table in a commit. Before schema 7 it was the table's name and a colon. */
 const LETTERS: Readonly<Record<ChainedTable, string>> = {
   workers: 'w',
   batches: 'b',
@@ -43,18 +46,18 @@ const LETTERS: Readonly<Record<ChainedTable, string>> = {
   facts: 'f',
 };
 
-/** A row as a commit names it: `c12`. */
+/** The name of a row in a commit: `c12`. */
 export function rowName(table: ChainedTable, number: number): string {
   return LETTERS[table] + number;
 }
 
 interface RowName {
-  /** Undefined: none that this version knows. */
+  /** Undefined if this version does not know the table. */
   readonly table: ChainedTable | undefined;
   readonly number: number;
 }
 
-/** `c12`, as a commit names a row, or `calls:12`, as it did once. */
+/** Parses `c12`, or the older form `calls:12`. */
 export function parseRowName(name: string): RowName {
   const colon = name.indexOf(':');
   const length = colon < 0 ? 1 : colon + 1;
@@ -68,7 +71,7 @@ const TABLES: ReadonlyMap<string, ChainedTable> = new Map(
   ]),
 );
 
-/** Where the rows of a journal end: what the next transaction goes on from. */
+/** The end of the journal, from which the next transaction continues. */
 export interface Ends {
   /** The last commit; 0 before the first. */
   readonly commit: number;
@@ -92,7 +95,10 @@ export function readEnds(prepare: (sql: string) => SqliteStatement): Ends {
   };
 }
 
-/** Another process has written since this one went by what it remembers: nothing is wrong, it is to be done again. */
+/**
+ * Another process has written since this one last read the end of the journal. Nothing is wrong; the
+ * transaction has to be repeated.
+ */
 export class EndsHaveMoved extends Error {
   constructor() {
     super('another process has written meanwhile');

@@ -2,7 +2,7 @@ import type { ChainedTable } from './chain.js';
 import { parseRowName, rowContent } from './chain.js';
 import type { JournalDatabase } from './journal-database.js';
 
-/** The tables that the chain covers, with the column that names their rows: the first of each. */
+/** The tables that the chain covers, with the column that identifies their rows. */
 export const CHAINED_TABLES: Readonly<Record<ChainedTable, string>> = {
   workers: 'number',
   batches: 'number',
@@ -17,15 +17,17 @@ export const CHAINED_TABLES: Readonly<Record<ChainedTable, string>> = {
   facts: 'number',
 };
 
-/** How many columns a later version added at the end: the chain covers them where they hold something. */
+/**
+ * How many columns later versions added at the end. The chain covers such a column only if it is not null.
+ */
 const ADDED_COLUMNS: Readonly<Partial<Record<ChainedTable, number>>> = { batches: 1, calls: 1 };
 
-/** At most so many rows are read ahead. */
+/** How many rows are read ahead at most. */
 const MOST_AHEAD = 256;
 
 /**
- * Reads rows much as the chain names them: upwards in each table, so that the next ones are read with the first. Only
- * while nothing changes in the file.
+ * Reads rows in roughly the order in which the chain names them: ascending within each table, so that the
+ * following rows are read together with the first. Valid only while the file does not change.
  */
 export class ChainedRowReader {
   readonly #tables: Readonly<Record<ChainedTable, TableReader>>;
@@ -47,7 +49,10 @@ export class ChainedRowReader {
     };
   }
 
-  /** What the chain covers of rows such as `c12`, as they are now. A row that is gone holds nothing. */
+  /**
+   * The contents of rows such as `c12` as the chain covers them, as they are now. A missing row has no
+   * content.
+   */
   content(names: readonly string[]): string {
     let content = '';
     for (const name of names) {
@@ -57,7 +62,10 @@ export class ChainedRowReader {
     return content;
   }
 
-  /** What the chain covers of one row; undefined where it is gone, and for a table that this version does not know. */
+  /**
+   * The covered values of one row; undefined if the row is missing, or its table is not known to this
+   * version.
+   */
   values(name: string): readonly unknown[] | undefined {
     const { table, number } = parseRowName(name);
     return table === undefined ? undefined : this.#tables[table].read(number);
@@ -67,11 +75,11 @@ export class ChainedRowReader {
 class TableReader {
   readonly #database: JournalDatabase;
   readonly #table: ChainedTable;
-  /** Neighbours, each with its number first. */
+  /** Consecutive rows, each with its number first. */
   #rows: unknown[][] = [];
   #from = 0;
   #to = -1;
-  /** Where the last row was found: the next one lies behind it, as a rule. */
+  /** The index of the last row found. The next one usually follows it. */
   #at = -1;
   #size = 1;
 
@@ -96,7 +104,7 @@ class TableReader {
     const sql = `SELECT * FROM ${this.#table} WHERE ${column} >= ? ORDER BY ${column} LIMIT ${this.#size}`;
     this.#rows = this.#database.prepared(sql).lists(from);
     this.#from = from;
-    // What is not in it up to its last row is not in the table either.
+    // A row that is not among those up to the last one read is not in the table either.
     this.#to = Math.max(from, Number(this.#rows.at(-1)?.[0] ?? from));
     this.#at = -1;
     const added = ADDED_COLUMNS[this.#table] ?? 0;

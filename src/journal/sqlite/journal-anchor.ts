@@ -6,7 +6,7 @@ import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/fs/jour
 import { journalUnavailable } from '../records/journal-errors.js';
 import type { JournalDatabase } from './journal-database.js';
 
-/** Where a journal's chain of commits ended. */
+/** The end of a journal's chain of commits. */
 export interface Head {
   /** The last commit; 0 before the first. */
   readonly commit: number;
@@ -15,23 +15,23 @@ export interface Head {
 }
 
 /**
- * The anchor of a journal: a small file beside it that says where its chain of commits ended. It is written after a
- * commit is on the disk, and not synced. So an anchor may be older than its journal; a journal that is older than its
- * anchor has lost commits.
+ * The anchor of a journal: a small file beside it that says where its chain of commits ended. It is written
+ * after a commit is on disk, and not synced. So an anchor may be older than its journal; but a journal that
+ * is older than its anchor has lost commits.
  */
 interface AnchorText {
-  /** The newest head that is known; undefined where none is. */
+  /** The newest known head; undefined if none is known. */
   readonly head: Head | undefined;
-  /** The newest head that was known when a loss was noticed, until that is accepted. */
+  /** The newest head known when a loss was noticed, until the loss is accepted. */
   readonly lost: Head | undefined;
 }
 
-/** Where the anchor of the journal at `path` lies. */
+/** The path of the anchor of a journal. */
 export function anchorPath(path: string): string {
   return `${path}-head`;
 }
 
-/** A slot lies in one sector of a disk: it is there whole, or as it was. */
+/** A slot lies within one disk sector, so it is written completely or not at all. */
 const SLOT_BYTES = 256;
 const NEWLINE = 10;
 const LOST_AT = SLOT_BYTES;
@@ -56,12 +56,12 @@ export class JournalAnchor {
     return toAnchor(this.#file.read());
   }
 
-  /** Of two processes the slower may say less than is there: an older anchor is a good one. */
+  /** If two processes write, the slower one may leave an older head; an older anchor is still valid. */
   move(head: Head): void {
     this.#write(0, toText('head', head));
   }
 
-  /** Remembers that commits up to this one were recorded once; undefined: that is accepted. */
+  /** Remembers that commits up to this one were once recorded; undefined once the loss is accepted. */
   remember(lost: Head | undefined): void {
     this.#write(LOST_AT, lost === undefined ? '' : toText('lost', lost));
   }
@@ -70,7 +70,7 @@ export class JournalAnchor {
     this.#file.close();
   }
 
-  // A write that is refused leaves an older anchor, and that is a good one.
+  // If the write is refused, an older anchor remains, which is still valid.
   #write(offset: number, text: string): void {
     this.#slot.fill(' ');
     this.#slot.write(text, 'latin1');
@@ -80,7 +80,7 @@ export class JournalAnchor {
 }
 
 function toText(name: 'head' | 'lost', { commit, hash }: Head): string {
-  // The number at the end shows that all of it is there.
+  // The number at the end shows that the line is complete.
   return `${name} ${commit} ${hash} ${commit}`;
 }
 
@@ -90,25 +90,25 @@ function toAnchor(text: string): AnchorText {
 
 const SLOT = /^(\w+) (\d{1,16}) ([0-9a-f]{64}|) (\d{1,16})$/;
 
-/** Undefined for what was not written whole, and for what was never written. */
+/** Undefined if the slot was written incompletely, or never. */
 function fromSlot(name: 'head' | 'lost', text: string): Head | undefined {
   const [, found, commit, hash = '', again] = SLOT.exec(text.slice(0, SLOT_BYTES).trimEnd()) ?? [];
   return found === name && commit === again ? { commit: Number(commit), hash } : undefined;
 }
 
-/** Who removes the write-ahead log alone, and not the file, is noticed so much later at most. */
+/** If only the write-ahead log is removed, and not the file, that is noticed within this time. */
 const LOG_LOOKED_AT_EVERY_MS = 50;
 
 /**
- * Stands beside an open journal: after each commit it makes sure that the file which took it is still the one under the
- * journal's name, and moves the anchor. SQLite itself goes on writing into a file that was removed.
+ * Watches an open journal: after each commit it checks that the file that took the commit is still the one
+ * under the journal's name, and moves the anchor. SQLite itself would continue writing into a removed file.
  */
 export class JournalWatch {
   readonly #path: string;
   readonly #log: string;
   readonly #anchor: JournalAnchor;
   readonly #file: FileIdentity | undefined;
-  /** The write-ahead log is made with the first commit. */
+  /** The write-ahead log is created with the first commit. */
   #logFile: FileIdentity | undefined = undefined;
   #logLookedAt = 0;
 
@@ -120,8 +120,8 @@ export class JournalWatch {
   }
 
   /**
-   * @param commit the commit that the chain ends with now, and its hash.
-   * @throws ToolError `journal_unavailable` where the commit went into a file that was removed or replaced.
+   * @param commit the commit at the end of the chain now, and its hash.
+   * @throws ToolError `journal_unavailable` if the commit went into a file that was removed or replaced.
    */
   committed(commit: number, hash: string): void {
     if (this.#file !== undefined && !leadsTo(this.#path, this.#file)) throw this.#gone('its file');
@@ -129,12 +129,12 @@ export class JournalWatch {
     this.#anchor.move({ commit, hash });
   }
 
-  /** The write-ahead log was made again by this connection, while no other had the journal open. */
+  /** This connection made a new write-ahead log while no other had the journal open. */
   logRenewed(): void {
     this.#logFile = undefined;
   }
 
-  /** What was lost is accepted: the journal is the one that goes on from here. */
+  /** The loss is accepted: the journal continues from here. */
   accept(head: Head): void {
     this.#anchor.move(head);
     this.#anchor.remember(undefined);
@@ -165,28 +165,31 @@ export class JournalWatch {
   }
 }
 
-/** A journal that does not hold what its anchor says was recorded. */
+/** A journal that lacks data which, according to its anchor, was recorded. */
 export interface JournalLoss {
-  /** `older`: it ends before. `other`: it holds another commit there. `earlier`: noticed before, and not accepted. */
+  /**
+   * `older`: it ends earlier. `other`: it has a different commit at that place. `earlier`: noticed before,
+   * and not accepted.
+   */
   readonly kind: 'older' | 'other' | 'earlier';
-  /** The newest head that is known of. */
+  /** The newest known head. */
   readonly known: Head;
-  /** Where the journal ends now. */
+  /** The current end of the journal. */
   readonly held: Head;
 }
 
-/** What a log line about a loss has as its `problem`. */
+/** The value of `problem` in a log line about a loss. */
 export const JOURNAL_LOSS = 'journal_loss';
 
 const HASH_OF = 'SELECT hash FROM commits WHERE number = ?';
 
-/** Sets a journal beside what its anchor says. */
+/** Compares a journal with its anchor. */
 export function findLoss(database: JournalDatabase, { head, lost }: AnchorText): JournalLoss | undefined {
   const held = database.head();
   if (lost !== undefined) return { kind: 'earlier', known: lost, held };
   if (head === undefined) return undefined;
   if (held.commit < head.commit) return { kind: 'older', known: head, held };
-  // A commit whose rows were pruned may be gone; what is left of the others is their hash.
+  // A commit whose rows were pruned may be missing; of the others, only the hash is left.
   const found = head.commit === 0 ? undefined : database.prepared(HASH_OF).get(head.commit)?.hash;
   return found === undefined || found === head.hash ? undefined : { kind: 'other', known: head, held };
 }
@@ -203,14 +206,14 @@ export function describeLoss({ kind, known, held }: JournalLoss): string {
   }
 }
 
-/** For a journal whose file is gone and whose anchor is not. */
+/** The loss of a journal whose file is missing while its anchor exists. */
 export function lossOfMissing({ head, lost }: AnchorText): JournalLoss | undefined {
   const known = lost ?? head;
   const isEmpty = known === undefined || known.commit === 0;
   return isEmpty ? undefined : { kind: 'older', known, held: { commit: 0, hash: '' } };
 }
 
-/** For the person: what it means, and what to do. */
+/** A message for the person: what the loss means, and what to do. */
 export function lossWarning(path: string, loss: JournalLoss): string {
   return (
     `The journal "${path}" may have lost commits: ${describeLoss(loss)}. Calls of these commits may run again. ` +

@@ -4,7 +4,7 @@ import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import { sha256 } from '../records/stored-content.js';
 
-/** Takes a row apart; a value that this house would not have written is a damaged journal. */
+/** Reads the columns of a row. A value that this program would not have written means a damaged journal. */
 export class JournalRow {
   constructor(private readonly values: SqliteRow) {}
 
@@ -35,7 +35,7 @@ export class JournalRow {
     return found;
   }
 
-  /** The text of a column, or where there is none that of the row's blob. */
+  /** The text of a column, or else the text of the row's blob. */
   longText(column: string): string {
     if (this.has(column)) return this.rawText(column);
     const content = this.values.content;
@@ -43,7 +43,7 @@ export class JournalRow {
     return new TextDecoder().decode(content);
   }
 
-  /** The one place where what this house wrote gets its type back. */
+  /** The only place where stored JSON gets its type back. */
   json<T>(text: string): T {
     try {
       return JSON.parse(text);
@@ -64,8 +64,8 @@ function damaged(what: string): Error {
 const ESCAPED = 'json:';
 
 /**
- * SQLite's texts end at a NUL and hold no lone surrogates, ids that a model makes up may hold both: such a text, and
- * one that could be mistaken for it, is stored as a JSON string.
+ * Texts in SQLite end at a NUL and cannot contain lone surrogates, but ids that a model invents can contain
+ * both. Such a text, and any text that could be mistaken for its encoded form, is stored as a JSON string.
  */
 export function toStoredText(text: string): string {
   if (isStorable(text) && !text.startsWith(ESCAPED)) return text;
@@ -76,17 +76,17 @@ function fromStoredText(stored: string): string {
   return stored.startsWith(ESCAPED) ? String(JSON.parse(stored.slice(ESCAPED.length))) : stored;
 }
 
-/** A turn as its column holds it: JSON, so that one which is not known differs from none. */
+/** A turn as stored in its column: JSON, so that an unknown turn differs from none. */
 export function toStoredTurn(turn: string | undefined): string {
   return JSON.stringify(turn ?? null);
 }
 
 function isStorable(text: string): boolean {
-  // Where nothing is lone, it is the very same text, and nothing has to be compared.
+  // Without lone surrogates `toUSVString` returns the same string, and nothing has to be compared.
   return toUSVString(text) === text && !text.includes('\0');
 }
 
-/** A process, of which a row holds `<name>_id` and so on; undefined where it holds none. */
+/** Reads a process from the columns `<name>_id` and so on; undefined if the row has none. */
 export function readWorker(row: JournalRow, name: string): Worker | undefined {
   if (!row.has(`${name}_id`)) return undefined;
   return {

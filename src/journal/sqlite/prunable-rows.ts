@@ -6,22 +6,25 @@ import { PRUNABLE_FACTS } from './conversation-facts.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 
-/** Rows that can be taken out, while they still lie in the file: the commits that cover them are checked before. */
+/**
+ * Rows that can be removed. They are still in the file, because the commits that cover them are verified
+ * first.
+ */
 export interface RemovableRows {
   readonly batches: number;
   readonly calls: number;
   readonly messages: number;
-  /** How many they are. */
+  /** The number of rows. */
   readonly count: number;
-  /** Hashes that they refer to. */
+  /** Hashes of blobs that they refer to. */
   readonly blobs: ReadonlySet<string>;
-  /** Whether a row is one of them, by its name in a commit: `c12`. */
+  /** Whether it contains a row, by the row's name in a commit: `c12`. */
   has(name: string): boolean;
-  /** Foreign keys must be off: what they would look for is known, and they would look at every row. */
+  /** Foreign keys must be off: they would search every row for references that are already known. */
   remove(): void;
 }
 
-/** Tables whose rows have the number of a batch or of a delivery, and that column. */
+/** Tables whose rows have the number of a batch or delivery, with that column. */
 const BY_DELIVERY: readonly (readonly [table: ChainedTable, column: string])[] = [
   ['results', 'call'],
   ['claims', 'call'],
@@ -29,17 +32,19 @@ const BY_DELIVERY: readonly (readonly [table: ChainedTable, column: string])[] =
   ['calls', 'number'],
   ['batches', 'number'],
 ];
-/** Tables whose rows have a number of their own, and the column that says what they belong to. */
+/** Tables whose rows have their own number, with the column that says what they belong to. */
 const NOTES: readonly (readonly [table: ChainedTable, column: string])[] = [
   ['notes', 'call'],
   ['batch_notes', 'batch'],
 ];
 const DELIVERED: ReadonlySet<ChainedTable | undefined> = new Set(BY_DELIVERY.map(([table]) => table));
 
-/** The numbers of batches that follow each other: the first's, and that of the last one's last delivery. */
+/**
+ * A range of consecutive batches: the number of the first, and the number of the last delivery of the last.
+ */
 type Run = readonly [first: number, last: number];
 
-/** Batches with all that belongs to them. */
+/** Finds batches with all rows that belong to them. */
 export function findRowsOfBatches(
   database: JournalDatabase,
   batches: readonly PrunableBatch[],
@@ -90,7 +95,10 @@ const MESSAGES = `
   WHERE sent_at < ? AND NOT EXISTS (SELECT 1 FROM batches b WHERE b.conversation = messages.conversation)`;
 const FACTS = `SELECT number FROM facts WHERE ${PRUNABLE_FACTS}`;
 
-/** The messages before a time of conversations that have no batch left, and facts from before it that no longer stand. */
+/**
+ * Finds messages, older than a time, of conversations that have no batch left, and facts from before that
+ * time that no longer apply.
+ */
 export function findLooseRows(database: JournalDatabase, before: number): RemovableRows {
   const messages = database.prepared(MESSAGES).all(before);
   const facts = database.prepared(FACTS).all(before);
@@ -122,7 +130,7 @@ const WITH_CONTENT = `
   LEFT JOIN blobs x ON x.hash = r.blob AND instr(x.content, CAST(?3 AS BLOB)) > 0
   WHERE r.call >= ?1 AND r.call <= ?2 AND (r.blob IS NOT NULL OR instr(r.result, ?3) > 0)`;
 
-/** The hashes of long results, and of the bytes that a result names. */
+/** The hashes of long results, and of bytes that a result refers to. */
 function contentsOfResults(database: JournalDatabase, run: Run): readonly string[] {
   const values: readonly SqliteValue[] = [...run, CONTENT_MARK];
   return database
@@ -153,7 +161,7 @@ function isWithin(runs: readonly Run[], number: number): boolean {
   return false;
 }
 
-/** Batches and deliveries are numbered together, so that neighbours go at once. */
+/** Batches and deliveries share one sequence of numbers, so consecutive batches are removed together. */
 function toRuns(batches: readonly PrunableBatch[]): readonly Run[] {
   const runs: [number, number][] = [];
   for (const { number, size } of batches) {
@@ -164,14 +172,14 @@ function toRuns(batches: readonly PrunableBatch[]): readonly Run[] {
   return runs;
 }
 
-/** A batch that nothing needs any more. Its deliveries have the numbers behind its own. */
+/** A batch that nothing needs any more. Its deliveries have the numbers after its own. */
 export interface PrunableBatch {
   readonly number: number;
   readonly size: number;
   readonly at: number;
 }
 
-/** Finished, with no decision open, and not the newest, from which numbers go on. */
+/** Finished, without an open decision, and not the newest, from which the numbering continues. */
 const SETTLED = `
   SELECT b.number, b.size, b.accepted_at FROM batches b
   WHERE b.accepted_at < ?1 AND b.number < (SELECT max(number) FROM batches)
@@ -184,15 +192,15 @@ const SETTLED = `
 const REPEATS = 'SELECT number, call FROM repeats WHERE number > ? ORDER BY number';
 
 /**
- * The batches that were delivered and settled before a time, oldest first. What is settled stays so; but a delivery may
- * attach to one at any time, so that is looked at again in every transaction.
+ * The batches that were delivered and finished before a time, oldest first. A finished batch stays finished,
+ * but a delivery may attach to one at any time, so that is checked again in every transaction.
  */
 export class PrunableBatches {
   readonly #database: JournalDatabase;
-  /** In order of their numbers. */
+  /** In the order of their numbers. */
   readonly #batches: readonly PrunableBatch[];
   readonly #gone = new Set<PrunableBatch>();
-  /** What each batch's calls were delivered again with; undefined stands for a batch that stays. */
+  /** The deliveries that repeat calls of each batch; undefined for a batch that has to stay. */
   readonly #attached: Attached = new Map();
   #lastRepeat = 0;
   #next = 0;
@@ -203,8 +211,8 @@ export class PrunableBatches {
   }
 
   /**
-   * The next ones to take out, at least so many where there are. A batch goes together with those that were attached
-   * to it, or not at all.
+   * The next batches to remove: at least so many, if there are that many. A batch is removed together with
+   * those attached to it, or not at all.
    */
   take(count: number): readonly PrunableBatch[] {
     this.#readAttached();
@@ -219,7 +227,7 @@ export class PrunableBatches {
     return [...taken].sort((a, b) => a.number - b.number);
   }
 
-  /** Those that came since the last look. */
+  /** Reads deliveries that arrived since the last time. */
   #readAttached(): void {
     for (const values of this.#database.prepared(REPEATS).all(this.#lastRepeat)) {
       const row = new JournalRow(values);
@@ -233,7 +241,7 @@ export class PrunableBatches {
     }
   }
 
-  /** The batch that a delivery's number belongs to. */
+  /** The batch to which a delivery belongs, by its number. */
   #holderOf(number: number): PrunableBatch | undefined {
     let low = 0;
     let high = this.#batches.length - 1;
@@ -253,7 +261,7 @@ type Attached = Map<PrunableBatch, Set<PrunableBatch | undefined>>;
 
 function withAttached(batch: PrunableBatch, attached: Attached): ReadonlySet<PrunableBatch> | undefined {
   const together = new Set([batch]);
-  // A set that grows is walked to its end.
+  // Iterating over a set that grows covers the added members too.
   for (const each of together) {
     for (const repeating of attached.get(each) ?? []) {
       if (repeating === undefined) return undefined;

@@ -5,23 +5,23 @@ import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
 import type { RemovableRows } from './prunable-rows.js';
 
-// What was pruned before covers nothing any more.
+// Rows that were pruned before are no longer covered.
 const PAGE = `
   SELECT number, added, hash FROM commits WHERE number >= ? AND number < ? AND added <> '' ORDER BY number LIMIT 32`;
 const HASH = 'SELECT hash FROM commits WHERE number = ?';
 
 interface OpenedCommits {
-  /** Runs of commits that cover one of the rows. */
+  /** Ranges of commits that cover one of the rows. */
   readonly runs: PruneData['commits'];
-  /** What else they cover. */
+  /** The other rows that these commits cover. */
   readonly remaining: readonly string[];
 }
 
 /**
- * Finds the commits that cover rows which are about to be taken out. Each of them is checked while its rows are there:
- * what was tampered with must not be sealed again.
- * @param from the commit to begin with: those before it come last.
- * @throws ToolError `journal_unavailable` when one does not hold what it held when it was written.
+ * Finds the commits that cover rows which are about to be removed. Each of them is verified while its rows
+ * are still there, so that tampered rows are never sealed again.
+ * @param from the commit to begin with: commits before it come last.
+ * @throws ToolError `journal_unavailable` if a commit does not match its hash.
  */
 export function findCommitsOf(database: JournalDatabase, rows: RemovableRows, from: number): OpenedCommits {
   const reader = new ChainedRowReader(database);
@@ -73,7 +73,7 @@ function isTamperedWith(commit: number): Error {
 
 const ADD_PRUNE = 'INSERT INTO prunes (data, pruned_at) VALUES (?, ?) RETURNING number';
 
-/** Says in the chain what was taken out, and covers what the opened commits held besides. */
+/** Records in the chain what was removed, and covers again the remaining rows of the opened commits. */
 export function sealPrune(
   database: JournalDatabase,
   { runs, remaining }: OpenedCommits,
@@ -94,18 +94,18 @@ export function sealPrune(
   }
 }
 
-/** What a prune took out, as its row says it. */
+/** What a prune removed, as recorded in its row. */
 interface PruneData {
   readonly batches: number;
   readonly calls: number;
   readonly messages: number;
-  /** First and last of every run of commits that gave rows. */
+  /** The first and last commit of every range that lost rows. */
   readonly commits: readonly (readonly [first: number, last: number])[];
 }
 
 /**
- * The runs of commits that gave rows, the last of each by its first. Of such a run only the last is left, with its
- * hash, which the chain goes on from.
+ * The ranges of commits that lost rows: the last commit of each range by its first. Only the last commit of a
+ * range is left, with its hash, from which the chain continues.
  */
 export function readPrunedCommits(database: JournalDatabase): ReadonlyMap<number, number> {
   const runs = new Map<number, number>();

@@ -1,6 +1,6 @@
 import type { SqliteStatement, SqliteValue } from '../../platform/sqlite/sqlite.js';
 
-/** Tables whose rows may be written several at a time; in the order in which they refer to each other. */
+/** Tables whose rows may be written several at a time, in the order in which they refer to each other. */
 const TABLES = ['batches', 'calls', 'claims', 'results'] as const;
 
 export type BufferedTable = (typeof TABLES)[number];
@@ -8,12 +8,15 @@ export type BufferedTable = (typeof TABLES)[number];
 type BufferedRow = readonly SqliteValue[];
 type BufferedRows = Readonly<Record<BufferedTable, readonly BufferedRow[]>>;
 
-/** A statement of eight rows takes two thirds of the time of eight statements, and one of 64 a tenth less. */
+/**
+ * A statement with eight rows takes two thirds of the time of eight statements; one with 64 saves another
+ * tenth.
+ */
 const ROWS_AT_ONCE = [64, 8, 7, 6, 5, 4, 3, 2, 1] as const;
 
 /**
- * Rows of an open transaction that are not in the file yet: what comes together is written with one statement.
- * A caller that has to read a row, or to know whether it is there, flushes first.
+ * Rows of an open transaction that are not in the file yet. They are written together with one statement. A
+ * caller that has to read a row, or to know whether it exists, flushes first.
  */
 export class RowBuffer {
   readonly rows: Readonly<Record<BufferedTable, BufferedRow[]>> = {
@@ -31,7 +34,7 @@ export class RowBuffer {
     this.isEmpty = false;
   }
 
-  /** @throws an error where a row was there already; the driver's for one that cannot be. */
+  /** @throws an error if a row existed already; the driver's error for an invalid row. */
   flush(): void {
     if (this.isEmpty) return;
     for (const table of TABLES) this.write(table);
@@ -57,7 +60,7 @@ export class RowBuffer {
   }
 }
 
-/** Of so many rows, one behind the other. */
+/** The values of several rows, one after the other. */
 function valuesOf(rows: readonly BufferedRow[], first: number, count: number): BufferedRow {
   const [one = []] = rows;
   if (count === 1) return rows[first] ?? one;
@@ -88,7 +91,7 @@ const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
   results: ['call', 'result', 'blob', 'finished_at'],
 };
 
-/** A row that may be there already, by what it is known. */
+/** The columns that identify a row which may exist already. */
 const KNOWN_BY: Readonly<Record<BufferedTable, string>> = {
   batches: ' ON CONFLICT (id) DO NOTHING',
   calls: '',
@@ -96,7 +99,7 @@ const KNOWN_BY: Readonly<Record<BufferedTable, string>> = {
   results: ' ON CONFLICT (call) DO NOTHING',
 };
 
-/** Adds one row, unless it is there already. */
+/** Adds one row unless it exists already. */
 export function insertOne(table: BufferedTable): string {
   return insertInto(table, 1);
 }
@@ -112,7 +115,7 @@ function insertInto(table: BufferedTable, rows: number): string {
   return sql;
 }
 
-/** By the number of rows. */
+/** Statements by the number of rows. */
 const STATEMENTS: Readonly<Record<BufferedTable, Map<number, string>>> = {
   batches: new Map(),
   calls: new Map(),
@@ -121,12 +124,13 @@ const STATEMENTS: Readonly<Record<BufferedTable, Map<number, string>>> = {
 };
 
 /**
- * Views of this connection alone, which are nothing but what is inserted into them: one statement writes a call's start
- * or its end, with its link of the chain, and is a transaction of its own. A caller who is alone waits for each
- * statement of a transaction, and the way into the database costs more than what is done there.
+ * Views of this connection that exist only to be inserted into. One statement writes the start or the end of
+ * a call together with its link of the chain, and is its own transaction. A single caller waits for each
+ * statement of a transaction, and the way into the database costs more than the work done there.
  *
- * First it is made certain that the last link is the one that this process knows: where another process has written
- * meanwhile, nothing is. That the number of the new link is free would not tell: a prune takes out what was written.
+ * It first checks that the last link is the one that this process knows. If another process has written
+ * meanwhile, nothing is written. Checking that the new link's number is free would not be enough, because a
+ * prune removes rows.
  */
 export const VIEWS = `
   CREATE TEMP VIEW start_at_once AS SELECT
@@ -160,11 +164,11 @@ export const VIEWS = `
 
 interface OneStatement {
   readonly sql: string;
-  /** All but the link's: its number, what it covers, its hash. */
+  /** All values except those of the link: its number, what it covers, its hash. */
   readonly values: readonly SqliteValue[];
 }
 
-/** One call's start, or one call's end; undefined: these are other rows. */
+/** The statement for the start or the end of one call; undefined for other rows. */
 export function toOneStatement({ batches, calls, claims, results }: BufferedRows): OneStatement | undefined {
   const [batch] = batches;
   const [call] = calls;
@@ -175,7 +179,7 @@ export function toOneStatement({ batches, calls, claims, results }: BufferedRows
   if (count !== 3 || batch === undefined || call === undefined || claim === undefined) return undefined;
   const [number = null, , , ...ofCall] = call;
   const [, ...ofClaim] = claim;
-  // A call's batch and conversation are its batch's, and the claim is the call's.
+  // The call's batch and conversation are those of its batch, and the claim is the call's.
   return { sql: START, values: [...batch, number, ...ofCall, ...ofClaim] };
 }
 
