@@ -3,7 +3,7 @@ import { analyzeCommand } from './analyze-command.js';
 
 const known = new Map<string, CommandAnalysis>();
 /** So many command lines are remembered, of at most so many characters. */
-const MOST_KNOWN = 1_000;
+const MOST_KNOWN = 2_000;
 const MOST_CHARACTERS = 1_000;
 
 /**
@@ -16,7 +16,8 @@ export function analyzeOnce(text: string, shell?: 'bash' | 'sh'): CommandAnalysi
   let analysis = known.get(key);
   if (analysis === undefined) {
     analysis = analyzeCommand(text, shell);
-    if (known.size >= MOST_KNOWN) known.clear();
+    // The oldest goes first: what was planned in this batch is shown next.
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value ?? '');
     known.set(key, analysis);
   }
   return analysis;

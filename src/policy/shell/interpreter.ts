@@ -67,7 +67,7 @@ export class Interpreter implements Shell {
     if (words.length < 2 || findProgram(name) === undefined || this.#isTrial) return false;
     const trial = new Interpreter(new Findings(), this.limits, TRIAL_STEPS);
     trial.#isTrial = true;
-    trial.runWords(words, scope.copy({ files: new Map(scope.files) }), UNKNOWN);
+    trial.runWords(words, scope.copy(new Map(scope.files)), UNKNOWN);
     return trial.findings.conclude().verdict !== 'allow';
   }
 

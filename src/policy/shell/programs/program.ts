@@ -110,7 +110,7 @@ export function evaluateProgram(call: Call, program: Program): Stream {
   if (scheme !== undefined)
     for (const one of program.hosts === undefined ? operands.slice(0, 1) : operands)
       call.fetches(one.exact ?? one.shown, scheme);
-  const values = Object.entries(program.values ?? {});
+  const values = options.given.length === 0 ? [] : Object.entries(program.values ?? {});
   const given = options.given.flatMap(({ name, value }): readonly (readonly [Use, Field])[] => {
     const use = values.find(([full]) => isName(name, full))?.[1];
     return use === undefined || value === undefined ? [] : [[use, value]];

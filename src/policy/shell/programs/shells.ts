@@ -155,7 +155,8 @@ function evaluateShell(call: Call, { given, operands: all }: Options): Stream {
   const isUnclear = first?.startsUnknown === true && first.source === undefined;
   if (isUnclear || given.some(({ word }) => word.exact === undefined))
     call.ask(`What ${call.name} runs is computed.`);
-  const inner = call.scope.copy({ functions: new Map() });
+  const inner = call.scope.copy();
+  inner.functions.clear();
   inner.setArguments(args.slice(has('c') ? 1 : 0));
   if (has('c') && args[0] !== undefined) inner.variables.set('0', args[0].value);
   if (has('c')) return first === undefined ? UNKNOWN : call.runCode(first, inner, call.input);

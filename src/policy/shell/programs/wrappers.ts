@@ -169,7 +169,8 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
   const isMoved = moves?.test('') === true || options.given.some((one) => moves?.test(one.name));
-  const inner = isOwn ? scope : scope.copy(isMoved ? { directory: undefined } : {});
+  const inner = isOwn ? scope : scope.copy();
+  if (isMoved) inner.directory = undefined;
   return call.runRest(command, inner, call.input, settings);
 }
 
@@ -217,7 +218,8 @@ function evaluateFind(call: Call): Stream {
         for (const start of starts) findings.touches('read', start, scope);
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
       // `{}` is each start first; a narrowed search only asks, by what cannot be told.
-      const inner = scope.copy(shown.endsWith('dir') ? { directory: undefined } : {});
+      const inner = scope.copy();
+      if (shown.endsWith('dir')) inner.directory = undefined;
       for (const start of vital === undefined ? [Field.of('./{}')] : starts)
         call.runRest(
           command.map((word) => fillPlace(word, '{}', start)),

@@ -43,6 +43,7 @@ class Found {
 interface Walked {
   readonly words: readonly string[];
   readonly fields: readonly Field[];
+  readonly settings: readonly string[];
   readonly directory: string | undefined;
   readonly found: Found;
 }
@@ -57,7 +58,7 @@ export class Findings {
   readonly #blocks = new Set<string>();
   readonly #asks = new Set<string>();
   readonly #commands: Walked[] = [];
-  readonly #seen = new Map<object, Map<string, Walked>>();
+  readonly #seen = new Map<object, Walked[]>();
   /** Commands that are being walked, the innermost last; one that is not recorded yet is undefined. */
   readonly #open: Open[] = [];
   readonly #effects = new Map<string, Effect>();
@@ -94,13 +95,14 @@ export class Findings {
   /** A loop or a function is walked more than once: the same command of the same place counts once. */
   record(place: object, words: readonly Field[], settings: readonly string[] = [], directory?: string): void {
     const texts = words.map(({ shown }) => shown);
-    const key = [...texts, '', ...settings].join('\0');
-    const known = this.#seen.get(place)?.get(key);
-    const walked = known ?? { words: texts, fields: words, directory, found: new Found() };
+    const before = this.#seen.get(place) ?? [];
+    const known = before.find((one) => isSameList(one.words, texts) && isSameList(one.settings, settings));
+    const walked = known ?? { words: texts, fields: words, settings, directory, found: new Found() };
     const innermost = this.#open.at(-1);
     if (innermost !== undefined) innermost.walked ??= walked;
     if (known !== undefined) return;
-    this.#seen.set(place, (this.#seen.get(place) ?? new Map<string, Walked>()).set(key, walked));
+    before.push(walked);
+    this.#seen.set(place, before);
     this.#commands.push(walked);
     if (settings.length > 0) this.#settings.push({ texts: settings, command: walked.words });
   }
@@ -189,6 +191,10 @@ export class Findings {
     const pattern = filePattern(field, directory);
     return pattern === undefined ? 'unsure' : { pattern };
   }
+}
+
+function isSameList(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, at) => text === others[at]);
 }
 
 const MAX_REASONS = 32;

@@ -17,16 +17,17 @@ const USUAL: ReadonlyMap<string, string> = new Map([
 
 /** The state of a shell: variables, functions, working directory. A subshell gets a copy. */
 export class Scope {
-  variables = new Map<string, Value>();
-  functions = new Map<string, FunctionNode>();
-  /** What was last written into files on the way; one for all copies, as there is one file system. */
-  files = new Map<string, Stream>();
-  /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
-  directory: string | undefined = '.';
+  constructor(
+    /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
+    public directory: string | undefined = '.',
+    readonly variables = new Map<string, Value>(),
+    readonly functions = new Map<string, FunctionNode>(),
+    /** What was last written into files on the way; one for all copies, as there is one file system. */
+    readonly files = new Map<string, Stream>(),
+  ) {}
 
-  copy(changes: Partial<Scope> = {}): Scope {
-    const maps = { variables: new Map(this.variables), functions: new Map(this.functions) };
-    return Object.assign(new Scope(), this, maps, changes);
+  copy(files = this.files): Scope {
+    return new Scope(this.directory, new Map(this.variables), new Map(this.functions), files);
   }
 
   get(name: string): Value | undefined {
