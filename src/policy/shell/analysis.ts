@@ -1,46 +1,58 @@
 import type { Effect } from '../../contract/effect.js';
 import type { WordMark } from './words/findings.js';
 
-/** What a command line would do, as far as its text tells. */
+/** The effects of a command line, as far as its text shows them. */
 export interface CommandAnalysis {
-  /** `block`: destroys the machine. `ask`: not understood for certain. `allow`: understood; it approves nothing (F027). */
+  /**
+   * `block`: destroys the machine. `ask`: not understood with certainty. `allow`: understood; this is not an
+   * approval (F027).
+   */
   readonly verdict: 'allow' | 'ask' | 'block';
-  /** Why it is not `allow`; the reasons for a `block` come first, and say "blocked" and "dangerous". */
+  /**
+   * Why the verdict is not `allow`. The reasons for a `block` come first, and contain "blocked" and
+   * "dangerous".
+   */
   readonly reasons: readonly string[];
-  /** Every simple command found anywhere, as words without quotes; words that are not known as they are written. */
+  /** Every simple command found anywhere, as words without quotes; unknown words as they are written. */
   readonly commands: readonly (readonly string[])[];
-  /** Files and hosts that are named; relative paths from where the command starts, `~` for the home directory. */
+  /**
+   * The files and hosts that are named. Relative paths start from where the command starts; `~` is the home
+   * directory.
+   */
   readonly effects: readonly Effect[];
-  /** What stands before commands, or alone, and changes what programs do. */
+  /** Assignments, before commands or alone, that change what programs do. */
   readonly settings?: readonly CommandSetting[];
-  /** Of each of `commands`, at the same place: what was found in it, its redirections included. */
+  /** For each of `commands`, by index: what was found in it, including its redirections. */
   readonly found?: readonly CommandFound[];
 }
 
-/** What one simple command would do, with what it starts. */
+/** What one simple command does, with the commands that it starts. */
 export interface CommandFound {
   readonly effects: readonly Effect[];
-  /** Those of the analysis's reasons that it is the cause of. */
+  /** The reasons of the analysis that this command caused. */
   readonly reasons: readonly string[];
-  /** It may touch more than its words tell: the program is not known, or decides by itself. */
+  /** It may touch more than its words show: the program is not known, or decides by itself. */
   readonly isUntold: boolean;
-  /** What its own words touch, without the redirections of its line; left out: `effects`. */
+  /** What its words touch, without its redirections; left out: the same as `effects`. */
   readonly touches?: readonly Effect[];
-  /** Of each of its words, at the same place: what its text does not tell. Left out: they are what they say. */
+  /** For each of its words, by index: what its text leaves open. Left out: nothing. */
   readonly marks?: readonly (WordMark | undefined)[];
-  /** Files and directories, with all below them, whose content it reads: as in its effects. */
+  /** The files and directories (with everything below) whose content it reads, as in its effects. */
   readonly reads?: readonly string[];
 }
 
 /**
- * `NAME=value` before a command, or without one; `PWD=dir` where a program that goes by its directory runs, `PWD=.` where
- * the call starts. A rule that allows has to spell each.
+ * `NAME=value` before a command, or alone; `PWD=dir` for a program that depends on its directory, `PWD=.`
+ * where the call starts. An allow rule has to contain each of them.
  */
 export interface CommandSetting {
   readonly texts: readonly string[];
-  /** One of `commands`, the same object. */
+  /** The command it belongs to: the same object as in `commands`. */
   readonly command?: readonly string[];
 }
 
-/** Understands a command line; `sh` is any that may be called so: what only bash knows is asked about. Pure; never throws. */
+/**
+ * Analyzes a command line. `sh` stands for any shell of that name: what only bash knows is `ask`. Pure; never
+ * throws.
+ */
 export type AnalyzeCommand = (text: string, shell?: 'bash' | 'sh') => CommandAnalysis;

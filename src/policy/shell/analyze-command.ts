@@ -5,11 +5,11 @@ import { Findings } from './words/findings.js';
 import { Scope } from './words/scope.js';
 
 /**
- * Evaluates a command by the grammar of the shell (F010, A007, B012–B016): every spelling of what destroys the
- * machine is `block`, what cannot be understood for certain is `ask`, the rest `allow`. It never throws, and looks at
- * no more than 64 KB: longer texts, NUL characters and deep nesting are `ask`.
- * @param shell who reads the text. `bash`: bash. `sh`: some `sh`; what others than bash read or do in another way is
- *   asked about. Left out: as bash reads it, and where any `sh` would run other commands it is `ask` too.
+ * Analyzes a command by the grammar of the shell (F010, A007, B012–B016): what destroys the machine is
+ * `block` in every spelling, what cannot be understood with certainty is `ask`, the rest is `allow`. Never
+ * throws, and reads at most 64 KB: longer texts, NUL characters and deep nesting are `ask`.
+ * @param shell the shell that runs the text. `bash`: bash. `sh`: any `sh`; what shells interpret differently
+ * is `ask`. Left out: bash; if an `sh` would run other commands, that is `ask` too.
  */
 export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   const findings = new Findings();
@@ -28,10 +28,13 @@ export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnal
   return findings.conclude();
 }
 
-/** What only bash knows, and a POSIX shell (dash) takes for words, strings or the names of programs. */
+/** Syntax that only bash knows. A POSIX shell (dash) reads it as words, strings or names of programs. */
 const BASH_ALONE =
   /\[\[|(?<![$"'])\{(?=[^{}\s"',]*,|[^{}\s"'.]*\.\.)[^{}\s]*\}|(?<!\$|for )\(\(|\$\[|(?<![^\s=;&|({<>])\$["']|\w\+=|\{\w+\}[<>]|(?:^|[;&|({\n])\s*(?:pushd|popd|shopt|enable|coproc|function|time\s+(?:-(?!p\s)|\w+(?:=|\s*\()))/;
 
-/** Of these, where other commands would run: `[[ a && reboot ]]`, `((reboot))`, `$'\'; reboot #'`, `<<$'EOF'`. */
+/**
+ * The cases in which a POSIX shell would run other commands: `[[ a && reboot ]]`, `((reboot))`, `$'\'; reboot
+ * #'`, `<<$'EOF'`.
+ */
 const RUNS_OTHERWISE =
   /\[\[[^\]]*(?:(?:&&|\|\||[;>])\s*(?![-!(\s])|=~\s*[^\s()]*\|)|(?<!\$)\(\(\s*["'\\$\w./~](?!\w*\s*(?:[-+*/%]?=|\+\+|--))|\$'(?:[^'\\]|\\[^'])*\\'|\$\[[^\]]*[;&|]|<<-?\s*\$["']|\btime\s+(?:\w+=|-(?!p\s))/;

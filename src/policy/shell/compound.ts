@@ -13,14 +13,14 @@ import { setVariable } from './words/call.js';
 import { Field, joinStreams, NOTHING, PIPED, type Stream, UNKNOWN, type Value } from './words/field.js';
 import type { Scope } from './words/scope.js';
 
-/** Whether the later parts run cannot be told: behind the list, what one of them has changed is not known. */
+/** It is not known whether the later parts run, so what they change is not known after the list. */
 export function runAndOr(shell: Interpreter, node: AndOr, scope: Scope, input: Stream): Stream {
   const { commands, operators } = node;
   let output: Stream = NOTHING;
   const ends: Scope[] = [];
   commands.forEach((part, index) => {
     const operator = operators[index - 1];
-    // Behind `a || b` and `&&`, either of them was the last that ran.
+    // After `a || b`, before `&&`, either of them may have been the last that ran.
     if (index > 1 && operator !== operators[index - 2]) scope.mergeFrom(ends);
     output = joinStreams(output, runPipeline(shell, part, scope, input));
     ends.push(scope.copy());
@@ -41,12 +41,12 @@ export function runPipeline(shell: Interpreter, node: Piped, scope: Scope, input
     own = scope.copy();
     flow = shell.runCommand(command, own, flow === UNKNOWN && command !== first ? PIPED : flow);
   }
-  // Each part is a subshell; the last one may not be (`lastpipe`, other shells).
+  // Each part is a subshell, except that the last one may not be (`lastpipe`, other shells).
   scope.mergeFrom([scope.copy(), own]);
   return flow;
 }
 
-/** What `if` and `case` run; `undefined`: none of the bodies. */
+/** The bodies that `if` and `case` may run; `undefined`: none. */
 interface Branches {
   readonly clauses: readonly CompoundList[];
   readonly bodies: readonly (CompoundList | undefined)[];
@@ -65,7 +65,7 @@ export function runBranches(shell: Interpreter, node: Branches, scope: Scope, in
 
 type Lists = readonly CompoundList[];
 
-/** Twice: the second time without what the first has changed. */
+/** Walked twice: the second time what the first has changed is not known. */
 export function runLoop(shell: Interpreter, lists: Lists, scope: Scope, input: Stream): Stream {
   let output: Stream = NOTHING;
   for (let round = 0; round < 2; round++) {
@@ -80,12 +80,12 @@ function runAll(shell: Interpreter, lists: Lists, scope: Scope, input: Stream): 
   return lists.reduce((output, list) => joinStreams(output, shell.runList(list, scope, input)), NOTHING);
 }
 
-/** How often or whether it is printed cannot be told. */
+/** It is not known how often it is printed. */
 function unlessText(output: Stream): Stream {
   return output.kind === 'text' && output.text !== '' ? UNKNOWN : output;
 }
 
-/** A loop without end, as far as it shows, that starts processes in the background and waits for none. */
+/** A loop that apparently never ends, starts background processes and waits for none. */
 export function checkLoop({ findings }: Interpreter, body: CompoundList, condition?: CompoundList): void {
   const inFront = body.commands.filter(({ background }) => background !== true);
   if (inFront.length === body.commands.length) return;
@@ -97,7 +97,7 @@ export function checkLoop({ findings }: Interpreter, body: CompoundList, conditi
 
 const ENDS_OR_WAITS = /^(?:wait|sleep|read|break|exit|return|inotifywait|usleep|select)$/;
 
-/** A function that starts itself in the background, or twice in a pipe. What is less plain is asked about. */
+/** A function that starts itself in the background, or twice in a pipe. Less obvious cases are `ask`. */
 export function isForkBomb({ body, name }: FunctionNode): boolean {
   const isItself = (node: SyntaxNode): boolean => holdsCommand(node, (one) => one === name.value);
   return holds(body, (node) => {
@@ -116,7 +116,7 @@ interface Loop {
   readonly body: CompoundList;
 }
 
-/** `for` and `select`: once for each word that is known, as far as they are few. */
+/** `for` and `select`: walked once for each known word, if there are few. */
 export function runEach(shell: Interpreter, node: Loop, scope: Scope, input: Stream): Stream {
   const words = node.wordlist?.flatMap((word) => shell.expander.words(word, scope)) ?? [];
   const items = words.slice(0, MAX_ROUNDS);
@@ -127,7 +127,7 @@ export function runEach(shell: Interpreter, node: Loop, scope: Scope, input: Str
     setVariable({ shell, scope }, node.name.value, itemValue(item));
     output = joinStreams(output, shell.runList(node.body, scope, input));
   }
-  // What is not known may be no item at all.
+  // An unknown value may be no item at all.
   if (items.some((item) => item.exact === undefined)) scope.mergeFrom([before, scope.copy()]);
   return output;
 }

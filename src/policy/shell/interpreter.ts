@@ -16,18 +16,19 @@ import { type Field, joinStreams, NOTHING, type Stream, UNKNOWN } from './words/
 import { Findings } from './words/findings.js';
 import type { Scope } from './words/scope.js';
 
-/** Thrown within the analysis when it has looked long enough; caught where it starts. */
+/** Thrown inside the analysis when it exceeds its work limit, and caught where it starts. */
 export class TooMuchWork extends Error {}
 
 /**
- * Walks a script as the shell would run it, with what is known of variables, pipes and the directory. Every branch
- * is taken. Nothing depends on it for saying `allow` but that it visits each command: what is computed is asked about.
+ * Walks a script as the shell would run it, tracking what is known of variables, pipes and the directory.
+ * Every branch is walked. For the verdict `allow` it only has to visit each command: computed values are
+ * `ask`.
  */
 export class Interpreter implements Shell {
   readonly expander: Expander;
   #depth = 0;
   #isTrial = false;
-  /** Those that are being walked. */
+  /** Functions that are being walked. */
   readonly #functions = new Set<FunctionNode>();
 
   constructor(
@@ -60,7 +61,7 @@ export class Interpreter implements Shell {
     return this.#deeper(() => runCommandWords(this, words, scope, input));
   }
 
-  /** Whether these words of a program that is not known look like a command that would not be allowed. */
+  /** Whether these words of an unknown program look like a command that would not be allowed. */
   mayBeCommand(words: readonly Field[], scope: Scope): boolean {
     const [command] = words;
     const name = command?.literal === true ? command.shown.slice(command.shown.lastIndexOf('/') + 1) : '';
@@ -82,7 +83,7 @@ export class Interpreter implements Shell {
     return this.#statements(list.commands, scope, input);
   }
 
-  /** A function that is defined or called: its body. */
+  /** Walks the body of a function that is defined or called. */
   walkFunction(node: FunctionNode, scope: Scope, input: Stream, args: readonly Field[] = []): Stream {
     if (this.#functions.has(node)) {
       this.findings.ask(`The function ${node.name.value} starts itself.`);
@@ -93,7 +94,7 @@ export class Interpreter implements Shell {
     scope.setArguments(args);
     const output = this.#deeper(() => this.#block(node.body, scope, input));
     this.#functions.delete(node);
-    // Whether it was defined when it is called, and how far it runs, is not known.
+    // It is not known whether the function was defined when it is called, or how far it runs.
     scope.mergeFrom([before, scope]);
     return output;
   }
@@ -111,7 +112,7 @@ export class Interpreter implements Shell {
     let output: Stream = NOTHING;
     for (const { command, background } of statements) {
       this.step();
-      // What runs in the background has a state of its own.
+      // Background commands have their own state.
       const own = background === true ? scope.copy() : scope;
       const run =
         command.type === 'AndOr'
@@ -172,7 +173,7 @@ export class Interpreter implements Shell {
     }
   }
 
-  /** Walked now too: it may be called in a way that is not seen. */
+  /** Walked now as well: it may be called in a way that the analysis does not see. */
   #define(node: FunctionNode, scope: Scope): Stream {
     const name = node.name.value;
     scope.functions.set(name, node);

@@ -16,14 +16,14 @@ import {
 } from './words/field.js';
 import { isSame, type Scope } from './words/scope.js';
 
-/** A simple command: assignments, words, redirections, and then what it does. */
+/** A simple command: assignments, words, redirections, then the effect of its program. */
 export function runSimple(shell: Interpreter, node: Command, scope: Scope, input: Stream): Stream {
   const { expander } = shell;
   const words = node.name === undefined ? [] : expander.words(node.name, scope);
   for (const argument of node.args) {
     if (argument.type === 'Word') words.push(...expander.words(argument, scope));
     else {
-      // `export X=…`, `declare a=(…)`: a word, and the program assigns.
+      // `export X=…`, `declare a=(…)`: a word that the program assigns.
       const value = assigned(shell, argument, scope);
       words.push(new Field([textValue(`${argument.name}=`), value], shownAs(argument, value)));
     }
@@ -45,7 +45,7 @@ function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Sco
   }
   shell.record(node, words, scope, settings);
   const output = shell.runWords(words, scope, input);
-  // What stands before a command holds for that command. Some shells keep it where the command is one of their own.
+  // An assignment before a command applies to that command. Some shells keep it if the command is a builtin.
   for (const { name, own } of before) {
     if (own === undefined) scope.variables.delete(name);
     else if (!isSame(scope.get(name), own)) scope.variables.set(name, UNKNOWN);
@@ -56,7 +56,7 @@ function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Sco
 type Redirections = readonly Redirection[];
 type Run = (input: Stream) => Stream;
 
-/** Looks at redirections: what comes in through them, and what they write to, which is what is run. */
+/** Evaluates redirections. Returns what comes in through them, and what they write to, if that is run. */
 export function redirect(
   shell: Interpreter,
   all: Redirections,
@@ -80,7 +80,7 @@ export function redirect(
     const field = shell.expander.single(target, scope);
     if (operator === '<<<') opens(streamOf([field], '\n'));
     if (operator === '<&' && own.kind !== 'fetched') opens(PIPED);
-    // `2>&1`, `>&-`: no file.
+    // `2>&1`, `>&-`: not a file.
     const isDuplicate = operator === '>&' && /^(?:\d+-?|-)$/.test(field.exact ?? '');
     if (operator === '<<<' || operator === '<&' || isDuplicate) continue;
     const network = reachNetwork(shell, field);
@@ -106,7 +106,7 @@ function hereDocument({ expander }: Interpreter, { body, delimiter }: HereDoc, s
   return streamOf([new Field(expander.parts(body.parts, scope), '', isPlain)]);
 }
 
-/** Bash itself connects for `/dev/tcp/host/port`. */
+/** Bash itself opens a connection for `/dev/tcp/host/port`. */
 function reachNetwork({ findings }: Interpreter, { shown }: Field): Stream | undefined {
   const match = /^\/dev\/(tcp|udp)\/([^/]*)\/?(.*)$/.exec(shown);
   if (match === null) return undefined;
@@ -116,7 +116,7 @@ function reachNetwork({ findings }: Interpreter, { shown }: Field): Stream | und
   return { kind: 'fetched', from: shown };
 }
 
-/** Answers with the assignment as text, its value where that is known. */
+/** Returns the assignment as text, with its value if known. */
 function assign(shell: Interpreter, assignment: Assignment, scope: Scope): string {
   const value = assigned(shell, assignment, scope);
   evaluateVariable({ shell, scope }, assignment.name, value);
@@ -124,7 +124,7 @@ function assign(shell: Interpreter, assignment: Assignment, scope: Scope): strin
   return shownAs(assignment, value);
 }
 
-/** Arrays, and what is added to a value, are not followed: to other shells `x+=y` is the name of a program. */
+/** Arrays and appended values are not followed: in other shells `x+=y` is the name of a program. */
 function assigned({ expander }: Interpreter, assignment: Assignment, scope: Scope): Value {
   const { index, value, append } = assignment;
   if (index !== undefined) expander.number(index, scope);
@@ -140,25 +140,28 @@ function shownAs({ name, text }: Assignment, value: Value): string {
   return value.kind === 'text' && !value.assumed ? `${name}=${value.text}` : text;
 }
 
-/** A command given as words: finds its row. A computed name is asked about, and evaluated as what it likely is. */
+/**
+ * Runs a command given as words by the table row of its program. A computed name is `ask`, and is evaluated
+ * as what it probably is.
+ */
 export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, input: Stream): Stream {
   const [command, ...args] = words;
   if (command === undefined) return UNKNOWN;
   shell.step();
   if (!command.literal) shell.findings.ask(`The command is computed: ${command.shown}`);
   const path = command.known;
-  // What comes to nothing is no word: the next one is the command.
+  // An empty expansion is not a word: the next word is the command.
   if (path === '' && !command.literal && args.length > 0) return runCommandWords(shell, args, scope, input);
   const name = path.slice(path.lastIndexOf('/') + 1);
   const call = new Call(shell, name, args, scope, input);
   const known = findProgram(name);
   const own = scope.functions.get(path);
   if (own !== undefined) {
-    // Whether the function was defined when this runs cannot be told for certain: `false && rm() { …; }; rm …`.
+    // It is not known whether the function was defined by then: `false && rm() { …; }; rm …`.
     if (known !== undefined) evaluateProgram(new Call(shell, name, args, scope.copy(), input), known);
     return shell.walkFunction(own, scope, input, args);
   }
-  // A program that lies somewhere is a file like others: what it touches is not told.
+  // A program given by its path is a file like others: what it touches is not known.
   const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);
   if (isFile) call.runsFile(command);
   if (known !== undefined) return evaluateProgram(call, known);
@@ -168,6 +171,6 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   return UNKNOWN;
 }
 
-/** Programs without a row that everyone knows to print something, or to wait. */
+/** Programs without a row that are known to print something, or to wait. */
 const TOUCH_NOTHING =
   /^(?:sleep|date|uname|arch|whoami|id|groups|logname|uptime|df|free|ps|basename|dirname|printenv|tty|cal|clear|tput)$/;

@@ -19,11 +19,11 @@ import {
 import { toGlobPieces } from '../words/place.js';
 import { HOME, isSafeNumber, type Scope } from '../words/scope.js';
 
-/** Words as the shell would expand them, as far as that can be told; substitutions are walked on the way. */
+/** Expands words as the shell would, as far as possible. Substitutions are walked on the way. */
 export class Expander {
   constructor(readonly shell: Shell) {}
 
-  /** The words that a word of a command becomes. */
+  /** The words that one word of a command expands to. */
   words(word: Word, scope: Scope): Field[] {
     this.shell.step();
     if (word.parts === undefined && !word.text.startsWith('~')) return [Field.of(word.value)];
@@ -33,7 +33,7 @@ export class Expander {
     return this.#braces(groups, word, scope);
   }
 
-  /** Braces that hold plain alternatives: the words that come of each. */
+  /** Braces with plain alternatives: the words that each of them gives. */
   #braces(all: readonly Piece[][], word: Word, scope: Scope): Field[] {
     let ways: { groups: Piece[][]; value: string }[] = [{ groups: [], value: word.value }];
     for (const [index, pieces] of all.entries()) {
@@ -53,29 +53,29 @@ export class Expander {
     return ways.flatMap(({ groups, value }) => splitFields(groups, word, value, scope));
   }
 
-  /** A word where nothing is split: an assignment, the target of a redirection, a here-string. */
+  /** A word that is not split: an assignment, the target of a redirection, a here-string. */
   single(word: Word, scope: Scope): Field {
     return toField(this.#pieces(word, scope, false).flat(), word);
   }
 
-  /** The text of a here-document, of which quotes are part. */
+  /** The text of a here-document; quotes are part of it. */
   parts(parts: readonly WordPart[], scope: Scope): readonly Piece[] {
     return parts.flatMap((part) => this.#part(part, scope, true));
   }
 
-  /** What stands in an index, an offset or a length is arithmetic. */
+  /** Indexes, offsets and lengths are arithmetic. */
   number(word: Word, scope: Scope): void {
     const value = this.single(word, scope).value;
     if (value.kind !== 'text' || !/^[@*]$/.test(value.text)) checkNumber(this.shell, value, scope);
   }
 
-  /** For what is not expanded: the commands in it are found all the same. */
+  /** For parts that are not expanded: the commands in them are still found. */
   #walkScripts(node: SyntaxNode, scope: Scope): void {
     if (node.type === 'Script') this.shell.runScript(node, scope.copy(), UNKNOWN);
     else forEachChild(node, (child) => this.#walkScripts(child, scope));
   }
 
-  /** One list of pieces a part, so that it is known what came of an expansion. */
+  /** One list of pieces for each part, so that the results of expansions can be told apart. */
   #pieces({ parts, text, value }: Word, scope: Scope, splits: boolean): Piece[][] {
     if (parts === undefined) return [literal(text, value, true, scope)];
     return parts.map((part, index) => {
@@ -94,11 +94,11 @@ export class Expander {
         return [textValue(part.value)];
       case 'Glob':
       case 'ExtendedGlob':
-        // Within `[…]` and `@(…)` stands what runs as elsewhere.
+        // `[…]` and `@(…)` can contain substitutions.
         this.#walkScripts(part, scope);
         return [{ kind: 'glob', text: part.text }];
       case 'BraceExpansion':
-        // Where nothing is split, braces stand for themselves; what is in them runs all the same.
+        // If nothing is split, braces are literal; substitutions in them still run.
         this.#walkScripts(part, scope);
         return [part.parts === undefined && isQuoted ? textValue(part.text) : UNKNOWN];
       case 'DoubleQuoted':
@@ -131,7 +131,10 @@ function literal(text: string, value: string, isFirst: boolean, scope: Scope): P
   return [textValue(home?.kind === 'text' ? home.text : HOME, true), textValue(rest)];
 }
 
-/** Splits what came of unquoted expansions at the separators. The groups are the pieces of each part of the word. */
+/**
+ * Splits the results of unquoted expansions at the separators. Each group holds the pieces of one part of the
+ * word.
+ */
 function splitFields(groups: readonly Piece[][], word: Word, shown: string, scope: Scope): Field[] {
   const isUsual = !scope.variables.has('IFS');
   const fields: Piece[][] = [];
@@ -149,7 +152,7 @@ function splitFields(groups: readonly Piece[][], word: Word, shown: string, scop
     const isUnquoted = part !== undefined && /^(?:Simple|Parameter|Command|Brace)Expansion$/.test(part.type);
     for (const piece of pieces) {
       if (piece.kind !== 'text' || !isUnquoted || (piece.text === '' && piece.assumed)) push([piece]);
-      // Where it is split is not followed when that was changed.
+      // If the separators were changed, splitting is not followed.
       else if (!isUsual && part.type !== 'BraceExpansion') push([UNKNOWN]);
       else
         piece.text.split(/[ \t\n]/).forEach((text, at) => {
@@ -166,7 +169,7 @@ function splitFields(groups: readonly Piece[][], word: Word, shown: string, scop
   });
 }
 
-/** A word of these pieces, and what is shown of it. */
+/** A word of these pieces, with the text that is shown for it. */
 function toField(pieces: readonly Piece[], word: Word, shown = word.value): Field {
   const isPlain = word.parts === undefined || word.parts.every((part) => isPlainPart(part));
   const field = new Field(pieces, shown, isPlain && !word.text.startsWith('~'));
@@ -181,7 +184,7 @@ function isPlainPart(part: WordPart): boolean {
 
 const MAX_ALTERNATIVES = 256;
 
-/** What `{a,b}` or `{1..3}` stands for; undefined: too many to look at, or not plain. */
+/** The alternatives of `{a,b}` or `{1..3}`; undefined if there are too many, or they are not plain. */
 function alternatives(text: string): readonly string[] | undefined {
   const inner = text.slice(1, -1);
   const [, first, last] = /^(-?\d{1,9})\.\.(-?\d{1,9})$/.exec(inner) ?? [];
@@ -197,21 +200,21 @@ function alternatives(text: string): readonly string[] | undefined {
     : texts;
 }
 
-/** The value of `$name`. All the arguments together are not followed. */
+/** The value of `$name`. `$@` and `$*` are not followed. */
 function readParameter(name: string, scope: Scope): Value {
   if (name === '0') return scope.get(name) ?? textValue('bash', true);
   return /^[?#$!]$/.test(name) ? NUMBER : (scope.get(name) ?? UNKNOWN);
 }
 
 /**
- * `${…}` in all its forms. Every operand is looked at, also of the branch that is not taken. Elements of arrays, parts
- * of values and what is replaced in them are not computed.
+ * All forms of `${…}`. Every operand is expanded, including that of the branch not taken. Elements of arrays,
+ * substrings and replacements are not computed.
  */
 function expandParameter(expander: Expander, part: ParameterExpansionPart, scope: Scope): Value {
   const { parameter, prefix, operation, index } = part;
   const { shell } = expander;
   if (index !== undefined) expander.number(index, scope);
-  // The name comes from a value: an index within it would be run.
+  // The name comes from a value: an index in it would be run.
   if (prefix === '!' && operation?.type !== 'Names') shell.findings.ask('the name of a variable is computed');
   const base = prefix === '!' || index !== undefined ? UNKNOWN : readParameter(parameter, scope);
   if (operation === undefined) return prefix === '#' ? NUMBER : base;
@@ -220,7 +223,7 @@ function expandParameter(expander: Expander, part: ParameterExpansionPart, scope
     const given = expander.single(operand, scope).value;
     const other = given.kind === 'text' ? { ...given, assumed: true } : given;
     const isEmpty = base.kind === 'text' && base.text === '' && operator.startsWith(':');
-    // It is not set here: that it is not set at all is what an attack builds on.
+    // The variable is not set in this text. Attacks rely on it being unset everywhere.
     const isUnset =
       base.kind === 'unknown' && !scope.variables.has(parameter) && /^[A-Za-z_]/.test(parameter);
     if (operator.endsWith('+')) return isEmpty ? base : other;
@@ -238,7 +241,7 @@ function expandParameter(expander: Expander, part: ParameterExpansionPart, scope
   return UNKNOWN;
 }
 
-/** What a substitution gives: the output without the line ends behind it. */
+/** The value of a substitution: its output without trailing line ends. */
 function fromStream(output: Stream): Value {
   if (output.kind === 'text') return textValue(output.text.replace(/\n+$/, ''));
   return output.kind === 'unknown' ? output : { ...UNKNOWN, from: output };
@@ -250,8 +253,8 @@ function toPieces(value: Value, isQuoted: boolean): Piece[] {
 }
 
 /**
- * Walks an arithmetic expression: what stands in it runs, its values are evaluated once more, and what it assigns is a
- * number. What it comes to is not computed.
+ * Walks an arithmetic expression: substitutions in it run, values are evaluated again, and assignments give a
+ * number. The result is not computed.
  */
 export function walkArithmetic(expander: Expander, node: SyntaxNode, scope: Scope): void {
   const { shell } = expander;
@@ -273,7 +276,7 @@ function checkNumber({ findings }: Shell, value: Value, scope: Scope): void {
   if (!isSafeNumber(value, scope)) findings.ask('Arithmetic evaluates a value that is not known.');
 }
 
-/** What stands in `[[ … ]]` is expanded as elsewhere; `[[ a[$(…)] -eq 1 ]]` runs what is in the index. */
+/** Words in `[[ … ]]` are expanded as usual; `[[ a[$(…)] -eq 1 ]]` runs the substitution in the index. */
 export function walkTest(expander: Expander, node: SyntaxNode, scope: Scope): void {
   if (node.type !== 'TestUnary' && node.type !== 'TestBinary') {
     forEachChild(node, (child) => walkTest(expander, child, scope));

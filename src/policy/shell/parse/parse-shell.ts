@@ -4,7 +4,7 @@ export type * from 'unbash';
 export type { Function as FunctionNode } from 'unbash';
 export { forEachChild } from 'unbash';
 
-/** The only file that knows the parser. What it lets through was understood. */
+/** The only file that knows the parser. Everything it accepts was understood. */
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (text.length > MAX_TEXT) return { flaw: `the text is longer than ${MAX_TEXT} characters` };
   if (text.includes('\0')) return { flaw: 'the text holds a NUL character' };
@@ -17,12 +17,12 @@ export function parseShell(text: string, limits: ParseLimits): ParsedShell {
     const flaw = findFlaw(script, text, limits);
     return flaw === undefined ? { script } : { flaw };
   } catch {
-    // What the parser fails on was not understood.
+    // A text on which the parser fails was not understood.
     return { flaw: 'the parser gave up' };
   }
 }
 
-/** Whether the node, or anything below it, is such a one. */
+/** Whether the node, or any node below it, passes the test. */
 export function holds(node: SyntaxNode, test: (inner: SyntaxNode) => boolean): boolean {
   let isFound = test(node);
   forEachChild(node, (child) => {
@@ -33,7 +33,7 @@ export function holds(node: SyntaxNode, test: (inner: SyntaxNode) => boolean): b
 
 export type ParsedShell = { readonly script: ParsedScript } | { readonly flaw: string };
 
-/** Shared by all the texts of one analysis: a text within a text within a text is paid for once. */
+/** Shared by all texts of one analysis, so that nested texts use up the same limits. */
 export interface ParseLimits {
   nodesLeft: number;
   nestedCharactersLeft: number;
@@ -43,7 +43,7 @@ export const MAX_TEXT = 65_536;
 const MAX_SCRIPT_DEPTH = 24;
 const MAX_NODE_DEPTH = 300;
 
-/** The first thing below the node that the parser has not understood. */
+/** Finds the first thing below the node that the parser has not understood. */
 function findFlaw(
   node: SyntaxNode,
   text: string,
@@ -82,7 +82,7 @@ function ownFlaw(
   return isUnfinished(node) ? 'a part of it is not understood' : undefined;
 }
 
-/** Bash takes `r>()m` for one word; the parser takes it for three. */
+/** Bash reads `r>()m` as one word, the parser as three. */
 function isWithinWord({ pos, end }: SyntaxNode, text: string): boolean {
   const before = text[pos - 1] ?? ' ';
   const after = text[end] ?? ' ';
@@ -90,7 +90,7 @@ function isWithinWord({ pos, end }: SyntaxNode, text: string): boolean {
   return !isThere || !/[\s;&|(){}<>=]/.test(before) || !/[\s;&|)}<>]/.test(after);
 }
 
-/** Something is missing, or is more than the parser took it for. */
+/** Something is missing, or the parser has taken it for less than it is. */
 function isUnfinished(node: SyntaxNode): boolean {
   switch (node.type) {
     case 'CommandExpansion':
@@ -100,12 +100,12 @@ function isUnfinished(node: SyntaxNode): boolean {
     case 'Word':
       return node.parts === undefined && holdsSyntax(node.text);
     case 'Assignment':
-      // An array with something behind it.
+      // An array followed by something else.
       return node.value.type === 'Word' && node.value.text.startsWith('(');
     case 'Literal':
       return RUNS.test(withoutEscapes(node.text));
     case 'ParameterExpansion':
-      // `${x/…/…}` is split at slashes that are part of a substitution: what is behind them would be missed.
+      // The parser splits `${x/…/…}` at slashes inside substitutions, and would miss what follows.
       return node.operation?.type === 'Replace' && /`|[$<>]\(|\$\{[\s|]/.test(node.text);
     case 'ArithmeticExpansion':
       return node.expression === undefined && /\w/.test(node.text);
@@ -122,8 +122,8 @@ function isUnfinished(node: SyntaxNode): boolean {
 }
 
 /**
- * The parser takes what it does not expect for plain text, as in `a=($(x))y`, and bash does not. Plain text holds no
- * quotes and nothing that is run; patterns of `=~` may hold parentheses.
+ * The parser takes what it does not expect for plain text, as in `a=($(x))y`, but bash does not. Plain text
+ * contains no quotes and nothing that runs; patterns of `=~` may contain parentheses.
  */
 function holdsSyntax(text: string): boolean {
   const bare = withoutEscapes(text);
@@ -144,8 +144,8 @@ function isClosed(text: string): boolean {
 const MAX_OPEN = 64;
 
 /**
- * A cheap look before parsing: each level of substitution would be read once more by the parser. Closing characters
- * count, quoted or not: too many of them only make the look more lenient.
+ * A cheap check before parsing, because the parser reads each level of substitution once more. Closing
+ * characters count even if quoted: too many of them only make the check more lenient.
  */
 function nestsTooDeep(text: string): boolean {
   if ((text.match(/\$[({]/g)?.length ?? 0) <= MAX_OPEN) return false;

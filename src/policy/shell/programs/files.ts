@@ -3,7 +3,7 @@ import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
 import type { Programs } from './program.js';
 
-/** Programs that make, copy, move, remove and re-own files: those that tools for files have too. */
+/** Programs that make, copy, move, remove and re-own files: tools for files do the same. */
 export const FILE_PROGRAMS: Programs = {
   'rm grm': {
     prints: 'nothing',
@@ -82,7 +82,7 @@ function transfer(call: Call, options: Options): void {
   const isAlone = sources.length === 0 && (isLink || (!isMove && call.words.length < 2));
   if (target === undefined || isAlone) return;
   if (isMove && /^\/dev\/null\/?$/.test(target.shown)) call.ask('mv to /dev/null loses what is moved.');
-  // To run a copy of what was there is no worse than to run that.
+  // Running a copy of an existing file is no worse than running the file.
   const content = sources.map((source) => call.scope.writtenTo(source)).find((one) => one !== undefined);
   replaceIn(call, sources, target, content);
 }
@@ -90,11 +90,11 @@ function transfer(call: Call, options: Options): void {
 function takeAway(call: Call, source: Field): void {
   call.touches('delete', source);
   call.harms(call.dangerOfTree(source), `take away ${source.shown}`);
-  // A file that must stay where it is.
+  // A file that must stay in its place.
   if (/^\/(?:etc|boot|dev)\//.test(source.shown)) call.overwrite(source, undefined);
 }
 
-/** A file copied into a directory keeps its name: that is what is overwritten. */
+/** A file copied into a directory keeps its name, so that name is overwritten. */
 function replaceIn(call: Call, sources: readonly Field[], target: Field, content: Stream | undefined): void {
   call.overwrite(target, content);
   if (!/^(?:~|\/(?:root|home|etc|boot|dev|usr|bin|sbin))/.test(target.shown) && !target.isAssumed) return;
@@ -116,7 +116,7 @@ function evaluateDd(call: Call): void {
   }
 }
 
-/** Archives: what is unpacked where. */
+/** Archives: what is unpacked, and where. */
 function evaluateTar(call: Call, options: Options): void {
   const directory = options.value('C', 'directory') ?? Field.of('.');
   const archive = options.value('f', 'file');
@@ -134,10 +134,10 @@ function evaluateTar(call: Call, options: Options): void {
   }
 }
 
-/** `chmod`, `chown`, `chgrp`, `chattr`: who may do what. */
+/** `chmod`, `chown`, `chgrp`, `chattr`: access rights and owners. */
 function evaluateOwnership(call: Call): void {
   const { name, words } = call;
-  // `-x` takes a right away, and is no option.
+  // `-x` removes a right; it is not an option.
   const minus = words.find(({ shown }) => /^-[rwxXst]+$/.test(shown));
   const options = new Options(
     words.filter((word) => word !== minus),

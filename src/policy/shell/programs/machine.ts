@@ -10,14 +10,14 @@ const asks = (words: RegExp, reason: string, harmless?: RegExp): Program => ({
   verdicts: [['ask', words, reason]],
   ...(harmless === undefined ? {} : { harmless }),
 });
-/** It erases the disk that it is given. */
+/** Erases the disk that it is given. */
 const eraser = (harmless?: RegExp, more: Program = {}): Program => ({
   ...more,
   ...(harmless === undefined ? {} : { harmless }),
   evaluate: eraseDisk,
 });
 
-/** Words of systemctl, behind options and their values. */
+/** Words of systemctl after options and their values. */
 const unit = (words: string, reason: string, verdict: 'ask' | 'block'): Verdicts[number] => [
   verdict,
   new RegExp(String.raw`^(?:-[tpHMn]\n.*\n|-.*\n)*(?:${words})(?=\n|$)`),
@@ -26,7 +26,10 @@ const unit = (words: string, reason: string, verdict: 'ask' | 'block'): Verdicts
 
 const HELP = /^--?(?:help|version)$/m;
 
-/** What destroys the machine, or changes it and no file: disks, power, processes, mounts, the clock, the kernel, users. */
+/**
+ * Programs that destroy or change the machine rather than files: disks, power, processes, mounts, the clock,
+ * the kernel, users.
+ */
 export const MACHINE_PROGRAMS: Programs = {
   'mkfs mke2fs mkswap mkdosfs mkntfs mkexfatfs newfs newfs_msdos mkudffs mkreiserfs mkjfs': eraser(
     /^(?:--help|--version|-V|-n)$/m,

@@ -77,7 +77,7 @@ export const NETWORK_PROGRAMS: Programs = {
   },
 };
 
-/** What goes to another machine: files are read, and what cannot be told is asked about. */
+/** Data sent to another machine: files are read; what cannot be determined is `ask`. */
 function send(call: Call): void {
   const { words, name, input } = call;
   if (input.kind === 'unknown' && input !== UNKNOWN) call.ask(`What ${name} sends away is not known.`);
@@ -94,10 +94,10 @@ function send(call: Call): void {
   });
 }
 
-/** Options with what is sent, their value attached or not. */
+/** Options with data to send, their value attached or not. */
 const SENDS = /^-(?:\w*[dFT]|-(?:data|form|json|upload-file|post-file|body-file))/;
 
-/** Saved under the name that ends the address: to run it later is as bad as to run it at once. */
+/** Saved under the last part of the address. Running it later is as bad as running it at once. */
 function saveByName(call: Call, urls: readonly Field[], directory: Field): void {
   for (const { shown } of urls.slice(0, 16)) {
     const name = /([^/]+)$/.exec(shown.replace(/[?#].*$/s, ''))?.[1];
@@ -106,7 +106,7 @@ function saveByName(call: Call, urls: readonly Field[], directory: Field): void 
   call.touches('write', directory);
 }
 
-/** The words are joined, and read by a shell at the other end: what breaks things there counts too. */
+/** The words are joined and read by a shell on the other machine; what breaks things there counts too. */
 function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): void {
   if (host === undefined) return;
   send(call);
@@ -136,10 +136,10 @@ function isElsewhere(text: string): boolean {
 
 const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote|archive|fetch-pack|send-pack)$/;
 
-/** Options of git whose value is a command, besides those that say so. */
+/** Options of git whose value is a command, besides those whose name says so. */
 const CODE_OPTION = /^(?:-x(.*)|--[\w-]+-filter|--open-files-in-pager=(.*)|-O(.+))$/s;
 
-/** What git calls hooks, aliases and programs of its own: a command where it holds more than a name. */
+/** Settings of git with hooks, aliases and programs: a command if the value is more than a name. */
 const SETTING =
   /^(?:(?:-c\n|config\n(?:-.*\n)*)(?:alias\.|core\.|diff\.|pager\.|filter\.|credential\.|sequence\.).*?(?:=|\n))(.*[ !/].*)$/m;
 

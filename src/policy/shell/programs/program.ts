@@ -3,32 +3,32 @@ import { Field, joinStreams, NOTHING, NUMBER, type Stream, UNKNOWN } from '../wo
 import { isName, type OptionSpec, Options } from '../words/options.js';
 import { isSafeNumber } from '../words/scope.js';
 
-/** What a program does, as far as its words tell. What is left out, it does not do. */
+/** What a program does, as far as its words show. It does nothing that is left out here. */
 export interface Program extends OptionSpec {
   /** What the values of options are, by the names of the options. */
   readonly values?: Readonly<Record<string, Use>>;
-  /** What the operands are, one after the other; the last stands for all that follow. */
+  /** What the operands are, in order; the last entry stands for all that follow. */
   readonly operands?: readonly Use[];
-  /** Left out: what it prints is not known. */
+  /** Left out: its output is not known. */
   readonly prints?: 'nothing' | 'number' | 'input' | 'fetched';
-  /** With such words, one a line, it only looks, or says what it can do. */
+  /** With these words, one per line, it only shows something. */
   readonly harmless?: RegExp;
-  /** With such words it destroys, or is asked about: `%` in the reason is what matched. */
+  /** With these words it destroys something, or is `ask`; `%` in the reason is the matched text. */
   readonly verdicts?: readonly (readonly [verdict: 'block' | 'ask', words: RegExp, reason: string])[];
-  /** An option whose value, attached as the first group or the next word, is a command that it runs. */
+  /** An option whose value, attached (first group) or as the next word, is a command that it runs. */
   readonly code?: RegExp;
-  /** It reaches the hosts that its operands name by this scheme; `host`: the first one alone. */
+  /** It connects to the hosts that its operands name, with this scheme; `host`: only the first one. */
   readonly host?: string;
   readonly hosts?: string;
-  /** It runs what lies in the workspace, which the command does not tell. */
+  /** It runs something from the workspace that the command does not show. */
   readonly isUnseen?: RegExp | true;
-  /** It may touch more than its words tell. */
+  /** It may touch more than its words show. */
   readonly isUntold?: RegExp | true;
-  /** Its settings, scripts or files lie where it runs. */
+  /** Its settings, scripts or files lie in the directory in which it runs. */
   readonly goesByDirectory?: true;
-  /** Such files say what it runs: one that the command wrote itself is asked about. */
+  /** Such files say what it runs: if the command itself wrote one, that is `ask`. */
   readonly obeys?: RegExp;
-  /** What its words do not say alone. The answer, where there is one, is what it prints. */
+  /** What its words alone do not show. The return value, if any, is what it prints. */
   readonly evaluate?: (call: Call, options: Options, program: Program) => Stream | undefined | void;
 }
 
@@ -38,13 +38,13 @@ export type Programs = Readonly<Record<string, Program>>;
 /** What a program does with one of its words. */
 const USES = {
   skip: () => {},
-  /** What is looked for, which is no file. */
+  /** A search pattern, not a file. */
   pattern: () => {},
   /** A number or a single sign is the value of an option. */
   read(call: Call, word: Field) {
     if (!/^(?:-|[+\d][\d,-]*\w?|[^\w./~*?])$/.test(word.shown)) call.touches('read', word);
   },
-  /** A file with code, which is not read. */
+  /** A file with code, which is not analyzed. */
   script(call: Call, word: Field) {
     call.touches('read', word);
     call.runsFile(word);
@@ -55,7 +55,7 @@ const USES = {
     call.touches('delete', word);
     call.removeFile(word);
   },
-  /** A directory that is removed with all below it. */
+  /** A directory that is removed with everything below it. */
   remove(call: Call, word: Field) {
     call.removeTree(word);
     USES.delete(call, word);
@@ -64,16 +64,18 @@ const USES = {
   save(call: Call, word: Field) {
     if (word.shown !== '-') call.overwrite(word, { kind: 'fetched', from: call.name });
   },
-  /** Shell code, and code that another program runs on its own. */
+  /** Shell code, or code that another program runs. */
   code: (call: Call, word: Field) => void call.runCode(word),
   command: (call: Call, word: Field) => call.runAskedCode(word),
   /** A program that packs or connects. */
   packer(call: Call, word: Field) {
     if (!PLAIN_PACKER.test(word.shown)) call.runAskedCode(word);
   },
-  /** The name of a variable, which gets what is not known. */
+  /** The name of a variable that gets an unknown value. */
   name: (call: Call, word: Field) => call.setName(word),
-  /** A word that is evaluated as arithmetic, and may assign; to other shells than bash `let` is no program. */
+  /**
+   * A word that is evaluated as arithmetic, and may assign. In shells other than bash `let` is not a builtin.
+   */
   evaluated(call: Call, word: Field) {
     if (!isSafeNumber(word.value, call.scope)) {
       call.ask(`${call.name} evaluates ${word.shown}`);
@@ -89,11 +91,11 @@ export type Use = keyof typeof USES;
 const PLAIN_PACKER =
   /^(?:(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|lzip)(?: -[\w=]+)*|(?:ssh|rsync)(?: -[\w=./~ -]*)?)$/;
 
-/** An option of any program that is named after what it does with its value. */
+/** An option of any program whose name says that its value is run. */
 const RUNS_VALUE =
   /^--(?:[\w-]+-)?(?:exec|command|cmd|program|prog|pack|shell|eval|path-command)(?:=(.*))?$/s;
 
-/** Reads one command by what is known of its program. */
+/** Evaluates one command by the table row of its program. */
 export function evaluateProgram(call: Call, program: Program): Stream {
   const { words, shown, findings } = call;
   if (program.harmless?.test(shown) === true) return UNKNOWN;
@@ -115,7 +117,7 @@ export function evaluateProgram(call: Call, program: Program): Stream {
     const use = values.find(([full]) => isName(name, full))?.[1];
     return use === undefined || value === undefined ? [] : [[use, value]];
   });
-  // A pattern that an option carries is none of the operands.
+  // If an option has the pattern, none of the operands is one.
   const skipped = given.some(([use]) => use === 'pattern' || use === 'script') ? 1 : 0;
   const uses = program.operands ?? [];
   const read: Field[] = [];
@@ -141,7 +143,7 @@ function evaluateWords(call: Call, { verdicts, code }: Program, shown: string): 
   if (shown.includes('--')) for (const one of codesBehind(words, RUNS_VALUE)) call.runAskedCode(one);
 }
 
-/** The values of an option that stands among the words: the first group of the pattern, or the next word. */
+/** The values of an option among the words: the first group of the pattern, or the next word. */
 export function codesBehind(words: readonly Field[], option: RegExp): Field[] {
   return words.flatMap((word, index) => {
     const match = option.exec(word.shown);
@@ -156,7 +158,7 @@ function printed({ name, input, shown }: Call, { prints }: Program, read: readon
   if (prints === 'number') return NUMBER;
   if (prints === 'fetched') return { kind: 'fetched', from: name };
   if (prints !== 'input') return UNKNOWN;
-  // Part of what came in, or changed: of the same origin, but not known any more.
+  // Part of the input, or changed: it has the same origin, but is no longer known.
   if (read.length > 0) return read.map(({ source = UNKNOWN }) => source).reduce(joinStreams);
   return input.kind !== 'text' || input.text === '' || (name === 'cat' && shown === '') ? input : UNKNOWN;
 }

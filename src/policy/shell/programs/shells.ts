@@ -5,13 +5,13 @@ import { pathText } from '../words/place.js';
 import { HOME, isSame, type Scope } from '../words/scope.js';
 import { codesBehind, type Program, type Programs } from './program.js';
 
-/** Of the shell: it changes what later commands mean. */
+/** A builtin that changes what later commands mean. */
 const changesShell = (words: RegExp, reason: string): Program => ({
   prints: 'nothing',
   verdicts: [['ask', words, reason]],
 });
 
-/** Shells, what they have built in, and interpreters of other languages. */
+/** Shells, their builtins, and interpreters of other languages. */
 export const SHELL_PROGRAMS: Programs = {
   'true false : exit return break continue umask ulimit wait': { prints: 'nothing' },
   'sh bash dash zsh ksh ksh93 mksh ash rbash rksh yash posh fish csh tcsh': {
@@ -21,14 +21,14 @@ export const SHELL_PROGRAMS: Programs = {
     harmless: /^--(?:version|help)/,
     evaluate: evaluateShell,
   },
-  // The words, joined, in this very shell.
+  // The words, joined, run in this shell.
   eval: {
     evaluate(call) {
       const words = withoutMark(call);
       return words.length === 0 ? UNKNOWN : call.runCode(Field.join(words), call.scope, call.input);
     },
   },
-  // A file's text is not known here.
+  // The text of a file is not known here.
   'source .': {
     evaluate(call) {
       const [file] = withoutMark(call);
@@ -37,7 +37,7 @@ export const SHELL_PROGRAMS: Programs = {
   },
   'cd chdir pushd popd': { prints: 'nothing', evaluate: evaluateCd },
   'declare typeset local export readonly': { prints: 'nothing', evaluate: evaluateDeclaration },
-  // What stands behind the options are the arguments.
+  // The words after the options are the arguments.
   'set shift': {
     options: 'o',
     leads: true,
@@ -103,12 +103,12 @@ function evaluateCd(call: Call): void {
   if (target?.isComputed) call.ask(`The directory is computed: ${target.shown}`);
   const isPopped = name === 'popd' || (name === 'pushd' && target === undefined);
   const to = isPopped ? undefined : target === undefined ? HOME : directoryOf(target, scope);
-  // One that fails leaves the shell where it was; that matters where nothing may be removed.
+  // A `cd` that fails leaves the shell in its directory; that matters if nothing may be removed there.
   const mayStay = scope.directory !== undefined && call.dangerOfTree(Field.of('.')) !== 'ordinary';
   scope.directory = mayStay && ![HOME, '/', '/tmp'].includes(to ?? '') ? undefined : to;
 }
 
-/** Where `cd` leads; undefined where that is not known. */
+/** The target directory of `cd`; undefined if not known. */
 function directoryOf(target: Field, scope: Scope): string | undefined {
   const text = target.exact;
   const isAbsolute = text?.startsWith('/') === true;
@@ -117,7 +117,7 @@ function directoryOf(target: Field, scope: Scope): string | undefined {
   return path === '.' || /^(?:\/|\.\.)/.test(path) ? path : `./${path}`;
 }
 
-/** `declare`, `export`, `local`, `readonly`: assignments are words here. */
+/** `declare`, `export`, `local`, `readonly`: the assignments are words. */
 function evaluateDeclaration(call: Call): void {
   const { words, name, scope } = call;
   const flags = words.flatMap(({ shown }) => (/^-\w/.test(shown) ? [shown] : [])).join('');
@@ -138,7 +138,8 @@ function evaluateDeclaration(call: Call): void {
     const before = scope.variables.get(variable);
     evaluateVariable(call, variable, value);
     call.findings.setting(word.shown);
-    // Some shells do not know it, or hold it for a function alone: then what was set before stays.
+    // Some shells do not know the builtin, or make the variable local to the function: then the old value
+    // stays.
     const isSure = (before === undefined || isSame(before, value)) && assigns === '=';
     scope.variables.set(variable, isSure ? value : UNKNOWN);
   }
@@ -178,7 +179,7 @@ function interpreter(option: RegExp): Program {
   return { evaluate: (call) => interpret(call, option) };
 }
 
-/** Its code is asked about, and read only for what is certain. */
+/** Its code is `ask`; it is only searched for certain dangers. */
 function interpret(call: Call, option: RegExp): void {
   const { words, findings, name, input } = call;
   const codes = codesBehind(words, option);
@@ -204,7 +205,10 @@ function interpret(call: Call, option: RegExp): void {
   if (input.kind === 'text') findCertain(call, input.text);
 }
 
-/** Of code in other languages: a command that is written out in a plain call, and a tree that one removes. */
+/**
+ * Certain dangers in code of other languages: a command written out in a plain call, and a directory tree
+ * that is removed.
+ */
 const CERTAIN =
   /\b(?:(system|popen\w*|exec\w*|spawn\w*|run|call|check_\w+|getoutput|shell_exec|passthru)|rmtree|rm_rf|rm_r|remove_dir_all|rimraf\w*|rmSync|rmdirSync|remove_tree|RemoveAll|rmdir|removeSync)\b[\s(,[]*(?:["']-\w+["'],\s*)?(["'`])((?:\\.|(?!\2).)*)\2/g;
 

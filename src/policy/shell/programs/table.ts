@@ -15,7 +15,7 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map(
   ),
 );
 
-/** What a program does; undefined: it is not known, and so nothing is said of it. */
+/** The row of a program; undefined if the program is not known. */
 export function findProgram(name: string): Program | undefined {
   const known = PROGRAMS.get(name);
   if (known !== undefined) return known;
@@ -25,7 +25,10 @@ export function findProgram(name: string): Program | undefined {
   return PROGRAMS.get(/^(python|pypy|perl|ruby|php|lua|node)[\d.]+$/.exec(name)?.[1] ?? '');
 }
 
-/** Whether a program goes by the directory that it runs in: its settings, scripts or files lie there. Of others it is not known. */
+/**
+ * Whether a program depends on the directory in which it runs, because its settings, scripts or files lie
+ * there. Not known for other programs.
+ */
 export function goesByDirectory(path: string): boolean {
   if (/^[^/].*\//.test(path)) return true;
   const name = path.slice(path.lastIndexOf('/') + 1);

@@ -16,8 +16,8 @@ const search = (options: string): Program => ({
 });
 
 /**
- * Programs that print. What `echo` and `cat` print is known where their words are written out; of every other program it
- * is not known: nothing is formatted, decoded, turned round or translated here.
+ * Programs that print. The output of `echo` and `cat` is known if their words are literal. The output of all
+ * other programs is not known: nothing is formatted, decoded, reversed or translated here.
  */
 export const TEXT_PROGRAMS: Programs = {
   echo: { evaluate: ({ words }) => echoed(words) },
@@ -56,7 +56,7 @@ export const TEXT_PROGRAMS: Programs = {
   },
 };
 
-/** Without files and without input these read the directory with all below it. */
+/** Without files and input, these read the directory with everything below it. */
 function searchBelow(call: Call, options: Options): void {
   const hasPattern = options.has('e', 'regexp', 'f', 'file');
   const isDeep =
@@ -65,20 +65,20 @@ function searchBelow(call: Call, options: Options): void {
     call.touches('read', Field.of('.'));
 }
 
-/** Some shells take backslashes for escapes here, others do not. */
+/** Some shells interpret backslashes here, others do not. */
 function echoed(words: readonly Field[]): Stream {
   const rest = /^-[nE]+$/.test(words[0]?.shown ?? '') ? words.slice(1) : words;
   const stream = streamOf(rest, '\n');
   return stream.kind === 'text' && /\\|^-[neE]/.test(stream.text) ? UNKNOWN : stream;
 }
 
-/** `sed`: its scripts can run commands (`e`) and write files (`w`); `-i` writes those it reads. */
+/** `sed`: its scripts can run commands (`e`) and write files (`w`); `-i` writes the files that it reads. */
 function evaluateSed(call: Call, options: Options): Stream {
-  // `-i.e` may have been meant for a script.
+  // `-i.e` may have been meant as a script.
   if (/^-[a-zA-Z]*i.*(?:e.|f|l$)/m.test(call.shown)) call.ask('An option of sed is not plain.');
   const isFirst = !options.has('e', 'expression', 'f', 'file');
   const scripts = isFirst ? options.operands.slice(0, 1) : options.values('e', 'expression');
-  // A value within a script can end it and start a command of its own.
+  // An unknown value in a script can end it and start another command.
   if (scripts.some(({ exact }) => exact === undefined || !isPlainScript(exact)))
     call.ask('The script of sed is not plain: it may run or write more.');
   const files = options.operands.slice(isFirst ? 1 : 0);
@@ -87,15 +87,18 @@ function evaluateSed(call: Call, options: Options): Stream {
   return files.length === 0 && call.input.kind !== 'text' ? call.input : UNKNOWN;
 }
 
-/** Within `[…]` of a pattern the delimiter stands for itself. */
+/** Inside `[…]` of a pattern the delimiter is literal. */
 const CLASS = String.raw`\[\^?\]?(?:\[:\w+:\]|(?!\[:\w+:\])[^\]])*\]`;
 
-/** A plain command, and the addresses before it: numbers, steps, `$`, patterns. No text matches in two ways. */
+/**
+ * A plain command with its addresses: numbers, steps, `$`, patterns. Unambiguous, so that matching is linear.
+ */
 const COMMAND = new RegExp(
   String.raw`[\s;{}\d$,~+!]*(?:${[
     String.raw`/(?:\\.|${CLASS}|[^/\\[])*/[IM]*`,
     String.raw`[sy]([^\n\\])(?:\\[^]|${CLASS}|(?!\1)[^\\[])*\1(?:\\[^]|(?!\1)[^\\])*\1[gpiImM\d]*(?![ew])`,
-    // Without words, with a number, with a label, with text or a file to read up to the end of the line.
+    // Commands without words, with a number, with a label, or with text or a file name up to the end of the
+    // line.
     String.raw`[={}dDgGhHlnNpPqQxzF][ \d]*|[btT:][^\n;}]*|[aic](?:\\\n|.)*|[rRv#].*`,
   ].join('|')})?`,
   'y',
@@ -119,7 +122,8 @@ function evaluateAwk(call: Call, options: Options): void {
     for (const file of options.operands.slice(isFile ? 0 : 1)) call.overwrite(file, UNKNOWN);
   }
   if (program === undefined) return;
-  // Strings and patterns emptied, so that what is in them is not read as code; in parentheses `>` compares.
+  // Strings and patterns are emptied, so that their contents are not read as code; inside parentheses `>` is
+  // a comparison.
   const code = program.known
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
     .replaceAll(/(^|[\s(,{;!~&|])\/(?:[^/\\\n]|\\.)+\//g, '$1//')

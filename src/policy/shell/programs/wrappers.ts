@@ -4,21 +4,21 @@ import { type OptionSpec, Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import type { Program, Programs } from './program.js';
 
-/** Where the command stands that a program runs. */
+/** Where in its words a program has the command that it runs. */
 export interface Wrapping extends OptionSpec {
-  /** Behind these words and options. Left out: behind the options. */
+  /** After these words and options. Left out: after the options. */
   readonly behind?: RegExp;
-  /** So many words, or one such word, stand before it. */
+  /** This many words, or one matching word, come before it. */
   readonly before?: number | RegExp;
-  /** `NAME=value` may stand before it. */
+  /** `NAME=value` may come before it. */
   readonly assigns?: boolean;
-  /** Without a command it runs a shell on its input. */
+  /** Without a command, it runs a shell on its input. */
   readonly shell?: RegExp;
-  /** With such an option, it runs elsewhere. */
+  /** With such an option, it runs in another directory. */
   readonly moves?: RegExp;
 }
 
-/** @param options which of them take a value */
+/** @param options those that take a value */
 const wrapper = (options = '', wrapping: Wrapping = {}, more: Program = {}): Program => ({
   options,
   leads: true,
@@ -34,7 +34,7 @@ const OUTPUT = { o: 'overwrite', output: 'overwrite' } as const;
 const RUNS_SCRIPT =
   /^(?:run|run-script|test|t|start|stop|restart|exec|x|r|dlx|install|i|ci|add|rebuild|sync|build)$/m;
 
-/** Programs that run a command that stands among their words. */
+/** Programs that run a command given among their words. */
 export const WRAPPERS: Programs = {
   'find gfind': { evaluate: evaluateFind },
   'fd fdfind': {
@@ -135,7 +135,7 @@ export const WRAPPERS: Programs = {
   ),
 };
 
-/** Finds the command behind the wrapper's options. What cannot be read as an option for sure is asked about. */
+/** Finds the command after the wrapper's options. What is not clearly an option is `ask`. */
 export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   const { name, scope } = call;
   const { options: spec = '', behind, before, assigns = false, shell, moves } = wrapping;
@@ -150,7 +150,7 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   const rest = assigns ? skipAssignments(call, operands, settings) : operands;
   const isBefore = typeof before === 'object' && before.test(rest[0]?.shown ?? '');
   const skipped = typeof before === 'number' ? before : Number(isBefore);
-  // A word that is not known may be the command, or an option that takes it.
+  // An unknown word may be the command, or an option that takes it as a value.
   if (
     head.some(({ literal, shown }) => !literal && shown.startsWith('-')) ||
     rest.slice(0, skipped).some(({ hasPattern, isComputed }) => hasPattern || isComputed)
@@ -160,12 +160,12 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   // `flock FILE -c CODE`
   const code = /^(?:-c|--command)$/.test(command[0]?.shown ?? '') ? command[1] : undefined;
   if (code !== undefined) return call.runCode(code);
-  // Some take a single word for code: `xterm -e 'CODE'`, `pnpm -c exec 'CODE'`.
+  // Some treat a single word as code: `xterm -e 'CODE'`, `pnpm -c exec 'CODE'`.
   const [only, ...more] = command;
   if (only !== undefined && more.length === 0 && /\s/.test(only.known)) call.runText(only.known);
   if (only === undefined)
     return shell?.test(head.map(({ shown }) => shown).join('\n')) === true ? call.runStream() : UNKNOWN;
-  // `command rm` and `builtin cd` go past functions, and change the shell that runs them.
+  // `command rm` and `builtin cd` skip functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
   const isMoved = moves?.test('') === true || options.given.some((one) => moves?.test(one.name));
@@ -174,7 +174,10 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   return call.runRest(command, inner, call.input, settings);
 }
 
-/** Whatever is before the `=`: `BASH_FUNC_ls%%=() { …; }` is handed on too, and so is `=1`, which has no name. */
+/**
+ * Whatever comes before the `=`: `BASH_FUNC_ls%%=() { …; }` is passed on too, and so is `=1`, which has no
+ * name.
+ */
 function skipAssignments(call: Call, words: readonly Field[], settings: string[]): readonly Field[] {
   for (const [at, word] of words.entries()) {
     const equals = word.shown.indexOf('=');
@@ -217,7 +220,7 @@ function evaluateFind(call: Call): Stream {
       if (!REMOVES.test(name?.shown ?? ''))
         for (const start of starts) findings.touches('read', start, scope);
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
-      // `{}` is each start first; a narrowed search only asks, by what cannot be told.
+      // `{}` is each start in turn; a restricted search only asks, because its results are not known.
       const inner = scope.copy();
       if (shown.endsWith('dir')) inner.directory = undefined;
       for (const start of vital === undefined ? [Field.of('./{}')] : starts)
@@ -229,7 +232,7 @@ function evaluateFind(call: Call): Stream {
       if (command.some((word) => REMOVES.test(word.shown))) removes();
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) call.overwrite(next, UNKNOWN);
   });
-  // What a `| xargs rm` behind it would hit.
+  // The directory that a following `| xargs rm` would hit.
   const root = vital ?? (starts.length === 1 ? starts[0] : undefined);
   return root === undefined || (root !== vital && call.dangerOfTree(root) !== 'ordinary')
     ? UNKNOWN
@@ -238,7 +241,7 @@ function evaluateFind(call: Call): Stream {
 
 const REMOVES = /(?:^|\/)(?:rm|unlink|shred|srm|rmdir|truncate)$/;
 
-/** Only some of the names that are found are taken. */
+/** Whether the expression selects only some of the names. */
 function isNarrow(expression: readonly Field[]): boolean {
   return expression.some(
     ({ shown }, index) => NARROWING.test(shown) && !/^\*+$/.test(expression[index + 1]?.shown ?? ''),
@@ -255,13 +258,13 @@ function commandIn(rest: readonly Field[]): readonly Field[] {
   return end === -1 ? rest : rest.slice(0, end);
 }
 
-/** A place within a word is replaced by text; code that it becomes part of is not known any more. */
+/** Replaces a placeholder in a word by text; code that contains it is no longer known. */
 function fillPlace(word: Field, place: string, by: Field): Field {
   if (place === '' || !word.shown.includes(place)) return word;
   return word.shown === place ? by : new Field([UNKNOWN], word.shown);
 }
 
-/** `xargs COMMAND`: with what comes in behind its words, or in place of `{}`. */
+/** `xargs COMMAND`: with the input after its words, or in place of `{}`. */
 function evaluateXargs(call: Call, { operands: command, given }: Options): Stream | undefined {
   const { words, input, findings } = call;
   const [first] = command;
@@ -284,7 +287,7 @@ function evaluateXargs(call: Call, { operands: command, given }: Options): Strea
   return call.runRest(fed, call.scope.copy(), UNKNOWN);
 }
 
-/** The words that come in: known ones as they are, others as what is not known. */
+/** The words of the input: known ones as they are, others as unknown. */
 function arrivals(call: Call): readonly Field[] {
   const { input } = call;
   if (input.kind === 'text') {

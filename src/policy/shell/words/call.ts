@@ -4,21 +4,27 @@ import type { Findings } from './findings.js';
 import { type Danger, dangerOfFile, dangerOfTree, type FileDanger } from './place.js';
 import { isSafeNumber, type Scope } from './scope.js';
 
-/** What the evaluation of a single program may ask of the whole analysis. Each answer is what would be printed. */
+/**
+ * What the evaluation of one program may ask of the whole analysis. Each method returns what would be
+ * printed.
+ */
 export interface Shell {
   readonly findings: Findings;
   runScript(script: Script, scope: Scope, input: Stream): Stream;
-  /** Text that a shell will read as code. */
+  /** Text that a shell will run as code. */
   runText(text: string, scope: Scope, input: Stream): Stream;
   /** A command given as words, as `sudo` and `xargs` start one: no expansion, no keywords. */
   runWords(words: readonly Field[], scope: Scope, input: Stream): Stream;
-  /** A command that a rule can allow, with what stands before it. */
+  /** A command that a rule can allow, with the assignments before it. */
   record(place: object, words: readonly Field[], scope: Scope, settings?: readonly string[]): void;
-  /** Counts work; throws when it has become too much. */
+  /** Counts work; throws when the limit is exceeded. */
   step(): void;
 }
 
-/** A command that is about to be evaluated, its words expanded, its redirections done; and what programs do. */
+/**
+ * A command to be evaluated, with its words expanded and its redirections done; and the operations that
+ * programs perform.
+ */
 export class Call {
   readonly findings: Findings;
 
@@ -26,16 +32,16 @@ export class Call {
     readonly shell: Shell,
     /** The last part of its path. */
     readonly name: string,
-    /** What comes after the name. */
+    /** The words after the name. */
     readonly words: readonly Field[],
     readonly scope: Scope,
-    /** What stands on its standard input. */
+    /** Its standard input. */
     readonly input: Stream,
   ) {
     this.findings = shell.findings;
   }
 
-  /** The words, one a line, for patterns with `m`. */
+  /** The words, one per line, for patterns with the flag `m`. */
   get shown(): string {
     return this.words.map(({ shown }) => shown).join('\n');
   }
@@ -53,12 +59,12 @@ export class Call {
     if (word.source?.kind === 'listing') this.readsBelow(word.source.root);
   }
 
-  /** The content of all that lies there. */
+  /** Reads the content of everything below a directory. */
   readsBelow(root: string): void {
     if (!ONLY_LISTS.test(this.name)) this.findings.touches('read', Field.of(root), this.scope);
   }
 
-  /** What removing, moving or re-owning a path with all below it would hit. */
+  /** What removing, moving or re-owning a path with everything below it would hit. */
   dangerOfTree(word: Field): Danger {
     return dangerOfTree(word, this.scope.directory);
   }
@@ -71,25 +77,25 @@ export class Call {
     return dangerOfFile(word, this.scope.directory);
   }
 
-  /** A word that is read as shell code (`sh -c`, `eval`, `trap`): only what is written out can be told. */
+  /** A word that is run as shell code (`sh -c`, `eval`, `trap`): only literal text is analyzed. */
   runCode(word: Field, scope = this.scope.copy(), input: Stream = UNKNOWN): Stream {
     if (word.source?.kind === 'fetched') this.blockFetched(word.source.from);
     if (!word.literal) this.ask(`The code that ${this.name} runs is computed: ${word.shown}`);
     return word.known.trim() === '' ? UNKNOWN : this.shell.runText(word.known, scope, input);
   }
 
-  /** A word that another program runs on its own: it is always asked about. */
+  /** A word that another program runs as code: always `ask`. */
   runAskedCode(word: Field): void {
     this.ask(`${this.name} runs a command: ${word.shown}`);
     this.runCode(word);
   }
 
-  /** Code that is asked about for another reason. */
+  /** Code that is `ask` for another reason. */
   runText(text: string): void {
     this.shell.runText(text, this.scope.copy(), UNKNOWN);
   }
 
-  /** A stream that is read as shell code (`… | sh`, `bash <<EOF`). */
+  /** A stream that is run as shell code (`… | sh`, `bash <<EOF`). */
   runStream(stream = this.input, scope = this.scope.copy()): Stream {
     if (stream.kind === 'text') {
       if (!stream.literal) this.ask(`The code that ${this.name} reads is computed.`);
@@ -103,12 +109,12 @@ export class Call {
     return UNKNOWN;
   }
 
-  /** A file that is run. What was written into it on the way is not read. */
+  /** A file that is run. What the command line itself wrote into it is not analyzed. */
   runsFile(file: Field): void {
     const written = this.scope.writtenTo(file);
     if (written !== undefined) this.ask(`${this.name} runs ${file.shown}, which was written here.`);
     if (written?.kind === 'fetched') this.blockFetched(written.from);
-    // A descriptor, or a file of a process: what it holds is not in the file system.
+    // A descriptor, or a file of a process: its content is not in the file system.
     if (/^\/+(?:dev|proc)\//.test(file.shown))
       this.ask(`${this.name} runs what it reads from ${file.shown}.`);
     this.findings.runsUnseen();
@@ -118,7 +124,7 @@ export class Call {
     this.block(`${this.name} would run what comes from the network unseen (${from}).`);
   }
 
-  /** The words behind a wrapper's options, as a command. */
+  /** The words after a wrapper's options, as a command. */
   runRest(
     words: readonly Field[],
     scope = this.scope.copy(),
@@ -134,13 +140,13 @@ export class Call {
     });
   }
 
-  /** What is certain to hit what is vital is blocked; what may hit it is asked about. */
+  /** If it certainly hits something vital, it is blocked; if it may, it is `ask`. */
   harms(kind: Danger, what: string): void {
     if (kind === 'vital') this.block(`${this.name} would ${what}.`);
     if (kind === 'unclear') this.ask(`${this.name} may ${what}: it cannot be told what that hits.`);
   }
 
-  /** A file that a program replaces; `undefined`: by what was there before. */
+  /** A file that a program replaces; `undefined`: with content that existed before. */
   overwrite(target: Field, content: Stream | undefined): void {
     const { kind, what } = this.dangerOfFile(target);
     this.harms(kind, `overwrite ${what}, ${target.shown}`);
@@ -148,14 +154,14 @@ export class Call {
     if (content !== undefined) this.scope.noteWritten(target, content);
   }
 
-  /** A directory that goes with all below it. */
+  /** A directory that is removed with everything below it. */
   removeTree(operand: Field, isCertain = true): void {
     const danger = this.dangerOfTree(operand);
     const kind = danger === 'vital' && !isCertain ? 'unclear' : danger;
     this.harms(kind, `remove ${operand.shown} with all below it`);
   }
 
-  /** Without `-r` only files go; some of them are enough. */
+  /** Without `-r` only files are removed; some files are vital. */
   removeFile(operand: Field): void {
     const { kind, what } = this.dangerOfFile(operand);
     this.harms(kind, `remove ${what}, ${operand.shown}`);
@@ -163,13 +169,13 @@ export class Call {
     if (operand.hasPattern) this.harms(this.dangerOfTree(operand), `remove what ${operand.shown} matches`);
   }
 
-  /** What a command asks of the network; an address without a scheme has the one that is meant. */
+  /** What a command requests from the network; an address without a scheme has the usual one. */
   fetches(text: string, scheme: string): void {
     const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`;
     this.findings.effect({ kind: 'fetch', url });
   }
 
-  /** A variable gets what is not followed. An index in its name is run. */
+  /** A variable gets an unknown value. An index in its name is run. */
   setName(word: Field): void {
     if (!/^[A-Za-z_]\w*$/.test(word.exact ?? '')) {
       this.ask(`The name that ${this.name} sets is computed: ${word.shown}`);
@@ -178,7 +184,7 @@ export class Call {
   }
 }
 
-/** They look at names, and not at what files hold. */
+/** These read names, not the contents of files. */
 const ONLY_LISTS =
   /^(?:ls|dir|find|gfind|fd|fdfind|tree|du|stat|realpath|readlink|rm|rmdir|unlink|mv|gmv|chmod|chown|chgrp|touch|mkdir|ln)$/;
 
@@ -188,7 +194,9 @@ interface At {
   readonly scope: Scope;
 }
 
-/** A variable that a loop, a builtin or an expansion sets: a rule need not spell what only scripts name so. */
+/**
+ * A variable set by a loop, a builtin or an expansion: a rule need not contain names that only scripts use.
+ */
 export function setVariable(at: At, name: string, value: Value): void {
   evaluateVariable(at, name, value);
   if (!OF_SCRIPTS.test(name))
@@ -196,11 +204,11 @@ export function setVariable(at: At, name: string, value: Value): void {
   at.scope.variables.set(name, value);
 }
 
-/** No program takes its settings from a variable of such a name. */
+/** No program reads its settings from variables with such names. */
 const OF_SCRIPTS =
   /^(?!\w*_proxy$|npm_config_)[a-z_]\w*$|^[A-Z]$|^(?:REPLY|OPTARG|OPTIND|MAPFILE|COPROC|FILE|LINE|DIR|COUNT)$/;
 
-/** Bash evaluates what these are given as arithmetic. */
+/** Bash evaluates the values of these as arithmetic. */
 const INTEGERS = /^(?:RANDOM|SRANDOM|SECONDS|OPTIND|LINENO|HISTCMD|BASHPID|PPID|UID|EUID)$/;
 
 /** Variables whose value is code, or names a file that is run. */
@@ -214,18 +222,18 @@ const RUN_AS_CODE: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Programs that are only shown on a screen by another: naming a usual one is no code. */
+/** Programs that others use to show output: naming a usual one is not code. */
 const PLAIN_VALUE = /^(?:true|false|cat|less|more|vi|vim|nano|ed|:)?$/;
 
-/** Where programs are that no workspace has put there. */
+/** Directories whose programs do not come from a workspace. */
 const SYSTEM_FOLDER = /^\/(?:usr|bin|sbin|opt|nix|snap)(?:\/|$)/;
 
-/** What setting a variable does besides: its value may be code that another program runs. */
+/** Side effects of setting a variable: its value may be code that another program runs. */
 export function evaluateVariable(at: At, name: string, value: Value): void {
   const { shell, scope } = at;
   const { findings } = shell;
   if (name === 'PATH') {
-    // With another search path, `git` may be any program: `PATH=. git status` runs the one that lies here.
+    // With another search path `git` may be any program: `PATH=. git status` runs the one in this directory.
     const folders = value.kind === 'text' ? value.text.split(':') : ['?'];
     const strange = folders.find((one) => !SYSTEM_FOLDER.test(one) || one.split('/').includes('..'));
     if (strange !== undefined)
@@ -246,7 +254,7 @@ export function evaluateVariable(at: At, name: string, value: Value): void {
   if (code !== undefined) shell.runText(code.replace(/^[|!]-?/, ''), scope.copy(), UNKNOWN);
 }
 
-/** A text that is evaluated as arithmetic or as a name: what stands in `$(…)` within an index is run then. */
+/** A text that is evaluated as arithmetic or as a name: `$(…)` in an index runs. */
 export function runSubstitutions({ shell, scope }: At, text: string): void {
   if (/\$\(|`/.test(text)) shell.runText(`: "${text.replaceAll('"', '')}"`, scope.copy(), UNKNOWN);
 }

@@ -1,41 +1,41 @@
-/** What is not known: of a word, of a variable, or of what a command prints. It may be anything on purpose. */
+/** An unknown word, variable or output. An attacker may have chosen its value. */
 export interface Unknown {
   readonly kind: 'unknown';
   readonly numeric: boolean;
-  /** A number that comes of an expression: it may be any. */
+  /** A number that results from an expression: it may be any. */
   readonly computed?: boolean;
   /** Not in quotes, so it may be several words, or none. */
   readonly splits?: boolean;
-  /** What it came of. */
+  /** What it came from. */
   readonly from?: Stream;
 }
 
-/** What a variable holds, as far as it can be told. */
+/** The value of a variable, as far as it is known. */
 export type Value =
   | Unknown
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** True of a usual environment (`$HOME`, `$PATH`), not certain. */
+      /** True in a usual environment (`$HOME`, `$PATH`), but not certain. */
       readonly assumed: boolean;
-      /** Names of files that match it, and so a pattern in quotes too. */
+      /** The names of files that match it; so a quoted pattern too. */
       readonly pattern?: true;
     };
 
 /** Part of a word. */
 export type Piece = Value | { readonly kind: 'glob'; readonly text: string };
 
-/** What is known of the bytes that go through a pipe, or of what a command prints. */
+/** What is known of the bytes in a pipe, or of what a command prints. */
 export type Stream =
   | Unknown
   | { readonly kind: 'text'; readonly text: string; readonly literal: boolean }
   /** Came from the network. */
   | { readonly kind: 'fetched'; readonly from: string }
-  /** Names of files below a path, one a line. */
+  /** Names of files below a path, one per line. */
   | { readonly kind: 'listing'; readonly root: string };
 
 export const UNKNOWN: Unknown = { kind: 'unknown', numeric: false };
-/** The same, where something comes in through a pipe. */
+/** The same, when something arrives through a pipe. */
 export const PIPED: Unknown = { kind: 'unknown', numeric: false };
 export const NUMBER: Unknown = { kind: 'unknown', numeric: true };
 export const COMPUTED: Unknown = { kind: 'unknown', numeric: true, computed: true };
@@ -45,7 +45,7 @@ export function textValue(text: string, assumed = false): Value {
   return { kind: 'text', text, assumed };
 }
 
-/** The text, when all of it is known. */
+/** The text, if all of it is known. */
 export function textOf(pieces: readonly Piece[]): string | undefined {
   let text = '';
   for (const piece of pieces) {
@@ -55,13 +55,13 @@ export function textOf(pieces: readonly Piece[]): string | undefined {
   return text;
 }
 
-/** One word after expansion, as far as it can be told without running anything. */
+/** One word after expansion, as far as it is known without running anything. */
 export class Field {
   constructor(
     readonly pieces: readonly Piece[],
-    /** What is reported: the text without quotes, or the source where the text is not known. */
+    /** The text to report: without quotes, or the source if the text is not known. */
     readonly shown: string,
-    /** Written out in the source, with or without quotes: no expansion of any kind. */
+    /** Literal in the source, with or without quotes: no expansion of any kind. */
     readonly literal = false,
   ) {}
 
@@ -69,7 +69,7 @@ export class Field {
     return new Field([textValue(text)], text, literal);
   }
 
-  /** Several words as one, with a space between them. */
+  /** Several words as one, separated by spaces. */
   static join(words: readonly Field[]): Field {
     const pieces = words.flatMap((word, at) => (at === 0 ? word.pieces : [textValue(' '), ...word.pieces]));
     const shown = words.map((word) => word.shown).join(' ');
@@ -80,12 +80,12 @@ export class Field {
     );
   }
 
-  /** The text, when all of it is known. */
+  /** The text, if all of it is known. */
   get exact(): string | undefined {
     return textOf(this.pieces);
   }
 
-  /** The text with what is unknown left out: what a variable that is not set would make of it. */
+  /** The text without its unknown parts: the word if the variables were not set. */
   get known(): string {
     return this.pieces.map((piece) => (piece.kind === 'unknown' ? '' : piece.text)).join('');
   }
@@ -94,14 +94,14 @@ export class Field {
     return this.pieces.some((piece) => piece.kind === 'text' && piece.assumed);
   }
 
-  /** Part of it is not known, and may be anything. */
+  /** Part of it is unknown and may be anything. */
   get isComputed(): boolean {
     return this.pieces.some((piece) => piece.kind === 'unknown' && (!piece.numeric || piece.computed));
   }
 
-  /** Where it begins, or beyond a space that comes of it, an option may stand. */
+  /** An option may be at its beginning, or after a space from an expansion. */
   get mayBeOptions(): boolean {
-    // What a usual environment holds begins with a slash; anything else that is taken for granted may be an option.
+    // Assumed values from the environment begin with a slash; any other may be an option.
     if (this.isAssumed && !this.known.startsWith('/')) return true;
     return this.pieces.some(
       (piece, at) => piece.kind === 'unknown' && !piece.numeric && (at === 0 || piece.splits === true),
@@ -116,14 +116,14 @@ export class Field {
     return this.pieces[0]?.kind === 'unknown';
   }
 
-  /** What a computed word came of: the output of a substitution. */
+  /** What a computed word came from: the output of a substitution. */
   get source(): Stream | undefined {
     for (const piece of this.pieces)
       if (piece.kind === 'unknown' && piece.from !== undefined) return piece.from;
     return undefined;
   }
 
-  /** The text where it is known, else that it is not. */
+  /** The text if known, otherwise unknown. */
   get value(): Value {
     const unknown = this.pieces.find((piece) => piece.kind === 'unknown');
     if (unknown === undefined) return textValue(this.known, this.isAssumed);
@@ -151,7 +151,7 @@ export function textStream(text: string, literal = false): Stream {
   return text.length > MAX_KNOWN ? UNKNOWN : { kind: 'text', text, literal };
 }
 
-/** One after the other. What is dangerous to run stays dangerous beside anything else. */
+/** One stream after the other. What is dangerous to run stays dangerous. */
 export function joinStreams(first: Stream, second: Stream): Stream {
   if (first.kind === 'text' && first.text === '') return second;
   if (second.kind === 'text' && second.text === '') return first;
@@ -162,7 +162,7 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   );
 }
 
-/** What comes of words: their text where all of it is known, else what they came of. */
+/** The stream of these words: their text if all of it is known, otherwise what they came from. */
 export function streamOf(fields: readonly Field[], end = ''): Stream {
   const texts = fields.map(({ exact }) => exact);
   if (texts.every((text) => text !== undefined))

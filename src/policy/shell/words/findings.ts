@@ -4,15 +4,15 @@ import { effectPath, filePattern, isSecret } from './place.js';
 import type { Scope } from './scope.js';
 
 /**
- * `unsure`: it may come to an option, or to several words. `partly`: some of it is not known. `walked`: part of another
- * command, which is one of `commands` too. A pattern: what it stands for is a file that matches it, from where the command line starts; `\` makes the next
- * character plain.
+ * `unsure`: it may be an option, or several words. `partly`: part of it is not known. `walked`: part of
+ * another command, which is also one of `commands`. A pattern: it stands for a file that matches it, relative
+ * to where the command line starts; `\` makes the next character literal.
  */
 export type WordMark = 'unsure' | 'partly' | 'walked' | { readonly pattern: string };
 
-/** What was found while a simple command was walked: what it starts counts as its own too. */
+/** What was found in a simple command, including what it starts. */
 class Found {
-  /** Those of its own words are found once the command is recorded: its redirections come before. */
+  /** Those of its own words are found after the command is recorded; its redirections come before. */
   readonly effects = new Map<string, { readonly effect: Effect; readonly isOwn: boolean }>();
   reasons: Set<string> | undefined;
   reads: Set<string> | undefined;
@@ -53,16 +53,16 @@ interface Open {
   readonly found: Found;
 }
 
-/** What the analysis gathers; it only ever gets worse. */
+/** Collects the findings of the analysis; the verdict only ever gets worse. */
 export class Findings {
   readonly #blocks = new Set<string>();
   readonly #asks = new Set<string>();
   readonly #commands: Walked[] = [];
   readonly #seen = new Map<object, Walked[]>();
-  /** Commands that are being walked, the innermost last; one that is not recorded yet is undefined. */
+  /** Commands that are being walked, innermost last; undefined for one that is not recorded yet. */
   readonly #open: Open[] = [];
   readonly #effects = new Map<string, Effect>();
-  /** Words that are part of a command that is walked on its own. */
+  /** Words that belong to a command that is walked separately. */
   readonly #walkedWords = new Set<Field>();
   readonly #settings: { readonly texts: readonly string[]; readonly command?: readonly string[] }[] = [];
 
@@ -80,7 +80,10 @@ export class Findings {
     for (const { found } of this.#open) found.reason(reason);
   }
 
-  /** Walks a simple command with its redirections: what is found meanwhile belongs to the command that `run` records. */
+  /**
+   * Walks a simple command with its redirections: findings meanwhile belong to the command that `run`
+   * records.
+   */
   walk<T>(run: () => T): T {
     const open: Open = { walked: undefined, found: new Found() };
     this.#open.push(open);
@@ -92,7 +95,7 @@ export class Findings {
     }
   }
 
-  /** A loop or a function is walked more than once: the same command of the same place counts once. */
+  /** Loops and functions are walked more than once: the same command at the same place counts once. */
   record(place: object, words: readonly Field[], settings: readonly string[] = [], directory?: string): void {
     const texts = words.map(({ shown }) => shown);
     const before = this.#seen.get(place) ?? [];
@@ -107,13 +110,13 @@ export class Findings {
     if (settings.length > 0) this.#settings.push({ texts: settings, command: walked.words });
   }
 
-  /** A variable that is set for what follows. */
+  /** A variable that is set for the commands after it. */
   setting(text: string): void {
     if (!this.#settings.some(({ texts, command }) => command === undefined && texts[0] === text))
       this.#settings.push({ texts: [text] });
   }
 
-  /** These words are walked as a command of their own. */
+  /** These words are walked as a separate command. */
   walks(words: readonly Field[]): void {
     for (const word of words) this.#walkedWords.add(word);
   }
@@ -124,14 +127,14 @@ export class Findings {
     for (const { walked, found } of this.#open) found.effect(key, effect, walked !== undefined);
   }
 
-  /** The command that is walked may touch more than its words tell. */
+  /** The command being walked may touch more than its words show. */
   untold(): void {
     for (const { found } of this.#open) found.isUntold = true;
   }
 
   /**
-   * A path that cannot be told is an effect that cannot be told.
-   * @param isContent not only that it is there
+   * A path that is not known becomes an unknown effect.
+   * @param isContent whether the content matters, not only that the file exists
    */
   touches(kind: 'read' | 'write' | 'delete', field: Field, { directory }: Scope, isContent = true): void {
     const path = effectPath(field, directory);
@@ -142,7 +145,7 @@ export class Findings {
     if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.read(path);
   }
 
-  /** A file, or what a package calls its script, is run: what it touches is not told by the command. */
+  /** It runs a file, or a script of a package: what that touches is not shown by the command. */
   runsUnseen(): void {
     this.effect({ kind: 'unknown' });
   }

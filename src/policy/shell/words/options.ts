@@ -1,19 +1,19 @@
 import { Field } from './field.js';
 
-/** Which options of a program take a value; all others are taken to have none. */
+/** Which options of a program take a value; all others take none. */
 export interface OptionSpec {
   /**
-   * Letters (`ug` for `-u USER -g GROUP`, also written `-uUSER`), and behind a space names without dashes; the value of
-   * those is the next word unless it is written with `=`.
+   * Letters (`ug` for `-u USER -g GROUP`, also written `-uUSER`), then after a space names without dashes,
+   * whose value is the next word unless written with `=`.
    */
   readonly options?: string;
-  /** Options that take a value besides, by their names, with what the value is. */
+  /** More options that take a value, by name, with what the value is. */
   readonly values?: Readonly<Record<string, unknown>>;
-  /** Options end where the first operand begins. */
+  /** Options end at the first operand. */
   readonly leads?: boolean;
-  /** `+x` is an option as `-x` is. */
+  /** `+x` is an option like `-x`. */
   readonly plus?: boolean;
-  /** The first word is letters of options, without a dash. */
+  /** The first word consists of option letters, without a dash. */
   readonly bundle?: boolean;
 }
 
@@ -21,11 +21,14 @@ interface GivenOption {
   /** A letter, or a long name without its dashes. */
   readonly name: string;
   readonly value: Field | undefined;
-  /** The word that it stands in. */
+  /** The word in which it stands. */
   readonly word: Field;
 }
 
-/** The options and operands of a command, read as `getopt_long` does: clusters, attached values, abbreviations, `--`. */
+/**
+ * The options and operands of a command, parsed like `getopt_long`: clusters, attached values, abbreviations,
+ * `--`.
+ */
 export class Options {
   readonly given: GivenOption[] = [];
   readonly operands: Field[] = [];
@@ -67,7 +70,7 @@ export class Options {
     return this.given.some(({ name }) => names.some((full) => isName(name, full)));
   }
 
-  /** The values that these options were given, one after the other. */
+  /** The values of these options, in order. */
   values(...names: readonly string[]): Field[] {
     return this.given.flatMap(({ name, value }) =>
       value !== undefined && names.some((full) => isName(name, full)) ? [value] : [],
@@ -88,7 +91,7 @@ interface Takers {
 
 const takers = new WeakMap<OptionSpec, Takers>();
 
-/** What takes a value, read when the program is first met. */
+/** Which options take a value; computed when the program is first seen. */
 function takersOf(spec: OptionSpec): Takers {
   const known = takers.get(spec);
   if (known !== undefined) return known;
@@ -99,7 +102,7 @@ function takersOf(spec: OptionSpec): Takers {
   return found;
 }
 
-/** Long names may be cut short, as the C library allows. */
+/** Long names may be abbreviated, as the C library allows. */
 export function isName(given: string, full: string): boolean {
   return given === full || (given.length > 2 && full.startsWith(given));
 }

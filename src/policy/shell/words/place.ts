@@ -1,17 +1,20 @@
 import { type Field, type Piece, textOf, textValue } from './field.js';
 
-/** Where a path leads, as text alone can tell: links are not followed. */
+/** Where a path leads, from its text alone: links are not followed. */
 export interface Place {
-  /** `root`: absolute. `here`: from where the command starts. `unknown`: it begins with what is not known. */
+  /**
+   * `root`: absolute. `here`: relative to where the command starts. `unknown`: it begins with an unknown
+   * value.
+   */
   readonly origin: 'root' | 'here' | 'unknown';
-  /** How many directories above its origin it starts; only `here`. */
+  /** How many directories above its origin it starts; only for `here`. */
   readonly ups: number;
   readonly segments: readonly Segment[];
 }
 
 export type Segment = readonly Piece[];
 
-/** Resolves `.`, `..`, doubled slashes, the directory and `/proc/self/root`. */
+/** Resolves `.`, `..`, double slashes, the directory and `/proc/self/root`. */
 export function toPlace({ pieces }: Field, directory: string | undefined): Place {
   const parts = splitSegments(pieces);
   const [first = []] = parts;
@@ -53,7 +56,7 @@ function walk(origin: Place['origin'], parts: readonly Segment[]): Place {
   return { origin, ups, segments };
 }
 
-/** The path as text, unknown parts as `*`; relative ones from where the command starts. */
+/** The path as text, unknown parts as `*`; relative paths start where the command starts. */
 export function showPlace({ origin, ups, segments }: Place): string {
   const names = segments.map((segment) =>
     segment.map((piece) => (piece.kind === 'unknown' ? '*' : piece.text)).join(''),
@@ -67,7 +70,7 @@ export function pathText(field: Field, directory: string | undefined): string {
   return showPlace(toPlace(field, directory));
 }
 
-/** The path for an effect: `~` for the home directory. Undefined: it is not known well enough. */
+/** The path for an effect, with `~` for the home directory; undefined if it is not known well enough. */
 export function effectPath(field: Field, directory: string | undefined): string | undefined {
   const place = toPlace(field, directory);
   if (place.origin === 'unknown') return undefined;
@@ -75,7 +78,7 @@ export function effectPath(field: Field, directory: string | undefined): string 
   return text === '/home/~' || text.startsWith('/home/~/') ? `~${text.slice('/home/~'.length)}` : text;
 }
 
-/** The files that a word with wildcards stands for, as a pattern; undefined: where they lie is not known. */
+/** A pattern for the files that a word with wildcards matches; undefined if their directory is not known. */
 export function filePattern(field: Field, directory: string | undefined): string | undefined {
   const { origin, ups, segments } = toPlace(field, directory);
   if (origin === 'unknown') return undefined;
@@ -90,20 +93,23 @@ export function filePattern(field: Field, directory: string | undefined): string
   return (origin === 'root' ? '/' : '../'.repeat(ups)) + names.join('/');
 }
 
-/** Whether the pieces could spell `text`. In doubt it says yes: a class stands for any character, much else for any text. */
+/**
+ * Whether the pieces could form `text`. In doubt, yes: a character class matches any character, and much else
+ * any text.
+ */
 export function couldMatch(pieces: readonly Piece[], text: string): boolean {
   const sources = pieces.map((piece) => {
     if (piece.kind === 'text') return piece.text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
     return piece.kind === 'glob' && /^(?:\?|\[.*)$/s.test(piece.text) ? '[^]' : '[^]*';
   });
-  // More of them could take long to compare.
+  // Comparing more of them could take long.
   if (sources.filter((source) => source === '[^]*').length > MAX_STARS) return true;
   return new RegExp(`^${sources.join('')}$`).test(text);
 }
 
 const MAX_STARS = 3;
 
-/** Turns a text that is read as a pattern (an unquoted expansion) into pieces. */
+/** Splits a text that is read as a pattern (an unquoted expansion) into pieces. */
 export function toGlobPieces(text: string, assumed: boolean): Piece[] {
   return text
     .split(/([*?]|\[[^\]/]+\])/)
@@ -113,19 +119,19 @@ export function toGlobPieces(text: string, assumed: boolean): Piece[] {
     );
 }
 
-/** `vital`: the machine or the person cannot do without it. `unclear`: it may be such a place. */
+/** `vital`: the machine or the person cannot do without it. `unclear`: it may be such a path. */
 export type Danger = 'vital' | 'unclear' | 'ordinary';
 
-/** What removing, moving or re-owning a path with all below it would hit. */
+/** What removing, moving or re-owning a path with everything below it would hit. */
 export function dangerOfTree(field: Field, directory: string | undefined): Danger {
   if (field.isComputed) return 'unclear';
   const { origin, ups, segments: path } = toPlace(field, directory);
-  // All that a directory holds is as much as the directory.
+  // Everything in a directory counts as much as the directory.
   const top =
     path.length > MAX_PARTS ? path : path.slice(0, path.findLastIndex((one) => !coversAll(one)) + 1);
   if (origin === 'unknown') return ups > 0 || isVital(top) ? 'unclear' : 'ordinary';
   if (origin === 'root') {
-    // What is not known may also be something else.
+    // An unknown part may also be something else.
     if (isVital(top)) return isKnown(path.slice(0, 2).flat()) ? 'vital' : 'unclear';
   } else if (ups > 0 && (top.length === 0 || (ups > 1 && top.length === 1 && isVital(top))))
     return ups >= MANY_UPS ? 'vital' : 'unclear';
@@ -156,14 +162,14 @@ function matchAny(segment: Segment, names: readonly string[]): string | undefine
   return names.includes(text) ? text : undefined;
 }
 
-/** A pattern for whatever a directory holds: `*`, `.*`, `[a-z]*`, or what is not known. */
+/** Matches everything in a directory: `*`, `.*`, `[a-z]*`, or an unknown value. */
 function coversAll(segment: Segment): boolean {
   const isStar = (piece: Piece): boolean =>
     piece.kind === 'unknown' || (piece.kind === 'glob' && !/^(?:\?|\[.*)$/s.test(piece.text));
   return segment.some(isStar) && segment.every((piece) => piece.kind !== 'text' || /^\.*$/.test(piece.text));
 }
 
-/** What writing to a path would hit, with a word for people. */
+/** What writing to a path would hit, in words. */
 export interface FileDanger {
   readonly kind: Danger;
   readonly what: string;
@@ -185,7 +191,7 @@ export function dangerOfFile(field: Field, directory: string | undefined): FileD
     const text = segments.map((one) => textOf(one) ?? '*').join('/');
     return mayBeVital(text) || /(?:^|\/)(?:dev|etc)(?:\/|$)/.test(text) ? UNCLEAR : ORDINARY;
   }
-  // `../../../etc/passwd`: far enough up it can only be the root.
+  // `../../../etc/passwd`: with enough `..` it can only be the root.
   if (origin === 'here' && (ups === 0 || !SYSTEM_DIRECTORIES.includes(first ?? ''))) return ORDINARY;
   if (first === 'dev') return dangerOfDevice(segments.slice(1));
   if (first === undefined || below.includes(undefined)) return dangerOfPattern(segments);
@@ -221,7 +227,7 @@ const SYSTEM_DIRECTORIES = names(
   'Applications Library System Users Volumes cores private',
 );
 
-/** Below a system directory (the first of each line), and as bad to lose. */
+/** Directories below a system directory (the first of each line) whose loss is as bad. */
 const SYSTEM_SUBDIRECTORIES = [
   names('usr bin include lib lib32 lib64 libexec local sbin share src'),
   names('var lib log spool mail www db backups'),
@@ -229,7 +235,7 @@ const SYSTEM_SUBDIRECTORIES = [
   names('private etc var tmp'),
 ];
 
-/** A disk or memory by any of its names; what a pattern is tried on. */
+/** Names of disks and memory, against which patterns are matched. */
 const DEVICE_SAMPLES = names(
   'sda sdb sda1 sdb1 hda hda1 vda vda1 xvda xvda1 nvme0 nvme0n1 nvme0n1p1 mmcblk0 mmcblk0p1',
   'disk0 disk1 rdisk0 md0 dm-0 mem kmem port',
@@ -240,12 +246,12 @@ const DEVICE_NAME =
 
 const DEVICE_FOLDERS: ReadonlySet<string> = new Set(names('disk mapper md block vg zvol'));
 
-/** Things in `/dev` that are there to be written to. */
+/** Devices in `/dev` that may be written. */
 const HARMLESS_DEVICES: ReadonlySet<string> = new Set(
   names('null zero full tty stdin stdout stderr random urandom ptmx fd shm pts mqueue console tcp udp'),
 );
 
-/** Files that decide who may do what on the machine, or what runs on it unasked. */
+/** Files that decide about access rights on the machine, or about what runs on it automatically. */
 const CRITICAL_FILES: readonly RegExp[] = [
   /^\/etc\/(?:passwd|shadow|group|gshadow|sudoers|doas\.conf|fstab|crontab|anacrontab|ld\.so\.(?:preload|conf|cache))-?$/,
   /^\/etc\/(?:hosts|hosts\.(?:allow|deny)|resolv\.conf|nsswitch\.conf|inittab|profile|environment|bash\.bashrc|bashrc|rc\.local|securetty|login\.defs|shells|machine-id)$/,
@@ -268,19 +274,19 @@ const STARTUP_FILES: readonly RegExp[] = [
   /^Library\/Launch(?:Agents|Daemons)\/.*$/,
 ];
 
-/** A relative name where the directory is not known: it may be `/dev`, `/etc` or the home directory. */
+/** A relative name in an unknown directory: it may be `/dev`, `/etc` or the home directory. */
 function mayBeVital(text: string): boolean {
   const isNamed = [DEVICE_NAME, ...STARTUP_FILES].some((one) => one.test(text));
   return isNamed || CRITICAL_FILES.some((one) => one.test(`/etc/${text}`));
 }
 
-/** What a pattern for a file is tried on. */
+/** Names against which patterns for a file are matched. */
 const FILE_SAMPLES = [
   ...names('/etc/passwd /etc/shadow /etc/sudoers /etc/fstab /etc/group'),
   ...names('.bashrc .profile .zshrc .bash_profile').flatMap((name) => [`/root/${name}`, `/home/~/${name}`]),
 ];
 
-/** Files that hold keys, passwords and tokens. */
+/** Files that contain keys, passwords and tokens. */
 export function isSecret(path: string): boolean {
   return SECRET_FILE.test(path) && !/\.(?:example|sample|template)$/.test(path);
 }

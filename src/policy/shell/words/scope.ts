@@ -2,10 +2,10 @@ import type { FunctionNode } from '../parse/parse-shell.js';
 import { type Field, NUMBER, type Stream, textValue, UNKNOWN, type Value } from './field.js';
 import { pathText } from './place.js';
 
-/** The person's home directory, whatever it is called. */
+/** The person's home directory, whatever its name is. */
 export const HOME = '/home/~';
 
-/** What a usual environment holds: enough to see through `$HOME/*`, `$SHELL -c` and `rm${IFS}-r`. */
+/** Values of a usual environment: enough to understand `$HOME/*`, `$SHELL -c` and `rm${IFS}-r`. */
 const USUAL: ReadonlyMap<string, string> = new Map([
   ['HOME', HOME],
   ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
@@ -18,11 +18,13 @@ const USUAL: ReadonlyMap<string, string> = new Map([
 /** The state of a shell: variables, functions, working directory. A subshell gets a copy. */
 export class Scope {
   constructor(
-    /** Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined: not known any more. */
+    /**
+     * Absolute, or relative to where the command starts (`.`, `./a`, `../b`); undefined if no longer known.
+     */
     public directory: string | undefined = '.',
     readonly variables = new Map<string, Value>(),
     readonly functions = new Map<string, FunctionNode>(),
-    /** What was last written into files on the way; one for all copies, as there is one file system. */
+    /** What was last written to files; shared by all copies, as there is one file system. */
     readonly files = new Map<string, Stream>(),
   ) {}
 
@@ -38,7 +40,7 @@ export class Scope {
     return usual === undefined ? undefined : textValue(usual, true);
   }
 
-  /** `$1`, `$2`, … as far as they are known; of further ones it is not known that they are empty. */
+  /** `$1`, `$2`, … as far as they are known; further ones are not known to be empty. */
   setArguments(words: readonly Field[]): void {
     for (const name of this.variables.keys()) if (/^\d+$/.test(name)) this.variables.delete(name);
     const known = words.findIndex(({ exact }) => exact === undefined);
@@ -54,7 +56,7 @@ export class Scope {
     return this.files.size === 0 ? undefined : this.files.get(pathText(file, this.directory));
   }
 
-  /** After branches of which one ran: what they disagree on is not known. */
+  /** After several branches, one of which ran: values that differ are not known. */
   mergeFrom(branches: readonly Scope[]): void {
     const names = new Set(branches.flatMap(({ variables }) => [...variables.keys()]));
     for (const name of names)
@@ -66,7 +68,7 @@ export class Scope {
   }
 }
 
-/** What a variable holds that has one of these values. What counts stays a number. */
+/** The value of a variable that has one of these values. A number stays a number. */
 function merge([first, ...more]: readonly (Value | undefined)[]): Value {
   if (first !== undefined && more.every((one) => isSame(one, first))) return first;
   return [first, ...more].every((one) => one !== undefined && isNumber(one)) ? NUMBER : UNKNOWN;
@@ -82,12 +84,12 @@ function isNumber(value: Value): boolean {
 }
 
 /**
- * Whether a value can be evaluated without running anything. Arithmetic reads a variable's value as an expression once
- * more, and what stands in an index (`a[$(…)]`) is run then.
+ * Whether evaluating a value runs nothing. Arithmetic evaluates a variable's value as an expression again,
+ * and then `$(…)` in an index (`a[$(…)]`) runs.
  */
 export function isSafeNumber(value: Value, scope: Scope): boolean {
   if (value.kind === 'unknown') return value.numeric;
-  // A name that is not set here comes from the environment, or is nothing.
+  // A name that is not set here comes from the environment, or is empty.
   const names = value.text.match(/[A-Za-z_]\w*/g) ?? [];
   return !/[[$`]/.test(value.text) && names.every((name) => isNumber(scope.get(name) ?? NUMBER));
 }
