@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
+import type { Server } from '@modelcontextprotocol/server';
+import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
+import { openJournal } from '../../../journal/open-journal.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
-import { createDisplay } from '../../display/display.js';
+import { createDisplay, type Display } from '../../display/display.js';
 import { openExecutor } from '../../open-executor.js';
 import { resolveRun } from '../../resolve-settings.js';
 
@@ -15,12 +18,13 @@ interface ServeOptions {
   readonly conversation?: string;
   readonly readOnly?: boolean;
   readonly tools?: string;
+  readonly http?: string;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Serves the tools to an MCP client on standard input and output: contained, approved, recorded and undoable as ' +
+      'Serves the tools to an MCP client on standard input and output, or to many over HTTP: contained, approved, recorded and undoable as ' +
         'everywhere. A client starts this command itself; docs/mcp.md has the lines for its configuration.',
     )
     .option(
@@ -35,12 +39,17 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .option('--read-only', 'serve only tools that change nothing')
     .option('--tools <names>', 'serve only these tools, separated by commas')
+    .option(
+      '--http <[host:]port>',
+      'serve many clients over HTTP instead, at http://HOST:PORT/mcp (HOST: 127.0.0.1), with a token',
+    )
     .addHelpText(
       'before',
       `Examples:
   toolexec mcp
   toolexec mcp --root ~/project --read-only
   toolexec mcp --tools read_file,grep,glob
+  toolexec mcp --http 8080
   claude mcp add toolexec -- toolexec mcp --root .
 `,
     )
@@ -53,45 +62,151 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec mcp`: one client, until it closes the connection. */
+/** `toolexec mcp`: one client until it closes the connection; with `--http` many, until a signal. */
 async function serveMcp(options: ServeOptions, context: CliContext): Promise<ExitCode> {
-  const { stdio, env, exitNow } = context;
+  const { stdio, env } = context;
+  const address = options.http === undefined ? undefined : readAddress(options.http);
   const resolved = resolveRun(options, context);
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
-  const [{ createMcpServer }, { serveOverStdio }] = await Promise.all([
+  const { path, ...more } = resolved.executor.journal;
+  const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
+  try {
+    const world = { ...resolved.executor, journal };
+    await using executor = await openExecutor(world);
+    const create = await serverOf(options, resolved.executor, path);
+    // Wrong options are found before a client waits for an answer.
+    await create(executor).close();
+    const connection =
+      address === undefined
+        ? await serveOneClient(() => create(executor), display)
+        : await serveManyClients(address, { executor, create, open: () => openExecutor(world) }, display);
+    const interrupted = await untilItEnds(connection, context);
+    return interrupted ? 130 : 0;
+  } finally {
+    await journal.close();
+  }
+}
+
+type CreateServer = (executor: Executor) => Server;
+
+async function serverOf(
+  options: ServeOptions,
+  { root }: ReturnType<typeof resolveRun>['executor'],
+  journal: string,
+): Promise<CreateServer> {
+  const [{ createMcpServer }, { keptUndelivered }] = await Promise.all([
     import('../../../mcp/create-mcp-server.js'),
-    import('../../../mcp/serve-stdio.js'),
+    import('../../../mcp/kept-undelivered.js'),
   ]);
-  const { keptUndelivered } = await import('../../../mcp/kept-undelivered.js');
-  await using executor = await openExecutor(resolved.executor);
-  const { path: journal } = resolved.executor.journal;
   const place = {
-    decideWith: decideWith(options, resolved.executor.root),
+    decideWith: decideWith(options, root),
     undelivered: keptUndelivered(`${journal}.mcp.json`),
     // The client has its own way to ask its person.
     hidden: ['ask_user_question'],
   };
   const shown = serverOptions(options);
-  // Wrong options are found before a client waits for an answer.
-  const create = (): ReturnType<typeof createMcpServer> => createMcpServer(executor, shown, place);
+  return (executor) => {
+    try {
+      return createMcpServer(executor, shown, place);
+    } catch (error) {
+      if (isToolError(error, 'unknown_tool')) throw new UsageError(error.message, { cause: error });
+      throw error;
+    }
+  };
+}
+
+interface Connection {
+  /** Left out: only a signal ends it. */
+  readonly ended?: Promise<void>;
+  close(): Promise<void>;
+}
+
+async function serveOneClient(create: () => Server, display: Display): Promise<Connection> {
+  const { serveOverStdio } = await import('../../../mcp/serve-stdio.js');
+  return serveOverStdio(create, (problem) => display.note(problem.message));
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface ManyClients {
+  /** Of the clients that have no sessions. */
+  readonly executor: Executor;
+  readonly create: CreateServer;
+  /** For each session one: what it has begun ends with it. */
+  readonly open: () => Promise<Executor>;
+}
+
+async function serveManyClients(
+  { host, port }: Address,
+  { executor, create, open }: ManyClients,
+  display: Display,
+): Promise<Connection> {
+  const [{ serveOverHttp }, { httpToken }] = await Promise.all([
+    import('../../../mcp/serve-http.js'),
+    import('../../../mcp/http-token.js'),
+  ]);
+  const { path, token } = httpToken();
   try {
-    await create().close();
+    const serving = await serveOverHttp({
+      host,
+      port,
+      token,
+      shared: () => create(executor),
+      async open() {
+        const own = await open();
+        return { create: () => create(own), release: () => own.close() };
+      },
+      report: (problem) => display.note(problem.message),
+    });
+    display.note(`serving MCP at ${serving.url}`);
+    display.note(`clients send the token in ${path} (Authorization: Bearer TOKEN)`);
+    if (!isLoopback(host)) display.note(`${host} is reached from other machines, without encryption`);
+    return serving;
   } catch (error) {
-    if (isToolError(error, 'unknown_tool')) throw new UsageError(error.message, { cause: error });
-    throw error;
+    if (!isListenFailure(error)) throw error;
+    throw new UsageError(`Cannot listen at ${host}:${port}: ${error.message}.`, { cause: error });
   }
+}
+
+function isListenFailure(error: unknown): error is Error {
+  return (
+    error instanceof Error && 'syscall' in error && /^(?:listen|bind|getaddrinfo)/.test(String(error.syscall))
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+/** `8080`, `localhost:8080`, `[::1]:8080`. @throws UsageError */
+function readAddress(given: string): Address {
+  const [, inBrackets, name, digits = ''] =
+    /^(?:(?:\[([\da-fA-F:.]+)\]|([^:[\]\s]+)):)?(\d{1,5})$/.exec(given) ?? [];
+  const port = Number(digits);
+  if (digits !== '' && port <= 65_535) return { host: inBrackets ?? name ?? '127.0.0.1', port };
+  throw new UsageError(`Cannot use --http ${JSON.stringify(given)}: [HOST:]PORT is expected, such as 8080.`);
+}
+
+/** @returns whether a signal has ended it */
+async function untilItEnds(connection: Connection, { stdio, exitNow }: CliContext): Promise<boolean> {
   let interrupted = false;
-  const connection = serveOverStdio(create, (problem) => display.note(problem.message));
+  let stop = (): void => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
   const forget = stdio.onEndSignal(() => {
     if (interrupted) exitNow(130);
     interrupted = true;
-    void connection.close();
+    stop();
   });
-  await connection.ended;
-  await executor.close();
+  await Promise.race([stopped, ...(connection.ended === undefined ? [] : [connection.ended])]);
+  await connection.close();
   forget();
-  return interrupted ? 130 : 0;
+  return interrupted;
 }
 
 function serverOptions({ tools, readOnly, conversation }: ServeOptions): McpServerOptions {
