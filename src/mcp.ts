@@ -1,2 +1,3 @@
 export type { McpServerOptions } from './mcp/create-mcp-server.js';
-export { createMcpServer } from './mcp/peer.js';
+export type { McpClients, McpToolsOptions } from './mcp/mcp-tools.js';
+export { createMcpServer, mcpTools } from './mcp/peer.js';

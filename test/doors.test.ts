@@ -36,7 +36,7 @@ describe('the doors', () => {
       [
         "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "lp1: applyPatch parsePatch",
-        "mcp: createMcpServer",
+        "mcp: createMcpServer mcpTools",
         "models: ModelError anthropic gemini openai openaiResponses",
         "output: createSanitizer redact sanitize truncate",
         "policy: analyzeCommand createPolicy",

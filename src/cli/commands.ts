@@ -15,6 +15,8 @@ export interface CommandGroup {
   /** Example lines for the help. */
   readonly examples: readonly string[];
   readonly commands: readonly CommandRow[];
+  /** What it does by itself, without one of its commands. Left out: nothing. */
+  readonly load?: CommandRow['load'];
 }
 
 const undo: CommandRow = {
@@ -72,6 +74,30 @@ const tools: CommandGroup = {
       name: 'crash',
       summary: 'kill processes that run a tool, and see what becomes of its calls',
       load: () => import('./commands/tools/crash.js'),
+    },
+  ],
+};
+
+const mcp: CommandGroup = {
+  name: 'mcp',
+  summary: 'serve the tools to MCP clients, and those of other MCP servers',
+  examples: [],
+  load: () => import('./commands/mcp/serve.js'),
+  commands: [
+    {
+      name: 'list',
+      summary: 'the MCP servers of the configuration, their state and their pins',
+      load: () => import('./commands/mcp/list.js'),
+    },
+    {
+      name: 'trust',
+      summary: 'show what the tools of a server say of themselves, and pin it',
+      load: () => import('./commands/mcp/trust.js'),
+    },
+    {
+      name: 'import',
+      summary: 'take over servers from Claude Code, Cursor, VS Code and Gemini CLI',
+      load: () => import('./commands/mcp/import.js'),
     },
   ],
 };
@@ -237,11 +263,7 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
     summary: 'talk with a model that has these tools',
     load: () => import('./commands/chat.js'),
   },
-  {
-    name: 'mcp',
-    summary: 'serve the tools to an MCP client',
-    load: () => import('./commands/mcp/serve.js'),
-  },
+  mcp,
   tools,
   config,
   policy,

@@ -64,8 +64,14 @@ async function addCommands(
     const command = parent.command(row.name, { hidden }).summary(row.summary);
     const isNamed = names.includes(row.name);
     if ('commands' in row) {
-      command.addHelpText('before', `Examples:\n${row.examples.map((example) => `  ${example}\n`).join('')}`);
+      if (row.examples.length > 0)
+        command.addHelpText(
+          'before',
+          `Examples:\n${row.examples.map((example) => `  ${example}\n`).join('')}`,
+        );
       await addCommands(command, row.commands, isNamed ? rest : [], define);
+      const isAlone = isNamed && !row.commands.some(({ name }) => name === rest[0]);
+      if (isAlone && row.load !== undefined) define(command, await row.load());
     } else if (isNamed) {
       define(command, await row.load());
     }

@@ -94,6 +94,7 @@ export interface ResolvedRun {
     };
   readonly parallel: boolean;
   readonly chat: NonNullable<Configuration['chat']>;
+  readonly mcp: NonNullable<Configuration['mcp']>;
   /** Reported before anything runs. */
   readonly notes: readonly string[];
 }
@@ -101,7 +102,7 @@ export interface ResolvedRun {
 /** The configuration with the command's own defaults. @throws UsageError, ToolError config_invalid */
 export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env' | 'stdio'>): ResolvedRun {
   const resolved = resolveSettings(options, context);
-  const { executor, external: externalTools, run, journal, chat = {} } = resolved.configuration;
+  const { executor, external: externalTools, run, journal, chat = {}, mcp = {} } = resolved.configuration;
   const root = executor.root ?? [options.cwd ?? '.'];
   return {
     executor: {
@@ -115,6 +116,7 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
     },
     parallel: run.parallel ?? false,
     chat,
+    mcp,
     notes: configNotes(resolved),
   };
 }

@@ -1,4 +1,5 @@
 import { LATER_CODE_PATTERNS } from '../policy/later-code/later-code.js';
+import { MCP_SERVERS } from './mcp-servers.js';
 import { DEFINITIONS, RULES } from './table-kinds.js';
 import {
   adding,
@@ -372,6 +373,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning:
       'Arguments that the journal leaves out, with what repeats their values: `true` for all, or patterns `TOOL/POINTER`, see journal-secrets.md.',
     tighten: addingRedactions,
+  },
+  'mcp.servers': {
+    kind: MCP_SERVERS,
+    fallback: undefined,
+    option: 'mcp.servers',
+    meaning:
+      "Other people's MCP servers, by name, whose tools `toolexec mcp --gateway` serves as `NAME__tool`: `command` and `args`, or `url`; `env`, `cwd`, `headers`, `network` (default false), `trusted` (default false), `tools`, `timeout`.",
+    tighten: never,
   },
   'chat.agents_file': {
     kind: BOOLEAN,

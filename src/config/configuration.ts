@@ -6,6 +6,7 @@ import { ToolError } from '../errors/tool-error.js';
 import type { HardLinks } from '../files/sandbox-options.js';
 import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { CONFIG_KEYS } from './config-keys.js';
+import type { McpServerSettings } from './mcp-servers.js';
 import { readConfigFile } from './read-config-file.js';
 import { readSettings } from './read-settings.js';
 
@@ -37,6 +38,8 @@ export interface Configuration {
       readonly startMs?: number;
     };
   };
+  /** For `toolexec mcp --gateway`, by name. */
+  readonly mcp?: { readonly servers?: Readonly<Record<string, McpServerSettings>> };
   /** For `toolexec chat`. */
   readonly chat?: { readonly agentsFile?: boolean };
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */

@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { systemClock } from '../platform/clock/clock.js';
 import { type HttpService, serveHttp } from '../platform/runtime/serve-http.js';
+import type { OnChange } from './serve-stdio.js';
 
 /** A server with what it needs, for one session. */
 export interface Served {
@@ -31,6 +32,8 @@ export interface HttpOptions {
   readonly open: () => Promise<Served>;
   /** Problems that no answer tells. */
   readonly report: (problem: Error) => void;
+  /** Tells when the tools have changed, which the clients are told. */
+  readonly onChange?: OnChange;
   /** A session without a request for so long is ended. Default 30 minutes. */
   readonly idleMs?: number;
 }
@@ -62,6 +65,10 @@ export async function serveOverHttp(options: HttpOptions): Promise<HttpServing> 
   });
   const sessions = new Sessions(options);
   const answer = (request: Request): Promise<Response> => route(request, options, modern, sessions);
+  const forget = options.onChange?.(() => {
+    modern.notify.toolsChanged();
+    sessions.toolsChanged();
+  });
   const service: HttpService = await serveHttp({ host, port }, answer);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${service.port}/mcp`,
@@ -69,6 +76,7 @@ export async function serveOverHttp(options: HttpOptions): Promise<HttpServing> 
       return sessions.count;
     },
     async close() {
+      forget?.();
       await sessions.close();
       await modern.close();
       await service.close();
@@ -117,6 +125,7 @@ function refusal(status: number, message: string, more: Readonly<Record<string, 
 }
 
 interface Session {
+  readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly served: Served;
   /** Requests that are answered now; the stream of what the server says by itself is one. */
@@ -151,15 +160,15 @@ class Sessions {
     if (request.method !== 'POST') return refusal(400, 'Send the header Mcp-Session-Id.');
     if (this.#byId.size >= MOST_SESSIONS) return refusal(503, 'Too many sessions are open.');
     const served = await this.#options.open();
+    const server = served.create();
     let begun: Session | undefined;
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => {
-        begun = { transport, served, open: 0, stopWaiting: () => {} };
+        begun = { server, transport, served, open: 0, stopWaiting: () => {} };
         this.#byId.set(id, begun);
       },
     });
-    const server = served.create();
     let isReleased = false;
     // Also after a DELETE of the client.
     server.onclose = () => {
@@ -197,6 +206,10 @@ class Sessions {
     session.stopWaiting = systemClock.after(this.#options.idleMs ?? IDLE_MS, () => {
       void session.transport.close();
     });
+  }
+
+  toolsChanged(): void {
+    for (const { server } of this.#byId.values()) server.sendToolListChanged().catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,9 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 /** Of one message. Arguments may hold whole files. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** Calls back when the tools have changed. @returns what ends that */
+export type OnChange = (listener: () => void) => () => void;
+
 export interface StdioConnection {
   /** The client has closed its end, or `close` has ended ours. */
   readonly ended: Promise<void>;
@@ -14,8 +17,13 @@ export interface StdioConnection {
  * Serves one client on standard input and output, in the revision that it begins with. Standard output carries the protocol
  * and nothing else from now on.
  * @param report problems that no answer tells
+ * @param onChange tells when the tools have changed, which the client is told
  */
-export function serveOverStdio(create: () => Server, report: (problem: Error) => void): StdioConnection {
+export function serveOverStdio(
+  create: () => Server,
+  report: (problem: Error) => void,
+  onChange: OnChange = () => () => {},
+): StdioConnection {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -27,6 +35,19 @@ export function serveOverStdio(create: () => Server, report: (problem: Error) =>
     }
   }
   const transport = new WatchedTransport(undefined, undefined, { maxBufferSize: MOST_BYTES });
-  const connection = serveStdio(create, { transport, onerror: report });
-  return { ended, close: () => connection.close() };
+  // The first may be one for a probe alone.
+  const created: Server[] = [];
+  const connection = serveStdio(
+    () => {
+      const server = create();
+      created.push(server);
+      return server;
+    },
+    { transport, onerror: report },
+  );
+  const forget = onChange(() => {
+    // One that has not begun yet hears of it with its first list.
+    for (const server of created) server.sendToolListChanged().catch(() => {});
+  });
+  return { ended: ended.finally(forget), close: () => connection.close() };
 }

@@ -82,7 +82,7 @@ function isError(thrown: unknown): thrown is object {
 function executedBy(code: ErrorCode, details: unknown): Executed {
   if (BEFORE_THE_START.has(code) && saysNo(details)) return 'no';
   // How far what was broken off had come is not known.
-  return code === 'cancelled' ? 'maybe' : 'yes';
+  return code === 'cancelled' || saysMaybe(details) ? 'maybe' : 'yes';
 }
 
 /** Says of a call that its tool was not even asked. Only the engine throws it: a tool may have done something before. */
@@ -111,6 +111,11 @@ const BEFORE_THE_START: ReadonlySet<ErrorCode> = new Set([
 /** What could not be started has done nothing, where its tool says that this was all. */
 function saysNo(details: unknown): boolean {
   return isObject(details) && 'executed' in details && details.executed === 'no';
+}
+
+/** A tool whose work is done elsewhere may not know what has become of it. */
+function saysMaybe(details: unknown): boolean {
+  return isObject(details) && 'executed' in details && details.executed === 'maybe';
 }
 
 /** More than is shown of a panic: it is cut when it is clean, so that no half of a secret stays. */

@@ -1,13 +1,18 @@
 import { resolve } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Executor } from '../../../contract/executor.js';
+import type { ToolSource } from '../../../contract/external.js';
 import { isToolError } from '../../../errors/tool-error.js';
+import { builtinTools } from '../../../executor/builtin-tools.js';
 import { openJournal } from '../../../journal/open-journal.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
+import type { Gateway } from '../../../mcp/open-gateway.js';
+import type { OnChange } from '../../../mcp/serve-stdio.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay, type Display } from '../../display/display.js';
-import { openExecutor } from '../../open-executor.js';
+import { type OpenOptions, openExecutor } from '../../open-executor.js';
+import { openMcpGateway, requireServers } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
 
 /** What `mcp` takes, as commander hands it over. */
@@ -19,6 +24,7 @@ interface ServeOptions {
   readonly readOnly?: boolean;
   readonly tools?: string;
   readonly http?: string;
+  readonly gateway?: boolean;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
@@ -43,6 +49,7 @@ export const define: DefineCommand = (command, context, finish) => {
       '--http <[host:]port>',
       'serve many clients over HTTP instead, at http://HOST:PORT/mcp (HOST: 127.0.0.1), with a token',
     )
+    .option('--gateway', 'serve the tools of the servers in [mcp.servers.NAME] as well, as NAME__tool')
     .addHelpText(
       'before',
       `Examples:
@@ -72,20 +79,45 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   const { path, ...more } = resolved.executor.journal;
   const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
   try {
-    const world = { ...resolved.executor, journal };
+    const servers = options.gateway === true ? requireServers(resolved.mcp.servers) : undefined;
+    await using gateway =
+      servers === undefined
+        ? undefined
+        : await closing(openMcpGateway({ servers }, resolved, context, display));
+    const world = withTools({ ...resolved.executor, journal }, gateway?.source);
     await using executor = await openExecutor(world);
     const create = await serverOf(options, resolved.executor, path);
+    const onChange: OnChange = (listener) => gateway?.source.onChange(listener) ?? (() => {});
+    // Nothing waits for it: until then the tools are those that a person has seen.
+    void gateway?.connectAll();
     // Wrong options are found before a client waits for an answer.
     await create(executor).close();
     const connection =
       address === undefined
-        ? await serveOneClient(() => create(executor), display)
-        : await serveManyClients(address, { executor, create, open: () => openExecutor(world) }, display);
+        ? await serveOneClient(() => create(executor), display, onChange)
+        : await serveManyClients(
+            address,
+            { executor, create, open: () => openExecutor(world), onChange },
+            display,
+          );
     const interrupted = await untilItEnds(connection, context);
     return interrupted ? 130 : 0;
   } finally {
     await journal.close();
   }
+}
+
+/** The gateway's tools, beside those that there are without it. */
+function withTools<T extends Pick<OpenOptions, 'builtins'>>(
+  world: T,
+  source: ToolSource | undefined,
+): T & Pick<OpenOptions, 'tools'> {
+  return source === undefined ? world : { ...world, tools: [builtinTools(world.builtins), source] };
+}
+
+async function closing(opened: Promise<Gateway>): Promise<Gateway & AsyncDisposable> {
+  const gateway = await opened;
+  return { ...gateway, [Symbol.asyncDispose]: () => gateway.close() };
 }
 
 type CreateServer = (executor: Executor) => Server;
@@ -122,9 +154,13 @@ interface Connection {
   close(): Promise<void>;
 }
 
-async function serveOneClient(create: () => Server, display: Display): Promise<Connection> {
+async function serveOneClient(
+  create: () => Server,
+  display: Display,
+  onChange: OnChange,
+): Promise<Connection> {
   const { serveOverStdio } = await import('../../../mcp/serve-stdio.js');
-  return serveOverStdio(create, (problem) => display.note(problem.message));
+  return serveOverStdio(create, (problem) => display.note(problem.message), onChange);
 }
 
 interface Address {
@@ -138,11 +174,12 @@ interface ManyClients {
   readonly create: CreateServer;
   /** For each session one: what it has begun ends with it. */
   readonly open: () => Promise<Executor>;
+  readonly onChange: OnChange;
 }
 
 async function serveManyClients(
   { host, port }: Address,
-  { executor, create, open }: ManyClients,
+  { executor, create, open, onChange }: ManyClients,
   display: Display,
 ): Promise<Connection> {
   const [{ serveOverHttp }, { httpToken }] = await Promise.all([
@@ -155,6 +192,7 @@ async function serveManyClients(
       host,
       port,
       token,
+      onChange,
       shared: () => create(executor),
       async open() {
         const own = await open();

@@ -1,0 +1,133 @@
+import { resolve } from 'node:path';
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { commandEnvironment } from '../commands/command-environment.js';
+import type { McpHeader, McpServerSettings } from '../config/mcp-servers.js';
+import type { GuardedPaths } from '../contract/files.js';
+import type { Confinement } from '../contract/processes.js';
+import { ToolError } from '../errors/tool-error.js';
+import { askProgram } from '../platform/process/ask-program.js';
+import { findProgram } from '../platform/process/find-program.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
+import { SpawnTransport } from './spawn-transport.js';
+
+/** What servers that are programs may touch. */
+export interface GatewayWorld {
+  /** Canonical; the first is where programs start. */
+  readonly roots: readonly string[];
+  readonly os: Confinement['os'];
+  readonly guarded: () => Pick<GuardedPaths, 'hidden' | 'readOnly'>;
+  readonly version: string;
+}
+
+/**
+ * Connects to a server, in the revision that it speaks.
+ * @throws ToolError `config_invalid` for a header or a variable that is not there, `spawn_failed`; what the SDK throws
+ */
+export async function connectUpstream(
+  server: McpServerSettings,
+  world: GatewayWorld,
+  timeoutMs: number,
+): Promise<Client> {
+  try {
+    return await connect(server, world, timeoutMs, 'auto');
+  } catch (error) {
+    // Some servers of the older revision end at a request that they do not know.
+    if (server.command === undefined || error instanceof ToolError) throw error;
+    return connect(server, world, timeoutMs, 'legacy');
+  }
+}
+
+async function connect(
+  server: McpServerSettings,
+  world: GatewayWorld,
+  timeoutMs: number,
+  mode: 'auto' | 'legacy',
+): Promise<Client> {
+  const client = new Client(
+    { name: 'toolexec', version: world.version },
+    { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, PROBE_MS) } } },
+  );
+  const transport = await transportOf(server, world);
+  try {
+    await client.connect(transport, { timeout: timeoutMs });
+    return client;
+  } catch (error) {
+    await transport.close().catch(() => {});
+    const said = transport instanceof SpawnTransport ? transport.errors.trim() : '';
+    if (said === '' || !(error instanceof Error)) throw error;
+    throw new Error(`${error.message} It said: ${said.slice(-500)}`, { cause: error });
+  }
+}
+
+/** A server that says nothing to a request that it does not know is one of the older revision. */
+const PROBE_MS = 5_000;
+
+async function transportOf(server: McpServerSettings, world: GatewayWorld): Promise<Transport> {
+  const { url, command } = server;
+  if (url !== undefined) {
+    const headers = await headersOf(server.headers ?? {});
+    return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+  }
+  const [root = '/'] = world.roots;
+  const cwd = server.cwd === undefined ? root : resolve(server.cwd);
+  const env = environmentOf(server.env);
+  const file = command === undefined ? undefined : fileOf(command, cwd);
+  if (file === undefined) {
+    const message = `Cannot start ${JSON.stringify(command)}: there is no such program on the path.`;
+    throw new ToolError('spawn_failed', message, { details: { executed: 'no' } });
+  }
+  return new SpawnTransport({
+    file,
+    args: server.args ?? [],
+    cwd,
+    env,
+    confinement: {
+      os: world.os,
+      network: server.network === true,
+      roots: world.roots,
+      readable: server.cwd === undefined ? [] : [cwd],
+    },
+    guarded: world.guarded(),
+  });
+}
+
+function fileOf(command: string, cwd: string): string | undefined {
+  return command.includes('/') ? resolve(cwd, command) : findProgram(command)[0];
+}
+
+/** The sanitized environment, and what the configuration passes on or sets. */
+function environmentOf(given: McpServerSettings['env'] = []): Record<string, string> {
+  const inherited = readEnvironment();
+  if (!isNames(given)) return { ...commandEnvironment(inherited), ...given };
+  const missing = given.find((name) => inherited[name] === undefined);
+  if (missing !== undefined)
+    throw new ToolError('config_invalid', `The variable ${missing} is to be passed on, and is not set.`);
+  return commandEnvironment(inherited, { pass: given });
+}
+
+function isNames(given: NonNullable<McpServerSettings['env']>): given is readonly string[] {
+  return Array.isArray(given);
+}
+
+async function headersOf(given: Readonly<Record<string, McpHeader>>): Promise<Record<string, string>> {
+  const read = Object.entries(given).map(
+    async ([name, value]) => [name, await headerOf(name, value)] as const,
+  );
+  return Object.fromEntries(await Promise.all(read));
+}
+
+/** Read when a connection begins: a command may give a token that does not last. */
+async function headerOf(name: string, value: McpHeader): Promise<string> {
+  if (typeof value === 'string') return value;
+  if ('env' in value) {
+    const found = readEnvironment()[value.env];
+    if (found !== undefined) return found;
+    throw new ToolError('config_invalid', `The header ${name} comes from ${value.env}, which is not set.`);
+  }
+  const [program = '', ...args] = value.command;
+  const file = program.includes('/') ? program : findProgram(program)[0];
+  const answer = file === undefined ? undefined : await askProgram(file, args, readEnvironment());
+  if (answer?.ok === true) return answer.stdout.trim();
+  const why = answer === undefined ? 'there is no such program' : answer.reason;
+  throw new ToolError('config_invalid', `The header ${name} comes from ${JSON.stringify(program)}: ${why}.`);
+}

@@ -1,0 +1,95 @@
+import type { Client } from '@modelcontextprotocol/client';
+import {
+  isFilledText,
+  isWhole,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
+import type { ToolSource } from '../contract/external.js';
+import { ToolError } from '../errors/tool-error.js';
+import { listUpstreamTools } from './list-tools.js';
+import { readPins } from './tool-pins.js';
+import { requireServerName } from './upstream-names.js';
+import { type Server, UpstreamSource } from './upstream-source.js';
+
+export interface McpToolsOptions {
+  /**
+   * Of the server, for people, rules and models: its tools are `NAME__tool`. Of several clients in a list the names are
+   * `NAME-1` and on; in an object they are its keys.
+   */
+  readonly name?: string;
+  /** What the servers say of the effects of their tools is believed. Default false: the effects are unknown, and asked about. */
+  readonly trusted?: boolean;
+  /**
+   * What is new or changed since it was seen is hidden. `trust`: what is offered now counts as seen. `ask`: what a person has
+   * seen with `toolexec mcp trust NAME`. False: nothing is hidden. Default `trust`.
+   */
+  readonly pins?: 'ask' | 'trust' | false;
+  /** How long a call may be silent; progress begins it again. Default 60000. */
+  readonly timeoutMs?: number;
+}
+
+const RULES: OptionRules<{ [K in keyof McpToolsOptions]-?: McpToolsOptions[K] | undefined }> = {
+  name: option(undefined, isFilledText, 'a text that is not empty'),
+  trusted: option(undefined, (value) => typeof value === 'boolean', 'true or false'),
+  pins: option(
+    undefined,
+    (value) => value === 'ask' || value === 'trust' || value === false,
+    '"ask", "trust" or false',
+  ),
+  timeoutMs: option(undefined, isWhole(1), 'a whole number of milliseconds from 1'),
+};
+
+export type McpClients = Client | readonly Client[] | Readonly<Record<string, Client>>;
+
+/**
+ * The tools of connected MCP clients, for `createExecutor({ tools: [builtinTools(), source] })`: planned, approved, limited and
+ * recorded as every tool. The source follows the servers where they say that their tools have changed. The clients stay the
+ * caller's: closing them ends their calls.
+ * @throws ToolError `config_invalid` for a wrong option or name; what a client throws that cannot list its tools
+ */
+export async function mcpTools(clients: McpClients, options: McpToolsOptions): Promise<ToolSource> {
+  const normalized = normalizeOptions('options', options, RULES);
+  const { trusted = false, pins = 'trust', timeoutMs = 60_000 } = normalized;
+  const named = nameClients(clients, normalized.name);
+  const servers = named.map(([name, client]): Server => {
+    requireServerName(name);
+    return {
+      upstream: { name, trusted, timeoutMs, client: async () => client },
+      only: undefined,
+      pins: pins === 'ask' ? (readPins(name) ?? new Map()) : undefined,
+      unpinned: pins === false,
+    };
+  });
+  await Promise.all(
+    servers.map(async (server, at) => {
+      const [, client] = named[at] as (typeof named)[number];
+      server.offered = await listUpstreamTools(client, timeoutMs);
+    }),
+  );
+  const source = new UpstreamSource(servers);
+  for (const [at, [, client]] of named.entries()) {
+    const server = servers[at] as Server;
+    client.setNotificationHandler('notifications/tools/list_changed', async () => {
+      server.offered = await listUpstreamTools(client, timeoutMs);
+      source.update();
+    });
+  }
+  return source;
+}
+
+function nameClients(clients: McpClients, name: string | undefined): readonly (readonly [string, Client])[] {
+  const given = (why: string): string => {
+    if (name !== undefined) return name;
+    throw new ToolError('config_invalid', `Cannot name the tools of ${why}: give options.name.`);
+  };
+  if (isClient(clients)) return [[given('the client'), clients]];
+  if (Array.isArray(clients))
+    return clients.map((client, at) => [`${given('the clients')}-${at + 1}`, client as Client]);
+  return Object.entries(clients as Readonly<Record<string, Client>>);
+}
+
+function isClient(clients: McpClients): clients is Client {
+  return 'callTool' in clients && typeof clients.callTool === 'function';
+}

@@ -1,0 +1,164 @@
+import type { Client } from '@modelcontextprotocol/client';
+import type { McpServerSettings } from '../config/mcp-servers.js';
+import type { Logger } from '../contract/context.js';
+import { ToolError } from '../errors/tool-error.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { connectUpstream, type GatewayWorld } from './connect-upstream.js';
+import { listUpstreamTools } from './list-tools.js';
+import { comparePins, type Pins, readPins } from './tool-pins.js';
+import { requireServerName } from './upstream-names.js';
+import { type Server, UpstreamSource } from './upstream-source.js';
+
+export interface GatewayOptions extends GatewayWorld {
+  readonly servers: Readonly<Record<string, McpServerSettings>>;
+  /** Without `timeoutMs` of its own. Default 60000. */
+  readonly timeoutMs?: number;
+  readonly logger: Pick<Logger, 'warn'>;
+  /** Only these pins. Default: those of the record. */
+  readonly pinsOf?: (name: string) => Pins | undefined;
+}
+
+export interface Gateway {
+  readonly source: UpstreamSource;
+  /** Connects to all servers, as far as they can be. Resolves when each has said what it offers, or why it does not. */
+  connectAll(): Promise<void>;
+  /** Ends every connection, and every program that was started. */
+  close(): Promise<void>;
+}
+
+/** How long a server may take until it has said what it offers. */
+const CONNECT_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Other servers behind one executor. Nothing is started before a tool is called, or `connectAll`: until then the tools are those
+ * of the pins. A server that is lost is connected to again with the next call, each time after a longer pause.
+ * @throws ToolError `config_invalid` for a name that cannot be used, or a record of pins that cannot
+ */
+export function openGateway(options: GatewayOptions): Gateway {
+  const connections = Object.entries(options.servers).map(([name, server]) => {
+    requireServerName(name);
+    return new UpstreamConnection(name, server, options, () => source.update());
+  });
+  const source = new UpstreamSource(connections.map(({ server }) => server));
+  return {
+    source,
+    async connectAll() {
+      await Promise.all(connections.map((connection) => connection.tryIt()));
+    },
+    async close() {
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
+  };
+}
+
+class UpstreamConnection {
+  readonly server: Server;
+  readonly #name: string;
+  readonly #configured: McpServerSettings;
+  readonly #options: GatewayOptions;
+  readonly #changed: () => void;
+  #connecting: Promise<Client> | undefined;
+  #failures = 0;
+  #retryAt = 0;
+  #isClosed = false;
+
+  constructor(name: string, configured: McpServerSettings, options: GatewayOptions, changed: () => void) {
+    const { timeoutMs = options.timeoutMs ?? 60_000, trusted = false, tools } = configured;
+    this.#name = name;
+    this.#configured = configured;
+    this.#options = options;
+    this.#changed = changed;
+    this.server = {
+      upstream: { name, trusted, timeoutMs, client: (signal) => this.#client(signal) },
+      only: tools === undefined ? undefined : new Set(tools),
+      pins: (options.pinsOf ?? readPins)(name) ?? new Map(),
+      unpinned: false,
+    };
+  }
+
+  /** Never rejects: a server that does not work has no tools but those of its pins. */
+  async tryIt(): Promise<void> {
+    await this.#connect().catch(() => {});
+  }
+
+  async #client(signal: AbortSignal): Promise<Client> {
+    signal.throwIfAborted();
+    try {
+      return await this.#connect();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `The MCP server ${this.#name} cannot be reached: ${why}`;
+      throw new ToolError('spawn_failed', message, { details: { executed: 'no', server: this.#name } });
+    }
+  }
+
+  #connect(): Promise<Client> {
+    if (this.#isClosed) return Promise.reject(new Error('it is closed.'));
+    if (this.#connecting !== undefined) return this.#connecting;
+    const leftMs = this.#retryAt - systemClock.monotonic();
+    if (leftMs > 0) {
+      const why = this.server.problem ?? 'it was lost';
+      return Promise.reject(new Error(`${why} It is tried again in ${Math.ceil(leftMs / 1000)} s.`));
+    }
+    const connecting = this.#begin();
+    this.#connecting = connecting;
+    connecting.catch((error: unknown) => this.#failed(error));
+    return connecting;
+  }
+
+  async #begin(): Promise<Client> {
+    const client = await connectUpstream(this.#configured, this.#options, CONNECT_MS);
+    if (this.#isClosed) {
+      await client.close();
+      throw new Error('it is closed.');
+    }
+    client.onclose = () => this.#lost();
+    client.setNotificationHandler('notifications/tools/list_changed', () => this.#list(client));
+    await this.#list(client);
+    this.#failures = 0;
+    return client;
+  }
+
+  async #list(client: Client): Promise<void> {
+    this.server.offered = await listUpstreamTools(client, CONNECT_MS);
+    delete this.server.problem;
+    this.#changed();
+    const pins = this.server.pins ?? new Map();
+    const { added, changed } = comparePins(pins, this.server.offered);
+    if (added.length + changed.length === 0) return;
+    const { warn } = this.#options.logger;
+    warn(
+      { server: this.#name, added: [...added], changed: [...changed] },
+      'tools wait to be seen by a person',
+    );
+  }
+
+  #lost(): void {
+    if (this.#isClosed) return;
+    this.#connecting = undefined;
+    this.#pause('its connection has ended.');
+  }
+
+  #failed(error: unknown): void {
+    this.#connecting = undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    this.#pause(why);
+    this.#options.logger.warn({ server: this.#name, why }, 'an MCP server cannot be reached');
+  }
+
+  #pause(problem: string): void {
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    this.#failures += 1;
+    this.#retryAt = systemClock.monotonic() + pauseMs;
+    this.server.problem = problem;
+    this.#changed();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const client = await this.#connecting?.catch(() => undefined);
+    await client?.close();
+  }
+}

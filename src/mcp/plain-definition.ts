@@ -1,0 +1,35 @@
+import { sanitize } from '../output/sanitize.js';
+import type { SeenTool } from './tool-pins.js';
+
+/** Texts of a tool that a model reads. */
+const READ = new Set(['title', 'description', '$comment']);
+
+/** A tool as a model is shown it: without the characters that people do not see, and models read. */
+export function plainDefinition(tool: SeenTool): SeenTool {
+  const { title, description, inputSchema, outputSchema, ...rest } = tool;
+  return {
+    ...rest,
+    ...(title === undefined ? {} : { title: sanitize(title, 'inline') }),
+    ...(description === undefined ? {} : { description: sanitize(description) }),
+    inputSchema: plainSchema(inputSchema) as SeenTool['inputSchema'],
+    ...(outputSchema === undefined
+      ? {}
+      : { outputSchema: plainSchema(outputSchema) as NonNullable<SeenTool['outputSchema']> }),
+  };
+}
+
+/** Whether it holds such characters anywhere that a model reads. */
+export function hidesText(tool: SeenTool): boolean {
+  return JSON.stringify(plainDefinition(tool)) !== JSON.stringify({ ...tool });
+}
+
+function plainSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plainSchema);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      READ.has(key) && typeof value === 'string' ? sanitize(value) : plainSchema(value),
+    ]),
+  );
+}

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createExecutor } from '../executor/create-executor.js';
+import { createMcpServer } from './create-mcp-server.js';
+import { ERAS, type Era, textOf } from './fixtures/connect.js';
+import { httpToken } from './http-token.js';
+import { type HttpOptions, serveOverHttp } from './serve-http.js';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'toolexec-mcp-http-'));
+  writeFileSync(join(folder, 'a.txt'), 'hello\n');
+  vi.stubEnv('XDG_STATE_HOME', join(folder, '..', `${folder}-state`));
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+  rmSync(`${folder}-state`, { recursive: true, force: true });
+});
+
+async function serve(more: Partial<HttpOptions> = {}) {
+  const released: string[] = [];
+  const executor = createExecutor({ root: folder, journal: false });
+  const serving = await serveOverHttp({
+    host: '127.0.0.1',
+    port: 0,
+    token: 'a-token-of-the-tests',
+    shared: () => createMcpServer(executor),
+    async open() {
+      const own = createExecutor({ root: folder, journal: false });
+      return {
+        create: () => createMcpServer(own),
+        async release() {
+          await own.close();
+          released.push('closed');
+        },
+      };
+    },
+    report: () => {},
+    ...more,
+  });
+  onTestFinished(async () => {
+    await serving.close();
+    await executor.close();
+  });
+  return { serving, released };
+}
+
+async function connect(url: string, era: Era) {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { authorization: 'Bearer a-token-of-the-tests' } },
+  });
+  const client = new Client(
+    { name: 'tests', version: '1.0.0' },
+    { versionNegotiation: { mode: era === '2026-07-28' ? 'auto' : 'legacy' } },
+  );
+  await client.connect(transport);
+  return { client, transport };
+}
+
+const read = { name: 'read_file', arguments: { path: 'a.txt' } };
+
+describe.each(ERAS)('MCP over HTTP in revision %s', (era) => {
+  it('answers calls, and sends progress', async () => {
+    const { serving } = await serve();
+    const { client } = await connect(serving.url, era);
+    expect(client.getNegotiatedProtocolVersion()).toBe(era);
+    expect(textOf(await client.callTool(read))).toBe('hello\n');
+    await client.close();
+  });
+
+  async function answerTogether(count: number): Promise<void> {
+    const { serving } = await serve();
+    const clients = await Promise.all(Array.from({ length: count }, () => connect(serving.url, era)));
+    const answers = await Promise.all(clients.map(({ client }) => client.callTool(read)));
+    expect(answers.map(textOf)).toEqual(Array(count).fill('hello\n'));
+    expect(serving.sessions).toBe(era === '2026-07-28' ? 0 : count);
+    await Promise.all(clients.map(({ client }) => client.close()));
+  }
+
+  it('answers several clients at once', () => answerTogether(8), 60_000);
+
+  it('answers 100 clients at once', { tags: ['soak'], timeout: 240_000 }, () => answerTogether(100));
+});
+
+describe('MCP over HTTP', () => {
+  it('refuses what has no token, and what a page of another origin or name sends', async () => {
+    const { serving } = await serve();
+    const status = async (headers: Record<string, string>, url = serving.url): Promise<number> => {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: 'Bearer a-token-of-the-tests',
+          ...headers,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'initialize',
+          params: {
+            protocolVersion: '2025-11-25',
+            capabilities: {},
+            clientInfo: { name: 'x', version: '1' },
+          },
+        }),
+      });
+      await response.text();
+      return response.status;
+    };
+    expect(await status({})).toBe(200);
+    expect(await status({ origin: 'http://localhost:3000' })).toBe(200);
+    expect(await status({ authorization: '' })).toBe(401);
+    expect(await status({ authorization: 'Bearer a-token-of-the-testz' })).toBe(401);
+    expect(await status({ origin: 'http://evil.test' })).toBe(403);
+    expect(await status({ origin: 'null' })).toBe(403);
+    expect(await status({}, serving.url.replace('/mcp', '/other'))).toBe(404);
+    expect(await status({ 'mcp-session-id': 'gone' })).toBe(404);
+    const { request } = await import('node:http');
+    const rebound = await new Promise<number | undefined>((resolve) => {
+      const { hostname, port } = new URL(serving.url);
+      request({ hostname, port, path: '/mcp', headers: { host: 'rebind.evil.test' } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).end();
+    });
+    expect(rebound).toBe(403);
+  });
+
+  it('frees what a session held when it ends: told so, or idle', async () => {
+    const { serving, released } = await serve({ idleMs: 300 });
+    const first = await connect(serving.url, '2025-11-25');
+    await first.transport.terminateSession();
+    await first.client.close();
+    await expect.poll(() => released.length).toBe(1);
+    const second = await connect(serving.url, '2025-11-25');
+    await second.client.close();
+    await expect.poll(() => released.length).toBe(2);
+    expect(serving.sessions).toBe(0);
+  });
+
+  it('makes a token that only its owner reads, and keeps it', () => {
+    const { path, token } = httpToken();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(token.length).toBeGreaterThan(40);
+    expect(httpToken().token).toBe(token);
+    writeFileSync(path, 'x');
+    expect(() => httpToken()).toThrow('Remove the file');
+  });
+});

@@ -1,0 +1,98 @@
+import {
+  type JSONRPCMessage,
+  ReadBuffer,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import {
+  type ContainedServer,
+  type ContainedServerRequest,
+  launchContainedServer,
+} from '../commands/launch-contained-server.js';
+import { systemClock } from '../platform/clock/clock.js';
+
+/** How long a server that was asked to go may take. */
+const GRACE_MS = 2_000;
+const KEPT_ERRORS = 4_000;
+
+/**
+ * A server that is a program, over its standard input and output: in the command sandbox, and ended with all that it has
+ * started when the connection ends, or this program does.
+ */
+export class SpawnTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #request: Omit<ContainedServerRequest, 'signal' | 'onOutput'>;
+  readonly #abort = new AbortController();
+  readonly #buffer = new ReadBuffer({ maxBufferSize: 64 * 1024 * 1024 });
+  #server: ContainedServer | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  #errors = '';
+
+  constructor(request: Omit<ContainedServerRequest, 'signal' | 'onOutput'>) {
+    this.#request = request;
+  }
+
+  /** The end of its standard error, for people. */
+  get errors(): string {
+    return this.#errors;
+  }
+
+  async start(): Promise<void> {
+    const decoder = new TextDecoder();
+    const server = await launchContainedServer({
+      ...this.#request,
+      signal: this.#abort.signal,
+      onOutput: (stream, chunk) => {
+        if (stream === 'stdout') this.#read(chunk);
+        else this.#errors = (this.#errors + decoder.decode(chunk, { stream: true })).slice(-KEPT_ERRORS);
+      },
+    });
+    this.#server = server;
+    this.#ended = server.ended.then(() => this.#closed());
+  }
+
+  #read(chunk: Uint8Array): void {
+    try {
+      this.#buffer.append(Buffer.from(chunk));
+    } catch (error) {
+      // A message without an end.
+      this.onerror?.(error as Error);
+      this.#abort.abort();
+      return;
+    }
+    for (;;) {
+      try {
+        const message = this.#buffer.readMessage();
+        if (message === null) return;
+        this.onmessage?.(message);
+      } catch (error) {
+        this.onerror?.(error as Error);
+      }
+    }
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#server === undefined || this.#isClosed) throw new Error('the server has ended');
+    this.#server.write(serializeMessage(message));
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) {
+      this.#closed();
+      return;
+    }
+    server.closeInput();
+    const stop = systemClock.after(GRACE_MS, () => this.#abort.abort());
+    await this.#ended.finally(stop);
+  }
+
+  #closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.onclose?.();
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Tool } from '@modelcontextprotocol/client';
+import canonicalize from 'canonicalize';
+import { ToolError } from '../errors/tool-error.js';
+import { stateDirectory } from '../platform/runtime/environment.js';
+import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
+
+/** What a model is shown of a tool, and what clients go by: what a person has seen. */
+export interface SeenTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: Tool['inputSchema'];
+  readonly outputSchema?: Tool['outputSchema'];
+  readonly annotations?: Tool['annotations'];
+}
+
+/** The tools of a server as a person has approved them, by name. */
+export type Pins = ReadonlyMap<string, SeenTool>;
+
+/** How a server's tools differ from its pins. Names, sorted. */
+export interface PinDifference {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly gone: readonly string[];
+}
+
+export function toSeenTool(tool: Tool): SeenTool {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+/** SHA-256 of the canonical JSON: the order of members makes no difference. */
+export function pinHash(tool: SeenTool): string {
+  return createHash('sha256')
+    .update(canonicalize(toSeenTool(tool)) ?? '')
+    .digest('hex');
+}
+
+export function comparePins(pins: Pins, tools: readonly SeenTool[]): PinDifference {
+  const names = new Set(tools.map(({ name }) => name));
+  const isChanged = (tool: SeenTool): boolean => {
+    const pinned = pins.get(tool.name);
+    return pinned !== undefined && pinHash(pinned) !== pinHash(tool);
+  };
+  return {
+    added: tools.flatMap(({ name }) => (pins.has(name) ? [] : [name])).sort(),
+    changed: tools.flatMap((tool) => (isChanged(tool) ? [tool.name] : [])).sort(),
+    gone: [...pins.keys()].filter((name) => !names.has(name)).sort(),
+  };
+}
+
+/** Beside the record of trusted projects, never in a project: mode 0600. */
+function place(): string {
+  return join(stateDirectory(), 'toolexec', 'mcp-pins.json');
+}
+
+/** @throws ToolError `config_invalid` for a record that is damaged, or could be another user's */
+export function readPins(server: string): Pins | undefined {
+  const servers = orUnusable(() => parse(readPrivateFile(place())));
+  const tools = servers[server];
+  return tools === undefined ? undefined : new Map(tools.map((tool) => [tool.name, tool]));
+}
+
+/** @throws ToolError `config_invalid` */
+export function writePins(server: string, tools: readonly SeenTool[]): void {
+  orUnusable(() =>
+    updatePrivateFile(place(), (bytes) => {
+      const servers = { ...parse(bytes), [server]: tools.map(toSeenTool) };
+      return Buffer.from(`${JSON.stringify({ version: 1, servers })}\n`);
+    }),
+  );
+}
+
+type Servers = Readonly<Record<string, readonly SeenTool[]>>;
+
+function parse(bytes: Uint8Array | undefined): Servers {
+  if (bytes === undefined) return {};
+  const record: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  const { version, servers } = (record ?? {}) as { readonly version?: unknown; readonly servers?: unknown };
+  if (version !== 1 || typeof servers !== 'object' || servers === null) throw new Error('it is damaged');
+  return servers as Servers;
+}
+
+function orUnusable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `Cannot use the pins of MCP servers in "${place()}": ${why.replace(/\.$/, '')}. Remove the file, and trust your servers again.`;
+    throw new ToolError('config_invalid', message, { cause: error });
+  }
+}

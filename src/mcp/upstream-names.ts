@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { ToolError } from '../errors/tool-error.js';
+
+/** What providers take as a name of a tool. */
+const MOST_CHARACTERS = 64;
+const SEPARATOR = '__';
+const HASH_CHARACTERS = 10;
+const HASHED = new RegExp(`_h[0-9a-f]{${HASH_CHARACTERS}}$`);
+
+/**
+ * A server's name. It holds no `__` and does not end in `_`, so that the first `__` of a tool's name ends it: no two servers
+ * can give the same name.
+ */
+export function serverNameFlaw(name: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]{1,32}$/.test(name)) return 'letters, digits, _ and - are expected; at most 32';
+  if (name.includes(SEPARATOR) || name.endsWith('_') || name.startsWith('_'))
+    return 'it begins and ends with no "_", and holds no "__"';
+  return undefined;
+}
+
+/** @throws ToolError `config_invalid` */
+export function requireServerName(name: string): void {
+  const flaw = serverNameFlaw(name);
+  if (flaw === undefined) return;
+  throw new ToolError('config_invalid', `Cannot use the server name ${JSON.stringify(name)}: ${flaw}.`);
+}
+
+/**
+ * `NAME__tool`. A tool whose name does not fit gets a hash of it at its end, and so does one whose name looks as if it had:
+ * no two tools of a server can get the same name.
+ */
+export function upstreamName(server: string, tool: string): string {
+  const plain = `${server}${SEPARATOR}${tool}`;
+  const fits = /^[A-Za-z0-9_-]+$/.test(tool) && plain.length <= MOST_CHARACTERS && !HASHED.test(tool);
+  if (fits) return plain;
+  const hash = createHash('sha256').update(tool).digest('hex').slice(0, HASH_CHARACTERS);
+  const tail = `_h${hash}`;
+  const cleaned = plain.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, MOST_CHARACTERS - tail.length);
+  return `${cleaned}${tail}`;
+}
+
+/** The server that a tool's name speaks of; undefined: it is none of a server. */
+export function serverOf(name: string): string | undefined {
+  const at = name.indexOf(SEPARATOR);
+  return at > 0 ? name.slice(0, at) : undefined;
+}

@@ -1,0 +1,65 @@
+import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/client';
+import { fromBase64 } from '../base/base64.js';
+import type { ContentBlock } from '../contract/call.js';
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import type { ToolOutput } from '../contract/tool.js';
+
+/** What a tool of another server gave, as ours give it: blocks as blocks, structured content, a failure as a failure. */
+export function toToolOutput(result: CallToolResult): ToolOutput {
+  const { content, structuredContent, isError, _meta } = result;
+  const blocks = content.map(toBlock);
+  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const hasMore = blocks.some(({ type }) => type !== 'text');
+  const meta = ownMeta(_meta);
+  const metadata = meta === undefined ? {} : { metadata: { mcp_meta: meta } };
+  if (isError === true) {
+    const message = text.trim() === '' ? 'The tool did not say why.' : text;
+    return { ...(hasMore ? { content: blocks } : {}), text: '', error: { message }, ...metadata };
+  }
+  return {
+    ...(hasMore ? { content: blocks } : { text }),
+    ...(structuredContent === undefined ? {} : { structured: structuredContent as JsonValue }),
+    ...metadata,
+  };
+}
+
+/** What the server put there for its clients; the protocol's own keys are the connection's. */
+function ownMeta(meta: CallToolResult['_meta']): JsonObject | undefined {
+  const own = Object.entries(meta ?? {}).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
+  return own.length === 0 ? undefined : (Object.fromEntries(own) as JsonObject);
+}
+
+function toBlock(block: McpBlock): ContentBlock {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'audio':
+      return { type: block.type, mediaType: block.mimeType, data: bytesFrom(block.data) };
+    case 'resource_link': {
+      const { uri, name, mimeType, description } = block;
+      return {
+        type: 'resource_link',
+        uri,
+        name,
+        ...(mimeType === undefined ? {} : { mediaType: mimeType }),
+        ...(description === undefined ? {} : { description }),
+      };
+    }
+    default: {
+      const { uri, mimeType, ...content } = block.resource;
+      const kind = {
+        type: 'resource' as const,
+        uri,
+        ...(mimeType === undefined ? {} : { mediaType: mimeType }),
+      };
+      return 'text' in content && typeof content.text === 'string'
+        ? { ...kind, text: content.text }
+        : { ...kind, data: bytesFrom('blob' in content ? content.blob : '') };
+    }
+  }
+}
+
+function bytesFrom(data: unknown): Uint8Array {
+  return (typeof data === 'string' ? fromBase64(data) : undefined) ?? new Uint8Array(0);
+}

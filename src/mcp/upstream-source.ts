@@ -1,0 +1,147 @@
+import type { ToolSource } from '../contract/external.js';
+import type { Tool } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
+import { comparePins, type PinDifference, type Pins, type SeenTool } from './tool-pins.js';
+import { upstreamName } from './upstream-names.js';
+import { defineUpstreamTool, type Upstream } from './upstream-tool.js';
+
+/** How the tools of a server stand. */
+export interface UpstreamState {
+  readonly name: string;
+  /** Shown to models. */
+  readonly shown: readonly string[];
+  readonly difference: PinDifference;
+  /** Tools that no executor can take, and why. */
+  readonly broken: Readonly<Record<string, string>>;
+  /** Why it does not answer; undefined: it does, or was not asked yet. */
+  readonly problem?: string;
+}
+
+export interface Server {
+  readonly upstream: Upstream;
+  /** Only these of its tools. Undefined: all. */
+  readonly only: ReadonlySet<string> | undefined;
+  /** What a person has seen; undefined: what it offers first counts as seen. */
+  pins: Pins | undefined;
+  /** Pins are not asked for. */
+  readonly unpinned: boolean;
+  /** As it last said; undefined: it has said nothing yet. */
+  offered?: readonly SeenTool[];
+  problem?: string;
+}
+
+const NO_PINS: Pins = new Map();
+const SAME: PinDifference = { added: [], changed: [], gone: [] };
+
+/** The tools of some servers: what each offers and a person has seen. One that is broken hides none of the others. */
+export class UpstreamSource implements ToolSource {
+  readonly #servers: readonly Server[];
+  readonly #listeners = new Set<() => void>();
+  #tools: readonly Tool[] = [];
+  #revision = 0;
+  /** By the name that models call, why it is not there. */
+  #hidden: ReadonlyMap<string, string> = new Map();
+  #states: readonly UpstreamState[] = [];
+  /** What was made of a tool stays as long as the tool is the same. */
+  readonly #made = new Map<SeenTool, Tool | Error>();
+
+  constructor(servers: readonly Server[]) {
+    this.#servers = servers;
+    this.update();
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get states(): readonly UpstreamState[] {
+    return this.#states;
+  }
+
+  /** As the server last said; undefined: it has said nothing yet. */
+  offeredBy(name: string): readonly SeenTool[] | undefined {
+    return this.#servers.find(({ upstream }) => upstream.name === name)?.offered;
+  }
+
+  /** Calls back when tools have come, gone or changed. @returns what ends that */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  whyMissing(name: string): ToolError | undefined {
+    const why = this.#hidden.get(name);
+    return why === undefined ? undefined : new ToolError('unknown_tool', `Cannot call ${name}: ${why}`);
+  }
+
+  /** After a server has said what it offers, or was lost. */
+  update(): void {
+    const tools: Tool[] = [];
+    const hidden = new Map<string, string>();
+    this.#states = this.#servers.map((server) => this.#stateOf(server, tools, hidden));
+    this.#hidden = hidden;
+    const isSame = tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at]);
+    if (isSame) return;
+    this.#tools = Object.freeze(tools);
+    this.#revision += 1;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #stateOf(server: Server, tools: Tool[], hidden: Map<string, string>): UpstreamState {
+    const { upstream, only, unpinned, offered, problem } = server;
+    if (server.pins === undefined && offered !== undefined && !unpinned)
+      server.pins = new Map(offered.map((tool) => [tool.name, tool]));
+    const pins = server.pins ?? NO_PINS;
+    const difference = unpinned || offered === undefined ? SAME : comparePins(pins, offered);
+    const whyHidden = (name: string): string | undefined => {
+      if (only !== undefined && !only.has(name)) return 'the configuration leaves it out.';
+      const remedy = `A person looks at it with: toolexec mcp trust ${upstream.name}`;
+      if (difference.added.includes(name)) return `it is new since its server was trusted. ${remedy}`;
+      if (difference.changed.includes(name)) return `it has changed since its server was trusted. ${remedy}`;
+      return difference.gone.includes(name) ? 'its server offers it no more.' : undefined;
+    };
+    const shown: string[] = [];
+    const broken: Record<string, string> = {};
+    // Of what it has not said yet, the pins are what there is.
+    for (const tool of offered ?? [...pins.values()]) {
+      const name = upstreamName(upstream.name, tool.name);
+      const why = whyHidden(tool.name);
+      const made = why === undefined ? this.#make(upstream, pins.get(tool.name) ?? tool) : undefined;
+      if (made === undefined) hidden.set(name, why ?? '');
+      else if (made instanceof Error) {
+        broken[tool.name] = made.message;
+        hidden.set(name, `its definition cannot be used: ${made.message}`);
+      } else {
+        tools.push(made);
+        shown.push(tool.name);
+      }
+    }
+    for (const name of difference.gone) hidden.set(upstreamName(upstream.name, name), whyHidden(name) ?? '');
+    return {
+      name: upstream.name,
+      shown,
+      difference,
+      broken,
+      ...(problem === undefined ? {} : { problem }),
+    };
+  }
+
+  #make(upstream: Upstream, seen: SeenTool): Tool | Error {
+    const known = this.#made.get(seen);
+    if (known !== undefined) return known;
+    let made: Tool | Error;
+    try {
+      made = defineUpstreamTool(upstream, seen);
+    } catch (error) {
+      made = error instanceof Error ? error : new Error(String(error));
+    }
+    this.#made.set(seen, made);
+    return made;
+  }
+}
