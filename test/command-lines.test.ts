@@ -14,9 +14,9 @@ async function optionsOf(
     const name = `${prefix}${row.name}`;
     if ('commands' in row) {
       for (const [inner, options] of await optionsOf(row.commands, `${name} `)) known.set(inner, options);
-      known.set(name, []);
-      continue;
+      if (row.load === undefined) known.set(name, []);
     }
+    if (row.load === undefined) continue;
     const command = new Command(row.name);
     const { define } = await row.load();
     // The context is looked at only when the command runs.

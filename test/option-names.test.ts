@@ -25,6 +25,7 @@ const NO_OPTIONS = new Set([
   'onLoss',
   'promptSideEffects',
   'redactArguments',
+  'requestState',
   'requiresApproval',
   'sideEffecting',
   'timeoutMs',

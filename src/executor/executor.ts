@@ -240,7 +240,7 @@ export class ToolExecutor implements Executor {
     if (typeof outputRef === 'string' && outputs.owns(outputRef)) return outputs.read(outputRef, options);
     throw new ToolError(
       'bad_args',
-      `Cannot read ${JSON.stringify(outputRef)}: it is no "outputRef" of a result.`,
+      `Cannot read ${JSON.stringify(outputRef)}: it refers to no output of a result.`,
     );
   }
 

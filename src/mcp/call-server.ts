@@ -204,7 +204,7 @@ export class CallServer {
     return refusal(result, [
       why ?? `${name} needs the approval of the person, and this client cannot ask them.`,
       `Nothing was run. The person can decide with: ${this.#parts.decideWith(id)}`,
-      `Or allow such calls by a rule in toolexec.toml ([[tools.approval.rules]]; "toolexec policy suggest" proposes one).`,
+      'Or allow such calls by a rule of the policy ("toolexec policy suggest" proposes one).',
       `After that, call ${name} again with the same arguments to get what came of it.`,
     ]);
   }

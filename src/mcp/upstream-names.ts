@@ -38,9 +38,3 @@ export function upstreamName(server: string, tool: string): string {
   const cleaned = plain.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, MOST_CHARACTERS - tail.length);
   return `${cleaned}${tail}`;
 }
-
-/** The server that a tool's name speaks of; undefined: it is none of a server. */
-export function serverOf(name: string): string | undefined {
-  const at = name.indexOf(SEPARATOR);
-  return at > 0 ? name.slice(0, at) : undefined;
-}

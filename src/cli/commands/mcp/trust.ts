@@ -102,7 +102,9 @@ function describe(tool: SeenTool, pins: Pins, show: (text: string) => string): s
   const before = pins.get(tool.name);
   const part = (label: string, now: unknown, then: unknown): readonly string[] => {
     const [text, was] = [now, then].map((value) =>
-      value === undefined ? undefined : show(typeof value === 'string' ? value : JSON.stringify(value, null, 2)),
+      value === undefined
+        ? undefined
+        : show(typeof value === 'string' ? value : JSON.stringify(value, null, 2)),
     );
     if (text === undefined && was === undefined) return [];
     if (before === undefined || text === was) return indent(`${label}: ${text ?? ''}`, '    ');
