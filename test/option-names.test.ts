@@ -23,6 +23,7 @@ const NO_OPTIONS = new Set([
   'multiSelect',
   'onChange',
   'onLoss',
+  'privateHosts',
   'promptSideEffects',
   'redactArguments',
   'requestState',

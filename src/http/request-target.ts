@@ -72,7 +72,7 @@ export function requirePublic(url: URL, address: string): void {
 export function blocked(shown: string, why: string, details: Record<string, string> = {}): ToolError {
   return new ToolError('url_blocked', `Cannot fetch ${shown}: ${why}.`, {
     details: { url: shown, ...details },
-    hint: 'For an address of your own network, name its host and port in the option allowPrivate of web_fetch, or in privateHosts of the tool.',
+    hint: 'For an address of your own network, name its host and port in builtins.webFetch.allowPrivate, or in privateHosts of the tool.',
   });
 }
 

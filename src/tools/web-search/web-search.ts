@@ -109,9 +109,9 @@ export function webSearchTool(
   const service: SearchProvider = SEARCH_PROVIDERS[provider];
   const home = url ?? service.home;
   if (home === undefined)
-    throw new ToolError('config_invalid', `webSearch.url must be given for ${provider}.`);
+    throw new ToolError('config_invalid', `builtins.webSearch.url must be given for ${provider}.`);
   if (service.needsKey && apiKeyEnv === undefined) {
-    throw new ToolError('config_invalid', `webSearch.apiKeyEnv must be given for ${provider}.`);
+    throw new ToolError('config_invalid', `builtins.webSearch.apiKeyEnv must be given for ${provider}.`);
   }
   return {
     name: 'web_search',
