@@ -69,6 +69,13 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.list_directory.include_dirs_default': 'true',
   'tools.list_directory.include_symlinks_default': 'true',
   'tools.list_directory.include_other_default': 'true',
+  'tools.web_fetch.respect_robots': 'false',
+  'tools.web_fetch.max_bytes': '9007199254740991',
+  'tools.web_fetch.timeout': '2147483',
+  'tools.web_fetch.allow_private': '["127.0.0.1"]',
+  'tools.web_search.provider': '"searxng"',
+  'tools.web_search.url': '"http://127.0.0.1:8080"',
+  'tools.web_search.api_key_env': '"OWN_API_KEY"',
   'tools.external.directories': '["."]',
   'tools.external.trusted_directories': '["."]',
   'tools.external.watch': 'true',
@@ -85,6 +92,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.external.warm.start_seconds': '2147483',
   'journal.on_loss': '"warn"',
   'journal.redact': 'false',
+  'mcp.servers': '{ up = { command = "planted" } }',
   'chat.agents_file': 'true',
 };
 
@@ -174,6 +182,13 @@ describe('a project that nobody has trusted', () => {
       'tools.list_directory.include_dirs_default': 'false',
       'tools.list_directory.include_symlinks_default': 'false',
       'tools.list_directory.include_other_default': 'false',
+      'tools.web_fetch.respect_robots': 'true',
+      'tools.web_fetch.max_bytes': '1',
+      'tools.web_fetch.timeout': '1',
+      'tools.web_fetch.allow_private': '[]',
+      'tools.web_search.provider': '"duckduckgo"',
+      'tools.web_search.url': '"https://search.example/"',
+      'tools.web_search.api_key_env': '"ANOTHER_KEY"',
       'tools.external.directories': '[]',
       'tools.external.trusted_directories': '[]',
       'tools.external.watch': 'false',
@@ -190,6 +205,7 @@ describe('a project that nobody has trusted', () => {
       'tools.external.warm.start_seconds': '1',
       'journal.on_loss': '"refuse"',
       'journal.redact': 'true',
+      'mcp.servers': '{ up = { command = "mine" } }',
       'chat.agents_file': 'false',
     };
     write(USER, textOf(strict));
