@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import type { OutputSink, OutputStore } from '../contract/outputs.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -24,7 +25,6 @@ export interface OutputStoreOptions {
 
 const PREFIX = 'toolexec-output:';
 const REFERENCE = /^toolexec-output:([0-9a-f]{32})$/;
-const MIB = 1024 * 1024;
 /** Outputs in a permanent directory are kept for a week. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
@@ -41,8 +41,8 @@ class DiskOutputStore implements OutputStore {
 
   constructor(options: OutputStoreOptions) {
     this.#options = options;
-    this.#maxBytes = options.maxBytes ?? 256 * MIB;
-    this.#maxTotalBytes = options.maxTotalBytes ?? 1024 * MIB;
+    this.#maxBytes = options.maxBytes ?? OUTPUT_LIMITS.storedBytes;
+    this.#maxTotalBytes = options.maxTotalBytes ?? OUTPUT_LIMITS.allStoredBytes;
   }
 
   owns(path: string): boolean {
@@ -187,8 +187,6 @@ interface SpilledOutput {
   readonly discard: () => void;
 }
 
-/** Tools show this much without a cut, so only longer outputs need a file. */
-const HELD_BYTES = 30_000;
 /** How many bytes may wait for the disk before the writer has to wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
 
@@ -217,7 +215,7 @@ class DiskOutputSink implements OutputSink {
     this.#waiting.push(taken);
     this.#waitingBytes += taken.length;
     this.#takenBytes += taken.length;
-    if (this.#spilled === undefined && this.#takenBytes <= HELD_BYTES) return undefined;
+    if (this.#spilled === undefined && this.#takenBytes <= OUTPUT_LIMITS.headCharacters) return undefined;
     this.keep();
     return this.#waitingBytes > MOST_WAITING ? this.#writing : undefined;
   }

@@ -1,3 +1,4 @@
+import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import { LATER_CODE_PATTERNS } from '../policy/later-code/later-code.js';
 import { MCP_SERVERS } from './mcp-servers.js';
 import { DEFINITIONS, RULES } from './table-kinds.js';
@@ -278,7 +279,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   },
   'tools.output.max_bytes': {
     kind: wholeNumber(0, 'bytes'),
-    fallback: 102_400,
+    fallback: OUTPUT_LIMITS.resultBytes,
     option: 'executor.output.maxBytes',
     meaning: 'Bytes of one result, the notice of truncation included.',
     tighten: smaller(),

@@ -15,6 +15,7 @@ import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
 import type { Journal } from '../contract/journal.js';
+import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Asker } from '../contract/question.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
@@ -213,8 +214,8 @@ export const COMMAND_LIMIT_RULES: OptionRules<{ [K in keyof CommandLimitOptions]
 };
 
 export const OUTPUT_RULES: OptionRules<Required<OutputOptions>> = {
-  maxBytes: option(102_400, isWhole(0), 'a whole number of bytes from 0'),
-  maxContentBytes: option(20_971_520, isWhole(0), 'a whole number of bytes from 0'),
+  maxBytes: option(OUTPUT_LIMITS.resultBytes, isWhole(0), 'a whole number of bytes from 0'),
+  maxContentBytes: option(OUTPUT_LIMITS.contentBytes, isWhole(0), 'a whole number of bytes from 0'),
 };
 
 export const ENVIRONMENT_RULES: OptionRules<{ denylist: readonly string[]; pass: readonly string[] }> = {

@@ -1,4 +1,5 @@
 import type { ToolContext } from '../contract/context.js';
+import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import type { ShellReading, ShellSnapshot, ShellText } from '../contract/processes.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import {
@@ -77,10 +78,7 @@ async function readOutput({ bash_id: id, filter }: BashOutputArgs, ctx: ToolCont
   };
 }
 
-/** More than all other facts about a shell take. */
-const STATE_BYTES = 2048;
-/** If less room than this is left for the output, the executor cuts it. */
-const FEWEST_BYTES = 4096;
+const { shellFactsBytes, fewestShellBytes } = OUTPUT_LIMITS;
 
 /**
  * Keeps both ends of a long output, because a log's end shows its result. The facts about the shell come
@@ -91,9 +89,9 @@ function bothEnds(
   about: string,
   ctx: ToolContext,
 ): { readonly text: string; readonly truncated: boolean; readonly outputRef?: string } {
-  const room = outputLimit(ctx) - STATE_BYTES;
+  const room = outputLimit(ctx) - shellFactsBytes;
   if (Buffer.byteLength(printed, 'utf8') <= room) return { text: `${printed}\n${about}`, truncated: false };
-  if (room < FEWEST_BYTES) return { text: `${about}\n${printed}`, truncated: false };
+  if (room < fewestShellBytes) return { text: `${about}\n${printed}`, truncated: false };
   const { text, outputRef } = ctx.processes.keepText(printed);
   const half = Math.floor(room / 2);
   const notice = `[Output truncated: ${Buffer.byteLength(text, 'utf8')} bytes in total; the first and the last ${half} are shown${where(outputRef)}]`;

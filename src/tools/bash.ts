@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { ToolContext } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
+import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import type { CommandOutcome } from '../contract/processes.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import {
@@ -154,9 +155,11 @@ async function startShell(args: BashArgs, ctx: ToolContext): Promise<ToolOutput>
 
 async function runToItsEnd(args: BashArgs, ctx: ToolContext): Promise<ToolOutput> {
   const outcome = await started(ctx.processes.run({ ...commandOf(args), clean: true }));
-  const { outputRef } = outcome;
   const printed = printedText(streamText(outcome.stdout), streamText(outcome.stderr));
-  const short = shortenOutput(printed, printedBytes(outcome), outputRef);
+  const totalBytes = printedBytes(outcome);
+  const isKeptLate = outcome.outputRef === undefined && totalBytes === undefined && isShortened(printed);
+  const outputRef = isKeptLate ? ctx.processes.keepText(printed).outputRef : outcome.outputRef;
+  const short = shortenOutput(printed, totalBytes, outputRef);
   const truncated = short.truncated || isIncomplete(outcome);
   const ports = await exposePorts(args, ctx);
   const text = [short.text, ...ports.lines].join('\n');
@@ -211,10 +214,11 @@ function printedBytes({ stdout, stderr }: CommandOutcome): number | undefined {
   return stdout.totalBytes + stderr.totalBytes;
 }
 
-/** Characters (code points) kept from the start of a command's output (F004). */
-const HEAD_CHARACTERS = 30_000;
-/** Characters kept from the end of a longer output. */
-const TAIL_CHARACTERS = 2_000;
+const { headCharacters: HEAD_CHARACTERS, tailCharacters: TAIL_CHARACTERS } = OUTPUT_LIMITS;
+
+function isShortened(text: string): boolean {
+  return indexAfter(text, HEAD_CHARACTERS) < text.length;
+}
 
 /**
  * Shortens output of more than 30000 characters to the first 30000, a notice with the size, and the last 2000

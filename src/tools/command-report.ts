@@ -1,4 +1,5 @@
 import type { JsonObject } from '../contract/json.js';
+import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import type {
   CommandOutcome,
   CommandSandbox,
@@ -13,8 +14,7 @@ import { isToolError, ToolError } from '../errors/tool-error.js';
 import { changeNotices, changesMetadata } from './command-changes.js';
 import { cutBytes } from './output-text.js';
 
-/** How many bytes of each stream the metadata of a result repeats (F011). */
-const METADATA_BYTES = 4096;
+const { metadataBytes: METADATA_BYTES } = OUTPUT_LIMITS;
 
 /** For the description of a tool that runs commands. */
 export const WHAT_LASTS =

@@ -1,6 +1,8 @@
 import type { ContentBlock, ToolFailure, ToolResult, ToolSuccess } from '../../contract/call.js';
 import type { Effect } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
+import { OUTPUT_LIMITS } from '../../contract/output-limits.js';
+import type { OutputStore } from '../../contract/outputs.js';
 import {
   type CleanOutputOptions,
   cleanFileOutput,
@@ -23,9 +25,6 @@ import { rememberCause } from './results.js';
 type NamedCall = Pick<ReadyCall, 'declared'> & { readonly call: Pick<ReadyCall['call'], 'id' | 'name'> };
 
 const NOTHING: JsonObject = Object.freeze({});
-
-/** Of a panic's message; the whole of it is no use to a model (D058). */
-const PANIC_BYTES = 2_000;
 
 /**
  * Makes an outcome a result: controls neutralised, secrets redacted, then cut in bytes with the marker inside the
@@ -71,7 +70,9 @@ export function finalize(
         ...(outputRef === undefined ? {} : { outputRef }),
       };
   const told =
-    outcome.error === undefined ? whole : fail(whole, outcome.error, cleaning, outcome.truncatable);
+    outcome.error === undefined
+      ? whole
+      : fail(whole, outcome.error, cleaning, outcome.truncatable, settings.outputs);
   rememberCause(told, outcome.error?.cause);
   return outcome.truncatable ? told : markUncut(told);
 }
@@ -152,9 +153,11 @@ function fail(
   error: OutcomeError,
   { cut, uncut: unlimited, clean }: Cleaning,
   truncatable: boolean,
+  outputs: OutputStore,
 ): ToolFailure {
   const { code, hint, details, executed } = error;
   const message = cleanMessage(error, whole.toolName, truncatable ? cut : unlimited);
+  const outputRef = whole.outputRef ?? (message.truncated ? outputs.save(clean(error.message)) : undefined);
   return {
     ...whole,
     success: false,
@@ -165,6 +168,7 @@ function fail(
       details: { ...cleanJson(details ?? NOTHING, clean), executed },
     },
     truncated: whole.truncated || message.truncated,
+    ...(outputRef === undefined ? {} : { outputRef }),
   };
 }
 
@@ -176,7 +180,7 @@ function cleanMessage(
   if (message.trim() === '') return { text: `${toolName} failed, and did not say why.`, truncated: false };
   if (code === 'execution_failed' && isJsonObjectText(message)) return { text: message, truncated: false };
   if (code !== 'tool_panicked') return cleanOutput(message, cut);
-  return cleanOutput(message, { ...cut, maxBytes: Math.min(cut.maxBytes, PANIC_BYTES) });
+  return cleanOutput(message, { ...cut, maxBytes: Math.min(cut.maxBytes, OUTPUT_LIMITS.panicBytes) });
 }
 
 interface Cleaning {

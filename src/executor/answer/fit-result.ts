@@ -36,7 +36,14 @@ function takeCapacity(result: ToolResult, scope: FittingScope): ToolResult {
   const content = output === undefined ? fitContent(result, scope) : undefined;
   const isCut = output?.truncated === true || content?.truncated === true;
   if (!isCut && message?.truncated !== true) return result;
-  const truncated = { output: output?.text ?? result.output, ...content, truncated: true };
+  const outputRef =
+    result.outputRef ?? scope.settings.outputs.save(isCut ? result.output : (result.error?.message ?? ''));
+  const truncated = {
+    output: output?.text ?? result.output,
+    ...content,
+    truncated: true,
+    ...(outputRef === undefined ? {} : { outputRef }),
+  };
   const fitted: ToolResult =
     result.success || message === undefined
       ? { ...result, ...truncated }

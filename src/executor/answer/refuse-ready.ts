@@ -1,6 +1,7 @@
 import { WAITING_ANSWER, waitingHint } from '../../contract/approval.js';
 import type { ResultError, ToolFailure } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
+import { OUTPUT_LIMITS } from '../../contract/output-limits.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
@@ -47,11 +48,8 @@ export function refuseUnrecorded(
 }
 
 export function cleanReason(text: string): string {
-  return cleanOutput(text, { maxBytes: MOST_BYTES }).text;
+  return cleanOutput(text, { maxBytes: OUTPUT_LIMITS.reasonBytes }).text;
 }
-
-/** More than that is no reason; the limits of the output still come after it. */
-const MOST_BYTES = 16_384;
 
 /** A refusal quotes what the model sent: neutralised, redacted and cut like everything that is shown (D079). */
 export function cleanRefusal(result: ToolFailure, settings: EngineSettings): ToolFailure {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { DeedsReview } from '../../contract/changes.js';
 import type { JsonObject } from '../../contract/json.js';
+import { OUTPUT_LIMITS } from '../../contract/output-limits.js';
 import type {
   CommandRequest,
   ShellReading,
@@ -25,8 +26,6 @@ import type { CommandTally } from './command-tally.js';
 import { forbidsUndeclared, requireProgram, tellProgram } from './grant-programs.js';
 import type { LiveOutput } from './live-output.js';
 import { cleanOutcome, filterLines, ShellOutput } from './shell-output.js';
-
-const KEPT_BYTES = 1024 * 1024;
 
 export interface ProcessGrant {
   readonly ready: ReadyCall;
@@ -120,7 +119,7 @@ export function grantProcesses({
         sources: namedPaths(ready, at, ['read']),
         env: settings.commandEnvironment({ isAttended: attached?.isAttended === true }),
         signal,
-        keepBytes: keepBytes ?? KEPT_BYTES,
+        keepBytes: keepBytes ?? OUTPUT_LIMITS.streamBytes,
         ...(attached === undefined ? {} : { attached }),
         ...(keepsRest === true ? { keepsRest } : {}),
         openWhole: () => settings.outputs.openSink(),

@@ -1,0 +1,30 @@
+/**
+ * Every limit of what a result shows and of what is kept of an output. The rule over all of them: a result that is
+ * `truncated` for its size has an `outputRef`, under which the whole is read.
+ */
+export const OUTPUT_LIMITS = Object.freeze({
+  /** Default of `output.maxBytes`: the text of a result, the marker of the cut included. */
+  resultBytes: 102_400,
+  /** Default of `output.maxContentBytes`: the data of a result's content blocks. */
+  contentBytes: 20_971_520,
+  /** Characters (code points) that `bash` shows of the start of an output (F004). A shorter output needs no file. */
+  headCharacters: 30_000,
+  /** Characters that `bash` shows of the end of a longer output. */
+  tailCharacters: 2_000,
+  /** Kept of each stream of a command in memory. */
+  streamBytes: 1_048_576,
+  /** Repeated of each stream in the metadata of a result (F011). */
+  metadataBytes: 4_096,
+  /** More than all facts about a background shell take, which stand before its output. */
+  shellFactsBytes: 2_048,
+  /** If less is left for the output of a background shell, the executor cuts it. */
+  fewestShellBytes: 4_096,
+  /** Of a panic's message: the rest is no use to a model (D058). */
+  panicBytes: 2_000,
+  /** Of a reason that a person, a policy or a hook gives. */
+  reasonBytes: 16_384,
+  /** Of one output that is kept for `outputRef`. */
+  storedBytes: 268_435_456,
+  /** Of all outputs that are kept. The oldest go first. */
+  allStoredBytes: 1_073_741_824,
+});
