@@ -16,7 +16,7 @@ export interface CommandBundle {
 /**
  * Bundles the command into `toolexec.cjs` and its parts. What is imported dynamically stays a part of its own and is
  * loaded when it is needed. The parts are CommonJS, because Node starts its other loader only when it is needed, which
- * costs a quarter of its own start. Names stay as they are written, so that a stack can be read.
+ * costs a quarter of its own start. Functions and classes keep their names, so that a stack can be read.
  */
 export async function bundleCommand(command: CommandBundle): Promise<void> {
   const { program, directory, external, replaced } = command;
@@ -41,7 +41,7 @@ export async function bundleCommand(command: CommandBundle): Promise<void> {
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
-    minify: { mangle: false, compress: true, codegen: { removeWhitespace: true } },
+    minify: { mangle: { keepNames: true }, compress: true, codegen: { removeWhitespace: true } },
     comments: false,
   });
   await bundle.close();
