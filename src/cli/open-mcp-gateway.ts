@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { McpServerSettings } from '../config/mcp-servers.js';
+import { builtinTools } from '../executor/builtin-tools.js';
 import { createSandbox } from '../files/create-sandbox.js';
 import type { Gateway } from '../mcp/open-gateway.js';
 import type { Pins } from '../mcp/tool-pins.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { type CliContext, UsageError } from './cli-context.js';
 import type { Display } from './display/display.js';
+import type { OpenOptions } from './open-executor.js';
 import type { ResolvedRun } from './resolve-settings.js';
 
 export interface GatewayChoice {
@@ -57,6 +59,35 @@ function describeWarning(data: object, message: string): string {
   const names = [...added, ...changed].join(', ');
   const more = names === '' ? (why ?? '') : `${names}. Look at them: toolexec mcp trust ${server}`;
   return `${server}: ${message}${more === '' ? '' : `: ${more}`}`;
+}
+
+/**
+ * The servers whose tools these calls name, for a command that goes on with calls of a gateway. Undefined: they name none
+ * that is configured.
+ */
+export async function gatewayOfCalls(
+  calls: readonly { readonly toolName: string }[],
+  resolved: ResolvedRun,
+  context: Pick<CliContext, 'version'>,
+  display: Display,
+): Promise<(Gateway & AsyncDisposable) | undefined> {
+  const { servers = {} } = resolved.mcp;
+  const names = new Set(calls.map(({ toolName }) => toolName.split('__', 1)[0] ?? ''));
+  const named = Object.entries(servers).filter(([name]) => names.has(name));
+  if (named.length === 0) return undefined;
+  return disposable(await openMcpGateway({ servers: Object.fromEntries(named) }, resolved, context, display));
+}
+
+export function disposable(gateway: Gateway): Gateway & AsyncDisposable {
+  return { ...gateway, [Symbol.asyncDispose]: () => gateway.close() };
+}
+
+/** The gateway's tools, beside those that there are without it. */
+export function withGatewayTools<T extends Pick<OpenOptions, 'builtins'>>(
+  world: T,
+  gateway: Gateway | undefined,
+): T & Pick<OpenOptions, 'tools'> {
+  return gateway === undefined ? world : { ...world, tools: [builtinTools(world.builtins), gateway.source] };
 }
 
 /** @throws UsageError where none is configured, or none of that name */

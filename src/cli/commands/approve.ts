@@ -21,6 +21,7 @@ import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
+import { gatewayOfCalls, withGatewayTools } from '../open-mcp-gateway.js';
 import {
   addFormatOption,
   type BatchOptions,
@@ -101,8 +102,9 @@ export async function approveBatch(
     const approver = chooseApprover(options, context, resolved.executor, keepOpen);
     const asker = chooseAsker(stdio, env);
     for (const note of resolved.notes) display.note(note);
+    await using gateway = await gatewayOfCalls(calls, resolved, context, display);
     await using executor = await openExecutor({
-      ...resolved.executor,
+      ...withGatewayTools(resolved.executor, gateway),
       journal,
       agents:
         needsAgents(calls) && options.deny !== true

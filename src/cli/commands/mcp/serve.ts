@@ -1,18 +1,15 @@
 import { resolve } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Executor } from '../../../contract/executor.js';
-import type { ToolSource } from '../../../contract/external.js';
 import { isToolError } from '../../../errors/tool-error.js';
-import { builtinTools } from '../../../executor/builtin-tools.js';
 import { openJournal } from '../../../journal/open-journal.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
-import type { Gateway } from '../../../mcp/open-gateway.js';
 import type { OnChange } from '../../../mcp/serve-stdio.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay, type Display } from '../../display/display.js';
-import { type OpenOptions, openExecutor } from '../../open-executor.js';
-import { openMcpGateway, requireServers } from '../../open-mcp-gateway.js';
+import { openExecutor } from '../../open-executor.js';
+import { disposable, openMcpGateway, requireServers, withGatewayTools } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
 
 /** What `mcp` takes, as commander hands it over. */
@@ -83,8 +80,8 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
     await using gateway =
       servers === undefined
         ? undefined
-        : await closing(openMcpGateway({ servers }, resolved, context, display));
-    const world = withTools({ ...resolved.executor, journal }, gateway?.source);
+        : disposable(await openMcpGateway({ servers }, resolved, context, display));
+    const world = withGatewayTools({ ...resolved.executor, journal }, gateway);
     await using executor = await openExecutor(world);
     const create = await serverOf(options, resolved.executor, path);
     const onChange: OnChange = (listener) => gateway?.source.onChange(listener) ?? (() => {});
@@ -105,19 +102,6 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   } finally {
     await journal.close();
   }
-}
-
-/** The gateway's tools, beside those that there are without it. */
-function withTools<T extends Pick<OpenOptions, 'builtins'>>(
-  world: T,
-  source: ToolSource | undefined,
-): T & Pick<OpenOptions, 'tools'> {
-  return source === undefined ? world : { ...world, tools: [builtinTools(world.builtins), source] };
-}
-
-async function closing(opened: Promise<Gateway>): Promise<Gateway & AsyncDisposable> {
-  const gateway = await opened;
-  return { ...gateway, [Symbol.asyncDispose]: () => gateway.close() };
 }
 
 type CreateServer = (executor: Executor) => Server;
