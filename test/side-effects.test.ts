@@ -25,8 +25,14 @@ const doors = Object.keys(exports)
   .filter((door) => door !== './package.json')
   .map((door) => door.replace('.', 'toolexec'));
 
+/** Packages that a door stands on and the user installs: what these change by themselves is not the door's. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  'toolexec/mcp': ['@modelcontextprotocol/server'],
+};
+
 /** Prints what importing a door has changed in its process. */
 const WATCH = `
+for (const peer of process.argv.slice(3)) await import(peer);
 const seen = () => JSON.stringify({
   globals: Reflect.ownKeys(globalThis).map(String),
   listeners: process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
@@ -46,11 +52,15 @@ describe('the doors of the package', () => {
   beforeAll(() => {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(dirname(dirname(dirname(builtCommand()))), join(folder, 'node_modules', 'toolexec'));
+    for (const peer of Object.values(PEERS).flat()) {
+      mkdirSync(join(folder, 'node_modules', dirname(peer)), { recursive: true });
+      symlinkSync(join(ROOT, 'node_modules', peer), join(folder, 'node_modules', peer));
+    }
     writeFileSync(join(folder, 'watch.mjs'), WATCH);
   }, 240_000);
 
   it.each(doors)('%s changes nothing when it is imported, and leaves nothing running', (door) => {
-    const args = [join(folder, 'watch.mjs'), door];
+    const args = [join(folder, 'watch.mjs'), door, ...(PEERS[door] ?? [])];
     expect(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })).toBe('true []\n');
   });
 
