@@ -1,6 +1,8 @@
 import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import { LATER_CODE_PATTERNS } from '../policy/later-code/later-code.js';
+import { HOOK_KEYS } from './hook-keys.js';
 import { MCP_SERVERS } from './mcp-servers.js';
+
 import { DEFINITIONS, RULES } from './table-kinds.js';
 import {
   adding,
@@ -359,6 +361,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     isAdditive: true,
   },
   ...TOOL_KEYS,
+  ...HOOK_KEYS,
   'journal.on_loss': {
     kind: choice('warn', 'refuse'),
     fallback: 'warn',

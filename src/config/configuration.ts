@@ -4,6 +4,7 @@ import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { HardLinks } from '../files/sandbox-options.js';
+import type { HookOptions } from '../hooks/hook-options.js';
 import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import type { McpServerSettings } from './mcp-servers.js';
@@ -94,6 +95,7 @@ export interface ConfiguredOptions {
   readonly output?: { readonly maxBytes?: number };
   /** The definitions for a model in mode `parse_only`. */
   readonly definitions?: readonly ToolDefinition[];
+  readonly hooks?: HookOptions;
   /** For `builtinTools`. */
   readonly builtins?: {
     readonly bash?: { readonly approval?: 'before' | 'after' };

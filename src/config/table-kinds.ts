@@ -1,5 +1,6 @@
 import type { ToolDefinition } from '../contract/tool.js';
 import { isToolError } from '../errors/tool-error.js';
+import { groupFlaws } from '../hooks/hook-options.js';
 import { normalizeRule } from '../policy/rules/normalize-rule.js';
 import { ruleSchema } from '../policy/rules/rule-fields.js';
 import type { Flaw } from '../schema/definition-flaws.js';
@@ -37,6 +38,43 @@ function flawOf(rule: unknown, index: number): readonly Flaw[] {
     return [{ at: field === undefined ? [index] : [index, field], problem }];
   }
 }
+
+/** `[[hooks.PreToolUse]]`: groups as in `settings.json`. */
+export const HOOKS: ValueKind = {
+  expected: 'groups with a `matcher` and `hooks` (see hooks.md)',
+  schema: {
+    type: 'array',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['hooks'],
+      properties: {
+        matcher: { type: 'string', description: 'Names of tools; left out: all.' },
+        sequential: { type: 'boolean', description: 'Accepted; hooks of an event run side by side.' },
+        hooks: {
+          type: 'array',
+          minItems: 1,
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['type', 'command'],
+            properties: {
+              type: { const: 'command' },
+              command: { type: 'string', pattern: '\\S' },
+              timeout: { type: 'number', exclusiveMinimum: 0 },
+              on_failure: { enum: ['refuse', 'continue'] },
+              name: { type: 'string' },
+              description: { type: 'string' },
+            },
+          },
+        },
+      },
+    },
+  },
+  flaws: groupFlaws,
+  toOption: (value) => JSON.parse(JSON.stringify(value)),
+  fromText: (text) => text,
+};
 
 /** `[[tools.definitions]]` (D114): the definitions for a model in mode `parse_only`. */
 export const DEFINITIONS: ValueKind = {

@@ -9,6 +9,7 @@ import type { Executor } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
 import type { Policy } from '../contract/policy.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
+import { toolHooks } from '../hooks/tool-hooks.js';
 import { leftOutValues, nameTools } from '../journal/redaction/redacting-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -95,6 +96,15 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     ...outputsBeside(options.journal),
     hide: () => createByteRedactor([...secretValues, ...leftOutValues(journal.journal)]),
   });
+  const hooks = toolHooks(options.hooks ?? {}, {
+    cwd: sandbox.cwd,
+    session: randomUUID(),
+    environment: readEnvironment,
+    namesOf(name) {
+      const tool = registry.find(name);
+      return tool === undefined ? [name] : [tool.name, ...tool.aliases];
+    },
+  });
   const settings: Omit<EngineSettings, 'partOf'> = {
     registry,
     mode: options.mode ?? 'enabled',
@@ -103,7 +113,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     analyze,
     onDecision: options.onDecision,
     locator: createLocator(sandbox, inherited.HOME),
-    reviewers: options.reviewers ?? [],
+    reviewers: [...(options.reviewers ?? []), ...hooks.reviewers],
     approver: options.approver,
     asker: options.asker,
     agents: options.agents,
@@ -125,7 +135,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     outputs,
     commandEnvironment: commandEnvironments(environment, secretValues),
     secretValues,
-    middleware: options.middleware ?? [],
+    middleware: [...(options.middleware ?? []), ...hooks.middleware],
     limits: normalizeOptions('limits', options.limits, LIMIT_RULES),
     timeouts: timeoutsOf(options),
     maxOutputBytes: output.maxBytes,

@@ -21,6 +21,7 @@ import type { Asker } from '../contract/question.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { type HardLinks, isHardLinks, type SandboxRoot } from '../files/sandbox-options.js';
+import { checkHooks, type HookOptions } from '../hooks/hook-options.js';
 import { ON_JOURNAL_LOSS, type OnJournalLoss } from '../journal/open-journal.js';
 import type { RedactArguments } from '../journal/redaction/redaction-rules.js';
 import type { PolicyOptions } from '../policy/rules/policy-options.js';
@@ -173,6 +174,8 @@ export interface ExecutorOptions {
   readonly commandLimits?: CommandLimitOptions;
   /** Asked in order between plan and approval. */
   readonly reviewers?: readonly Reviewer[];
+  /** Programs that are asked before a call and after it, in the shape of `hooks` in `settings.json`. */
+  readonly hooks?: HookOptions;
   readonly middleware?: readonly Middleware[];
   /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
   readonly approver?: Approver | null;
@@ -352,6 +355,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   environment: option(undefined, isObject, 'an object'),
   commandLimits: option(undefined, isObject, 'an object'),
   reviewers: option(undefined, isFunctionList, 'a list of functions'),
+  hooks: option(undefined, isObject, 'an object of events'),
   middleware: option(undefined, isFunctionList, 'a list of functions'),
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
   agents: option(undefined, isFunction, 'a function'),
@@ -368,7 +372,8 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
 /** @throws ToolError `config_invalid` with the option's name. */
 export function checkExecutorOptions(options: unknown): asserts options is ExecutorOptions {
   normalizeOptions('options', options, TOP_RULES);
-  const { root, definitions } = options as ExecutorOptions;
+  const { root, definitions, hooks } = options as ExecutorOptions;
+  if (hooks !== undefined) checkHooks(hooks);
   if (Array.isArray(root) && root.length === 0) {
     throw new ToolError('config_invalid', 'options.root must name at least one directory.');
   }

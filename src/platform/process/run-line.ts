@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { sendSignal } from './send-signal.js';
 
 /** What a command line of `sh` has given. */
 export interface LineEnd {
@@ -17,7 +18,9 @@ export interface LineRun {
 /** Runs a line as hooks are run: by `sh`, with a text on standard input. Never rejects; what hangs is killed. */
 export function runLine(line: string, { cwd, env, input, timeoutMs }: LineRun): Promise<LineEnd> {
   return new Promise((resolve) => {
-    const child = spawn('sh', ['-c', line], { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL' });
+    // A group of its own, so that what the line has started is killed with it.
+    const child = spawn('sh', ['-c', line], { cwd, env, detached: true });
+    const timer = setTimeout(() => killGroup(child.pid), timeoutMs);
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -26,9 +29,17 @@ export function runLine(line: string, { cwd, env, input, timeoutMs }: LineRun): 
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    child.on('error', (error) => resolve({ code: null, stdout, stderr: `${stderr}${error.message}` }));
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
+    const end = (code: number | null, more = ''): void => {
+      clearTimeout(timer);
+      resolve({ code, stdout, stderr: `${stderr}${more}` });
+    };
+    child.on('error', (error) => end(null, error.message));
+    child.on('close', (code) => end(code));
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid !== undefined) sendSignal(-pid, 'SIGKILL');
 }

@@ -1,0 +1,120 @@
+import { ToolError } from '../errors/tool-error.js';
+
+/** The events that hooks are run for, with the names of Claude Code and of Gemini CLI. */
+export const HOOK_EVENTS = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'BeforeTool',
+  'AfterTool',
+] as const;
+
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** One program, as the settings of those agents write it. */
+export interface CommandHook {
+  readonly type: 'command';
+  /** A line for `sh`. */
+  readonly command: string;
+  /** Seconds; of `BeforeTool` and `AfterTool` milliseconds. Default: 60 s. */
+  readonly timeout?: number;
+  /**
+   * What happens where a hook before a call crashes, hangs or prints no JSON: the call is refused, or goes on (`continue`).
+   * Default `refuse`.
+   */
+  readonly on_failure?: 'refuse' | 'continue';
+}
+
+export interface HookGroup {
+  /** Names of tools: one, several with `|`, a regular expression; `*`, an empty text or nothing means all. */
+  readonly matcher?: string;
+  readonly hooks: readonly CommandHook[];
+}
+
+export type HookOptions = { readonly [E in HookEvent]?: readonly HookGroup[] };
+
+/** What is wrong with a group, and where. */
+export interface HookFlaw {
+  readonly at: readonly (string | number)[];
+  readonly problem: string;
+}
+
+/** @throws ToolError `config_invalid` with the place of the first flaw */
+export function checkHooks(hooks: unknown): asserts hooks is HookOptions {
+  if (typeof hooks !== 'object' || hooks === null || Array.isArray(hooks))
+    throw invalid('options.hooks must be an object of events.');
+  for (const [event, groups] of Object.entries(hooks)) {
+    if (!HOOK_EVENTS.some((known) => known === event))
+      throw invalid(`options.hooks.${event} is not known. Its events: ${HOOK_EVENTS.join(', ')}.`);
+    const [flaw] = groupFlaws(groups);
+    if (flaw !== undefined) throw invalid(`options.hooks.${event}${flaw.problem}`);
+  }
+}
+
+function invalid(message: string): ToolError {
+  return new ToolError('config_invalid', message);
+}
+
+export function groupFlaws(groups: unknown): readonly HookFlaw[] {
+  if (!Array.isArray(groups)) return [{ at: [], problem: ' must be a list of groups.' }];
+  return groups.flatMap((group: unknown, index) => flawsOfGroup(group, index));
+}
+
+function flawsOfGroup(group: unknown, index: number): readonly HookFlaw[] {
+  if (!isTable(group)) return [{ at: [index], problem: `[${index}] must be a table.` }];
+  const unknown = Object.keys(group).find((key) => !['matcher', 'hooks', 'sequential'].includes(key));
+  if (unknown !== undefined)
+    return [{ at: [index, unknown], problem: `[${index}].${unknown} is not known. Remove it.` }];
+  const { matcher, hooks } = group;
+  if (matcher !== undefined && (typeof matcher !== 'string' || !isMatcher(matcher)))
+    return [
+      {
+        at: [index, 'matcher'],
+        problem: `[${index}].matcher must be a name, names with |, or a regular expression.`,
+      },
+    ];
+  if (!Array.isArray(hooks) || hooks.length === 0)
+    return [{ at: [index, 'hooks'], problem: `[${index}].hooks must be a list of programs.` }];
+  return hooks.flatMap((hook: unknown, place) => {
+    const problem = flawOfHook(hook);
+    return problem === undefined
+      ? []
+      : [{ at: [index, 'hooks', place], problem: `[${index}].hooks[${place}]${problem}` }];
+  });
+}
+
+const HOOK_KEYS = ['type', 'command', 'timeout', 'on_failure', 'name', 'description'];
+
+function flawOfHook(hook: unknown): string | undefined {
+  if (!isTable(hook)) return ' must be a table.';
+  const unknown = Object.keys(hook).find((key) => !HOOK_KEYS.includes(key));
+  if (unknown !== undefined) return `.${unknown} is not known. Remove it.`;
+  if (hook.type !== 'command') return '.type must be "command".';
+  if (typeof hook.command !== 'string' || hook.command.trim() === '')
+    return '.command must be a command line.';
+  if (hook.timeout !== undefined && !(typeof hook.timeout === 'number' && hook.timeout > 0))
+    return '.timeout must be a number above 0.';
+  if (hook.on_failure !== undefined && hook.on_failure !== 'refuse' && hook.on_failure !== 'continue')
+    return '.on_failure must be one of refuse, continue.';
+  return undefined;
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMatcher(matcher: string): boolean {
+  try {
+    new RegExp(matcher === '*' ? '' : matcher, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a group means a tool, by any of its names. */
+export function matches({ matcher = '' }: HookGroup, names: readonly string[]): boolean {
+  if (matcher === '' || matcher === '*') return true;
+  const pattern = new RegExp(`^(?:${matcher})$`, 'u');
+  return names.some((name) => pattern.test(name));
+}
