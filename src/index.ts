@@ -41,6 +41,7 @@ export type { Transcript, TranscriptEntry } from './contract/conversation.js';
 export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
 export type {
   ApproveOptions,
+  AskedTicket,
   BatchRun,
   DecideOptions,
   Executor,
@@ -52,6 +53,7 @@ export type {
   RunOptions,
   SkippedFile,
   SubmittedResult,
+  TicketOptions,
   ToolEvent,
   UndoOptions,
   UndoReport,

@@ -3,12 +3,16 @@ import type { JsonObject, JsonValue } from './json.js';
 
 export type Awaitable<T> = T | Promise<T>;
 
-/** A tool call from a model's response. */
-export interface ToolCall {
+/**
+ * A tool call from a model's response.
+ * @typeParam Args `unknown` for a framework that passes the model's arguments on unchecked. Planning refuses anything
+ *   but a JSON object (`bad_args`).
+ */
+export interface ToolCall<Args = JsonObject> {
   /** The id that the result refers to: the provider's, or `call_<index>` with `madeUp`. */
   readonly id: string;
   readonly name: string;
-  readonly args: JsonObject;
+  readonly args: Args;
   /** The model's reason for the call, if the format carries one. */
   readonly reason?: string;
   /** The response gave no id, so the reader numbered the call. `id` is unique only within its response. */

@@ -1,6 +1,13 @@
 import type { ErrorCode } from '../errors/catalogue.js';
 import type { NarrowOptions } from './agent-runner.js';
-import type { ApprovalRequest, Approver, Plan, PlannedCall, ShownFile } from './approval.js';
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  Approver,
+  Plan,
+  PlannedCall,
+  ShownFile,
+} from './approval.js';
 import type { ReadError, ToolCall, ToolResult } from './call.js';
 import type { CommandChanges } from './changes.js';
 import type { Transcript } from './conversation.js';
@@ -63,12 +70,34 @@ export interface RunOptions {
    * Default false.
    */
   readonly defer?: boolean | 'unasked';
+  /**
+   * A ticket of `ask`. The one call of the batch runs if the ticket was approved or needed no approval. A call with
+   * another id, tool, conversation or other arguments is answered `approval_unavailable`. Replaces the approver:
+   * `config_invalid` together with `approver`, `defer`, `again` or `dryRun`.
+   */
+  readonly ticket?: string;
   /** The assistant's message that contained the calls. It is recorded with them. */
   readonly message?: BatchMessage;
   /**
    * Plain data that is recorded with the batch, for the program that later answers in the original format.
    */
   readonly origin?: JsonObject;
+}
+
+/** Options of `ask`. */
+export interface TicketOptions extends Pick<RunOptions, 'agent' | 'signal'> {
+  /** The ticket is valid in this conversation only. */
+  readonly conversation: string;
+}
+
+/** The answer of `ask`. */
+export interface AskedTicket {
+  /** Whether a person has to decide (`decide`) before the call can run. */
+  readonly needed: boolean;
+  /** The question for the person. Present if and only if it is needed. */
+  readonly request?: ApprovalRequest;
+  /** For `decide` and `run`. At most 200 characters; later processes with the same journal accept it. */
+  readonly ticket: string;
 }
 
 /** Options of `approve`. */
@@ -108,6 +137,8 @@ export interface WaitingBatch {
   readonly since: string;
   /** One request for each call without a result, in call order. */
   readonly requests: readonly ApprovalRequest[];
+  /** Present for a question of `ask`: `decide` takes it, and the program that asked runs the call. */
+  readonly ticket?: string;
 }
 
 export interface WaitingOptions {
@@ -234,17 +265,17 @@ export interface Preview {
 
 export interface Executor {
   /** Plans the calls. Touches nothing, asks no questions, records nothing. */
-  plan(calls: readonly ToolCall[], options?: RunOptions): Promise<Plan>;
+  plan(calls: readonly ToolCall<unknown>[], options?: RunOptions): Promise<Plan>;
   /**
    * Runs the calls in a private overlay and shows their results and changes. With `approver: null`, `commit`
    * asks no question; without an approver, calls that need approval are refused.
    * @throws ToolError `sandbox_violation` if this machine does not support transactions
    */
-  preview(calls: readonly ToolCall[], options?: RunOptions): Promise<Preview>;
+  preview(calls: readonly ToolCall<unknown>[], options?: RunOptions): Promise<Preview>;
   /** Runs the calls: one result per call, in call order. Never rejects because a call failed. */
-  run(calls: readonly ToolCall[], options?: RunOptions): Promise<ToolResult[]>;
+  run(calls: readonly ToolCall<unknown>[], options?: RunOptions): Promise<ToolResult[]>;
   /** The same as `run`, with live events. */
-  start(calls: readonly ToolCall[], options?: RunOptions): BatchRun;
+  start(calls: readonly ToolCall<unknown>[], options?: RunOptions): BatchRun;
   /**
    * Takes calls while the model is still responding (D086): they are recorded before the batch starts. After
    * a crash, recovery finds a batch whose calls never started.
@@ -276,6 +307,14 @@ export interface Executor {
    */
   approve(batchId: string, options?: ApproveOptions): Promise<BatchRun>;
   /**
+   * Asks whether a call needs a person's decision, and records the question. Runs nothing. For programs in which the
+   * question, the decision and the run are separate requests. The ticket binds the conversation, the call, its
+   * arguments, the resolved paths and the contents shown. Asking again about the same call gives the same ticket until
+   * its files change.
+   * @throws ToolError `config_invalid` for a wrong option, `journal_unavailable` if nothing can be recorded.
+   */
+  ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket>;
+  /**
    * The batches in the journal that wait for approval, from this and other processes, longest wait first.
    * Their calls are planned again with the current policy; nothing is touched. A call that can no longer be
    * planned (its tool is gone, or the policy refuses it) is described from the record.
@@ -292,6 +331,12 @@ export interface Executor {
    * outcome.
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>, options?: DecideOptions): Promise<void>;
+  /**
+   * Records a decision about a ticket of `ask`. Runs nothing: `run` with the ticket does. The first decision counts.
+   * @throws ToolError `unknown_batch` for a ticket that `ask` did not give; `already_decided`, also for a call that
+   *   needs no approval; `bad_args` for an invalid decision.
+   */
+  decide(ticket: string, decision: ApprovalDecision): Promise<void>;
   /**
    * Restores the files that a call changed. A file that has changed since is not restored, and the report
    * says so.

@@ -1,7 +1,18 @@
 import type { ConversationMemory } from '../contract/context.js';
+import type { RunOptions } from '../contract/executor.js';
+import type { BatchScope } from './call/batch-scope.js';
 import type { EngineSettings } from './call/settings.js';
+import type { Observer } from './events/observer.js';
+import type { Known } from './executor-parts.js';
+import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { ConversationMemories } from './record/conversation-memories.js';
+
+interface ScopeParts {
+  readonly known: Known | undefined;
+  readonly observer: Observer | undefined;
+  readonly part: BatchPart | undefined;
+}
 
 /** The conversations of an executor: what each knows, and the queue in which its calls run. */
 export class Conversations {
@@ -25,6 +36,24 @@ export class Conversations {
   memoryOf(conversation: string | undefined): ConversationMemory {
     if (conversation === undefined || conversation === this.own) return this.#ownMemory;
     return this.#memories.of(conversation);
+  }
+
+  /** What the calls of one batch have in common. */
+  scopeOf(settings: EngineSettings, options: RunOptions, { known, observer, part }: ScopeParts): BatchScope {
+    const conversation = options.conversation ?? this.own;
+    return {
+      id: known?.id ?? settings.createId(),
+      settings: part?.settings ?? settings,
+      conversation,
+      memory: part?.memory ?? this.memoryOf(conversation),
+      dryRun: options.dryRun === true,
+      message: options.message,
+      origin: options.origin,
+      deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
+      observer,
+      preview: part?.preview,
+      capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
+    };
   }
 
   queueOf(conversation: string): ConversationQueue {

@@ -4,6 +4,7 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Transcript } from '../contract/conversation.js';
 import type {
   ApproveOptions,
+  AskedTicket,
   BatchRun,
   DecideOptions,
   Executor,
@@ -12,27 +13,29 @@ import type {
   Preview,
   RecoveredBatch,
   RunOptions,
+  TicketOptions,
   UndoOptions,
   UndoReport,
   WaitingBatch,
   WaitingOptions,
 } from '../contract/executor.js';
 import type { ReadOptions } from '../contract/files.js';
-import type { DecisionKind } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { outputOf } from './answer/results.js';
 import { cancelled } from './answer/stopped.js';
+import { askTicket } from './approve/ask-ticket.js';
 import { findDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
 import { picturePlan } from './approve/picture-parts.js';
 import { NO_CACHE } from './cache/create-result-cache.js';
 import type { BatchScope } from './call/batch-scope.js';
-import { copyCalls, recordedCall } from './call/calls.js';
+import { copyCalls, recordedCall, unchecked } from './call/calls.js';
 import {
   checkApproveOptions,
+  checkAskOptions,
   checkCalls,
   checkRunOptions,
   executorIsClosed,
@@ -54,13 +57,15 @@ import { planBatch } from './plan/plan-batch.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { decideBatch } from './recover/decide-batch.js';
+import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
+import { runWithTicket } from './run-with-ticket.js';
 import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
+const NEVER_ABORTED = new AbortController().signal;
 
 /** An executor over complete settings. Programs use `createExecutor`, which chooses them. */
 export class ToolExecutor implements Executor {
@@ -100,7 +105,7 @@ export class ToolExecutor implements Executor {
     }
   }
 
-  async plan(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
+  async plan(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
     checkCalls(calls);
     checkRunOptions(options);
     const held = copyCalls(calls);
@@ -109,7 +114,7 @@ export class ToolExecutor implements Executor {
     return picturePlan(await planBatch(held, settings), settings);
   }
 
-  async preview(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<Preview> {
+  async preview(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<Preview> {
     checkCalls(calls);
     checkRunOptions(options);
     this.#requireOpen('preview calls');
@@ -125,8 +130,9 @@ export class ToolExecutor implements Executor {
     });
   }
 
-  run(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
+  run(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
     try {
+      if (options.ticket !== undefined) return this.#redeemed(calls, options).results.then((all) => [...all]);
       if (isPreview(options)) return this.#tryOut(calls, options);
       if (!this.#isUnchecked) return this.#admit(calls, options).results();
       return this.#after(this.#check(), this.#admit(calls, options));
@@ -136,16 +142,26 @@ export class ToolExecutor implements Executor {
   }
 
   /** The results of a preview of which nothing is kept. */
-  async #tryOut(calls: readonly ToolCall[], options: RunOptions): Promise<ToolResult[]> {
+  async #tryOut(calls: readonly ToolCall<unknown>[], options: RunOptions): Promise<ToolResult[]> {
     await using preview = await this.preview(calls, options);
     return [...preview.results];
   }
 
-  start(calls: readonly ToolCall[], options: RunOptions = NO_OPTIONS): BatchRun {
+  start(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): BatchRun {
+    if (options.ticket !== undefined) return this.#redeemed(calls, options);
     return this.#watched(calls, options, undefined);
   }
 
-  #watched(calls: readonly ToolCall[], options: RunOptions, known: Known | undefined): BatchRun {
+  #redeemed(calls: readonly ToolCall<unknown>[], options: RunOptions): BatchRun {
+    this.#requireOpen('run calls');
+    return runWithTicket(calls, options, {
+      id: this.#settings.createId(),
+      settings: this.#settingsFor(options),
+      run: (held, how, known) => this.#watched(held, how, known),
+    });
+  }
+
+  #watched(calls: readonly ToolCall<unknown>[], options: RunOptions, known: Known | undefined): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
     // Begins only when the caller has the batch: what is cancelled at once does not run.
@@ -204,7 +220,8 @@ export class ToolExecutor implements Executor {
   }
 
   definitions(): readonly ToolDefinition[] {
-    return shownDefinitions(this.#settings, this.#parts.definitions);
+    // Frameworks add to the schemas that they are given.
+    return structuredClone(shownDefinitions(this.#settings, this.#parts.definitions)) as ToolDefinition[];
   }
 
   get mode(): ExecutorMode {
@@ -259,13 +276,19 @@ export class ToolExecutor implements Executor {
     return listWaiting(options, this.#settings);
   }
 
-  async decide(
-    batchId: string,
-    kind: Exclude<DecisionKind, 'wait'>,
-    options: DecideOptions = {},
-  ): Promise<void> {
+  async ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket> {
+    checkAskOptions(options);
+    this.#requireOpen('ask about a call');
+    const { signal = NEVER_ABORTED } = options;
+    const [held] = copyCalls([call]);
+    if (this.#isUnchecked) await this.#check();
+    const scope = this.#scopeOf(options);
+    return askTicket(held as ToolCall, { scope, signal, recovery: this.#recovery });
+  }
+
+  async decide(batchId: string, decision: WaitingDecision, options: DecideOptions = {}): Promise<void> {
     this.#requireOpen('decide');
-    await decideBatch(batchId, kind, options, this.#settings);
+    await decideWaiting(batchId, decision, options, this.#settings);
   }
 
   async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {
@@ -315,7 +338,7 @@ export class ToolExecutor implements Executor {
 
   /** A batch in the queue of its conversation, which has not begun. */
   #admit(
-    calls: readonly ToolCall[],
+    calls: readonly ToolCall<unknown>[],
     options: RunOptions,
     observer?: Observer,
     known?: Known,
@@ -326,27 +349,15 @@ export class ToolExecutor implements Executor {
     if (isPreview(options)) throw onlyRun();
     this.#requireOpen('run calls');
     watchUnhandledErrors(this.#settings.onUnhandledError);
-    const conversation = options.conversation ?? this.#conversations.own;
-    const scope: BatchScope = {
-      id: known?.id ?? this.#settings.createId(),
-      settings: part?.settings ?? this.#settingsFor(options),
-      conversation,
-      memory: part?.memory ?? this.#conversations.memoryOf(conversation),
-      dryRun: options.dryRun === true,
-      message: options.message,
-      origin: options.origin,
-      deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
-      observer,
-      preview: part?.preview,
-      capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
-    };
+    const scope = this.#scopeOf(options, known, observer, part);
+    const { conversation } = scope;
     const queue =
       part?.isApart === true
         ? new ConversationQueue(this.#settings.covers)
         : this.#conversations.queueOf(conversation);
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
-    const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [[...calls], options];
+    const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [calls.map(unchecked), options];
     const batch = new Batch(own, scope, asked, {
       recovery: this.#recovery,
       queue,
@@ -355,6 +366,10 @@ export class ToolExecutor implements Executor {
     });
     this.#active.add(batch);
     return batch;
+  }
+
+  #scopeOf(options: RunOptions, known?: Known, observer?: Observer, part?: BatchPart): BatchScope {
+    return this.#conversations.scopeOf(this.#settingsFor(options), options, { known, observer, part });
   }
 
   /** The results of a batch that begins when something else is done. Rejects, and nothing runs, where that fails. */

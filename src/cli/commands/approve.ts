@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { findDeferred as requireDeferred } from '../../executor/approve/find-deferred.js';
+import { readAsked } from '../../executor/approve/ticket.js';
 import { openJournal } from '../../journal/open-journal.js';
 import type { HistoryFormat } from '../../protocols/registry.js';
 import { writeResults } from '../../protocols/write-results.js';
@@ -17,6 +18,7 @@ import {
 } from '../choose-model.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
+import { decideQuestion } from '../decide-question.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
@@ -89,7 +91,7 @@ export async function approveBatch(
   const { path, ...more } = resolved.executor.journal;
   const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
   try {
-    const { id, origin, model } = await findDeferred(named, journal);
+    const { id, isQuestion, origin, model } = await findDeferred(named, journal);
     const calls = await journal.batch(id);
     requireKnownIds(
       options.approve,
@@ -113,6 +115,11 @@ export async function approveBatch(
       ...(approver === undefined ? {} : { approver: holding(display, approver) }),
       ...(asker === undefined ? {} : { asker: holding(display, asker) }),
     });
+    if (isQuestion) {
+      const code = await decideQuestion(id, executor, approver && holding(display, approver), display);
+      writeJson(stdio.stdout, []);
+      return code;
+    }
     const { results, interrupted } = await watchBatch(
       () => executor.approve(id, { parallel: options.parallel ?? resolved.parallel }),
       { executor, errors: origin.errors, display, stdio, exitNow: () => exitNow(exitCodeOf([], true)) },
@@ -138,12 +145,19 @@ export async function approveBatch(
 async function findDeferred(
   named: string,
   journal: Journal,
-): Promise<{ readonly id: string; readonly origin: BatchOrigin; readonly model: ModelChoice }> {
+): Promise<{
+  readonly id: string;
+  /** A program has asked about its call, and runs it. */
+  readonly isQuestion: boolean;
+  readonly origin: BatchOrigin;
+  readonly model: ModelChoice;
+}> {
   const waiting = await journal.batches({ waiting: true });
   const id = await findNamedBatch(named, 'approve', journal, waiting);
-  await requireDeferred(journal, id);
+  const isQuestion = (await readAsked(journal, id)) !== undefined;
+  if (!isQuestion) await requireDeferred(journal, id);
   const kept = waiting.find((batch) => batch.id === id)?.origin;
-  return { id, origin: readOrigin(kept), model: rememberedModel(kept) };
+  return { id, isQuestion, origin: readOrigin(kept), model: rememberedModel(kept) };
 }
 
 /** With other roots the same calls would touch other files. */

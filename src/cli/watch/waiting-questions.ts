@@ -163,6 +163,14 @@ export class WaitingQuestions {
       approver: holding(view, approver),
       ...(asker === undefined ? {} : { asker: holding(view, asker) }),
     });
+    const { ticket, requests } =
+      (await executor.waiting()).find((batch) => batch.batchId === record.id) ?? {};
+    if (ticket !== undefined && requests !== undefined) {
+      const { signal } = new AbortController();
+      await executor.decide(ticket, await approver(requests, { signal }));
+      view.note(`batch ${shortId}: the program that asked goes on`);
+      return;
+    }
     requireTools(calls, executor);
     question.run = await executor.approve(record.id, { parallel: resolved.parallel });
     if (question.said !== '') question.run.cancel();

@@ -12,7 +12,12 @@ import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';
 
 /** Answers a call that was ready without running it. Message and hint may hold what a person or a guard wrote. */
-export function refuseReady(ready: ReadyCall, code: ErrorCode, message: string, hint?: string): ResolvedCall {
+export function refuseReady(
+  ready: Pick<ReadyCall, 'call' | 'effects'>,
+  code: ErrorCode,
+  message: string,
+  hint?: string,
+): ResolvedCall {
   const remedy = hint === undefined ? undefined : cleanReason(hint);
   const result = notRun(ready.call, code, cleanReason(message), undefined, undefined, remedy);
   return {
@@ -83,7 +88,7 @@ function cleanDetails(details: JsonObject | undefined, values: readonly string[]
  * @param changed files that are not any more what the request was shown with.
  */
 export function pending(
-  { call, effects }: ReadyCall | ResolvedCall,
+  { call, effects }: Pick<ReadyCall, 'call' | 'effects'>,
   batchId: string,
   changed: readonly string[] = [],
 ): ResolvedCall {

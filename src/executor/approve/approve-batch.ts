@@ -1,7 +1,7 @@
 import type { ShownFile } from '../../contract/approval.js';
 import type { RunOptions } from '../../contract/executor.js';
-import type { CallRecord } from '../../contract/journal.js';
-import type { JsonValue } from '../../contract/json.js';
+import type { CallKey, CallRecord } from '../../contract/journal.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
@@ -73,17 +73,17 @@ async function askedBefore(
 /** What was shown is on record before the batch waits: consent that comes later is bound to it. */
 async function putOff({ scope, evaluated, waiting }: ApprovalParts, recorder: Recorder): Promise<void> {
   for (const index of waiting) {
-    const { snapshot } = await withSnapshot(ready(evaluated, index), scope);
-    const shown = snapshot.shown.map(({ path, hash }) => ({ path, hash }));
-    const { call, risk, containment } = ready(evaluated, index);
-    recorder.note(index, call.id, 'asked', {
-      risk,
-      containment: { ...containment },
-      shown,
-      places: [...snapshot.places],
-    });
+    const asked = await withSnapshot(ready(evaluated, index), scope);
+    recorder.note(index, asked.ready.call.id, 'asked', askedNote(asked));
   }
   await recorder.decide('wait');
+}
+
+/** What a request shows: consent is bound to it. */
+export function askedNote({ ready, snapshot }: AskedCall): JsonObject {
+  const { risk, containment } = ready;
+  const shown = snapshot.shown.map(({ path, hash }) => ({ path, hash }));
+  return { risk, containment: { ...containment }, shown, places: [...snapshot.places] };
 }
 
 /**
@@ -172,13 +172,24 @@ async function askedSince(
   index: number,
   { scope, recorder }: ApprovalParts,
 ): Promise<{ readonly call: AskedCall; readonly changed: readonly string[] }> {
+  if (recorder === undefined) return { call: await withSnapshot(planned, scope), changed: [] };
+  const { asked: call, changed } = await snapshotSince(planned, recorder.key(index), scope);
+  return { call, changed };
+}
+
+/** A recorded call as it must be asked now, and the files that differ from those shown. */
+export async function snapshotSince(
+  planned: ReadyCall,
+  key: CallKey,
+  scope: BatchScope,
+): Promise<{ readonly asked: AskedCall; readonly changed: readonly string[] }> {
   const { ready: call, snapshot } = await withSnapshot(planned, scope);
-  const notes = recorder === undefined ? [] : await scope.settings.journal?.notes(recorder.key(index));
+  const notes = await scope.settings.journal?.notes(key);
   const recorded = notes?.findLast(({ kind }) => kind === 'asked')?.data;
   const before = readSnapshot(recorded, scope.deferred?.shown);
   const changed = before === undefined ? [] : changedPaths(before, snapshot);
   return {
-    call: changed.length === 0 ? { ready: call, snapshot } : askedAgain(call, snapshot, changed),
+    asked: changed.length === 0 ? { ready: call, snapshot } : askedAgain(call, snapshot, changed),
     changed,
   };
 }
@@ -208,7 +219,7 @@ function readTexts(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
-async function withSnapshot(call: ReadyCall, { settings }: BatchScope): Promise<AskedCall> {
+export async function withSnapshot(call: ReadyCall, { settings }: BatchScope): Promise<AskedCall> {
   return { ready: call, snapshot: await takeSnapshot(call, settings) };
 }
 

@@ -194,8 +194,11 @@ async function edited(evaluated: EvaluatedCall, settings: EngineSettings): Promi
 
 function denied(ready: ReadyCall, given: unknown): ApprovedCall {
   const reason = typeof given === 'string' && given !== '' ? given : undefined;
-  const why = reason === undefined ? '' : `: ${reason}`;
-  return refused(ready, 'user_denied', `User denied permission to run ${ready.call.name}${why}`, reason);
+  return refused(ready, 'user_denied', deniedMessage(ready.call.name, reason), reason);
+}
+
+export function deniedMessage(name: string, reason: string | undefined): string {
+  return `User denied permission to run ${name}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 function unavailable(ready: ReadyCall, hint: string): ApprovedCall {

@@ -1,6 +1,7 @@
 import type { BatchDecision, CallRecord, Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
+import { readAsked } from './ticket.js';
 
 export interface DeferredBatch {
   readonly id: string;
@@ -25,6 +26,10 @@ export async function findDeferred(journal: Journal | null, given: string): Prom
   const { id, calls, conversation } = found;
   if (found.waitsFor === 'recovery') {
     const message = `Cannot approve batch "${id}": it was left half done. decide() resumes or discards it.`;
+    throw new ToolError('bad_args', message);
+  }
+  if ((await readAsked(found.journal, id)) !== undefined) {
+    const message = `Cannot approve batch "${id}": a program has asked about its call, and runs it. decide() takes the ticket that waiting() shows.`;
     throw new ToolError('bad_args', message);
   }
   const leftOut = calls.find((call) => call.result === undefined && hasLeftOut(call.args));

@@ -11,6 +11,7 @@ import { planCall } from '../plan/plan-call.js';
 import { toQuestion } from './ask-approval.js';
 import { LEFT_OUT_REMEDY } from './find-deferred.js';
 import { takeSnapshot } from './shown-files.js';
+import { askedTicket, readAsked } from './ticket.js';
 
 const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | undefined }> = {
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
@@ -42,14 +43,20 @@ export async function listWaiting(
     const first = decisions.find(({ kind, data }) => kind === 'wait' && data.why === 'approval');
     // Since it was listed it may have been decided; what a crash left half done is recover()'s.
     if (last?.kind !== 'wait' || last.data.why !== 'approval') continue;
+    const round = (await readAsked(journal, id))?.state.rounds.at(-1);
+    // The person has decided; the program that asked has yet to run the call.
+    if (round?.decided !== undefined) continue;
     const requests: ApprovalRequest[] = [];
-    for (const record of await askedCalls(journal, id)) requests.push(await requestOf(record, planning));
+    for (const record of await askedCalls(journal, id)) {
+      requests.push(await requestOf(record, round !== undefined, planning));
+    }
     if (requests.length === 0) continue;
     found.push({
       batchId: id,
       conversation: name,
       since: new Date(first?.at ?? last.at).toISOString(),
       requests,
+      ...(round === undefined ? {} : { ticket: askedTicket(id, round.secret) }),
     });
   }
   return found;
@@ -63,12 +70,17 @@ async function askedCalls(journal: Journal, batchId: string): Promise<readonly C
   return asked.length > 0 ? asked : open;
 }
 
-async function requestOf(record: CallRecord, settings: EngineSettings): Promise<ApprovalRequest> {
+/** @param isTicket another program runs the call, with its own tools and policy. */
+async function requestOf(
+  record: CallRecord,
+  isTicket: boolean,
+  settings: EngineSettings,
+): Promise<ApprovalRequest> {
   const { callId: id, toolName: name, args } = record;
   if (hasLeftOut(args)) return fromRecord(record, `${LEFT_OUT_OF_JOURNAL}. ${LEFT_OUT_REMEDY}`);
   try {
     const evaluated = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
-    if (evaluated.kind === 'resolved') return fromRecord(record, evaluated.reason);
+    if (evaluated.kind === 'resolved') return fromRecord(record, isTicket ? undefined : evaluated.reason);
     return await toQuestion(
       { ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) },
       settings,
@@ -79,7 +91,7 @@ async function requestOf(record: CallRecord, settings: EngineSettings): Promise<
 }
 
 /** For a call that would not run now: its tool is gone, its arguments or the policy have changed. */
-function fromRecord(record: CallRecord, refusal: string): ApprovalRequest {
+function fromRecord(record: CallRecord, refusal: string | undefined): ApprovalRequest {
   const { callId, toolName, args, effects, reason } = record;
   return {
     callId,
@@ -90,6 +102,7 @@ function fromRecord(record: CallRecord, refusal: string): ApprovalRequest {
     args,
     effects,
     shown: [],
-    reason: `${reason.replace(/[.]+$/, '')}. It would be refused now: ${refusal}`,
+    reason:
+      refusal === undefined ? reason : `${reason.replace(/[.]+$/, '')}. It would be refused now: ${refusal}`,
   };
 }

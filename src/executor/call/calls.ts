@@ -5,15 +5,15 @@ import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { type EvaluatedCall, shownEffects } from './evaluated-call.js';
 
 /** Copies of calls that wait, so that the executor runs what was asked for. A value that is no call stays: planning refuses it. */
-export function copyCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
+export function copyCalls(calls: readonly ToolCall<unknown>[]): readonly ToolCall[] {
   return calls.map(copyCall);
 }
 
-function copyCall(call: ToolCall): ToolCall {
+function copyCall(call: ToolCall<unknown>): ToolCall {
   try {
     const { id, name, args, reason, madeUp, turn } = call;
     const frozen = freezeArguments(args, { maxBytes: Number.POSITIVE_INFINITY });
-    if (!frozen.ok) return call;
+    if (!frozen.ok) return unchecked(call);
     return {
       id,
       name,
@@ -23,8 +23,13 @@ function copyCall(call: ToolCall): ToolCall {
       ...(turn === undefined ? {} : { turn }),
     };
   } catch {
-    return call;
+    return unchecked(call);
   }
+}
+
+/** Planning checks the arguments before anything else looks at them. */
+export function unchecked(call: ToolCall<unknown>): ToolCall {
+  return call as ToolCall;
 }
 
 /**

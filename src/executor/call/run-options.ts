@@ -8,7 +8,7 @@ import {
   option,
 } from '../../base/normalize-options.js';
 import type { ShownFile } from '../../contract/approval.js';
-import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
+import type { ApproveOptions, ExecutorMode, RunOptions, TicketOptions } from '../../contract/executor.js';
 import type { BatchMessage } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 
@@ -40,6 +40,7 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
   ),
   origin: option(undefined, isObject, 'an object of plain data'),
   defer: option(undefined, (value) => isBoolean(value) || value === 'unasked', 'true, false or "unasked"'),
+  ticket: option(undefined, isFilledText, 'a ticket that ask() has given'),
 };
 
 function isMessage(value: unknown): boolean {
@@ -114,6 +115,32 @@ export function requireApprovable(
   if (mode === 'enabled') return;
   const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
   throw new ToolError('tools_disabled', message);
+}
+
+const ASK_RULES: OptionRules<{ [K in keyof TicketOptions]-?: TicketOptions[K] | undefined }> = {
+  conversation: option(undefined, isFilledText, 'a text that is not empty'),
+  agent: RULES.agent,
+  signal: RULES.signal,
+};
+
+/** @throws ToolError `config_invalid`, which names the option and what it takes. */
+export function checkAskOptions(options: unknown): asserts options is TicketOptions {
+  checkOptions('options', isObject(options) ? options : {}, ASK_RULES);
+  if (isObject(options) && (options as Partial<TicketOptions>).conversation !== undefined) return;
+  throw new ToolError(
+    'config_invalid',
+    'Cannot ask about a call: options.conversation is missing. A ticket is valid in one conversation.',
+  );
+}
+
+/** @throws ToolError `config_invalid` for an option that says how approval is had in another way. */
+export function checkTicketOptions(options: RunOptions): void {
+  const other = (['approver', 'defer', 'again', 'dryRun'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (other === undefined) return;
+  const message = `Cannot run calls: options.ticket and options.${other} exclude each other.`;
+  throw new ToolError('config_invalid', message);
 }
 
 /** @throws ToolError `config_invalid`, which names the option and what it takes. */

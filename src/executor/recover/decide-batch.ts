@@ -1,9 +1,28 @@
+import type { ApprovalDecision } from '../../contract/approval.js';
 import type { DecideOptions } from '../../contract/executor.js';
 import type { DecisionKind, Journal, Settlement } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { failure } from '../answer/results.js';
+import { decideTicket } from '../approve/decide-ticket.js';
 import { alreadyDecided, type FoundBatch, findWaiting } from '../approve/find-deferred.js';
+import { parseTicket } from '../approve/ticket.js';
 import type { EngineSettings } from '../call/settings.js';
+
+/** About a batch, or the answer to a ticket's question. */
+export type WaitingDecision = Exclude<DecisionKind, 'wait'> | ApprovalDecision;
+
+/** @throws ToolError as `decideBatch` and `decideTicket` */
+export async function decideWaiting(
+  given: string,
+  decision: WaitingDecision,
+  options: DecideOptions,
+  settings: EngineSettings,
+): Promise<void> {
+  const isAnswer = typeof decision === 'object' && decision !== null;
+  if (isAnswer || parseTicket(given) !== undefined) {
+    await decideTicket(given, decision as ApprovalDecision, settings);
+  } else await decideBatch(given, decision, options, settings);
+}
 
 /**
  * Ends the wait of a batch (D089): of one that was left half done either way; of one that was put off for approval only
@@ -11,7 +30,7 @@ import type { EngineSettings } from '../call/settings.js';
  * @param given its id, or a unique beginning of it
  * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` when it never waited, or for another decision.
  */
-export async function decideBatch(
+async function decideBatch(
   given: string,
   kind: Exclude<DecisionKind, 'wait'>,
   options: DecideOptions,

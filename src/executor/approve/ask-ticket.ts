@@ -1,0 +1,128 @@
+import type { AskedTicket } from '../../contract/executor.js';
+import type { CallRecord, Journal } from '../../contract/journal.js';
+import { ToolError } from '../../errors/tool-error.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import { planBatch } from '../plan/plan-batch.js';
+import { Recorder } from '../record/recorder.js';
+import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
+import { type AskedCall, toQuestion } from './ask-approval.js';
+import { reviewPlan } from './review.js';
+import {
+  type AskedRecord,
+  approves,
+  askedTicket,
+  isSameCall,
+  newSecret,
+  readAsked,
+  unaskedTicket,
+} from './ticket.js';
+
+export interface TicketParts {
+  readonly scope: BatchScope;
+  readonly signal: AbortSignal;
+  readonly recovery: {
+    /** Undefined: what dead processes left is recovered. */
+    ensure(): Promise<void> | undefined;
+  };
+}
+
+/**
+ * The question about one call, recorded before it is put: a batch that waits, with a secret that only its ticket
+ * holds. A call that needs no approval is not recorded before it runs.
+ * @throws ToolError `journal_unavailable` where a call needs approval and nothing can be recorded
+ */
+export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts): Promise<AskedTicket> {
+  const { scope, signal } = parts;
+  const { settings, conversation } = scope;
+  const planned = planBatch([call], settings);
+  const [evaluated] = await reviewPlan(planned, { signal, isStopped: signal.aborted }, settings);
+  if (evaluated === undefined) throw new Error('a batch of one call has one plan');
+  const unasked = { needed: false, ticket: unaskedTicket(conversation, call) };
+  const { journal, approver } = settings;
+  if (evaluated.kind === 'resolved') return unasked;
+  const earlier = journal === null ? undefined : await findAsked(evaluated, conversation, journal);
+  if (earlier !== undefined) return askAgain(evaluated, earlier, parts);
+  if (!evaluated.needsApproval || approver === null) return unasked;
+  if (journal === null) throw unrecorded();
+  return (await askFirst(evaluated, parts, journal)) ?? unasked;
+}
+
+function unrecorded(): ToolError {
+  const message =
+    'Cannot ask about a call: nothing is recorded (journal: false), so no ticket could be kept.';
+  return new ToolError('journal_unavailable', message);
+}
+
+/** The same call, where it was asked about before and has not run since. */
+async function findAsked(
+  { call }: ReadyCall,
+  conversation: string,
+  journal: Journal,
+): Promise<AskedRecord | undefined> {
+  const { id, madeUp, turn } = call;
+  if (madeUp === true && turn === undefined) return undefined;
+  const record = await journal.find(conversation, id, madeUp === true ? turn : undefined);
+  if (record === undefined || record.result !== undefined) return undefined;
+  if (!isSameCall(record, conversation, call, journal)) return undefined;
+  const found = await readAsked(journal, record.batchId);
+  return found === undefined || found.state.isClosed ? undefined : found;
+}
+
+/** @returns undefined where the call is answered already: by an earlier delivery, or because nothing can be recorded. */
+async function askFirst(
+  ready: ReadyCall,
+  { scope, recovery }: TicketParts,
+  journal: Journal,
+): Promise<AskedTicket | undefined> {
+  const { settings, conversation } = scope;
+  const recorder = new Recorder(journal, scope, { conversation }, { stopped: NEVER });
+  const [accepted] = await recorder.accept([ready], recovery.ensure());
+  if (accepted?.kind !== 'ready') {
+    const record = await journal.find(conversation, ready.call.id);
+    const isOther = record === undefined || !isSameCall(record, conversation, ready.call, journal);
+    const found = isOther ? undefined : await readAsked(journal, record.batchId);
+    return found === undefined ? undefined : askedState(await withSnapshot(ready, scope), found, scope);
+  }
+  const asked = await withSnapshot(ready, scope);
+  const secret = newSecret();
+  recorder.note(0, ready.call.id, 'asked', { ...askedNote(asked), ticket: secret });
+  await recorder.decide('wait');
+  return { needed: true, request: await toQuestion(asked, settings), ticket: askedTicket(scope.id, secret) };
+}
+
+const NEVER = new Promise<void>(() => {});
+
+/** Asked before: the same ticket, until what was shown has changed. */
+async function askAgain(ready: ReadyCall, found: AskedRecord, { scope }: TicketParts): Promise<AskedTicket> {
+  const { asked, changed } = await snapshotSince(ready, found.record.key, scope);
+  const last = found.state.rounds.at(-1);
+  const isDenied = last?.decided !== undefined && !approves(last.decided.decision, ready.call.id);
+  if (changed.length === 0 || isDenied) return askedState(asked, found, scope);
+  return beginRound(asked, found.record, scope);
+}
+
+async function askedState(
+  asked: AskedCall,
+  { record, state }: AskedRecord,
+  { settings }: BatchScope,
+): Promise<AskedTicket> {
+  const last = state.rounds.at(-1);
+  const ticket = askedTicket(record.batchId, last?.secret ?? '');
+  if (last?.decided !== undefined) return { needed: false, ticket };
+  return { needed: true, request: await toQuestion(asked, settings), ticket };
+}
+
+/** From now on the earlier question does not count any more. */
+async function beginRound(
+  asked: AskedCall,
+  { batchId, key }: CallRecord,
+  { settings }: BatchScope,
+): Promise<AskedTicket> {
+  const { journal, clock } = settings;
+  if (journal === null) throw unrecorded();
+  const secret = newSecret();
+  const data = { ...askedNote(asked), ticket: secret };
+  await journal.note(key, { kind: 'asked', data, at: clock.now() });
+  return { needed: true, request: await toQuestion(asked, settings), ticket: askedTicket(batchId, secret) };
+}

@@ -1,0 +1,104 @@
+import type { ApprovalDecision } from '../../contract/approval.js';
+import type { CallRecord, Journal } from '../../contract/journal.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { cleanReason } from '../answer/refuse-ready.js';
+import { failure } from '../answer/results.js';
+import type { EngineSettings } from '../call/settings.js';
+import { deniedMessage } from './ask-approval.js';
+import {
+  type AskedRecord,
+  approves,
+  decidedNote,
+  isSecret,
+  newSecret,
+  parseTicket,
+  readAsked,
+  type TicketRound,
+} from './ticket.js';
+
+type World = Pick<EngineSettings, 'journal' | 'clock' | 'worker'>;
+
+/**
+ * Records what a person has decided about a ticket. The call of a denied one is answered at once; an approved one
+ * waits for the program that runs it.
+ * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` for a decision that is none, `journal_unavailable`.
+ */
+export async function decideTicket(given: string, decision: ApprovalDecision, world: World): Promise<void> {
+  const ticket = parseTicket(given);
+  if (ticket?.kind === 'unasked') throw decided('its call needs no approval, so there is nothing to decide.');
+  const { journal, clock } = world;
+  const found =
+    ticket === undefined || journal === null ? undefined : await readAsked(journal, ticket.batchId);
+  const round = found?.state.rounds.find(
+    ({ secret }) => ticket !== undefined && isSecret(ticket.secret, secret),
+  );
+  if (journal === null || found === undefined || round === undefined) throw unknownTicket();
+  requireOpen(found, round);
+  const stored = readDecision(decision);
+  const id = newSecret();
+  const data = decidedNote(round.secret, id, stored, found.record.callId);
+  await journal.note(found.record.key, { kind: 'approval', data, at: clock.now() });
+  const now = await readAsked(journal, found.record.batchId);
+  const counted = now?.state.rounds.find(({ secret }) => secret === round.secret)?.decided;
+  if (counted?.id !== id) throw decided('another decision came first.');
+  if (!approves(stored, found.record.callId)) await endDenied(found.record, stored, world, journal);
+}
+
+function unknownTicket(): ToolError {
+  const message = 'Cannot decide: no question has this ticket. Use the ticket that ask() has given.';
+  return new ToolError('unknown_batch', message);
+}
+
+function decided(why: string): ToolError {
+  return new ToolError('already_decided', `Cannot decide about this ticket: ${why}`);
+}
+
+function requireOpen({ state, record }: AskedRecord, round: TicketRound): void {
+  if (round.decided !== undefined)
+    throw decided(`it was decided already, on ${new Date(round.decided.at).toISOString()}.`);
+  if (round !== state.rounds.at(-1))
+    throw decided('files have changed since, and the call was asked about again with another ticket.');
+  if (state.isClosed || record.result !== undefined) throw decided('its call was answered already.');
+}
+
+/** A copy of plain data: what is kept is what was checked. */
+function readDecision(given: unknown): ApprovalDecision {
+  try {
+    const decision: unknown = JSON.parse(JSON.stringify(given));
+    if (isDecision(decision)) return decision;
+  } catch {
+    // A value that is no JSON, or that throws while it is read.
+  }
+  const expected = "{ kind: 'approve_all' }, { kind: 'deny_all' } or { kind: 'approve_selected', ids }";
+  throw new ToolError('bad_args', `Cannot decide about this ticket: ${expected} is expected.`);
+}
+
+function isDecision(value: unknown): value is ApprovalDecision {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  if (value.kind === 'approve_all' || value.kind === 'deny_all') return true;
+  return value.kind === 'approve_selected' && 'ids' in value && Array.isArray(value.ids);
+}
+
+/** Answers a call that a person has refused. Done twice, the first answer stays. */
+export async function endDenied(
+  { batchId, key, callId: id, toolName: name }: CallRecord,
+  decision: ApprovalDecision,
+  { clock, worker }: World,
+  journal: Journal,
+): Promise<void> {
+  const at = clock.now();
+  const reason = reasonIn(decision, id);
+  await journal.decide(batchId, { kind: 'resume', at, data: { why: 'approval', worker: { ...worker } } });
+  const message = cleanReason(deniedMessage(name, reason));
+  await journal.finish(key, failure({ id, name }, 'user_denied', message, 'no'), at);
+}
+
+function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {
+  const reason =
+    decision.kind === 'deny_all'
+      ? decision.reason
+      : decision.kind === 'approve_selected' && Object.hasOwn(decision.reasons ?? {}, callId)
+        ? decision.reasons?.[callId]
+        : undefined;
+  return typeof reason === 'string' && reason !== '' ? reason : undefined;
+}

@@ -1,0 +1,118 @@
+import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
+import type { ToolCall } from '../../contract/call.js';
+import type { CallRecord, Journal } from '../../contract/journal.js';
+import { hasLeftOut } from '../../journal/redaction/left-out.js';
+import { pending, refuseReady } from '../answer/refuse-ready.js';
+import { nameOf } from '../answer/results.js';
+import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
+import type { EngineSettings } from '../call/settings.js';
+import { endDenied } from './decide-ticket.js';
+import { approves, bindingOf, isSameCall, isSecret, parseTicket, readAsked } from './ticket.js';
+
+/** What a ticket lets happen to the calls of a batch. */
+export type Redeemed =
+  /** Nothing runs: these are the answers. */
+  | { readonly kind: 'refused'; readonly answers: readonly ResolvedCall[] }
+  /** As without a ticket, and with no person to ask: an earlier delivery is answered from the journal. */
+  | { readonly kind: 'plain'; readonly approver: Approver | null }
+  /** The recorded call, with the decision that was made about it. */
+  | {
+      readonly kind: 'decided';
+      readonly batchId: string;
+      readonly record: CallRecord;
+      readonly approver: Approver;
+    };
+
+/** Looks at a ticket before anything runs. Everything that does not fit exactly is refused. */
+export async function redeemTicket(
+  ticket: string,
+  calls: readonly ToolCall[],
+  conversation: string | undefined,
+  settings: EngineSettings,
+): Promise<Redeemed> {
+  const [call] = calls;
+  const refuse = (message: string): Redeemed => ({
+    kind: 'refused',
+    answers: calls.map((each, index) => refuseByTicket(each, index, message)),
+  });
+  const parsed = parseTicket(ticket);
+  if (call === undefined || calls.length > 1) return refuse('A ticket is for one call alone.');
+  const { journal, approver } = settings;
+  const plain: Redeemed = { kind: 'plain', approver: approver === null ? null : noDecision };
+  if (parsed?.kind === 'unasked') {
+    return conversation !== undefined && bindingOf(conversation, call) === parsed.binding
+      ? plain
+      : refuse(OTHER_CALL);
+  }
+  const found =
+    parsed === undefined || journal === null ? undefined : await readAsked(journal, parsed.batchId);
+  if (parsed === undefined || journal === null || found === undefined) return refuse(UNKNOWN);
+  const { record, state } = found;
+  const round = state.rounds.find(({ secret }) => isSecret(parsed.secret, secret));
+  if (round === undefined) return refuse(UNKNOWN);
+  if (!isSame(record, conversation, call, journal)) return refuse(OTHER_CALL);
+  if (record.result !== undefined || state.isClosed) return plain;
+  if (round !== state.rounds.at(-1)) return refuse(REPLACED);
+  const { decided } = round;
+  if (decided === undefined) return { kind: 'refused', answers: [pending(unplanned(call), record.batchId)] };
+  if (!approves(decided.decision, record.callId)) {
+    await endDenied(record, decided.decision, settings, journal);
+    return plain;
+  }
+  return { kind: 'decided', batchId: record.batchId, record, approver: deciding(decided.decision, approver) };
+}
+
+const UNKNOWN = 'No question has this ticket, so the call was not approved. Nothing was run.';
+const OTHER_CALL =
+  'The ticket was given for another call, and approves nothing of this one. Nothing was run.';
+const REPLACED =
+  'The call was asked about again since this ticket was given, because its files changed. Nothing was run.';
+
+function isSame(
+  record: CallRecord,
+  conversation: string | undefined,
+  call: ToolCall,
+  journal: Journal,
+): boolean {
+  try {
+    return isSameCall(record, conversation, call, journal);
+  } catch {
+    // Arguments that are no JSON are those of no recorded call.
+    return false;
+  }
+}
+
+function refuseByTicket(call: unknown, index: number, message: string): ResolvedCall {
+  return refuseReady(unplanned(nameOf(call, index)), 'approval_unavailable', message);
+}
+
+function unplanned({ id, name }: Pick<ToolCall, 'id' | 'name'>): Pick<ResolvedCall, 'call' | 'effects'> {
+  return { call: { id, name, args: NO_ARGS }, effects: [] };
+}
+
+/** A ticket replaces the approver: a call that turns out to need approval does not run. */
+const noDecision: Approver = () => {
+  throw new Error('a ticket takes the place of the approver, and it approves no such call');
+};
+
+/**
+ * Gives the recorded decision. It holds for what was shown: files that changed since, and what a command has changed
+ * beyond that, are other questions. The latter goes to the executor's own approver.
+ */
+function deciding(decision: ApprovalDecision, approver: EngineSettings['approver']): Approver {
+  return (requests, options) => {
+    if (requests.some(isAboutChanges)) {
+      if (typeof approver === 'function') return approver(requests, options);
+      throw new Error('the ticket approves the call, not changes beyond what the call declared');
+    }
+    if (decision.kind === 'approve_selected' && hasLeftOut(decision.edits ?? {}))
+      throw new Error('the journal leaves out the arguments that the person has written');
+    if (requests.some(({ changed }) => changed !== undefined))
+      throw new Error('files have changed since the question was shown');
+    return decision;
+  };
+}
+
+function isAboutChanges({ changes }: ApprovalRequest): boolean {
+  return changes !== undefined;
+}

@@ -1,0 +1,70 @@
+import type { ToolCall } from '../contract/call.js';
+import type { Clock } from '../contract/context.js';
+import type { BatchRun, RunOptions, ToolEvent } from '../contract/executor.js';
+import { redeemTicket } from './approve/redeem-ticket.js';
+import { copyCalls } from './call/calls.js';
+import type { ResolvedCall } from './call/evaluated-call.js';
+import { checkCalls, checkRunOptions, checkTicketOptions } from './call/run-options.js';
+import type { EngineSettings } from './call/settings.js';
+import { EventStream } from './events/event-stream.js';
+import { Observer } from './events/observer.js';
+import type { Known } from './executor-parts.js';
+import { toPlannedCall } from './plan/to-plan.js';
+
+interface TicketRun {
+  /** Of the batch, unless the ticket's own batch goes on. */
+  readonly id: string;
+  readonly settings: EngineSettings;
+  run(calls: readonly ToolCall[], options: RunOptions, known: Known): BatchRun;
+}
+
+/**
+ * Runs a call if its ticket allows it. The ticket is looked up in the journal before anything else happens.
+ * @throws ToolError `config_invalid` for an option that grants approval in another way
+ */
+export function runWithTicket(
+  given: readonly ToolCall<unknown>[],
+  options: RunOptions,
+  { id, settings, run }: TicketRun,
+): BatchRun {
+  checkCalls(given);
+  checkRunOptions(options);
+  checkTicketOptions(options);
+  const calls = copyCalls(given);
+  const { ticket = '', ...rest } = options;
+  return startLater(id, async () => {
+    const found = await redeemTicket(ticket, calls, rest.conversation, settings);
+    if (found.kind === 'refused') return answeredRun(id, found.answers, settings.clock);
+    const how = { ...rest, approver: found.approver };
+    if (found.kind === 'plain') return run(calls, how, { id });
+    return run(calls, how, { id: found.batchId, calls: [found.record] });
+  });
+}
+
+/** A batch that begins after the journal has answered. Cancelled before that, it is cancelled when it begins. */
+function startLater(id: string, begin: () => Promise<BatchRun>): BatchRun {
+  const begun = begin();
+  const results = begun.then((run) => run.results);
+  // A caller that reads only the events sees the error there.
+  results.catch(() => {});
+  return {
+    id,
+    events: eventsOf(begun),
+    results,
+    cancel: (reason) => void begun.then((run) => run.cancel(reason)).catch(() => {}),
+  };
+}
+
+async function* eventsOf(begun: Promise<BatchRun>): AsyncGenerator<ToolEvent> {
+  yield* (await begun).events;
+}
+
+/** A batch that runs nothing: its answers exist already. */
+function answeredRun(id: string, answers: readonly ResolvedCall[], clock: Clock): BatchRun {
+  const stream = new EventStream();
+  const observer = new Observer(stream, clock);
+  for (const answer of answers) observer.planned(toPlannedCall(answer));
+  for (const { call, result } of answers) observer.completed(call, result);
+  const results = stream.endWith(Promise.resolve(answers.map(({ result }) => result)));
+  return { id, events: stream, results, cancel: () => {} };
+}
