@@ -40,7 +40,7 @@ function lengthOf({ textContent }: PageNode): number {
 /** Undefined: the page has none, or it would leave most of the page out. */
 function mainPart(document: Page, whole: number): PageNode | undefined {
   if (whole < 1_000 || !isProbablyReaderable(document)) return undefined;
-  const article = new Readability<PageNode>(document.cloneNode(true) as Page, {
+  const article = new Readability<PageNode>(document.cloneNode(true), {
     serializer: (node) => node as PageNode,
     keepClasses: false,
   }).parse();
@@ -128,7 +128,7 @@ function toText(root: PageNode): string {
     const name = node.nodeName.toUpperCase();
     const isBlock = BLOCKS.has(name);
     if (isBlock) parts.push('\n');
-    for (const child of node.childNodes) walk(child as PageNode, inPre || name === 'PRE');
+    for (const child of node.childNodes) walk(child, inPre || name === 'PRE');
     if (isBlock) parts.push('\n');
     else if (name === 'TD' || name === 'TH') parts.push('\t');
   };

@@ -2,8 +2,27 @@ import { type Handler, Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom/worker';
 import { yieldToLoop } from '../yield-to-loop.js';
 
-export type Page = ReturnType<typeof parseHTML>['document'];
-export type PageNode = Page['body'];
+/** What is used of a tree's elements and texts: linkedom's own types need those of a browser. */
+export interface PageNode {
+  readonly nodeType: number;
+  readonly nodeName: string;
+  readonly textContent: string | null;
+  readonly parentNode: PageNode | null;
+  readonly childNodes: Iterable<PageNode>;
+  appendChild(child: PageNode): unknown;
+  getAttribute(name: string): string | null;
+  setAttribute(name: string, value: string): void;
+  removeAttribute(name: string): void;
+  querySelectorAll(selector: string): Iterable<PageNode>;
+}
+
+export interface Page {
+  readonly body: PageNode;
+  createElement(name: string): PageNode;
+  createTextNode(text: string): PageNode;
+  querySelectorAll(selector: string): Iterable<PageNode>;
+  cloneNode(deep: boolean): unknown;
+}
 
 export interface VisiblePage {
   readonly document: Page;
@@ -262,7 +281,7 @@ class PageBuilder implements PageReader {
     this.#flush();
     this.#depth--;
     this.#children.pop();
-    this.#at = (this.#at.parentNode ?? this.document.body) as PageNode;
+    this.#at = this.#at.parentNode ?? this.document.body;
   }
 
   /** Texts that stand side by side are one. */
