@@ -34,6 +34,8 @@ describe('the doors', () => {
     const names = await Promise.all(DOORS.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(names).toMatchInlineSnapshot(`
       [
+        "ai-sdk: aiTools",
+        "hosts: resultContent",
         "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "lp1: applyPatch parsePatch",
         "mcp: createMcpServer mcpTools",

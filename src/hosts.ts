@@ -1,0 +1,8 @@
+export type {
+  AgentsContent,
+  AiSdkContent,
+  HostName,
+  LangChainContent,
+  McpContent,
+} from './hosts/result-content.js';
+export { resultContent } from './hosts/result-content.js';

@@ -1,0 +1,17 @@
+import type { Executor } from '../contract/executor.js';
+import type { AiTools, AiToolsOptions } from './ai-sdk.js';
+import { loadPeer } from './load-peer.js';
+
+const loaded = await loadPeer(
+  'toolexec/ai-sdk',
+  { name: 'ai', range: '^7.0.0' },
+  () => import('./ai-sdk.js'),
+);
+
+/**
+ * The executor's tools for the Vercel AI SDK. A call runs only if the policy lets it, or if the person approved exactly
+ * this call after it was asked about; a call that ran is answered from the journal when it comes again.
+ * @throws ToolError `config_invalid` without a conversation
+ */
+export const aiTools = (executor: Executor, options: AiToolsOptions): AiTools =>
+  loaded.aiTools(executor, options);
