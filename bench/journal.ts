@@ -41,7 +41,7 @@ interface Stores {
   readonly bare: BareJournal;
 }
 
-/** The engine compiles what runs often, the bare transactions have little to compile: many callers get there soonest. */
+/** V8 compiles what runs often, the bare transactions have little to compile: many callers get there soonest. */
 async function warmUp(executor: Executor, journal: Journal, scale: Scale): Promise<void> {
   for (let round = 0; round < (scale === 'quick' ? 1 : 60); round++) {
     await byCallers(64, () => executor.run(nextCall())).run();

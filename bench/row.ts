@@ -57,7 +57,7 @@ export function toMs({ wallUs, cpuUs, rounds }: Timing): Timing {
 /** Undefined: there is no goal, or nothing to hold against it. */
 export function isMet({ ours, cpu, beside, goal }: Row): boolean | undefined {
   if (goal === undefined || ours === undefined) return undefined;
-  // A machine that others use as well stretches the one, helper threads of the engine the other.
+  // A machine that others use as well stretches the one, helper threads of V8 the other.
   if (goal.of === 'ours' && Math.min(ours, cpu ?? ours) <= goal.atMost) return true;
   if (goal.of === 'ours' && goal.whereBesideIs === undefined) return false;
   if (beside === undefined || 'skipped' in beside) return undefined;

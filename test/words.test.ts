@@ -15,13 +15,18 @@ const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bwall(?:s|ed)?\b|wall[A-Z]|[a-z]Wall/, 'command sandbox; sandbox, and its kind'],
   [/\bspares?\b/i, 'prewarmed'],
   [/\bnear-?miss(?:es)?\b/i, 'suggestions'],
-  [/\bsurroundings\b/i, 'context'],
+  [/\bsurroundings\b|Surroundings/i, 'context'],
+  [/\bengines?\b|Engine/i, 'executor; the thing’s own name'],
+  [/\bPatience\b/, 'deadline'],
+  [/\bseeOff\b/, 'terminate'],
+  [/\b[Ss]ettl(?:es?|ing)\b|settle[A-Z]/, 'normalize, resolve, recover, decide'],
   [/\bonions?\b/i, 'middleware chain'],
   [/\bstray ?errors?\b/i, 'unhandled error'],
 ];
 
-/** Named by others: a user of Unix; and a member of results that stays for one version. */
-const NAMES = /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`/g;
+/** Named by others: a user of Unix, an option, a variable, a directory; and a member of results that stays for one version. */
+const NAMES =
+  /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`|--engine=default|OPENSSL_ENGINES|\.templateengine/g;
 
 const files = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),

@@ -113,7 +113,7 @@ describe('consent in advance', () => {
       kind: 'approve_all',
       by: '--approve --approve-later-code',
     });
-    // The engine has compared what was changed already.
+    // The executor has compared what was changed already.
     expect(await decide([request({ ...write('Makefile'), changes: CHANGES })])).toMatchObject({
       kind: 'approve_all',
     });

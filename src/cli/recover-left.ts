@@ -54,7 +54,7 @@ function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
   if (batch.calls.every(({ result }) => result !== undefined)) return false;
   display.note(
     `batch ${batch.batchId} of this conversation is not settled: ${describeLeft(batch)}. If it was run with another ` +
-      '--root: "toolexec journal recover" with that settles it',
+      '--root: "toolexec journal recover" with that decides it',
   );
   return true;
 }

@@ -166,13 +166,13 @@ async function seeToItsEnd(
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
   const { exitCode, signal, neverStarted, counts } = read(last);
-  const told = guards.report();
+  const report = guards.report();
   const outside = survivors.length > 0 ? undefined : await leftOutside(started);
   const ending = {
     refused: [...started.leave(), ...refusedAlone(counts), ...(outside?.isBeyond === true ? BEYOND : [])],
     ...{ exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined },
     ...(outside === undefined ? {} : { outside }),
-    ...(Object.keys(told).length === 0 ? {} : { sandbox: { ...sandbox, ...told } }),
+    ...(Object.keys(report).length === 0 ? {} : { sandbox: { ...sandbox, ...report } }),
   };
   return limit === undefined ? ending : { ...ending, limit };
 }
@@ -195,7 +195,7 @@ interface FirstEnding {
 
 /** The one place where the ways to end race: by itself, by the caller, by too many processes, by a lost guard, by a failing listener. */
 async function firstEnding(
-  { process: command, sandbox, told, transaction, outside }: StartedCommand,
+  { process: command, sandbox, exitStatus, transaction, outside }: StartedCommand,
   tree: CommandTree,
   output: OutputPump,
   { signal, inBackground, limits }: Launch,
@@ -209,7 +209,7 @@ async function firstEnding(
   const begun = watchBegun(transaction?.watched);
   try {
     return await Promise.race([
-      Promise.race([command.ended, endOfOutput(output, told)]).then((end) => ({ end, aborted: false })),
+      Promise.race([command.ended, endOfOutput(output, exitStatus)]).then((end) => ({ end, aborted: false })),
       abort.happened.then(() => ({ aborted: true })),
       watch.tooMany.then(() => ({ aborted: false, limit: { limit: 'processes', max } as const })),
       size.tooLarge.then((maxMb) => ({
@@ -227,11 +227,11 @@ async function firstEnding(
   }
 }
 
-/** Where that tells how the process has ended: sooner than who has started it does. */
-function endOfOutput(output: OutputPump, told: StartedCommand['told']): Promise<ProcessEnd> {
+/** Resolves when the output has ended and says how the process ended: that comes sooner than its exit. */
+function endOfOutput(output: OutputPump, exitStatus: StartedCommand['exitStatus']): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     void output.ended.then(() => {
-      const end = told();
+      const end = exitStatus();
       if (end !== undefined) resolve(end);
     });
   });

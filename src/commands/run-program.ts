@@ -146,7 +146,7 @@ export async function startProgram(
       process: await startProcess(start),
       sandbox: { kind: 'none', network: true },
       read: (end) => ({ ...end, neverStarted: false, tidied: false }),
-      told: () => undefined,
+      exitStatus: () => undefined,
       leave: () => [],
       close() {},
     };

@@ -49,10 +49,10 @@ export interface SettledEnd<E> {
   readonly ending: E;
   /** What should have stood around it could not be built: standard error says why. */
   readonly neverStarted: boolean;
-  readonly settled: SettledChanges;
+  readonly settled: RecoveredChanges;
 }
 
-type SettledChanges = Pick<
+type RecoveredChanges = Pick<
   CommandOutcome,
   'changes' | 'discarded' | 'discardedBy' | 'reruns' | 'discardedWrites'
 >;
@@ -129,7 +129,7 @@ async function runOnce(
     const settled = drop(transaction, request, 'another git was at work while it ran');
     return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: true };
   }
-  const { isLasting, ...outcome } = await settleTransaction(transaction, request, {
+  const { isLasting, ...outcome } = await endTransaction(transaction, request, {
     ...ending,
     outside,
     neverStarted,
@@ -183,11 +183,11 @@ interface EndedInTransaction
 }
 
 /** Commits the changes of a command that has come to its end, and drops those of one that was ended. */
-async function settleTransaction(
+async function endTransaction(
   transaction: Transaction,
   request: EndRequest,
   ending: EndedInTransaction,
-): Promise<SettledChanges & { readonly isLasting: boolean }> {
+): Promise<RecoveredChanges & { readonly isLasting: boolean }> {
   const { directory } = transaction;
   const { exitCode } = ending;
   const network = request.confinement?.network !== false;
@@ -205,7 +205,7 @@ function drop(
   { onTransaction, confinement }: EndRequest,
   discarded: string,
   found?: CommandChanges,
-): Pick<SettledChanges, 'discarded' | 'changes'> {
+): Pick<RecoveredChanges, 'discarded' | 'changes'> {
   const { directory } = transaction;
   const changes = found ?? (transaction.isUntouched() ? NO_CHANGES : undefined);
   transaction.discard();
@@ -218,7 +218,7 @@ async function commit(
   transaction: Transaction,
   { tool, keepVersion, agree, deeds, mayCreate, forbids, hasTurn, keepsRest }: EndRequest,
   exitCode: number | null,
-): Promise<SettledChanges & { readonly isLasting?: boolean }> {
+): Promise<RecoveredChanges & { readonly isLasting?: boolean }> {
   try {
     const changes = await transaction.commit({
       exitCode,

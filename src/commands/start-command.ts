@@ -60,7 +60,7 @@ export interface StartedCommand {
   /** What it writes outside of the roots; left out: that lasts, or is not looked at. */
   readonly outside?: OutsidePlaces;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
-  told(): ProcessEnd | undefined;
+  exitStatus(): ProcessEnd | undefined;
   /** To be called when all of it has ended, once: what of the network was refused to it. */
   leave(): readonly NetworkRefusal[];
   /** To be called when it has ended. */
@@ -144,7 +144,7 @@ async function startIn(
       ...watchOf(entry, transaction),
       ...(entry.outside === undefined ? {} : { outside: entry.outside }),
       read: entry.read,
-      told: entry.told,
+      exitStatus: entry.exitStatus,
       close() {
         entry.close();
         transaction?.watch?.end();
@@ -277,7 +277,7 @@ function plainEntry(request: CommandStart, file: string): CommandEntry {
       env: request.env,
       incomplete: false,
       read: (end) => ({ ...end, neverStarted: false, tidied: false }),
-      told: () => undefined,
+      exitStatus: () => undefined,
       close() {},
     };
   }
@@ -289,7 +289,7 @@ function plainEntry(request: CommandStart, file: string): CommandEntry {
     env: request.env,
     incomplete: false,
     read: (end) => ({ ...readReport(end, report.read()), neverStarted: false }),
-    told: () => endToldBy(report.read()),
+    exitStatus: () => endToldBy(report.read()),
     close: () => report.close(),
   };
 }

@@ -327,7 +327,7 @@ export interface Executor {
    * that waits for approval: its calls are `cancelled`, `executed: no`.
    * @param batchId also a unique prefix of at least 8 characters.
    * @throws ToolError `already_decided`; `unknown_batch` if no batch or several batches match; `bad_args` if
-   * the batch never waited, to `resume` a batch that waits for approval, and to settle a call with a known
+   * the batch never waited, to `resume` a batch that waits for approval, and to decide about a call with a known
    * outcome.
    */
   decide(batchId: string, decision: Exclude<DecisionKind, 'wait'>, options?: DecideOptions): Promise<void>;

@@ -78,7 +78,7 @@ export interface TextFound {
 /**
  * Search inside the roots. Paths that match a deny pattern are neither opened nor named. Fails with
  * `ToolError` `sandbox_violation` like the file operations, `bad_args` for an invalid pattern (with the
- * engine's explanation), and `execution_failed` if the path does not exist or no search program is available.
+ * explanation of ripgrep), and `execution_failed` if the path does not exist or no search program is available.
  */
 export interface ToolSearch {
   files(request: FileSearch): Promise<FilesFound>;
@@ -89,7 +89,7 @@ export interface ToolSearch {
  * The search before it is narrowed to one call. Aborting ends the program at once and returns the results so
  * far.
  */
-export interface SearchEngine {
+export interface ContainedSearch {
   files(request: FileSearch, signal: AbortSignal): Promise<FilesFound>;
   text(request: TextSearch, signal: AbortSignal): Promise<TextFound>;
 }

@@ -10,7 +10,7 @@ import type {
   TransactionRules,
 } from '../contract/processes.js';
 import type { RunProgram } from '../contract/programs.js';
-import type { SearchEngine } from '../contract/search.js';
+import type { ContainedSearch } from '../contract/search.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { looksLikePlaceholder } from '../platform/process/looks-like-placeholder.js';
@@ -18,7 +18,7 @@ import type { AnalyzeCommand } from '../policy/shell/analysis.js';
 import type {
   CommandGuard,
   CommandSandboxVerdict,
-  EngineSettings,
+  ExecutorSettings,
   PreviewWorld,
   StandingSandbox,
 } from './call/settings.js';
@@ -29,7 +29,7 @@ import type {
  */
 
 /** What all commands of an executor are kept in. */
-export interface CommandSurroundings {
+export interface CommandContext {
   readonly confinement: Confinement;
   readonly limits: CommandLimits;
 }
@@ -59,7 +59,7 @@ export function lazyAnalysis(): LazyAnalysis {
 
 /** @param isForgotten what they have changed cannot be undone once this is closed: nothing records it. */
 export function lazyCommands(
-  around: CommandSurroundings,
+  around: CommandContext,
   isForgotten: boolean,
 ): {
   readonly run: RunCommand;
@@ -108,14 +108,14 @@ export function lazyCommands(
   };
 }
 
-export interface PreviewSurroundings extends CommandSurroundings {
+export interface PreviewContext extends CommandContext {
   readonly rules: TransactionRules;
   /** The roots as a process sees them. */
   readonly seenFrom: (view: FileView) => Sandbox;
 }
 
 /** Worlds for previews; those that are neither committed nor discarded are discarded at the end. */
-export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewSurroundings): {
+export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewContext): {
   readonly open: () => Promise<PreviewWorld>;
   readonly close: () => Promise<void>;
 } {
@@ -164,7 +164,7 @@ export async function canKeepApart(confinement: Confinement): Promise<boolean> {
 }
 
 /** Background shells: there are none before the first is started. */
-export function lazyShells(around: CommandSurroundings): BackgroundShells {
+export function lazyShells(around: CommandContext): BackgroundShells {
   let opened: BackgroundShells | undefined;
   return {
     async start(request) {
@@ -185,7 +185,7 @@ export function lazyShells(around: CommandSurroundings): BackgroundShells {
 export function lazyPorts(
   { os, network, rooms }: Confinement,
   exposePorts: boolean,
-): EngineSettings['exposePort'] {
+): ExecutorSettings['exposePort'] {
   if (!exposePorts || network || os === 'off' || rooms === undefined) return undefined;
   return async (conversation, port) => {
     const { exposePort } = await import('../commands/expose-port.js');
@@ -194,8 +194,8 @@ export function lazyPorts(
 }
 
 /** Searches start ripgrep. */
-export function lazySearch(sandbox: Sandbox): SearchEngine {
-  const load = async (): Promise<SearchEngine> =>
+export function lazySearch(sandbox: Sandbox): ContainedSearch {
+  const load = async (): Promise<ContainedSearch> =>
     (await import('../search/create-search.js')).createSearch(sandbox);
   return {
     files: async (request, signal) => (await load()).files(request, signal),

@@ -1,7 +1,7 @@
 import type { ConversationMemory } from '../contract/context.js';
 import type { RunOptions } from '../contract/executor.js';
 import type { BatchScope } from './call/batch-scope.js';
-import type { EngineSettings } from './call/settings.js';
+import type { ExecutorSettings } from './call/settings.js';
 import type { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import type { BatchPart } from './preview-calls.js';
@@ -18,14 +18,14 @@ interface ScopeParts {
 export class Conversations {
   /** The conversation of callers that name none. */
   readonly own: string;
-  readonly #covers: EngineSettings['covers'];
+  readonly #covers: ExecutorSettings['covers'];
   readonly #ownMemory: ConversationMemory = new Map();
   readonly #ownQueue: ConversationQueue;
   readonly #memories: ConversationMemories;
   /** Of conversations in which calls run now. */
   readonly #queues = new Map<string, ConversationQueue>();
 
-  constructor(settings: EngineSettings) {
+  constructor(settings: ExecutorSettings) {
     this.own = `executor:${settings.createId()}`;
     this.#covers = settings.covers;
     this.#ownQueue = new ConversationQueue(settings.covers);
@@ -39,7 +39,11 @@ export class Conversations {
   }
 
   /** What the calls of one batch have in common. */
-  scopeOf(settings: EngineSettings, options: RunOptions, { known, observer, part }: ScopeParts): BatchScope {
+  scopeOf(
+    settings: ExecutorSettings,
+    options: RunOptions,
+    { known, observer, part }: ScopeParts,
+  ): BatchScope {
     const conversation = options.conversation ?? this.own;
     return {
       id: known?.id ?? settings.createId(),

@@ -24,10 +24,10 @@ import { policyOf } from '../policy/create-policy.js';
 import { checkExamples } from '../policy/evaluation/check-examples.js';
 import { ownTools, withTask } from './builtin-tools.js';
 import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
-import type { EngineSettings } from './call/settings.js';
+import type { ExecutorSettings } from './call/settings.js';
 import { shieldClock } from './call/shields.js';
 import {
-  type CommandSurroundings,
+  type CommandContext,
   canKeepApart,
   createCommandGuard,
   type LazyAnalysis,
@@ -75,7 +75,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     registry,
   });
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
-  const around: CommandSurroundings = {
+  const around: CommandContext = {
     confinement,
     limits: normalizeOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
   };
@@ -105,7 +105,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
       return tool === undefined ? [name] : [tool.name, ...tool.aliases];
     },
   });
-  const settings: Omit<EngineSettings, 'partOf'> = {
+  const settings: Omit<ExecutorSettings, 'partOf'> = {
     registry,
     mode: options.mode ?? 'enabled',
     policy,
@@ -231,7 +231,7 @@ function cacheOf({ cache }: ExecutorOptions, clock: Clock): LruResultCache | nul
   return new LruResultCache(normalizeOptions('cache', cache, CACHE_RULES), clock);
 }
 
-function timeoutsOf({ timeouts }: ExecutorOptions): EngineSettings['timeouts'] {
+function timeoutsOf({ timeouts }: ExecutorOptions): ExecutorSettings['timeouts'] {
   const ms = normalizeOptions('timeouts', timeouts, TIMEOUT_RULES);
   const explicit = (key: keyof typeof ms): boolean => timeouts?.[key] !== undefined;
   return {
@@ -249,7 +249,7 @@ function timeoutsOf({ timeouts }: ExecutorOptions): EngineSettings['timeouts'] {
 function commandEnvironments(
   options: EnvironmentOptions,
   secretValues: string[],
-): EngineSettings['commandEnvironment'] {
+): ExecutorSettings['commandEnvironment'] {
   let lastRead: string | undefined;
   let lastReadAt = 0;
   let sanitized: Readonly<Record<string, string>> = {};

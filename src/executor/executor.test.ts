@@ -96,7 +96,7 @@ describe('an executor that was not used before', () => {
     expect(executor.definitions()).toHaveLength(1);
   });
 
-  it('refuses calls and options that are none before it looks for an engine', () => {
+  it('refuses calls and options that are none before it looks for a tool', () => {
     const executor = executorOf([echoing().tool]);
     expect(() => executor.start('calls' as never)).toThrow('an array');
     expect(() => executor.start([], { dryRun: 1 } as never)).toThrow('dryRun');

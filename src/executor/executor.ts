@@ -43,7 +43,7 @@ import {
   onlyRun,
   requireApprovable,
 } from './call/run-options.js';
-import type { EngineSettings } from './call/settings.js';
+import type { ExecutorSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
 import { watchUnhandledErrors } from './call/unhandled-errors.js';
 import { closeAll, closeRecords } from './closing.js';
@@ -69,7 +69,7 @@ const NEVER_ABORTED = new AbortController().signal;
 
 /** An executor over complete settings. Programs use `createExecutor`, which chooses them. */
 export class ToolExecutor implements Executor {
-  readonly #settings: EngineSettings;
+  readonly #settings: ExecutorSettings;
   readonly #parts: ExecutorParts;
   readonly #conversations: Conversations;
   /** Of this executor, and of those that it is the whole of. */
@@ -83,7 +83,7 @@ export class ToolExecutor implements Executor {
   #isUnchecked: boolean;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: Omit<EngineSettings, 'partOf'>, parts: ExecutorParts, whole?: ToolExecutor) {
+  constructor(settings: Omit<ExecutorSettings, 'partOf'>, parts: ExecutorParts, whole?: ToolExecutor) {
     this.#settings = {
       ...settings,
       logger: shieldLogger(settings.logger),
@@ -325,7 +325,7 @@ export class ToolExecutor implements Executor {
     await closeAll(this.#parts.owned);
   }
 
-  #settingsFor({ agent, approver }: RunOptions): EngineSettings {
+  #settingsFor({ agent, approver }: RunOptions): ExecutorSettings {
     if (agent === undefined && approver === undefined) return this.#settings;
     const settings = agent === undefined ? this.#settings : { ...this.#settings, agent };
     return approver === undefined ? settings : { ...settings, approver };

@@ -11,13 +11,13 @@ import { changedParts } from './approve/changed-parts.js';
 import { takeSnapshot } from './approve/shown-files.js';
 import type { BatchScope } from './call/batch-scope.js';
 import { confinementOf } from './call/program-confinement.js';
-import type { EngineSettings, PreviewWorld } from './call/settings.js';
+import type { ExecutorSettings, PreviewWorld } from './call/settings.js';
 import { NotInPreview, PreviewReplay, PreviewTrial } from './execute/preview-roles.js';
 
 export interface PreviewParts {
   readonly calls: readonly ToolCall[];
   readonly options: RunOptions;
-  readonly settings: EngineSettings;
+  readonly settings: ExecutorSettings;
   /** Of the conversation. */
   readonly memory: ConversationMemory;
   /** Runs the calls as a batch that differs from others in this. */
@@ -69,7 +69,7 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
 }
 
 /** What is asked and recorded there is neither asked nor recorded: nothing of it has happened. */
-function settingsIn(world: PreviewWorld, settings: EngineSettings): EngineSettings {
+function settingsIn(world: PreviewWorld, settings: ExecutorSettings): ExecutorSettings {
   const { sandbox, search, runCommand, runProgram } = world;
   const nothing = { journal: null, cache: null, approver: null, asker: undefined, agents: undefined };
   return {
@@ -85,7 +85,7 @@ function settingsIn(world: PreviewWorld, settings: EngineSettings): EngineSettin
 }
 
 /** Those that run can be looked at; another one would outlive the preview. */
-function shellsOf({ shells }: EngineSettings): BackgroundShells {
+function shellsOf({ shells }: ExecutorSettings): BackgroundShells {
   const start = async (): Promise<never> => {
     throw new NotInPreview('background shells are not started in a preview');
   };
@@ -94,7 +94,7 @@ function shellsOf({ shells }: EngineSettings): BackgroundShells {
 
 async function requestsOf(
   trial: PreviewTrial,
-  settings: EngineSettings,
+  settings: ExecutorSettings,
 ): Promise<readonly ApprovalRequest[]> {
   const asked = trial.asked(trial.evaluated).flatMap((ready, index) => {
     const isAsked = ready.kind === 'ready' && ready.needsApproval;

@@ -5,7 +5,7 @@ import { redeemTicket } from './approve/redeem-ticket.js';
 import { copyCalls } from './call/calls.js';
 import type { ResolvedCall } from './call/evaluated-call.js';
 import { checkCalls, checkRunOptions, checkTicketOptions } from './call/run-options.js';
-import type { EngineSettings } from './call/settings.js';
+import type { ExecutorSettings } from './call/settings.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
@@ -14,7 +14,7 @@ import { toPlannedCall } from './plan/to-plan.js';
 interface TicketRun {
   /** Of the batch, unless the ticket's own batch goes on. */
   readonly id: string;
-  readonly settings: EngineSettings;
+  readonly settings: ExecutorSettings;
   run(calls: readonly ToolCall[], options: RunOptions, known: Known): BatchRun;
 }
 

@@ -8,7 +8,7 @@ import { sandboxIn, sandboxSeenFrom } from '../files/create-sandbox.js';
 import { createRootSet } from '../files/root-set.js';
 import type { FileView } from '../platform/fs/open-handle.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
-import type { EngineSettings } from './call/settings.js';
+import type { ExecutorSettings } from './call/settings.js';
 import { type ExecutorOptions, SANDBOX_RULES } from './executor-options.js';
 import { pathOfJournal } from './journal-for.js';
 import { isLedByLink, ownDirectories, ownPatterns, waysToOwn } from './own-places.js';
@@ -26,7 +26,7 @@ export function sandboxFor(
   readonly confinement: Confinement;
   readonly rules: TransactionRules;
   readonly seenFrom: (view: FileView) => Sandbox;
-  readonly programs: EngineSettings['programs']['which'];
+  readonly programs: ExecutorSettings['programs']['which'];
   readonly exposePorts: boolean;
 } {
   const options = normalizeOptions(

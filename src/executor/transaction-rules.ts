@@ -10,7 +10,7 @@ type TransactionOptions = Required<
   Pick<SandboxOptions, 'transactions' | 'maxTransactionMb' | 'onTimeout' | 'onConflict'>
 >;
 
-interface TransactionSurroundings {
+interface TransactionContext {
   readonly sandbox: Sandbox;
   /** Left out: nothing of ours is guarded. */
   readonly ways: TransactionRules['ways'];
@@ -26,7 +26,7 @@ interface TransactionSurroundings {
 /** What a command may leave behind: what a file tool may, by deny patterns and by rules about paths. */
 export function transactionRules(
   { transactions, maxTransactionMb, onTimeout, onConflict }: TransactionOptions,
-  { sandbox, ways, policy, hasRules, registry, journalFile, env }: TransactionSurroundings,
+  { sandbox, ways, policy, hasRules, registry, journalFile, env }: TransactionContext,
 ): TransactionRules {
   return {
     mode: transactions === 'auto' ? 'auto' : 'required',

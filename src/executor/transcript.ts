@@ -2,13 +2,13 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Transcript, TranscriptEntry } from '../contract/conversation.js';
 import type { CallRecord, Journal } from '../contract/journal.js';
 import type { JsonValue } from '../contract/json.js';
-import type { EngineSettings } from './call/settings.js';
+import type { ExecutorSettings } from './call/settings.js';
 import { asDecided } from './record/attach.js';
 
 /** The transcript of a conversation, among the messages of its journal. */
 export function transcriptOf(
   conversation: string,
-  { journal, clock }: Pick<EngineSettings, 'journal' | 'clock'>,
+  { journal, clock }: Pick<ExecutorSettings, 'journal' | 'clock'>,
 ): Transcript {
   if (journal === null) return NO_TRANSCRIPT;
   return {

@@ -4,7 +4,7 @@ import type { Handle } from '../platform/fs/open-handle.js';
 /**
  * Makes earlier changes of names in a directory durable. Changes share syncs: one runs at a time for a
  * directory, and the next one covers every change made before it starts. The caller keeps the directory open
- * until the promise settles. A failed sync fails for all that share it.
+ * until the promise resolves or rejects. A failed sync fails for all that share it.
  */
 export function syncShared(directory: Handle): Promise<void> {
   const { dev, ino } = directory.stat();

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { JsonSchema } from '../contract/json.js';
-import { checkAgainstDialect, compileWithAjv } from './ajv-engine.js';
 import type { Finding } from './checker.js';
+import { checkAgainstDialect, compileWithAjv } from './compile-with-ajv.js';
 import { explainErrors } from './explain-errors.js';
 import { type FrozenSchema, unusable } from './freeze-schema.js';
 import { mapSchema, withoutKeywords } from './map-schema.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileLinearPattern } from './linear-pattern.js';
 
-/** Pieces of patterns that mean the same in both engines, or are translated. */
+/** Pieces of patterns that mean the same in JavaScript and in RE2, or are translated. */
 const piece = fc.constantFrom(
   'a',
   'b',

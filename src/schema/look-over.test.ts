@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../contract/json.js';
-import { checkAgainstDialect } from './ajv-engine.js';
 import { compileInput } from './compile-schema.js';
+import { checkAgainstDialect } from './compile-with-ajv.js';
 import { findValidator } from './json-validator.js';
 import { lookOver } from './look-over.js';
 

@@ -3,7 +3,7 @@ import type { TextSearch } from '../contract/search.js';
 /** The maximum number of bytes shown of a line. */
 const MAX_COLUMNS = 2000;
 
-/** The pattern arguments: ripgrep's own engine runs in linear time. */
+/** The pattern arguments: ripgrep's default matcher runs in linear time. */
 export function patternArguments({ pattern, ignoreCase, multiline }: TextSearch): readonly string[] {
   return [
     '--engine=default',

@@ -54,7 +54,7 @@ describe('askRecovery()', () => {
     ['Ctrl-C leaves', ['\u0003'], { kind: 'interrupt' }],
     ['Ctrl-C leaves, also while calls are settled', ['s', '\u0003'], { kind: 'interrupt' }],
     [
-      's settles each call that is not known',
+      's asks about each call that is not known',
       ['s', 'y', 'n', 'r'],
       resume({ b: 'applied', c: 'not_applied' }),
     ],
@@ -89,12 +89,12 @@ describe('askRecovery()', () => {
     const { shown } = await session(['?', 'd', 'n', 's', 'y', 'n', 'r'], CALLS, { columns: 40, rows: 60 });
     for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
     expect(shown).toContain(
-      'What counts? r resume · d discard ·\ns settle what is not known ·\nEnter later · ? keys:',
+      'What counts? r resume · d discard ·\ns say what took effect ·\nEnter later · ? keys:',
     );
   });
 
-  it('settles nothing where everything is known', async () => {
-    expect((await session(['r'], CALLS.slice(0, 1))).shown).not.toContain('settle');
+  it('asks about no call where everything is known', async () => {
+    expect((await session(['r'], CALLS.slice(0, 1))).shown).not.toContain('took effect');
   });
 
   it('gives names no way to look like a line of ours, or to drive the terminal', async () => {

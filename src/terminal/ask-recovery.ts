@@ -32,7 +32,7 @@ export type RecoveryAnswer =
   | { readonly kind: 'interrupt' };
 
 const KEYS = `
-  r  the results count as they are, and as you have settled them
+  r  the results count as they are, and as you have said what took effect
   d  all of it counts as failed, also what was done; toolexec undo puts files back
   s  say what became of each call that is not known
   Enter or Esc  decide later    Ctrl-C  leave
@@ -101,8 +101,8 @@ class RecoveryDialogue {
   /** Undefined: the question stays open. */
   async #ask(): Promise<RecoveryAnswer | undefined> {
     const { calls, screen, signal, palette } = this.#question;
-    const settle = calls.some(({ isUnknown }) => isUnknown) ? ' · s settle what is not known' : '';
-    const words = `What counts? r resume · d discard${settle} · Enter later · ? keys:`;
+    const decide = calls.some(({ isUnknown }) => isUnknown) ? ' · s say what took effect' : '';
+    const words = `What counts? r resume · d discard${decide} · Enter later · ? keys:`;
     const prompt = ownWords(words, screen.columns, ' y'.length).replace(/^What counts\?/, palette.bold);
     const said = this.#said;
     this.#said = '';
@@ -121,7 +121,7 @@ class RecoveryDialogue {
       case 'D':
         return this.#discard();
       case 's':
-        return this.#settle();
+        return this.#askUnknown();
       case '?':
         this.#write(ownWords(KEYS, this.#question.screen.columns));
         return undefined;
@@ -153,7 +153,7 @@ class RecoveryDialogue {
     return answer === 'discard' ? { kind: 'discard' } : undefined;
   }
 
-  async #settle(): Promise<RecoveryAnswer | undefined> {
+  async #askUnknown(): Promise<RecoveryAnswer | undefined> {
     const words = 'Did it take effect? y yes · n no · Enter: not known:';
     for (const [index, { callId, isUnknown }] of this.#question.calls.entries()) {
       if (!isUnknown) continue;

@@ -109,7 +109,7 @@ class RecordedTape implements Tape {
   assertDone(): void {
     const missed = this.misses.map(({ message }) => message);
     const unasked = this.unused
-      .filter(({ result }) => !isTheEnginesOwn(result))
+      .filter(({ result }) => !isTheExecutorsOwn(result))
       .map(({ toolName, args }) => `No call asked for ${show(toolName, args)}, which is on the tape.`);
     if (missed.length + unasked.length === 0) return;
     throw new Error(['The tape does not match what was called.', ...missed, ...unasked].join('\n- '));
@@ -160,7 +160,7 @@ function isSettled(record: TapeRecord): record is TapeEntry {
 }
 
 /** Refused before any tool lookup, both in the recording and in the replay. */
-function isTheEnginesOwn({ error }: ToolResult): boolean {
+function isTheExecutorsOwn({ error }: ToolResult): boolean {
   return error?.code === 'duplicate_tool_call_id';
 }
 

@@ -62,7 +62,7 @@ export async function playRound(setting: TrialSetting, point: KillPoint | undefi
     const order = toOrder(setting, place, root, point);
     const run = await runUntilKilled(order, point);
     const acknowledged = readAcknowledged(place);
-    return { ...run, acknowledged, ...(await settle(setting, order)) };
+    return { ...run, acknowledged, ...(await recoverAfter(setting, order)) };
   } finally {
     place.remove();
   }
@@ -135,7 +135,7 @@ function readAcknowledged(place: ScratchDirectory): Acknowledged[] {
   return lines.map((line) => JSON.parse(line) as Acknowledged);
 }
 
-async function settle(
+async function recoverAfter(
   { trial, tools, calls, unfenced }: TrialSetting,
   { root, journal: path, conversation, parallel }: RoundOrder,
 ): Promise<Settlement> {

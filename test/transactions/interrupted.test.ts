@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { applySteps } from '../../src/commands/transaction/apply-plan.js';
-import { settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
+import { recoverTransaction } from '../../src/commands/transaction/sweep-transactions.js';
 import {
   type PlannedChange,
   printOf,
@@ -94,11 +94,11 @@ describe('a transaction whose process dies while it is made', () => {
       expect(() => {
         for (const index of applySteps(plan, directory)) die(index);
       }).toThrow(Killed);
-      expect(settleLeft(directory).state).toBe('committed');
+      expect(recoverTransaction(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
       expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '3', '7']);
       // And once more changes nothing.
-      expect(settleLeft(directory).state).toBe('committed');
+      expect(recoverTransaction(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
     }
   });
@@ -148,7 +148,7 @@ describe('a transaction whose process dies while it is made', () => {
       expect(() => {
         for (const index of applySteps(plan, directory)) if (index === last) throw new Killed();
       }).toThrow(Killed);
-      const { state, done } = settleLeft(directory);
+      const { state, done } = recoverTransaction(directory);
       expect([state, done?.failed], `after step ${last}`).toEqual(['committed', []]);
       const kinds = ['file', 'empty', 'tree'].map((path) => binaryEntry(join(root, path))?.kind);
       expect(kinds).toEqual(['dir', 'file', 'file']);
@@ -158,7 +158,7 @@ describe('a transaction whose process dies while it is made', () => {
   it('has changed nothing where nothing was planned', () => {
     const { root, directory } = prepared();
     rmSync(join(directory, 'plan.json'));
-    expect(settleLeft(directory)).toEqual({ state: 'discarded' });
+    expect(recoverTransaction(directory)).toEqual({ state: 'discarded' });
     expect(readdirSync(root, { recursive: true }).sort()).toEqual([
       'a',
       'gone',

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { takeGitLocks } from '../../src/commands/transaction/git-locks.js';
-import { settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
+import { recoverTransaction } from '../../src/commands/transaction/sweep-transactions.js';
 import { useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
@@ -18,7 +18,7 @@ describe.skipIf(WHY_NOT !== '')(`locks of git that a dead process has left${WHY_
     await takeGitLocks(directory, [ours ?? '']);
     writeFileSync(theirs ?? '', 'theirs\n');
     writeFileSync(join(directory, 'locks.json'), JSON.stringify([ours, theirs]));
-    expect(settleLeft(directory)).toEqual({ state: 'discarded' });
+    expect(recoverTransaction(directory)).toEqual({ state: 'discarded' });
     expect([existsSync(ours ?? ''), existsSync(theirs ?? '')]).toEqual([false, true]);
     expect(existsSync(directory)).toBe(false);
   });

@@ -11,7 +11,11 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { applyPlan } from '../../src/commands/transaction/apply-plan.js';
-import { commitPlan, readDone, settleLeft } from '../../src/commands/transaction/sweep-transactions.js';
+import {
+  commitPlan,
+  readDone,
+  recoverTransaction,
+} from '../../src/commands/transaction/sweep-transactions.js';
 import { takeBackPlan } from '../../src/commands/transaction/take-back.js';
 import type { DonePlan } from '../../src/commands/transaction/transaction-plan.js';
 import { type Places, PlanMaker, pictureOf, placesHere } from './plan-maker.js';
@@ -103,7 +107,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     expect(pictureOf(maker.upper('.'))).toEqual(prepared);
     expect(readdirSync(join(maker.directory, 'old'))).toEqual([]);
     expect(existsSync(join(maker.directory, 'plan.json'))).toBe(false);
-    expect(settleLeft(maker.directory)).toMatchObject({ state: 'discarded' });
+    expect(recoverTransaction(maker.directory)).toMatchObject({ state: 'discarded' });
   });
 
   it('leaves what others have changed again, and says so', async () => {
@@ -146,7 +150,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
       writeFileSync(join(maker.directory, 'back.json'), JSON.stringify({ failed: [], made: [...steps] }));
       const taken = [...steps].filter(([index]) => index >= 12 - killed);
       takeBackPlan(plan, maker.directory, new Map(taken));
-      expect(settleLeft(maker.directory)).toMatchObject({ state: 'discarded' });
+      expect(recoverTransaction(maker.directory)).toMatchObject({ state: 'discarded' });
       expect(pictureOf(maker.root)).toEqual(before);
     }
   });

@@ -33,7 +33,7 @@ export interface SessionParts {
   readonly place: string;
   readonly createLoop: (choice: ModelChoice, conversation: string) => ToolLoop;
   /** True if a batch of this conversation waits for the person; then no new call runs in it. */
-  readonly settle: (conversation: string) => Promise<boolean>;
+  readonly recover: (conversation: string) => Promise<boolean>;
   /** Ends the process at once. */
   readonly leave: () => Promise<void>;
 }
@@ -193,7 +193,7 @@ export class ChatSession {
   }
 
   async #resume(named: string): Promise<void> {
-    const { held, view, settle } = this.#parts;
+    const { held, view, recover } = this.#parts;
     const last = await held.last();
     if (named === '') {
       const rows = last.map(({ id, words }, at) => [`  ${at + 1}`, id, cut(sanitize(words, 'inline'), 60)]);
@@ -210,7 +210,7 @@ export class ChatSession {
       view.display.note(`the journal has no conversation "${id}"; see /resume`);
       return;
     }
-    if (!(await settle(id))) await this.#goTo(id);
+    if (!(await recover(id))) await this.#goTo(id);
   }
 
   async #goTo(conversation: string): Promise<void> {

@@ -128,8 +128,8 @@ export async function chat(
     const held = new HeldConversations(executor);
     const conversation = await nameConversation(options, held);
     const journal = settled.executor.journal.path;
-    const settle = (id: string): Promise<boolean> => recoverLeft(executor, id, display, journal, context);
-    if (await settle(conversation)) return exitCodeOf([], false, true);
+    const recover = (id: string): Promise<boolean> => recoverLeft(executor, id, display, journal, context);
+    if (await recover(conversation)) return exitCodeOf([], false, true);
     const createLoop = (choice: ModelChoice, id: string): ToolLoop =>
       createToolLoop({
         executor,
@@ -161,7 +161,7 @@ export async function chat(
         journal,
         place,
         createLoop,
-        settle,
+        recover,
         leave,
       };
       return await new ChatSession(parts, options, conversation).converse(said);

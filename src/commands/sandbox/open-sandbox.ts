@@ -174,7 +174,7 @@ function entryOf({
     ...(built.watch === undefined ? {} : { watch: built.watch }),
     ...(places === undefined ? {} : { outside: places }),
     read: (end) => readReport(end, report?.read()),
-    told: () => endToldBy(report?.read()),
+    exitStatus: () => endToldBy(report?.read()),
     close() {
       for (const open of [report, reporter, ...opened]) open?.close();
       places?.remove();
@@ -384,6 +384,6 @@ export interface CommandEntry {
   readonly outside?: OutsidePlaces;
   readonly read: (end: ProcessEnd) => SandboxedEnd;
   /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
-  readonly told: () => ProcessEnd | undefined;
+  readonly exitStatus: () => ProcessEnd | undefined;
   readonly close: () => void;
 }

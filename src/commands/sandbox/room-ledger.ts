@@ -40,7 +40,7 @@ export class RoomLedger {
   #last: NetworkCounts | undefined;
 
   enter(isBackground: boolean, now: NetworkCounts | undefined): Stay {
-    this.#settle(now);
+    this.#tally(now);
     const stay: Stay = { isBackground };
     this.#accounts.set(stay, { alone: nothing(), beside: nothing(), company: new Set() });
     return stay;
@@ -48,7 +48,7 @@ export class RoomLedger {
 
   /** @returns its refusals; the second time none */
   leave(stay: Stay, now: NetworkCounts | undefined): readonly NetworkRefusal[] {
-    this.#settle(now);
+    this.#tally(now);
     const account = this.#accounts.get(stay);
     if (account === undefined) return [];
     const found = KINDS.filter((kind) => account.alone[kind] > 0 || this.#isBlamed(stay, account, kind));
@@ -67,7 +67,7 @@ export class RoomLedger {
     );
   }
 
-  #settle(now: NetworkCounts | undefined): void {
+  #tally(now: NetworkCounts | undefined): void {
     const last = this.#last;
     this.#last = now;
     if (now === undefined || last === undefined) return;

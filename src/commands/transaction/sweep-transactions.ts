@@ -101,7 +101,7 @@ export function isUnfinished(directory: string): boolean {
 export function finishTransactions(): void {
   for (const [directory, { failed, left, isTakenBack: _, ...plan }] of unfinished) {
     if (left === undefined) makeRest(directory, plan, failed);
-    else settlePlan(directory, plan);
+    else recoverPlan(directory, plan);
     removeLayers(directory, plan);
   }
 }
@@ -180,15 +180,15 @@ export function forgetTransactions(directories: Iterable<string>): void {
 }
 
 /** The outcome of a transaction whose process is dead. */
-export interface SettledTransaction {
+export interface RecoveredTransaction {
   readonly state: 'committed' | 'discarded';
   /** The changes made and not made; left out if nothing was planned. */
   readonly done?: DonePlan;
 }
 
 /** Completes it: planned changes are made, or made changes are undone, and the rest is dropped. */
-export function settleLeft(directory: string): SettledTransaction {
-  const done = readDone(directory) ?? settlePlanned(directory);
+export function recoverTransaction(directory: string): RecoveredTransaction {
+  const done = readDone(directory) ?? recoverPlanned(directory);
   removeLeftLocks(directory);
   if (done === undefined) {
     removeTree(directory);
@@ -197,16 +197,16 @@ export function settleLeft(directory: string): SettledTransaction {
   return { state: done.isTakenBack === true ? 'discarded' : 'committed', done };
 }
 
-function settlePlanned(directory: string): DonePlan | undefined {
+function recoverPlanned(directory: string): DonePlan | undefined {
   const text = readWhole(`${directory}/plan.json`);
   if (text === undefined) return undefined;
-  const done = settlePlan(directory, JSON.parse(text) as TransactionPlan);
+  const done = recoverPlan(directory, JSON.parse(text) as TransactionPlan);
   removeLayers(directory, done);
   return done;
 }
 
 /** Continues a plan that another process, or an earlier attempt, has begun. */
-function settlePlan(directory: string, plan: TransactionPlan): DonePlan {
+function recoverPlan(directory: string, plan: TransactionPlan): DonePlan {
   const back = readWhole(`${directory}/back.json`);
   if (back !== undefined) return takeBack(directory, plan, JSON.parse(back) as BackPlan);
   return conclude(directory, plan, applyPlan(plan, toBinary(directory), { isAgain: true }));
@@ -234,7 +234,7 @@ export function sweepTransactions(place: string): void {
     if (doneAt !== undefined) {
       done.push({ path, doneAt });
       if (maker === 'gone') for (const layers of directoriesOf(path, LAYERS)) removeTree(layers);
-    } else if (maker === 'gone') settleLeft(path);
+    } else if (maker === 'gone') recoverTransaction(path);
   }
   let bytes = 0;
   for (const { path, doneAt } of done.sort((a, b) => b.doneAt - a.doneAt)) {

@@ -15,7 +15,7 @@ import { exactValuesOf } from '../../output/redact.js';
 import { contentWords } from '../../protocols/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ResultSettings } from '../call/settings.js';
 import { type CleanContent, cleanContent } from './clean-content.js';
 import { cleanJson, cleanValue } from './clean-json.js';
 import type { Outcome, OutcomeError } from './outcome.js';
@@ -81,7 +81,7 @@ export function finalize(
 function outputRefOf(
   outcome: Outcome,
   ready: NamedCall,
-  settings: EngineSettings,
+  settings: ResultSettings,
   cutHere: boolean,
 ): string | undefined {
   if (outcome.outputRef !== undefined) return outcome.outputRef;
@@ -105,7 +105,7 @@ function cleanBlocks(
   beside: CleanText,
   { truncatable }: Outcome,
   ready: NamedCall,
-  settings: EngineSettings,
+  settings: ResultSettings,
 ): CleanContent {
   const { clean } = cleaningOf(settings);
   const { maxOutputBytes, maxContentBytes, secretValues: values, outputs } = settings;
@@ -124,7 +124,7 @@ function withContent(
   beside: CleanText,
   { blocks, truncated, redacted }: CleanContent,
   { text, truncatable }: Outcome,
-  { maxOutputBytes }: EngineSettings,
+  { maxOutputBytes }: ResultSettings,
 ): CleanText {
   const words = text === '' ? contentWords(blocks) : beside.text;
   const cut = truncate(words, truncatable ? maxOutputBytes : Number.POSITIVE_INFINITY);
@@ -193,9 +193,9 @@ interface Cleaning {
 }
 
 /** The same for every call of an executor. */
-const usual = new WeakMap<EngineSettings, Cleaning>();
+const usual = new WeakMap<ResultSettings, Cleaning>();
 
-function cleaningOf(settings: EngineSettings): Cleaning {
+function cleaningOf(settings: ResultSettings): Cleaning {
   let cleaning = usual.get(settings);
   if (cleaning === undefined) {
     const { maxOutputBytes, secretValues: values } = settings;
@@ -211,7 +211,7 @@ function cleaningOf(settings: EngineSettings): Cleaning {
   return cleaning;
 }
 
-function cleanText({ text, truncatable }: Outcome, ready: NamedCall, settings: EngineSettings): CleanText {
+function cleanText({ text, truncatable }: Outcome, ready: NamedCall, settings: ResultSettings): CleanText {
   if (text === '') return EMPTY;
   const { cut, uncut } = cleaningOf(settings);
   const options = truncatable ? cut : uncut;
@@ -224,7 +224,7 @@ const EMPTY = Object.freeze({ text: '', truncated: false });
  * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (F024).
  * An output that was kept is none: no tool edits it.
  */
-function holdsFileContent({ declared }: NamedCall, { outputs }: EngineSettings): boolean {
+function holdsFileContent({ declared }: NamedCall, { outputs }: ResultSettings): boolean {
   return declared.length > 0 && declared.every((effect) => isOnPath(effect) && !outputs.owns(effect.path));
 }
 

@@ -7,7 +7,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ResultSettings } from '../call/settings.js';
 import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';
 
@@ -57,7 +57,7 @@ export function cleanReason(text: string): string {
 }
 
 /** A refusal quotes what the model sent: neutralised, redacted and cut like everything that is shown (D079). */
-export function cleanRefusal(result: ToolFailure, settings: EngineSettings): ToolFailure {
+export function cleanRefusal(result: ToolFailure, settings: ResultSettings): ToolFailure {
   const { error } = result;
   const { maxOutputBytes: maxBytes, secretValues: values } = settings;
   const { text, truncated } = cleanOutput(error.message, { maxBytes, values });

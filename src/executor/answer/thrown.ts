@@ -85,7 +85,7 @@ function executedBy(code: ErrorCode, details: unknown): Executed {
   return code === 'cancelled' || saysMaybe(details) ? 'maybe' : 'yes';
 }
 
-/** Says of a call that its tool was not even asked. Only the engine throws it: a tool may have done something before. */
+/** Says of a call that its tool was not even asked. Only the executor throws it: a tool may have done something before. */
 export class NothingDone extends ToolError {
   /** Goes to the result. */
   readonly metadata: JsonObject;

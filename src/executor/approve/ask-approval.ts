@@ -4,7 +4,7 @@ import { hashArguments } from '../../schema/freeze-arguments.js';
 import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
 import { cancelledMessage, reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, type ReadyCall, shownEffects } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ApprovalSettings } from '../call/settings.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import type { Replan } from '../plan/plan-batch.js';
 import { pictureParts } from './picture-parts.js';
@@ -37,7 +37,7 @@ export interface Question {
   readonly approver: Approver;
   readonly replan: Replan;
   readonly signal: AbortSignal;
-  readonly settings: EngineSettings;
+  readonly settings: ApprovalSettings;
   /** Of the batch: calls that the approver makes itself do not wait behind the batch that asks. */
   readonly scope: CallScope;
 }
@@ -133,14 +133,14 @@ export function isPersons(by: string | undefined): boolean {
 }
 
 /** The request as a person gets it, with what there is to see. */
-export async function toQuestion(asked: AskedCall, settings: EngineSettings): Promise<ApprovalRequest> {
+export async function toQuestion(asked: AskedCall, settings: ApprovalSettings): Promise<ApprovalRequest> {
   const parts = await pictureParts(asked.ready, asked.snapshot.shown, settings);
   return { ...toRequest(asked, settings), parts };
 }
 
 export function toRequest(
   { ready, snapshot, changed }: AskedCall,
-  { agent }: Pick<EngineSettings, 'agent'> = {},
+  { agent }: Pick<ApprovalSettings, 'agent'> = {},
 ): ApprovalRequest {
   return {
     callId: ready.call.id,
@@ -161,7 +161,7 @@ async function applyDecision(
   call: AskedCall,
   decision: ApprovalDecision,
   replan: Replan,
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<ApprovedCall> {
   const { ready } = call;
   switch (decision?.kind) {
@@ -187,7 +187,7 @@ function approved({ ready, snapshot, changed }: AskedCall): ApprovedCall {
 }
 
 // The person has written these arguments, so they need not be asked about them once more.
-async function edited(evaluated: EvaluatedCall, settings: EngineSettings): Promise<ApprovedCall> {
+async function edited(evaluated: EvaluatedCall, settings: ApprovalSettings): Promise<ApprovedCall> {
   if (evaluated.kind === 'resolved') return { evaluated, approved: false, reason: evaluated.reason };
   return approved({ ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) });
 }

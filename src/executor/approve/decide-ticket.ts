@@ -3,7 +3,7 @@ import type { CallRecord, Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import { failure } from '../answer/results.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import { deniedMessage } from './ask-approval.js';
 import {
   type AskedRecord,
@@ -16,7 +16,7 @@ import {
   type TicketRound,
 } from './ticket.js';
 
-type World = Pick<EngineSettings, 'journal' | 'clock' | 'worker'>;
+type World = Pick<ExecutorSettings, 'journal' | 'clock' | 'worker'>;
 
 /**
  * Records what a person has decided about a ticket. The call of a denied one is answered at once; an approved one

@@ -6,7 +6,7 @@ import { describeEffects, riskOfEffects, uncontained } from '../../effects/trait
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ApprovalSettings } from '../call/settings.js';
 import { planCall } from '../plan/plan-call.js';
 import { toQuestion } from './ask-approval.js';
 import { LEFT_OUT_REMEDY } from './find-deferred.js';
@@ -24,13 +24,13 @@ const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | un
  */
 export async function listWaiting(
   options: WaitingOptions,
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<readonly WaitingBatch[]> {
   const { conversation } = normalizeOptions('options', options, RULES);
   const { journal } = settings;
   if (journal === null) return [];
   // What waits is shown in every mode: it was deferred by an executor that runs calls.
-  const planning: EngineSettings = { ...settings, mode: 'enabled', onDecision: undefined };
+  const planning: ApprovalSettings = { ...settings, mode: 'enabled', onDecision: undefined };
   const waiting = await journal.batches({
     waiting: true,
     ...(conversation === undefined ? {} : { conversation }),
@@ -74,7 +74,7 @@ async function askedCalls(journal: Journal, batchId: string): Promise<readonly C
 async function requestOf(
   record: CallRecord,
   isTicket: boolean,
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<ApprovalRequest> {
   const { callId: id, toolName: name, args } = record;
   if (hasLeftOut(args)) return fromRecord(record, `${LEFT_OUT_OF_JOURNAL}. ${LEFT_OUT_REMEDY}`);

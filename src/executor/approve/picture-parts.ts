@@ -7,7 +7,7 @@ import { reasonOf } from '../answer/results.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { grantFilesToLook } from '../call/grant-files.js';
 import { Lease } from '../call/lease.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ApprovalSettings } from '../call/settings.js';
 import { runInScope } from '../call/unhandled-errors.js';
 import { toPlan } from '../plan/to-plan.js';
 import { commandPart } from './command-part.js';
@@ -25,7 +25,7 @@ const PREVIEW_MS = 5_000;
 export async function pictureParts(
   ready: ReadyCall,
   shown: readonly ShownFile[],
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<readonly PicturePart[]> {
   const parts: PicturePart[] = [];
   for (const effect of ready.declared) {
@@ -41,7 +41,7 @@ export async function pictureParts(
 /** A plan in which each call that requires confirmation has what the person would see. */
 export async function picturePlan(
   planned: readonly EvaluatedCall[],
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<Plan> {
   const { calls } = toPlan(planned);
   return {
@@ -58,7 +58,7 @@ export async function picturePlan(
 async function previewParts(
   ready: ReadyCall,
   shown: readonly ShownFile[],
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<readonly PicturePart[]> {
   const lease = new Lease();
   const stop = new AbortController();

@@ -5,7 +5,7 @@ import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { nameOf } from '../answer/results.js';
 import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import { endDenied } from './decide-ticket.js';
 import { approves, bindingOf, isSameCall, isSecret, parseTicket, readAsked } from './ticket.js';
 
@@ -28,7 +28,7 @@ export async function redeemTicket(
   ticket: string,
   calls: readonly ToolCall[],
   conversation: string | undefined,
-  settings: EngineSettings,
+  settings: ExecutorSettings,
 ): Promise<Redeemed> {
   const [call] = calls;
   const refuse = (message: string): Redeemed => ({
@@ -99,7 +99,7 @@ const noDecision: Approver = () => {
  * Gives the recorded decision. It holds for what was shown: files that changed since, and what a command has changed
  * beyond that, are other questions. The latter goes to the executor's own approver.
  */
-function deciding(decision: ApprovalDecision, approver: EngineSettings['approver']): Approver {
+function deciding(decision: ApprovalDecision, approver: ExecutorSettings['approver']): Approver {
   return (requests, options) => {
     if (requests.some(isAboutChanges)) {
       if (typeof approver === 'function') return approver(requests, options);

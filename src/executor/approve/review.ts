@@ -3,7 +3,7 @@ import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { cancelledMessage, reasonOf } from '../answer/results.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ApprovalSettings } from '../call/settings.js';
 import { type Replan, replanner } from '../plan/plan-batch.js';
 import { toRequest } from './ask-approval.js';
 
@@ -102,7 +102,7 @@ interface Planning {
 export async function reviewPlan(
   planning: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
   batch: Planning,
-  settings: EngineSettings,
+  settings: ApprovalSettings,
 ): Promise<readonly EvaluatedCall[]> {
   const evaluated = planning instanceof Promise ? await inTime(planning, batch, settings) : planning;
   const { reviewers } = settings;
@@ -120,7 +120,7 @@ export async function reviewPlan(
 async function inTime<T>(
   evaluating: Promise<T>,
   { signal }: Planning,
-  { clock, timeouts }: EngineSettings,
+  { clock, timeouts }: ApprovalSettings,
 ): Promise<T> {
   const { ms } = timeouts.default;
   const late = new AbortController();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ShownFile } from '../../contract/approval.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { FileSettings } from '../call/settings.js';
 import { placeEffects } from '../plan/place-effects.js';
 
 /** Read at a time. */
@@ -17,7 +17,7 @@ export interface Snapshot {
 }
 
 /** The files that a call would change as they are now. What cannot be read is left out, as it is not shown either. */
-export async function takeSnapshot(ready: ReadyCall, settings: EngineSettings): Promise<Snapshot> {
+export async function takeSnapshot(ready: ReadyCall, settings: FileSettings): Promise<Snapshot> {
   const { effects, violation } = placeEffects(ready.declared, settings);
   // A place that the sandbox refuses by now is none: the snapshot differs, and planning says why.
   const places = violation === undefined ? placesOf(effects) : [];
@@ -47,7 +47,7 @@ function placesOf(effects: readonly PlacedEffect[]): readonly string[] {
   return [...new Set(effects.flatMap(({ at }) => (at === undefined ? [] : [at])))];
 }
 
-async function hashOf(path: string, settings: EngineSettings): Promise<string | undefined> {
+async function hashOf(path: string, settings: FileSettings): Promise<string | undefined> {
   const { files } = settings.sandbox.byCanonicalPath();
   try {
     const { type, size } = await files.stat(path);

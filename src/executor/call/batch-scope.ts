@@ -5,7 +5,7 @@ import type { BatchMessage, CallRecord } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
 import type { EvaluatedCall, ReadyCall } from './evaluated-call.js';
-import type { EngineSettings } from './settings.js';
+import type { ExecutorSettings } from './settings.js';
 
 /** A call whose tool is to be run. */
 export interface PreviewedCall {
@@ -37,7 +37,7 @@ export interface PreviewRole {
 /** What the calls of one batch have in common (D032). */
 export interface BatchScope {
   readonly id: string;
-  readonly settings: EngineSettings;
+  readonly settings: ExecutorSettings;
   readonly conversation: string;
   readonly memory: ConversationMemory;
   readonly dryRun: boolean;

@@ -5,7 +5,7 @@ import { ToolError } from '../../errors/tool-error.js';
 import { ChangeTally } from './change-tally.js';
 import type { ReadyCall } from './evaluated-call.js';
 import type { Lease } from './lease.js';
-import type { EngineSettings } from './settings.js';
+import type { FileSettings } from './settings.js';
 
 type Access = 'read' | 'write' | 'delete';
 
@@ -18,7 +18,7 @@ interface ChangeRecord {
 /** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
 export function grantFiles(
   ready: ReadyCall,
-  settings: EngineSettings,
+  settings: FileSettings,
   lease: Lease,
   { intend, tally = new ChangeTally() }: ChangeRecord = {},
 ): ContainedFiles {
@@ -165,7 +165,7 @@ export function grantFiles(
 }
 
 /** The same, to look at and not to change: for what is asked of a tool before or after its call. */
-export function grantFilesToLook(ready: ReadyCall, settings: EngineSettings, lease: Lease): ContainedFiles {
+export function grantFilesToLook(ready: ReadyCall, settings: FileSettings, lease: Lease): ContainedFiles {
   const refuse = async (): Promise<never> => {
     throw new ToolError('sandbox_violation', 'Cannot change files: they can only be looked at now.');
   };

@@ -1,11 +1,11 @@
 import type { Confinement } from '../../contract/processes.js';
 import type { Tool } from '../../contract/tool.js';
-import type { EngineSettings } from './settings.js';
+import type { ContainmentSettings } from './settings.js';
 
 /** The sandbox of an external tool's program. Undefined: the tool is not a program, or its program runs outside of the sandbox. */
 export function confinementOf(
   { program }: Tool,
-  { programs }: Pick<EngineSettings, 'programs'>,
+  { programs }: Pick<ContainmentSettings, 'programs'>,
 ): Confinement | undefined {
   const { which, confinement } = programs;
   if (program === undefined || confinement.os === 'off') return undefined;

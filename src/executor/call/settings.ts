@@ -10,7 +10,7 @@ import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/po
 import type { BackgroundShells, Confinement, ExposedPort, RunCommand } from '../../contract/processes.js';
 import type { RunProgram } from '../../contract/programs.js';
 import type { Asker } from '../../contract/question.js';
-import type { SearchEngine } from '../../contract/search.js';
+import type { ContainedSearch } from '../../contract/search.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
 import type { ToolError } from '../../errors/tool-error.js';
 import type { Limited, TimeLimits } from '../../platform/clock/time-limits.js';
@@ -18,7 +18,7 @@ import type { AnalyzeCommand } from '../../policy/shell/analysis.js';
 import type { LruResultCache } from '../cache/create-result-cache.js';
 import type { OnUnhandledError } from './unhandled-errors.js';
 
-export interface EngineLimits {
+export interface CallLimits {
   readonly maxToolCallsPerBatch: number;
   /** For a loop around a model: how many rounds. The executor itself runs batches and counts no rounds. */
   readonly maxToolIterationsPerUserTurn: number;
@@ -76,7 +76,7 @@ export interface NothingMade {
 
 export interface PreviewWorld {
   readonly sandbox: Sandbox;
-  readonly search: SearchEngine;
+  readonly search: ContainedSearch;
   readonly runCommand: RunCommand;
   readonly runProgram: RunProgram;
   /** Where the changes are kept. */
@@ -92,10 +92,34 @@ export interface PreviewWorld {
   discard(): Promise<void>;
 }
 
-/** Everything the engine needs, complete: nothing inside is optional that is always there. */
-export interface EngineSettings {
-  readonly registry: Registry;
+// The settings of an executor are complete: nothing inside is optional that is always there. Each step gets its part.
+
+/** Every step needs these. */
+export interface CommonSettings {
   readonly mode: ExecutorMode;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** A new unique, time-ordered id. */
+  readonly createId: () => string;
+}
+
+/** The tools, and the limits of their calls. */
+export interface ToolSettings {
+  readonly registry: Registry;
+  readonly limits: CallLimits;
+  readonly timeouts: Readonly<Record<TimeoutClass, ClassTimeout>>;
+}
+
+/** The contained files, and the kept outputs, which tools read like files. */
+export interface FileSettings {
+  readonly sandbox: Sandbox;
+  readonly covers: (outer: string, inner: string) => boolean;
+  /** Untruncated outputs. */
+  readonly outputs: OutputStore;
+}
+
+/** The policy, and what helps it to understand a call. */
+export interface PolicySettings {
   /** Null: no policy is asked. */
   readonly policy: Policy | null;
   /** Before the policy is asked about a command: loads what understands it. Undefined: it is there. */
@@ -108,68 +132,114 @@ export interface EngineSettings {
   readonly agent?: string | undefined;
   /** For the policy: where a path lies that a command names. */
   readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
-  readonly reviewers: readonly Reviewer[];
-  /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
-  readonly approver: Approver | null | undefined;
-  /** Does the work of sub-agents. Undefined: there are none. */
-  readonly agents: AgentRunner | undefined;
-  /** How deep this agent is below the conversation itself, which is 0. */
-  readonly depth: number;
-  /** An executor with other settings, which is a part of this one and is closed with it. */
-  readonly partOf: (settings: EngineSettings) => Executor;
-  /** Asked what tools want to know. Undefined: no person is there. */
-  readonly asker: Asker | undefined;
-  readonly sandbox: Sandbox;
-  readonly covers: (outer: string, inner: string) => boolean;
-  readonly runCommand: RunCommand;
-  readonly runProgram: RunProgram;
-  /** Undefined: no port is exposed. */
-  readonly exposePort?: ((conversation: string, port: number) => Promise<ExposedPort | string>) | undefined;
+}
+
+/** What the command sandbox means for a call. */
+export interface ContainmentSettings {
+  /** Which external tools are kept in the command sandbox, and in what. */
+  readonly programs: { readonly which: 'off' | 'untrusted' | 'all'; readonly confinement: Confinement };
+  /** What the command sandbox means for a call that runs a command. */
+  readonly commandGuard: CommandGuard;
   /** Commands are meant to run in the OS sandbox, without the network, and change nothing before their end. */
   readonly keepsCommandsApart: boolean;
   /** `contained`: then they run unasked, and are asked about where they went beyond what was to be expected. */
   readonly profile: 'none' | 'contained';
   /** Whether this machine can do that. */
   readonly canKeepApart: () => Promise<boolean>;
-  /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */
-  readonly openPreview: () => Promise<PreviewWorld>;
-  /** Which external tools are kept in the command sandbox, and in what. */
-  readonly programs: { readonly which: 'off' | 'untrusted' | 'all'; readonly confinement: Confinement };
-  /** What the command sandbox means for a call that runs a command. */
-  readonly commandGuard: CommandGuard;
-  readonly search: SearchEngine;
-  /** Those of this executor, of all its conversations: who knows an id may use it. */
-  readonly shells: BackgroundShells;
-  /** Untruncated outputs. */
-  readonly outputs: OutputStore;
-  /** The environment of commands, already sanitised. `isAttended`: a person sits in front of the command. */
-  readonly commandEnvironment: (options?: {
-    readonly maxAgeMs?: number;
-    readonly isAttended?: boolean;
-  }) => Readonly<Record<string, string>>;
-  /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
-  readonly secretValues: readonly string[];
-  readonly middleware: readonly Middleware[];
-  readonly limits: EngineLimits;
-  readonly timeouts: Readonly<Record<TimeoutClass, ClassTimeout>>;
-  readonly maxOutputBytes: number;
-  /** Bytes of pictures, sounds and documents in one result. */
-  readonly maxContentBytes: number;
+}
+
+/** The journal, and the process that writes it. */
+export interface JournalSettings {
   /** Null: nothing is recorded. */
   readonly journal: Journal | null;
   readonly worker: Worker;
   /** Whether the very process lives that a journal knows. */
   readonly isWorkerAlive: (worker: Worker) => boolean;
+}
+
+/** How results are cleaned and cut. */
+export interface ResultSettings extends Pick<FileSettings, 'outputs'> {
+  /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
+  readonly secretValues: readonly string[];
+  readonly maxOutputBytes: number;
+  /** Bytes of pictures, sounds and documents in one result. */
+  readonly maxContentBytes: number;
+}
+
+/** Who is asked. */
+export interface PersonSettings {
+  readonly reviewers: readonly Reviewer[];
+  /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
+  readonly approver: Approver | null | undefined;
+  /** Asked what tools want to know. Undefined: no person is there. */
+  readonly asker: Asker | undefined;
+}
+
+/** How commands and programs run. */
+export interface CommandSettings {
+  readonly runCommand: RunCommand;
+  readonly runProgram: RunProgram;
+  /** Undefined: no port is exposed. */
+  readonly exposePort?: ((conversation: string, port: number) => Promise<ExposedPort | string>) | undefined;
+  /** Those of this executor, of all its conversations: who knows an id may use it. */
+  readonly shells: BackgroundShells;
+  /** The environment of commands, already sanitised. `isAttended`: a person sits in front of the command. */
+  readonly commandEnvironment: (options?: {
+    readonly maxAgeMs?: number;
+    readonly isAttended?: boolean;
+  }) => Readonly<Record<string, string>>;
+}
+
+/** Who does the work of sub-agents. */
+export interface AgentSettings {
+  /** Does the work of sub-agents. Undefined: there are none. */
+  readonly agents: AgentRunner | undefined;
+  /** How deep this agent is below the conversation itself, which is 0. */
+  readonly depth: number;
+  /** An executor with other settings, which is a part of this one and is closed with it. */
+  readonly partOf: (settings: ExecutorSettings) => Executor;
+}
+
+/** Planning a call. */
+export interface PlanSettings
+  extends CommonSettings,
+    ToolSettings,
+    FileSettings,
+    PolicySettings,
+    ContainmentSettings,
+    ResultSettings,
+    Pick<JournalSettings, 'journal'> {}
+
+/** Asking for calls, which are planned again if their arguments or files change. */
+export interface ApprovalSettings extends PlanSettings, PersonSettings {}
+
+/** Recording a batch and its calls. */
+export interface RecordSettings
+  extends CommonSettings,
+    JournalSettings,
+    Pick<ToolSettings, 'timeouts'>,
+    Pick<ContainmentSettings, 'programs'> {}
+
+/** Answering calls that a dead process left. */
+export interface RecoverySettings extends PlanSettings, JournalSettings {
   /** Whether it could be seen from here that it lives. */
   readonly isWorkerVisible: (worker: Worker) => boolean;
   readonly isProcessAlive: (pid: number, startTicks?: number) => boolean;
+}
+
+/** Running a tool. */
+export interface ExecutionSettings extends ApprovalSettings, RecordSettings, CommandSettings, AgentSettings {
+  readonly middleware: readonly Middleware[];
   /** Null: nothing is answered from memory. */
   readonly cache: LruResultCache | null;
-  readonly clock: Clock;
   /** For the calls that run, by that clock. */
   readonly timeLimits: TimeLimits<Limited>;
+  readonly search: ContainedSearch;
+}
+
+/** All of it. */
+export interface ExecutorSettings extends ExecutionSettings, RecoverySettings {
+  /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */
+  readonly openPreview: () => Promise<PreviewWorld>;
   readonly onUnhandledError: OnUnhandledError;
-  readonly logger: Logger;
-  /** A new unique, time-ordered id. */
-  readonly createId: () => string;
 }

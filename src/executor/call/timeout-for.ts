@@ -1,6 +1,6 @@
 import type { RunOptions } from '../../contract/executor.js';
 import type { ReadyCall } from './evaluated-call.js';
-import type { EngineSettings } from './settings.js';
+import type { ToolSettings } from './settings.js';
 
 /** The longest delay that timers can wait, in milliseconds (about 24.8 days). */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -12,7 +12,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  */
 export function timeoutFor(
   { tool, parsed }: ReadyCall,
-  { timeouts }: EngineSettings,
+  { timeouts }: ToolSettings,
   { timeoutMs }: RunOptions,
 ): number {
   if (timeoutMs !== undefined) return Math.min(timeoutMs, LONGEST_MS);

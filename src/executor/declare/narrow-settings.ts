@@ -2,7 +2,7 @@ import type { NarrowOptions } from '../../contract/agent-runner.js';
 import type { Policy } from '../../contract/policy.js';
 import type { Registry, Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import { unknownTool } from './registry.js';
 
 /**
@@ -10,7 +10,7 @@ import { unknownTool } from './registry.js';
  * the policy refuses the parent it refuses the part.
  * @throws ToolError `unknown_tool`
  */
-export function narrowSettings(settings: EngineSettings, options: NarrowOptions): EngineSettings {
+export function narrowSettings(settings: ExecutorSettings, options: NarrowOptions): ExecutorSettings {
   const { tools, agent, approver = settings.approver, agents } = options;
   const named = agent === undefined ? settings : { ...settings, agent, policy: heirOf(settings) };
   const registry = tools === undefined ? settings.registry : new RegistryPart(settings.registry, tools);
@@ -18,7 +18,7 @@ export function narrowSettings(settings: EngineSettings, options: NarrowOptions)
 }
 
 /** Refuses what the parent is refused; else it is the same policy, asked about the part. */
-function heirOf({ policy, agent: parent }: EngineSettings): Policy | null {
+function heirOf({ policy, agent: parent }: ExecutorSettings): Policy | null {
   if (policy === null) return null;
   const { screen, refuses } = policy;
   return {

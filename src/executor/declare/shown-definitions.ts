@@ -1,6 +1,6 @@
 import type { Policy } from '../../contract/policy.js';
 import type { ToolDefinition } from '../../contract/tool.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 
 /**
  * The definitions that a model is shown: nothing in mode `disabled`, those of the configuration in `parse_only` where
@@ -8,7 +8,7 @@ import type { EngineSettings } from '../call/settings.js';
  * arguments: a model would only try in vain.
  */
 export function shownDefinitions(
-  { mode, registry, policy }: EngineSettings,
+  { mode, registry, policy }: ExecutorSettings,
   configured: readonly ToolDefinition[],
 ): readonly ToolDefinition[] {
   if (mode === 'disabled') return [];

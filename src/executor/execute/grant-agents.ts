@@ -4,7 +4,7 @@ import type { ToolContext } from '../../contract/context.js';
 import type { Asker } from '../../contract/question.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { Lease } from '../call/lease.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import { narrowSettings } from '../declare/narrow-settings.js';
 
 const DEFAULT_MS = 300_000;
@@ -15,7 +15,7 @@ const DEEPEST = 5;
 const TASK = 'task';
 
 interface AgentsGrant {
-  readonly settings: EngineSettings;
+  readonly settings: ExecutorSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
   readonly emit: ToolContext['emit'];
@@ -80,7 +80,12 @@ function outOfTime(task: AgentTask): ToolError {
 }
 
 /** Its parent's settings, with the tools that the task names; questions say whose they are and stop the time. */
-function forAgent(task: AgentTask, depth: number, settings: EngineSettings, time: WorkTime): EngineSettings {
+function forAgent(
+  task: AgentTask,
+  depth: number,
+  settings: ExecutorSettings,
+  time: WorkTime,
+): ExecutorSettings {
   const all = task.tools ?? settings.registry.list().map(({ name }) => name);
   // Below the deepest agent there is none: it is not shown the tool either.
   const tools = depth < DEEPEST ? all : all.filter((name) => settings.registry.find(name)?.name !== TASK);
@@ -98,14 +103,14 @@ function forAgent(task: AgentTask, depth: number, settings: EngineSettings, time
 /** The time that a sub-agent works: it stands while the person is asked. */
 class WorkTime {
   #leftMs: number;
-  readonly #settings: EngineSettings;
+  readonly #settings: ExecutorSettings;
   readonly #isUp: () => void;
   #startedAt = 0;
   #stopTimer: (() => void) | undefined;
   #questions = 0;
   #isOver = false;
 
-  constructor(limitMs: number, settings: EngineSettings, isUp: () => void) {
+  constructor(limitMs: number, settings: ExecutorSettings, isUp: () => void) {
     this.#leftMs = limitMs;
     this.#settings = settings;
     this.#isUp = isUp;

@@ -19,7 +19,7 @@ import { reasonOf } from '../answer/results.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Lease } from '../call/lease.js';
 import { confinementOf } from '../call/program-confinement.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutionSettings } from '../call/settings.js';
 import { mayStartShell } from '../plan/evaluate-sandbox.js';
 import { agreedNames, type LateAgreement } from './agreed-names.js';
 import type { CommandTally } from './command-tally.js';
@@ -30,7 +30,7 @@ import { cleanOutcome, filterLines, ShellOutput } from './shell-output.js';
 export interface ProcessGrant {
   readonly ready: ReadyCall;
   readonly conversation: string;
-  readonly settings: EngineSettings;
+  readonly settings: ExecutionSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
   /** Records what is known of a process; the call does not wait for it. */
@@ -239,9 +239,9 @@ function namedPaths(
 }
 
 /** What was read of the shells of an executor. */
-const shellOutputs = new WeakMap<EngineSettings['shells'], ShellOutput>();
+const shellOutputs = new WeakMap<ExecutionSettings['shells'], ShellOutput>();
 
-function shellOutputOf({ shells, secretValues }: EngineSettings): ShellOutput {
+function shellOutputOf({ shells, secretValues }: ExecutionSettings): ShellOutput {
   const output = shellOutputs.get(shells) ?? new ShellOutput(secretValues);
   shellOutputs.set(shells, output);
   return output;

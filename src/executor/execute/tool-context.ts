@@ -14,7 +14,7 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 import { grantFiles } from '../call/grant-files.js';
 import { idempotencyKey } from '../call/idempotency-key.js';
 import { Lease } from '../call/lease.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutionSettings } from '../call/settings.js';
 import type { Recorder } from '../record/recorder.js';
 import type { LateAgreement } from './agreed-names.js';
 import { CommandTally } from './command-tally.js';
@@ -321,7 +321,7 @@ function undeclared(action: string, { tool }: ReadyCall, hint: string): ToolErro
 
 interface SearchGrant {
   readonly ready: ReadyCall;
-  readonly settings: EngineSettings;
+  readonly settings: ExecutionSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
-import type { EngineSettings, StandingSandbox } from '../call/settings.js';
+import type { PlanSettings, StandingSandbox } from '../call/settings.js';
 import { askPolicy } from './ask-policy.js';
 
 /** What the policy answers, told where the call's commands run. */
@@ -14,7 +14,7 @@ export interface Contained {
  * @param startsShell it may start a shell in the background, which writes through
  */
 export function askContained(
-  settings: Pick<EngineSettings, 'policy' | 'onDecision' | 'logger' | 'locator'>,
+  settings: Pick<PlanSettings, 'policy' | 'onDecision' | 'logger' | 'locator'>,
   question: PolicyQuestion,
   standing: StandingSandbox,
   startsShell: boolean,

@@ -10,11 +10,11 @@ import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { reasonOf } from '../answer/results.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { PlanSettings } from '../call/settings.js';
 import { ignoreRejection } from '../call/shields.js';
 import { recordable } from './refuse.js';
 
-type Asked = Pick<EngineSettings, 'policy' | 'onDecision' | 'logger'>;
+type Asked = Pick<PlanSettings, 'policy' | 'onDecision' | 'logger'>;
 
 /** Asks the policy about a call, and lets observers see the answer. */
 export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnswer {

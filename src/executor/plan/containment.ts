@@ -2,7 +2,7 @@ import type { Containment, Effect, Risk } from '../../contract/effect.js';
 import type { PolicyAnswer } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { isSideEffecting, reachesOut, uncontained } from '../../effects/traits.js';
-import type { EngineSettings, StandingSandbox } from '../call/settings.js';
+import type { PlanSettings, StandingSandbox } from '../call/settings.js';
 
 interface CallToContain {
   readonly tool: Tool;
@@ -19,7 +19,7 @@ interface CallToContain {
 export function containmentOf(
   { tool, declared, startsShell, answer }: CallToContain,
   around: StandingSandbox | undefined,
-  { journal }: Pick<EngineSettings, 'journal'>,
+  { journal }: Pick<PlanSettings, 'journal'>,
 ): Containment {
   if (around === undefined) {
     // A tool that says which files it would change changes them with the handle that it is given, and notes it first.
@@ -46,14 +46,14 @@ export function riskWithin(
   { transaction, network }: Containment,
   own: Risk,
   declared: readonly Effect[],
-  { analyze }: Pick<EngineSettings, 'analyze'>,
+  { analyze }: Pick<PlanSettings, 'analyze'>,
 ): Risk {
   if (own === 'low' || !transaction || network) return own;
   return declared.every((effect) => onlyReads(effect, analyze)) ? 'low' : 'medium';
 }
 
 /** As far as the text of a command says so: a program that may touch more than its words tell does not only read. */
-function onlyReads(effect: Effect, analyze: EngineSettings['analyze']): boolean {
+function onlyReads(effect: Effect, analyze: PlanSettings['analyze']): boolean {
   if (effect.kind !== 'run') return effect.kind === 'read';
   const { verdict, effects, found } = analyze(effect.command, effect.shell);
   return (

@@ -6,7 +6,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, ReadyCall, type ReadyParts } from '../call/evaluated-call.js';
-import type { CommandSandboxVerdict, EngineSettings, StandingSandbox } from '../call/settings.js';
+import type { CommandSandboxVerdict, PlanSettings, StandingSandbox } from '../call/settings.js';
 import type { Contained } from './ask-contained.js';
 import { containmentOf, riskWithin } from './containment.js';
 import { answerWith } from './evaluate-sandbox.js';
@@ -27,7 +27,7 @@ export interface Permitted
 export function makeReady(
   permitted: Permitted,
   verdict: CommandSandboxVerdict,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): EvaluatedCall {
   const { call, tool, parsed, declared, effects, requires } = permitted;
   if (verdict.kind === 'refuse') {
@@ -75,7 +75,7 @@ export function makeReady(
 }
 
 /** No rule asks, and all that the call does stays in the sandbox until the person agrees. */
-function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: EngineSettings): boolean {
+function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: PlanSettings): boolean {
   if (tool.approval === undefined) return false;
   const { approval } = tool;
   const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
@@ -88,7 +88,7 @@ function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: En
 }
 
 /** In the profile `contained`: no rule asks, and all that the call does stays in the sandbox until it was looked at. */
-function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settings: EngineSettings): boolean {
+function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settings: PlanSettings): boolean {
   return (
     settings.profile === 'contained' &&
     settings.keepsCommandsApart &&

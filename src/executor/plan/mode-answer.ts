@@ -1,12 +1,12 @@
 import type { ToolCall } from '../../contract/call.js';
 import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { PlanSettings } from '../call/settings.js';
 import { refuse } from './refuse.js';
 
 const PENDING = Object.freeze({ pending: true });
 
 /** What a mode that does not run tools answers (D012, D013); undefined when calls are to be evaluated. */
-export function modeAnswer(call: ToolCall, settings: EngineSettings): ResolvedCall | undefined {
+export function modeAnswer(call: ToolCall, settings: PlanSettings): ResolvedCall | undefined {
   const { mode } = settings;
   if (mode === 'enabled') return undefined;
   const pending = mode === 'parse_only';

@@ -2,7 +2,7 @@ import type { Effect } from '../../contract/effect.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { reasonOf } from '../answer/results.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { FileSettings } from '../call/settings.js';
 
 export interface Placed {
   readonly effects: readonly PlacedEffect[];
@@ -13,7 +13,7 @@ export interface Placed {
 const NONE: Placed = Object.freeze({ effects: Object.freeze([]) });
 
 /** Sandbox preflight: every declared path is resolved, so that what is scheduled and granted is canonical. */
-export function placeEffects(declared: readonly Effect[], settings: EngineSettings): Placed {
+export function placeEffects(declared: readonly Effect[], settings: FileSettings): Placed {
   if (declared.length === 0) return NONE;
   const effects: PlacedEffect[] = [];
   let violation: ToolError | undefined;
@@ -32,7 +32,7 @@ export function placeEffects(declared: readonly Effect[], settings: EngineSettin
   return violation === undefined ? { effects } : { effects, violation };
 }
 
-function place(effect: Effect, { sandbox, outputs }: EngineSettings): PlacedEffect {
+function place(effect: Effect, { sandbox, outputs }: FileSettings): PlacedEffect {
   if ('path' in effect && outputs.owns(effect.path)) return placeOutput(effect);
   switch (effect.kind) {
     case 'read':

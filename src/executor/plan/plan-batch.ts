@@ -2,7 +2,7 @@ import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
 import { madeUpIn } from '../call/calls.js';
 import { type EvaluatedCall, NO_ARGS, type ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { PlanSettings } from '../call/settings.js';
 import { planCall } from './plan-call.js';
 import { refuse } from './refuse.js';
 
@@ -12,7 +12,7 @@ import { refuse } from './refuse.js';
  */
 export function planBatch(
   calls: readonly ToolCall[],
-  settings: EngineSettings,
+  settings: PlanSettings,
   turn?: string,
 ): EvaluatedCall[] | Promise<EvaluatedCall[]> {
   const seen = calls.length > 1 ? new Set<string>() : undefined;
@@ -36,7 +36,7 @@ export function planBatch(
 export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<EvaluatedCall>;
 
 /** Plans one call again with other arguments, from the start; what is said of its place in the batch stays. */
-export function replanner(settings: EngineSettings): Replan {
+export function replanner(settings: PlanSettings): Replan {
   return async (ready, args) => planCall({ ...ready.call, args }, { index: 0, duplicate: false }, settings);
 }
 

@@ -11,7 +11,7 @@ import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { reasonOf } from '../answer/results.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
-import type { EngineSettings, StandingSandbox } from '../call/settings.js';
+import type { PlanSettings, StandingSandbox } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
 import { askContained, type Contained } from './ask-contained.js';
@@ -38,7 +38,7 @@ export interface BatchPosition {
 export function planCall(
   call: ToolCall,
   at: BatchPosition,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): EvaluatedCall | Promise<EvaluatedCall> {
   const byMode = modeAnswer(call, settings);
   if (byMode !== undefined) return byMode;
@@ -70,7 +70,7 @@ async function evaluateLater(
   call: ToolCall,
   tool: Tool,
   checking: Promise<Checked>,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): Promise<EvaluatedCall> {
   try {
     return await evaluateChecked(call, tool, await checking, settings);
@@ -86,7 +86,7 @@ function withArguments(call: ToolCall, args: JsonObject): ToolCall {
   return Object.freeze(isPlain ? { id, name, args } : { ...call, args });
 }
 
-function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: EngineSettings): EvaluatedCall {
+function cannotCheck(call: ToolCall, tool: Tool, error: unknown, settings: PlanSettings): EvaluatedCall {
   const message = `Cannot check the arguments for ${tool.name}: ${reasonOf(error)}`;
   return refuse(call, { code: 'bad_args', message }, settings);
 }
@@ -95,7 +95,7 @@ function screen(
   call: ToolCall,
   at: BatchPosition,
   tool: Tool | undefined,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): Refusal | undefined {
   const answer = screenByPolicy(settings, call, tool);
   if (at.duplicate && answer?.code !== 'policy_disabled') {
@@ -108,7 +108,7 @@ function screen(
 }
 
 /** Tools that the policy refuses by their name are not named to a model. */
-function unknownIn({ registry, policy }: EngineSettings, call: ToolCall): Refusal {
+function unknownIn({ registry, policy }: PlanSettings, call: ToolCall): Refusal {
   const reason = registry.whyMissing?.(call.name);
   if (reason !== undefined) {
     const { code, message, details } = reason;
@@ -130,7 +130,7 @@ function tooMany({ index }: BatchPosition, max: number): Refusal {
 
 type NotFrozen = Extract<ReturnType<typeof freezeArguments>, { ok: false }>;
 
-function argumentMessage(tool: Tool, frozen: NotFrozen, settings: EngineSettings): string {
+function argumentMessage(tool: Tool, frozen: NotFrozen, settings: PlanSettings): string {
   if (frozen.code === 'bad_args')
     return frozen.message.replace(/^Invalid arguments/, `Invalid arguments for ${tool.name}`);
   const max = maxArgsBytes(tool, settings);
@@ -139,7 +139,7 @@ function argumentMessage(tool: Tool, frozen: NotFrozen, settings: EngineSettings
   return `The arguments for ${tool.name} are too large: at most ${max} bytes of JSON are accepted. Send less at a time.`;
 }
 
-function maxArgsBytes({ maxArgsBytes: own }: Tool, { limits }: EngineSettings): number {
+function maxArgsBytes({ maxArgsBytes: own }: Tool, { limits }: PlanSettings): number {
   return (typeof own === 'function' ? own(limits) : own) ?? limits.maxToolArgsBytes;
 }
 
@@ -151,7 +151,7 @@ function evaluateChecked(
   call: ToolCall,
   tool: Tool,
   checked: Checked,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): EvaluatedCall | Promise<EvaluatedCall> {
   if (!checked.ok) {
     const message = explained(tool, call.args) ?? checked.message;
@@ -179,7 +179,7 @@ async function evaluateLoaded(
   loading: Promise<void>,
   call: ToolCall,
   said: Declared,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): Promise<EvaluatedCall> {
   await loading;
   return evaluateSaid(call, said, settings);
@@ -188,7 +188,7 @@ async function evaluateLoaded(
 function evaluateSaid(
   call: ToolCall,
   { tool, parsed, declared, requires, startsShell }: Declared,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): EvaluatedCall | Promise<EvaluatedCall> {
   const { effects, violation } = placeEffects(declared, settings);
   const question: PolicyQuestion = {
@@ -225,7 +225,7 @@ async function evaluateLooked(
   placed: Placed,
   question: PolicyQuestion,
   runsCommands: boolean,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): Promise<EvaluatedCall> {
   return evaluateInside(placed, question, runsCommands, await settings.commandGuard.lookAround(), settings);
 }
@@ -236,7 +236,7 @@ function evaluateInside(
   question: PolicyQuestion,
   runsCommands: boolean,
   standing: StandingSandbox,
-  settings: EngineSettings,
+  settings: PlanSettings,
 ): EvaluatedCall | Promise<EvaluatedCall> {
   const contained = runsCommands
     ? askContained(settings, question, standing, placed.startsShell)
@@ -255,7 +255,7 @@ interface Placed extends Pick<Permitted, 'call' | 'tool' | 'parsed' | 'declared'
 function evaluateAnswer(
   placed: Placed,
   contained: Contained,
-  settings: EngineSettings,
+  settings: PlanSettings,
   standing?: StandingSandbox,
 ): EvaluatedCall | Promise<EvaluatedCall> {
   const { call, effects, violation, startsShell } = placed;
@@ -288,7 +288,7 @@ interface Declared {
 
 type Said = Declared | { readonly error: unknown };
 
-function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): Said {
+function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: PlanSettings): Said {
   try {
     const declared =
       tool.effects === undefined ? UNKNOWN : parseEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));

@@ -6,7 +6,7 @@ import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { cleanRefusal, reasonFor } from '../answer/refuse-ready.js';
 import { notRun } from '../answer/results.js';
 import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { PlanSettings } from '../call/settings.js';
 
 export interface Refusal {
   readonly code: ErrorCode;
@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 /** Answers a call that will not run. */
-export function refuse(call: ToolCall, refusal: Refusal, settings: EngineSettings): ResolvedCall {
+export function refuse(call: ToolCall, refusal: Refusal, settings: PlanSettings): ResolvedCall {
   const { code, message, hint, details, effects = [] } = refusal;
   const told = details === undefined ? undefined : recordable(details);
   const result = cleanRefusal(notRun(call, code, message, told, undefined, hint), settings);

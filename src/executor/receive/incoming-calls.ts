@@ -5,7 +5,7 @@ import { finalize } from '../answer/finalize.js';
 import { type FittingScope, fitted } from '../answer/fit-result.js';
 import { CANCELLED_MESSAGE, failure, notRun, reasonOf } from '../answer/results.js';
 import { attaches, checkCalls, incomingIsOver } from '../call/run-options.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import { recordReceived } from './record-received.js';
 import { RECEIVE, streamCallId, toReceivedData, toStreamArgs } from './stream-record.js';
 
@@ -14,7 +14,7 @@ export interface IncomingParts {
   readonly id: string;
   readonly conversation: string;
   readonly options: RunOptions;
-  readonly settings: EngineSettings;
+  readonly settings: ExecutorSettings;
   /** Calls that earlier processes left are recovered first. */
   readonly ensureRecovered: () => Promise<void> | undefined;
   /** Starts the batch under its id. */

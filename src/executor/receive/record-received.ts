@@ -2,7 +2,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { Journal } from '../../contract/journal.js';
 import { callKey } from '../../journal/records/call-key.js';
 import { madeUpIn } from '../call/calls.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import type { ReceivedStream } from './stream-record.js';
 
 /** Calls that came in and will not be run, each with its answer. */
@@ -13,7 +13,7 @@ export interface ReceivedCalls extends ReceivedStream {
 /** Records calls that came in as a batch, each with its answer. False: there was nothing to record, or it is already. */
 export async function recordReceived(
   journal: Journal,
-  { clock, worker, logger }: Pick<EngineSettings, 'clock' | 'worker' | 'logger'>,
+  { clock, worker, logger }: Pick<ExecutorSettings, 'clock' | 'worker' | 'logger'>,
   received: ReceivedCalls,
 ): Promise<boolean> {
   const { results, calls, turn, ...batch } = received;

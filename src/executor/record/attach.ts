@@ -3,11 +3,11 @@ import type { Acceptance, CallRecord, Journal, Settlement } from '../../contract
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { failure } from '../answer/results.js';
 import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecordSettings } from '../call/settings.js';
 import { readTaker } from './read-taker.js';
 import { unrecordedResultsOf } from './unrecorded-results.js';
 
-type World = Pick<EngineSettings, 'isWorkerAlive' | 'clock'> & { readonly journal: Journal };
+type World = Pick<RecordSettings, 'isWorkerAlive' | 'clock'> & { readonly journal: Journal };
 
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;

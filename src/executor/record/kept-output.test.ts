@@ -52,7 +52,7 @@ describe('an output that is too long for its result', () => {
     expect(output).toBe('20000\nin between\nat the end\n');
   });
 
-  it('is kept for run_command, and for any tool whose output the engine cuts', {
+  it('is kept for run_command, and for any tool whose output the executor cuts', {
     tags: ['soak'],
   }, async () => {
     const cut = await executor.execute('run_command', { command: 'seq 1 100000' });

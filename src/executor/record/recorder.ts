@@ -11,7 +11,7 @@ import { toCallEntry } from '../call/calls.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
 import { attaches } from '../call/run-options.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecordSettings } from '../call/settings.js';
 import { attachToRecord, awaitDeliveries } from './attach.js';
 import { recordReads } from './conversation-memories.js';
 import { findAnswered, isHeld } from './find-earlier.js';
@@ -31,7 +31,7 @@ import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-result
  */
 export class Recorder {
   readonly #journal: Journal;
-  readonly #settings: EngineSettings;
+  readonly #settings: RecordSettings;
   readonly #scope: BatchScope;
   readonly #options: RunOptions;
   readonly #batch: { readonly stopped: Promise<void> };

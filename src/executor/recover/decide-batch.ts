@@ -6,7 +6,7 @@ import { failure } from '../answer/results.js';
 import { decideTicket } from '../approve/decide-ticket.js';
 import { alreadyDecided, type FoundBatch, findWaiting } from '../approve/find-deferred.js';
 import { parseTicket } from '../approve/ticket.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 
 /** About a batch, or the answer to a ticket's question. */
 export type WaitingDecision = Exclude<DecisionKind, 'wait'> | ApprovalDecision;
@@ -16,7 +16,7 @@ export async function decideWaiting(
   given: string,
   decision: WaitingDecision,
   options: DecideOptions,
-  settings: EngineSettings,
+  settings: RecoverySettings,
 ): Promise<void> {
   const isAnswer = typeof decision === 'object' && decision !== null;
   if (isAnswer || parseTicket(given) !== undefined) {
@@ -34,7 +34,7 @@ async function decideBatch(
   given: string,
   kind: Exclude<DecisionKind, 'wait'>,
   options: DecideOptions,
-  { journal, clock }: Pick<EngineSettings, 'journal' | 'clock'>,
+  { journal, clock }: Pick<RecoverySettings, 'journal' | 'clock'>,
 ): Promise<void> {
   if (!['resume', 'discard'].includes(kind)) {
     const message = `Cannot decide about batch "${given}": ${JSON.stringify(kind)} is neither "resume" nor "discard".`;

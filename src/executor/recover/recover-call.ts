@@ -11,7 +11,7 @@ import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { failure, notRun } from '../answer/results.js';
 import { recordedCall } from '../call/calls.js';
 import { ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { freezeParsed } from '../plan/freeze-parsed.js';
 import { placeEffects } from '../plan/place-effects.js';
@@ -21,21 +21,21 @@ import { readIntent } from '../record/noted-change.js';
 import { transactionsIn } from '../record/noted-transactions.js';
 import { readUndoNote, type UndoNote, undoneBy } from '../undo/undo-note.js';
 import { type InspectedChange, type InspectedIntent, inspectIntent, verdictOf } from './inspect-change.js';
+import { recoverTransactions } from './recover-transactions.js';
 import { toRecoveredResult } from './recovered-result.js';
 import { runProbe, type Verdict } from './run-probe.js';
-import { settleTransactions } from './settle-transactions.js';
 
 /**
  * The answer to a call whose process is dead (D109): never started is `cancelled`; started is `outcome_unknown`, unless
  * its tool can tell. A half-made change of several files is put back first. Nothing is run again.
  */
-export async function recoverCall(record: CallRecord, settings: EngineSettings): Promise<ToolResult> {
+export async function recoverCall(record: CallRecord, settings: RecoverySettings): Promise<ToolResult> {
   if (record.worker === undefined) return neverStarted(record);
   const { journal } = settings;
   // Notes name files by their canonical paths, whatever is accepted of callers.
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
   const noted = (await journal?.notes(record.key)) ?? [];
-  const notes = await settleTransactions(noted, inside);
+  const notes = await recoverTransactions(noted, inside);
   const inspected = await inspectLastIntent(record, notes, inside);
   const undo = readUndoNote(notes);
   const ready = undo === undefined ? await reviveCall(record, notes, inside) : undefined;
@@ -81,7 +81,7 @@ function neverStarted(record: CallRecord): ToolResult {
 async function inspectLastIntent(
   { key }: CallRecord,
   notes: readonly JournalNote[],
-  { journal, sandbox }: EngineSettings,
+  { journal, sandbox }: RecoverySettings,
 ): Promise<InspectedIntent | undefined> {
   const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? [readIntent(data)] : []));
   const last = intents.at(-1);
@@ -100,7 +100,7 @@ async function inspectLastIntent(
 /** What was made for files that did not come goes, as far as nothing else is in it by now. */
 async function setDirectories(
   directories: Pick<RestoreOptions, 'make' | 'tidy'>,
-  { sandbox, logger }: EngineSettings,
+  { sandbox, logger }: RecoverySettings,
 ): Promise<void> {
   try {
     await sandbox.restore([], directories);
@@ -113,7 +113,7 @@ async function setDirectories(
 async function completeUndo(
   { callId }: CallRecord,
   { of, make, tidy }: UndoNote,
-  settings: EngineSettings,
+  settings: RecoverySettings,
 ): Promise<void> {
   await setDirectories({ make, tidy }, settings);
   await settings.journal?.note(of, undoneBy(callId, settings.clock.now()));
@@ -129,7 +129,7 @@ function sweep(
   { worker, effects }: CallRecord,
   inspected: InspectedIntent | undefined,
   ready: ReadyCall | undefined,
-  { sandbox }: EngineSettings,
+  { sandbox }: RecoverySettings,
 ): void {
   if (worker === undefined) return;
   const changes = inspected?.changes ?? [];
@@ -190,7 +190,7 @@ export function isStream({ toolName, worker }: CallRecord): boolean {
 export async function recoverStream(
   record: CallRecord,
   journal: Journal,
-  settings: EngineSettings,
+  settings: RecoverySettings,
 ): Promise<string | undefined | false> {
   const notes = await journal.notes(record.key);
   const stream = readStream(record, notes);
@@ -246,7 +246,7 @@ async function rollBack(
 async function reviveCall(
   record: CallRecord,
   notes: readonly JournalNote[],
-  settings: EngineSettings,
+  settings: RecoverySettings,
 ): Promise<ReadyCall | undefined> {
   const tool = settings.registry.find(record.toolName);
   if (tool === undefined) return undefined;
@@ -289,7 +289,7 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function declare(tool: Tool, parsed: unknown, { sandbox, limits }: EngineSettings): ReadyCall['declared'] {
+function declare(tool: Tool, parsed: unknown, { sandbox, limits }: RecoverySettings): ReadyCall['declared'] {
   if (tool.effects === undefined) return parseEffects([{ kind: 'unknown' }]);
   return parseEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
 }

@@ -3,10 +3,10 @@ import type { CallRecord, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { failure } from '../answer/results.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import type { InspectedIntent } from './inspect-change.js';
+import { type RecoveredChanges, recoveredChanges } from './recover-transactions.js';
 import type { Verdict } from './run-probe.js';
-import { type SettledChanges, settledChanges } from './settle-transactions.js';
 
 /** All that is known of a call whose process is dead. */
 export interface RecoveredOutcome {
@@ -21,13 +21,13 @@ export interface RecoveredOutcome {
 /** What such a call is answered with. */
 export function toRecoveredResult(
   settlement: RecoveredOutcome,
-  settings: Pick<EngineSettings, 'isProcessAlive'>,
+  settings: Pick<RecoverySettings, 'isProcessAlive'>,
 ): ToolResult {
   const { record, verdict } = settlement;
   const { callId, toolName, worker } = record;
   const evidence = evidenceOf(settlement, settings);
   const settledBy = verdict === 'unknown' ? 'recovery' : 'probe';
-  const settled = settledChanges(settlement.notes);
+  const settled = recoveredChanges(settlement.notes);
   const changes = settled === undefined ? {} : { changes: settled.changes };
   const metadata = {
     ...{ recovered: true, settled_by: settledBy, worker_pid: worker?.pid ?? null, evidence },
@@ -67,7 +67,7 @@ export function toRecoveredResult(
 
 /** Of changes that were not all made, the error code; undefined where they were, or nothing was to be made. */
 function unmadeCode(
-  settled: SettledChanges | undefined,
+  settled: RecoveredChanges | undefined,
   verdict: Verdict,
 ): 'conflict' | 'execution_failed' | undefined {
   if (settled === 'conflict') return 'conflict';
@@ -101,7 +101,7 @@ function isOneProcess({ tool, declared }: ReadyCall): boolean {
 
 function evidenceOf(
   { notes, inspected }: RecoveredOutcome,
-  { isProcessAlive }: Pick<EngineSettings, 'isProcessAlive'>,
+  { isProcessAlive }: Pick<RecoverySettings, 'isProcessAlive'>,
 ): JsonObject {
   const files = inspected?.changes.map(({ change: { path, before, after }, state }) => ({
     path,

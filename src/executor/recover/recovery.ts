@@ -3,7 +3,7 @@ import type { RecoveredBatch } from '../../contract/executor.js';
 import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { waitsFor } from '../approve/find-deferred.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import { readIntent } from '../record/noted-change.js';
 import { readTaker } from '../record/read-taker.js';
 import { isStream, recoverCall, recoverStream } from './recover-call.js';
@@ -22,11 +22,11 @@ const PAGE = 1000;
  * 3. Of a batch that is left half done it is recorded, together with the results, that it waits for the person.
  */
 export class Recovery {
-  readonly #settings: EngineSettings;
+  readonly #settings: RecoverySettings;
   #first: Promise<void> | undefined;
   #done = false;
 
-  constructor(settings: EngineSettings) {
+  constructor(settings: RecoverySettings) {
     this.#settings = settings;
   }
 
@@ -188,7 +188,7 @@ function toRecovered(
 async function liesElsewhere(
   { key, worker }: CallRecord,
   journal: Journal,
-  { sandbox }: Pick<EngineSettings, 'sandbox'>,
+  { sandbox }: Pick<RecoverySettings, 'sandbox'>,
 ): Promise<boolean> {
   if (worker === undefined) return false;
   const inside = sandbox.byCanonicalPath();
@@ -208,12 +208,12 @@ async function liesElsewhere(
 
 /** Which processes live of those that a journal names; each is looked up once. */
 class LivingWorkers {
-  readonly #settings: Pick<EngineSettings, 'isWorkerAlive' | 'isWorkerVisible'>;
+  readonly #settings: Pick<RecoverySettings, 'isWorkerAlive' | 'isWorkerVisible'>;
   readonly #journal: Journal;
   readonly #known = new Map<string, boolean>();
   #isAlone: boolean | undefined;
 
-  constructor(settings: Pick<EngineSettings, 'isWorkerAlive' | 'isWorkerVisible'>, journal: Journal) {
+  constructor(settings: Pick<RecoverySettings, 'isWorkerAlive' | 'isWorkerVisible'>, journal: Journal) {
     this.#settings = settings;
     this.#journal = journal;
   }

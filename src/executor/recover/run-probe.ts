@@ -4,7 +4,7 @@ import { probeCommand } from '../../tools/command-report.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { grantFilesToLook } from '../call/grant-files.js';
 import { Lease } from '../call/lease.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import { runInScope } from '../call/unhandled-errors.js';
 
 export type Verdict = 'applied' | 'not_applied' | 'unknown';
@@ -21,7 +21,7 @@ const PROBE_MS = 5_000;
 export async function runProbe(
   ready: ReadyCall,
   { notes, lastChange }: Evidence,
-  settings: EngineSettings,
+  settings: RecoverySettings,
 ): Promise<Verdict> {
   const probe = probeOf(ready.tool);
   if (probe === undefined) return 'unknown';

@@ -11,7 +11,7 @@ import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { reasonOf } from '../answer/results.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import { type NotedIntent, readIntent } from '../record/noted-change.js';
 import { planUndo, type UndoPlan } from './plan-undo.js';
 import { NotKept, UndoRecord } from './undo-record.js';
@@ -30,7 +30,7 @@ const MAX_ATTEMPTS = 5;
 export async function undoCall(
   callId: string,
   options: UndoOptions,
-  settings: EngineSettings,
+  settings: RecoverySettings,
   recovered: Promise<void> | undefined,
 ): Promise<UndoReport> {
   try {
@@ -44,7 +44,7 @@ export async function undoCall(
   }
 }
 
-async function undo(callId: string, options: UndoOptions, settings: EngineSettings): Promise<UndoReport> {
+async function undo(callId: string, options: UndoOptions, settings: RecoverySettings): Promise<UndoReport> {
   if (typeof callId !== 'string' || callId === '') {
     throw new ToolError('bad_args', 'Cannot undo: the id of a call is a text that is not empty.');
   }
@@ -140,7 +140,7 @@ async function putBack(
   record: CallRecord,
   { plan, undone }: PutBack,
   journal: Journal,
-  settings: EngineSettings,
+  settings: RecoverySettings,
 ): Promise<{ readonly undoId: string; readonly failed: readonly SkippedFile[] }> {
   const { files } = plan;
   const failed: SkippedFile[] = [];
@@ -160,7 +160,7 @@ async function putBack(
 
 interface UndoMeans {
   readonly journal: Journal;
-  readonly settings: EngineSettings;
+  readonly settings: RecoverySettings;
 }
 
 /** What lies in the place of others goes first; it comes back when these cannot come. */

@@ -4,7 +4,7 @@ import type { CallEntry, CallRecord, Journal } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { failure, reasonOf } from '../answer/results.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import { noteIntent } from '../record/noted-change.js';
 import type { UndoPlan } from './plan-undo.js';
 import { toUndoData, undoneBy } from './undo-note.js';
@@ -25,14 +25,14 @@ export class UndoRecord {
     private readonly key: string,
     private readonly undone: CallRecord,
     private readonly journal: Journal,
-    private readonly settings: EngineSettings,
+    private readonly settings: RecoverySettings,
   ) {}
 
   static async begin(
     undone: CallRecord,
     { files, obstacles, clearsFirst, make, tidy, makes }: UndoPlan,
     journal: Journal,
-    settings: EngineSettings,
+    settings: RecoverySettings,
   ): Promise<UndoRecord> {
     const id = settings.createId();
     const { worker, clock } = settings;

@@ -19,7 +19,7 @@ import { type BufferedTable, insertOne, RowBuffer, toOneStatement, VIEWS } from 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
 
 /** What belongs to an open journal besides its database. */
-interface JournalSurroundings {
+interface JournalContext {
   readonly watch?: JournalWatch;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
@@ -50,7 +50,7 @@ export class JournalDatabase {
   /** @param around what belongs to the file; left out for one that nothing else knows of. */
   constructor(
     private readonly sqlite: SqliteDatabase,
-    private readonly around: JournalSurroundings = {},
+    private readonly around: JournalContext = {},
   ) {}
 
   /** A statement that finds everything that was added before it. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { seeOff } from './spawn-helper.js';
+import { terminate } from './spawn-helper.js';
 
 /** A process that keeps a network namespace alive. */
 export interface RoomKeeper {
@@ -40,12 +40,12 @@ export async function startRoomKeeper(file: string, args: readonly string[]): Pr
   });
   const [pid] = (await Promise.race([ready, gone, tooLate])) ?? [];
   if (pid === undefined) {
-    await seeOff(child);
+    await terminate(child);
     return said().trim().split('\n').at(-1) || 'it ends at once';
   }
   leaveAlone(child);
   const isAlive = (): boolean => child.exitCode === null && child.signalCode === null;
-  return { pid: Number(pid), isAlive, end: () => seeOff(child) };
+  return { pid: Number(pid), isAlive, end: () => terminate(child) };
 }
 
 const LIMIT_MS = 5000;

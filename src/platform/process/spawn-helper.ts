@@ -41,12 +41,12 @@ export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): 
   child.unref();
   return {
     pid,
-    end: () => seeOff(child),
+    end: () => terminate(child),
   };
 }
 
 /** Lets a process of ours read the end of its input, and kills one that takes no notice. Resolves when it is gone. */
-export async function seeOff(child: ChildProcess): Promise<void> {
+export async function terminate(child: ChildProcess): Promise<void> {
   // One that could not be started never exits.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

@@ -8,7 +8,7 @@ import { startHeld } from './hold-orphans.js';
 import { handOver, type OpenedProcess } from './opened-process.js';
 import { PrewarmedShells } from './prewarmed-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
-import { seeOff } from './spawn-helper.js';
+import { terminate } from './spawn-helper.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 import { startWaiting, type TakenPipe, type WaitingStart } from './waiting-process.js';
 
@@ -137,7 +137,7 @@ class NodeSpawnServer implements SpawnServer {
 
   end(): Promise<void> {
     this.#prewarmed.dropAll();
-    return seeOff(this.#child);
+    return terminate(this.#child);
   }
 
   #open(start: ProcessStart): Promise<OpenedProcess> | undefined {

@@ -61,7 +61,7 @@ export function readEditedLine(settings: LineSettings, signal: AbortSignal): Pro
   });
 }
 
-interface Settling {
+interface Ending {
   readonly resolve: (typed: TypedLine) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -71,18 +71,18 @@ class LineReading {
   readonly #settings: LineSettings;
   readonly #input: ReadStream;
   readonly #signal: AbortSignal;
-  readonly #settling: Settling;
+  readonly #ending: Ending;
   readonly #editor: Interface;
   #pasted: string[] = [];
   #isPasting = false;
   #line: string | undefined;
   #isOver = false;
 
-  constructor(settings: LineSettings, input: ReadStream, signal: AbortSignal, settling: Settling) {
+  constructor(settings: LineSettings, input: ReadStream, signal: AbortSignal, ending: Ending) {
     this.#settings = settings;
     this.#input = input;
     this.#signal = signal;
-    this.#settling = settling;
+    this.#ending = ending;
     this.#editor = createInterface({
       input,
       output: process.stderr,
@@ -101,7 +101,7 @@ class LineReading {
     const editor = this.#editor;
     editor.on('line', (line) => this.#take(line));
     editor.on('SIGINT', () => {
-      this.#settle({ kind: 'interrupt', text: [...this.#pasted, editor.line].join('\n') });
+      this.#answer({ kind: 'interrupt', text: [...this.#pasted, editor.line].join('\n') });
     });
     editor.on('close', this.#closed);
     this.#input.on('keypress', (_: unknown, key: Key) => this.#press(key));
@@ -135,13 +135,13 @@ class LineReading {
     memory.begun = this.#line === undefined ? '' : this.#editor.line;
     if (text.trim() !== '')
       memory.history.splice(0, memory.history.length, ...remembered(text, memory.history));
-    this.#settle({ kind: 'line', text });
+    this.#answer({ kind: 'line', text });
   }
 
   #press({ name, ctrl }: Key): void {
     if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
     if (ctrl === true && name === TYPED_AHEAD_END && this.#editor.line === '' && this.#pasted.length === 0)
-      this.#settle({ kind: 'end' });
+      this.#answer({ kind: 'end' });
     const above = ctrl === true && name !== undefined ? this.#settings.onControl(name) : undefined;
     if (above === undefined || this.#isOver) return;
     process.stderr.write(`\r\u001b[J${above}`);
@@ -150,15 +150,15 @@ class LineReading {
 
   readonly #closed = (): void => {
     if (this.#line !== undefined || this.#pasted.length > 0) this.#finish();
-    else this.#settle({ kind: 'end' });
+    else this.#answer({ kind: 'end' });
   };
 
   readonly #abort = (): void => {
-    if (this.#close()) this.#settling.reject(this.#signal.reason);
+    if (this.#close()) this.#ending.reject(this.#signal.reason);
   };
 
-  #settle(typed: TypedLine): void {
-    if (this.#close()) this.#settling.resolve(typed);
+  #answer(typed: TypedLine): void {
+    if (this.#close()) this.#ending.resolve(typed);
   }
 
   #close(): boolean {

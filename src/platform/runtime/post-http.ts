@@ -26,7 +26,7 @@ export const postHttp: PostHttp = async ({ url, headers, body, signal }) => {
     signal,
     // Following a redirect would hand the key to another host.
     redirect: 'manual',
-    ...patience(),
+    ...silentForLong(),
   };
   const response = await fetch(url, options);
   return {
@@ -38,22 +38,22 @@ export const postHttp: PostHttp = async ({ url, headers, body, signal }) => {
 
 const NOTHING: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: async function* () {} };
 
-type Patience = Pick<RequestInit, 'dispatcher'>;
+type WithDispatcher = Pick<RequestInit, 'dispatcher'>;
 type Agent = new (options: {
   headersTimeout: number;
   bodyTimeout: number;
 }) => NonNullable<RequestInit['dispatcher']>;
 
-let patient: Patience | undefined;
+let unlimited: WithDispatcher | undefined;
 
 /**
  * `fetch` gives up on a connection that is silent for five minutes, and a model that thinks may be silent for
  * longer. The caller's time limit has to be the only one. A dispatcher that the program has set, such as a
  * proxy, stays.
  */
-function patience(): Patience {
+function silentForLong(): WithDispatcher {
   const global: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'));
   if (typeof global !== 'object' || global === null || global.constructor.name !== 'Agent') return {};
-  patient ??= { dispatcher: new (global.constructor as Agent)({ headersTimeout: 0, bodyTimeout: 0 }) };
-  return patient;
+  unlimited ??= { dispatcher: new (global.constructor as Agent)({ headersTimeout: 0, bodyTimeout: 0 }) };
+  return unlimited;
 }

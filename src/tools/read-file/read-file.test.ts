@@ -205,7 +205,7 @@ describe('read_file of bytes', () => {
 });
 
 describe('read_file of a binary file', () => {
-  test('gives base64 under a header that the engine must not cut', async () => {
+  test('gives base64 under a header that the executor must not cut', async () => {
     const { text, truncatable, metadata } = await callTool(tool, { path: 'f' }, withFile('ab\0cd'));
     expect(text).toBe('[binary:base64]\nYWIAY2Q=');
     expect(truncatable).toBe(false);

@@ -103,9 +103,10 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
 /** @throws UsageError for calls that are settled twice, or without a batch. */
 function readSettled({ resume, applied = [], notApplied = [] }: RecoverOptions): Record<string, Settlement> {
   const twice = applied.find((id) => notApplied.includes(id));
-  if (twice !== undefined) throw new UsageError(`Cannot settle "${twice}": it took effect, or it did not.`);
+  if (twice !== undefined)
+    throw new UsageError(`Cannot decide about "${twice}": it took effect, or it did not.`);
   if (resume === undefined && applied.length + notApplied.length > 0)
-    throw new UsageError('Cannot settle calls: name their batch with --resume.');
+    throw new UsageError('Cannot decide about calls: name their batch with --resume.');
   return Object.fromEntries([
     ...applied.map((id) => [id, 'applied'] as const),
     ...notApplied.map((id) => [id, 'not_applied'] as const),

@@ -9,7 +9,7 @@ import { compileLinearPattern } from './linear-pattern.js';
 import { followPointer, mapSchema, withoutKeywords } from './map-schema.js';
 import { showText, showValue } from './show-value.js';
 
-export interface EngineOptions {
+export interface InstanceOptions {
   readonly dialect: Dialect;
   /** Stop at the first error, or collect all of them with their values. */
   readonly report: 'first' | 'all';
@@ -19,14 +19,14 @@ export interface EngineOptions {
   readonly dialectSchema: boolean;
 }
 
-type Engine = Ajv | Ajv2020;
+type Instance = Ajv | Ajv2020;
 
 /**
- * An engine keeps data for everything it compiled. It is replaced after this many schemas, so memory stays
+ * An instance keeps data for everything it compiled. It is replaced after this many schemas, so memory stays
  * flat.
  */
 const MAX_COMPILED_BY_ONE = 500;
-const engines = new Map<string, { readonly engine: Engine; compiled: number }>();
+const instances = new Map<string, { readonly instance: Instance; compiled: number }>();
 
 /**
  * Compiles a validator for a normalized schema. Compiled validators are not looked up here: `findValidator`
@@ -34,12 +34,12 @@ const engines = new Map<string, { readonly engine: Engine; compiled: number }>()
  *
  * @throws Error if the schema cannot be compiled: an unresolvable reference, an invalid pattern, …
  */
-export function compileWithAjv(schema: JsonSchema, options: EngineOptions): ValidateFunction {
-  const engine = findEngine(options);
+export function compileWithAjv(schema: JsonSchema, options: InstanceOptions): ValidateFunction {
+  const instance = findInstance(options);
   try {
-    return engine.compile(schema);
+    return instance.compile(schema);
   } finally {
-    engine.removeSchema(schema);
+    instance.removeSchema(schema);
   }
 }
 
@@ -48,10 +48,10 @@ export function compileWithAjv(schema: JsonSchema, options: EngineOptions): Vali
  * The schema's $schema is left out: ajv would search for the dialect under that name, in every spelling.
  */
 export function checkAgainstDialect(schema: JsonSchema, dialect: Dialect): string | undefined {
-  const engine = findEngine({ dialect, report: 'first', ownProperties: false, dialectSchema: true });
-  if (engine.validateSchema(mapSchema(withoutKeywords(schema, '$schema'), dropEmptyLists)) === true)
+  const instance = findInstance({ dialect, report: 'first', ownProperties: false, dialectSchema: true });
+  if (instance.validateSchema(mapSchema(withoutKeywords(schema, '$schema'), dropEmptyLists)) === true)
     return undefined;
-  const [error] = engine.errors ?? [];
+  const [error] = instance.errors ?? [];
   if (error === undefined) return 'it is not valid.';
   const { instancePath, message, keyword } = error;
   const came =
@@ -72,18 +72,18 @@ function listAllowed({ params }: ErrorObject): string {
   return Array.isArray(params.allowedValues) ? `: ${listChoices(params.allowedValues)}` : '';
 }
 
-function findEngine(options: EngineOptions): Engine {
+function findInstance(options: InstanceOptions): Instance {
   const key = Object.values(options).join(' ');
-  let kept = engines.get(key);
+  let kept = instances.get(key);
   if (kept === undefined || kept.compiled === MAX_COMPILED_BY_ONE) {
-    kept = { engine: createEngine(options), compiled: 0 };
-    engines.set(key, kept);
+    kept = { instance: createInstance(options), compiled: 0 };
+    instances.set(key, kept);
   }
   kept.compiled++;
-  return kept.engine;
+  return kept.instance;
 }
 
-function createEngine({ dialect, report, ownProperties, dialectSchema }: EngineOptions): Engine {
+function createInstance({ dialect, report, ownProperties, dialectSchema }: InstanceOptions): Instance {
   const settings = {
     strict: false,
     meta: dialectSchema,
@@ -98,17 +98,17 @@ function createEngine({ dialect, report, ownProperties, dialectSchema }: EngineO
     code: { regExp: Object.assign((pattern: string) => compileLinearPattern(pattern), { code: '' }) },
   } as const;
   const { Ajv, Ajv2020 } = { ...packages.ajv(), ...packages.ajv2020() };
-  const engine = dialect === '2020-12' ? new Ajv2020(settings) : new Ajv(settings);
-  packages.ajvFormats().default(engine as Ajv);
+  const instance = dialect === '2020-12' ? new Ajv2020(settings) : new Ajv(settings);
+  packages.ajvFormats().default(instance as Ajv);
   // Ajv compares every item with every other: an array of 40,000 arrays would take seconds.
-  engine.removeKeyword('uniqueItems');
-  engine.addKeyword({
+  instance.removeKeyword('uniqueItems');
+  instance.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
     validate: hasUniqueItems,
   });
-  return engine;
+  return instance;
 }
 
 function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {

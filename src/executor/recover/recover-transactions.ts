@@ -1,26 +1,26 @@
 import type { JournalNote } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { changesMetadata } from '../../tools/command-changes.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { RecoverySettings } from '../call/settings.js';
 import { transactionsIn } from '../record/noted-transactions.js';
 
 /** What became of the changes of a transaction that recovery has brought to its end. */
-export type SettledChanges = 'whole' | 'partly' | 'conflict' | 'none';
+export type RecoveredChanges = 'whole' | 'partly' | 'conflict' | 'none';
 
 /**
  * Brings the transactions of a call to their end whose process is dead, and adds what became of them to what is known.
  * Where a process dies before it has begun to make changes, it has changed nothing.
  */
-export async function settleTransactions(
+export async function recoverTransactions(
   notes: readonly JournalNote[],
   {
     clock,
     sandbox,
-  }: Pick<EngineSettings, 'clock'> & { readonly sandbox: Pick<EngineSettings['sandbox'], 'roots'> },
+  }: Pick<RecoverySettings, 'clock'> & { readonly sandbox: Pick<RecoverySettings['sandbox'], 'roots'> },
 ): Promise<readonly JournalNote[]> {
   const left = transactionsIn(notes).filter(({ state }) => state === 'begun');
   if (left.length === 0) return notes;
-  const { isTransactionDirectory, settleLeft } = await import(
+  const { isTransactionDirectory, recoverTransaction } = await import(
     '../../commands/transaction/sweep-transactions.js'
   );
   const { withoutSpared } = await import('../../commands/transaction/transaction-plan.js');
@@ -29,13 +29,13 @@ export async function settleTransactions(
   const settled = left
     .filter(({ directory }) => isTransactionDirectory(directory))
     .map(({ directory, network }): JournalNote => {
-      const { state, done } = settleLeft(directory);
+      const { state, done } = recoverTransaction(directory);
       const data = { transaction: directory, state, network };
       if (done === undefined) return { kind: 'process', at: clock.now(), data };
       const { exitCode, failed, left: stuck = [], isTakenBack = false, leftOut = [] } = done;
       const isConflict = [...failed, ...stuck, ...leftOut].some((failure) => failure.isConflict);
       const isWhole = failed.length === 0 && stuck.length === 0 && !isConflict;
-      const settledAs: SettledChanges = isWhole
+      const settledAs: RecoveredChanges = isWhole
         ? 'whole'
         : isConflict
           ? 'conflict'
@@ -66,9 +66,9 @@ export async function settleTransactions(
 }
 
 /** What the last of them says, if recovery has found its plan: of a call that runs one command, all that it changed. */
-export function settledChanges(
+export function recoveredChanges(
   notes: readonly JournalNote[],
-): { readonly settled: SettledChanges; readonly changes: JsonObject } | undefined {
+): { readonly settled: RecoveredChanges; readonly changes: JsonObject } | undefined {
   const { settled, changes } = notes.findLast(({ data }) => data.settled !== undefined)?.data ?? {};
   return isSettled(settled) && isJsonObject(changes) ? { settled, changes } : undefined;
 }
@@ -77,6 +77,6 @@ function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isSettled(value: unknown): value is SettledChanges {
+function isSettled(value: unknown): value is RecoveredChanges {
   return value === 'whole' || value === 'partly' || value === 'conflict' || value === 'none';
 }

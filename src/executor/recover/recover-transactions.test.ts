@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NotPlanned, TransactionPlan } from '../../commands/transaction/transaction-plan.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import { settledChanges, settleTransactions } from './settle-transactions.js';
+import { recoveredChanges, recoverTransactions } from './recover-transactions.js';
 
 let place: string;
 beforeEach(() => {
@@ -30,12 +30,12 @@ function dieWithPlan(leftOut: readonly NotPlanned[]): { root: string; directory:
 
 async function settle({ root, directory }: { root: string; directory: string }) {
   const data = { transaction: directory, state: 'begun', network: false };
-  const notes = await settleTransactions([{ kind: 'process', at: 0, data }], {
+  const notes = await recoverTransactions([{ kind: 'process', at: 0, data }], {
     clock: systemClock,
     sandbox: { roots: [root] },
   });
   expect(existsSync(join(root, 'made'))).toBe(true);
-  return settledChanges(notes);
+  return recoveredChanges(notes);
 }
 
 const left = { root: 0, path: 'a', isDirectory: false };
