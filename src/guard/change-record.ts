@@ -104,7 +104,7 @@ export async function recordEnd(
 }
 
 /** What the agent never reported the end of, when its turn or session has ended. */
-export async function settleOpen(session: string, world: RecordWorld): Promise<void> {
+export async function closeOpen(session: string, world: RecordWorld): Promise<void> {
   for (const record of await world.journal.unfinished(session)) {
     if (record.worker?.id !== world.worker.id) continue;
     await finish(record, { success: undefined }, world);

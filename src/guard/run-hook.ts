@@ -41,7 +41,7 @@ export async function runHook(document: HookDocument, world: HookWorld): Promise
   const caller = callingProgram();
   const place: Place = { document, world, caller, root: rootOf(document, world.env) };
   if (tool === undefined) {
-    await settle(place);
+    await finishSession(place);
     return undefined;
   }
   if (event === 'after' || event === 'failed') {
@@ -251,15 +251,15 @@ function learnFrom({ document, world, caller }: Place, tool: AgentCall, mapped: 
 }
 
 /** A turn, or the session, is over: what it left open has come to its end. */
-async function settle(place: Place): Promise<void> {
+async function finishSession(place: Place): Promise<void> {
   const { document, world, root } = place;
   const guarded = world.configured(root);
   if (document.event === 'end') world.state.sweep(world.now());
   if (!probePlace(guarded.journal.path).exists) return;
-  const { settleOpen } = await import('./change-record.js');
+  const { closeOpen } = await import('./change-record.js');
   const { withRecords } = await import('./open-records.js');
   await withRecords({ ...guarded, ...place, now: world.now }, (records) =>
-    settleOpen(document.session, records),
+    closeOpen(document.session, records),
   );
 }
 

@@ -72,7 +72,7 @@ async function runContained(issued: IssuedCall, context: CliContext): Promise<nu
     sandbox: { ...options.sandbox, os: 'required', transactions: 'required' },
     approver: agreedBefore(issued),
   });
-  await settleEarlier(executor, issued);
+  await recoverEarlier(executor, issued);
   const args = { command: issued.command, shell: 'bash', working_dir: resolve(issued.cwd) };
   const run = executor.start([{ id: issued.id, name: tool.name, args }], {
     conversation: issued.session,
@@ -104,7 +104,7 @@ function agreedBefore({ isAsked }: IssuedCall): Approver {
 }
 
 /** An earlier command of the session that a crash has cut holds up no later one: its result says what is known. */
-async function settleEarlier(executor: Executor, { session }: IssuedCall): Promise<void> {
+async function recoverEarlier(executor: Executor, { session }: IssuedCall): Promise<void> {
   for (const { batchId, conversation, waits, waitsFor } of await executor.recover())
     if (conversation === session && waits && waitsFor === 'recovery')
       await executor.decide(batchId, 'resume');

@@ -61,8 +61,8 @@ export const sendRequest: SendRequest = ({ url, addresses, method, headers, body
       sent.destroy(signal.reason);
     };
     signal.addEventListener('abort', stop, { once: true });
-    const settle = (): void => signal.removeEventListener('abort', stop);
-    sent.once('close', settle);
+    const forget = (): void => signal.removeEventListener('abort', stop);
+    sent.once('close', forget);
     sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
     sent.once('response', (response) => {
       const { rawHeaders, statusCode = 0, statusMessage = '' } = response;
