@@ -89,7 +89,7 @@ describe('askRecovery()', () => {
     const { shown } = await session(['?', 'd', 'n', 's', 'y', 'n', 'r'], CALLS, { columns: 40, rows: 60 });
     for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
     expect(shown).toContain(
-      'What counts? r resume · d discard ·\ns say what took effect ·\nEnter later · ? keys:',
+      'What counts? r resume · d discard ·\ns say what took effect · Enter later\n· ? keys:',
     );
   });
 
