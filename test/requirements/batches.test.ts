@@ -102,17 +102,28 @@ describe('each call', () => {
 });
 
 describe('the package', () => {
-  it('opens no network but to ask a model, and imports nothing that is named at run time (D004, A100)', () => {
+  it('opens the network only to ask a model, to fetch what a call declares and to speak MCP, and imports nothing that is named at run time (D004, A100)', () => {
     const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !/\.test\.ts$|fixtures/.test(name))
       .map((name) => [name, readFileSync(join('src', name), 'utf8')] as const);
     expect(sources.length).toBeGreaterThan(100);
     // `node:net` has the class of pipes.
-    const network = /from 'node:(?:http|https|http2|tls|dgram|dns)'|\bfetch\(|createConnection|\.connect\(/;
+    const network =
+      /from 'node:(?:http|https|http2|tls|dgram|dns|dns\/promises)'|\bfetch\(|createConnection|\.connect\(/;
     const open = sources.filter(([, text]) => network.test(text)).map(([name]) => name);
-    expect(open).toEqual(['platform/runtime/post-http.ts']);
-    const askers = sources.filter(([, text]) => text.includes('/post-http.js')).map(([name]) => name);
-    expect(askers.filter((name) => !name.startsWith('models/'))).toEqual([]);
+    // Who uses each of them: models, `ctx.http` and MCP. The two files of MCP call the SDK's own `connect` and `fetch`.
+    const users: Readonly<Record<string, RegExp>> = {
+      'platform/runtime/look-up-host.ts': /^http\//,
+      'platform/runtime/post-http.ts': /^models\//,
+      'platform/runtime/send-request.ts': /^http\//,
+      'platform/runtime/serve-http.ts': /^(?:mcp|cli\/commands\/mcp)\//,
+    };
+    expect(open.sort()).toEqual(['mcp/connect-upstream.ts', 'mcp/serve-http.ts', ...Object.keys(users)]);
+    for (const [file, mayUse] of Object.entries(users)) {
+      const importing = sources.filter(([, text]) => text.includes(file.replace(/^.*(\/.*)\.ts$/, '$1.js')));
+      expect(importing.length, file).toBeGreaterThan(0);
+      expect(importing.map(([name]) => name).filter((name) => !mayUse.test(name))).toEqual([]);
+    }
     const byName = sources.filter(([, text]) =>
       /\bimport\((?!\s*['"])/.test(text.replace(/^\s*(?:\/\/|\*|\/\*).*$/gm, '')),
     );

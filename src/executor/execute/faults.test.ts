@@ -317,6 +317,7 @@ describe('the context of a tool', () => {
           'dryRun',
           'emit',
           'files',
+          'http',
           'idempotencyKey',
           'limits',
           'logger',
