@@ -48,17 +48,17 @@ describe('an executor with definitions of the configuration', () => {
     );
   });
 
-  it('keeps them as they were given, and hands out nothing that can be changed', () => {
+  it('keeps them as they were given, and hands out copies that the caller may change', () => {
     const schema = { type: 'object', properties: {} };
     const definitions = [{ name: 'x', description: 'y', inputSchema: schema }];
     const executor = createExecutor({ mode: 'parse_only', definitions });
     schema.properties = { a: { type: 'string' } };
     definitions.pop();
-    expect(executor.definitions()).toEqual([
-      { name: 'x', description: 'y', inputSchema: { type: 'object', properties: {} } },
-    ]);
-    expect(Object.isFrozen(executor.definitions())).toBe(true);
-    expect(Object.isFrozen(executor.definitions()[0])).toBe(true);
+    const given = [{ name: 'x', description: 'y', inputSchema: { type: 'object', properties: {} } }];
+    const [first] = executor.definitions();
+    expect(first).toEqual(given[0]);
+    Object.assign(first?.inputSchema ?? {}, { properties: { b: {} } });
+    expect(executor.definitions()).toEqual(given);
   });
 
   it.each<[string, unknown]>([
