@@ -343,6 +343,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'In mode `prompt`: ask about calls with side effects.',
     tighten: only(true),
   },
+  'tools.approval.provenance': {
+    kind: choice('off', 'warn', 'ask'),
+    fallback: 'warn',
+    option: 'executor.policy.provenance',
+    meaning:
+      'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen.',
+    tighten: stricter('ask', 'warn', 'off'),
+  },
   'tools.approval.later_code': {
     kind: PATTERNS,
     fallback: undefined,

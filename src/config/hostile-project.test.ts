@@ -55,6 +55,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'tools.approval.allowlist': '["bash", "write_file", "run_command"]',
   'tools.approval.denylist': '[]',
   'tools.approval.prompt_side_effects': 'false',
+  'tools.approval.provenance': '"off"',
   'tools.approval.later_code': '[]',
   'tools.approval.rules':
     '[{ decision = "allow", tool = "*" }, { decision = "allow", command = "*", write_through = true }]',
@@ -174,6 +175,7 @@ describe('a project that nobody has trusted', () => {
       'tools.approval.allowlist': '[]',
       'tools.approval.denylist': '["bash"]',
       'tools.approval.prompt_side_effects': 'true',
+      'tools.approval.provenance': '"ask"',
       'tools.approval.later_code': '["own.sh"]',
       'tools.approval.rules': '[{ decision = "deny", tool = "bash" }]',
       'tools.bash.approval': '"before"',

@@ -2,6 +2,7 @@ import type { ToolResult } from './call.js';
 import type { CommandChanges } from './changes.js';
 import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
+import type { CallOrigins } from './origin.js';
 import type { PicturePart } from './picture.js';
 
 /** A file as it was when an approval request showed it. */
@@ -117,6 +118,8 @@ export interface PlannedCall {
   readonly summary: string;
   /** Why the call has this disposition. */
   readonly reason: string;
+  /** What may have steered it. */
+  readonly origins: Pick<CallOrigins, 'seen' | 'args'>;
   /** The arguments as an approval request shows them. Present if the call requires confirmation. */
   readonly args?: JsonObject;
   readonly parts?: readonly PicturePart[];

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.js';
 import type { Disposition } from './approval.js';
 import type { Effect } from './effect.js';
 import type { JsonObject } from './json.js';
+import type { CallOrigins } from './origin.js';
 import type { ToolCategory } from './tool.js';
 
 /** The facts about a call that a policy decides on. */
@@ -46,6 +47,10 @@ export interface PolicyQuestion {
    * rule that allows then stands for any words; else for operands and for options that are known to be harmless.
    */
   readonly transaction?: boolean;
+  /** Where data came from that may have steered the call. Left out: nothing is known of it. */
+  readonly origins?: CallOrigins;
+  /** Its commands reach the network. */
+  readonly network?: boolean;
   readonly category?: ToolCategory;
   readonly idempotent?: boolean;
   /** The sub-agent that makes the call; left out: the conversation itself, which rules call `main`. */

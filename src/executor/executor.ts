@@ -57,6 +57,7 @@ import { planBatch } from './plan/plan-batch.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
+import { markClean, originsFor } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
@@ -111,7 +112,10 @@ export class ToolExecutor implements Executor {
     const held = copyCalls(calls);
     const settings = this.#settingsFor(options);
     if (this.#isUnchecked) await this.#check();
-    return picturePlan(await planBatch(held, settings), settings);
+    const memory = this.#conversations.memoryOf(options.conversation);
+    const origins = settings.policy === null ? undefined : await originsFor(memory);
+    const informed = origins === undefined ? settings : { ...settings, origins };
+    return picturePlan(await planBatch(held, informed), settings);
   }
 
   async preview(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<Preview> {
@@ -259,6 +263,14 @@ export class ToolExecutor implements Executor {
       'bad_args',
       `Cannot read ${JSON.stringify(outputRef)}: it refers to no output of a result.`,
     );
+  }
+
+  async mark(conversation: string | undefined, state: 'clean'): Promise<void> {
+    this.#requireOpen('mark a conversation');
+    if (state !== 'clean' || (conversation !== undefined && typeof conversation !== 'string')) {
+      throw new ToolError('bad_args', 'Cannot mark: write executor.mark(conversation, "clean").');
+    }
+    markClean(this.#conversations.memoryOf(conversation));
   }
 
   get cache(): ResultCache {

@@ -16,6 +16,7 @@ import type { Execution } from './execute/execution.js';
 import { planBatch } from './plan/plan-batch.js';
 import { toPlannedCall } from './plan/to-plan.js';
 import { type ConversationQueue, QueuedBatch } from './queue.js';
+import { originsFor } from './record/conversation-origins.js';
 import { Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
 import { answerCall, type RunningBatch, runCall } from './run-call.js';
@@ -116,7 +117,11 @@ export class Batch extends QueuedBatch implements RunningBatch {
 
   async #plan(): Promise<readonly EvaluatedCall[]> {
     const { settings, observer } = this.scope;
-    const planned = await reviewPlan(planBatch(this.#calls, settings, this.options.turn), this, settings);
+    const origins = settings.policy === null ? undefined : originsFor(this.scope.memory);
+    // Planned at once, unless a journal has to be read before: the caller may change its objects meanwhile.
+    const known = origins instanceof Promise ? await origins : origins;
+    const informed = known === undefined ? settings : { ...settings, origins: known };
+    const planned = await reviewPlan(planBatch(this.#calls, informed, this.options.turn), this, settings);
     if (observer !== undefined) for (const call of planned) observer.planned(toPlannedCall(call));
     return planned;
   }

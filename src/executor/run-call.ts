@@ -9,6 +9,7 @@ import type { BatchScope } from './call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
 import { Execution } from './execute/execution.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
+import { sawResult } from './record/conversation-origins.js';
 import type { Recorder } from './record/recorder.js';
 
 /** The batch of a call. */
@@ -78,6 +79,7 @@ export function answerCall(index: number, call: NamedCall, ending: Ending, batch
   const isRecorded = ending.recorded === true;
   const result = fitted(ending.result, isRecorded, scope);
   batch.answers[index] = result;
+  sawResult(scope.memory, result);
   const recording = isRecorded || recorder === undefined || recorder.finish(index, call, result);
   if (recording instanceof Promise) batch.waitsFor(recording.then((done) => show(index, call, done, batch)));
   else show(index, call, recording, batch);

@@ -105,6 +105,8 @@ describe('PRECISION', () => {
   });
 });
 
+const SEEN_THE_WEB = { seen: ['web:example.org'], args: {}, places: {} };
+
 describe('ORDER', () => {
   it('answers at every step, the earlier before the later', () => {
     const blocked = 'DESTROY';
@@ -132,6 +134,7 @@ describe('ORDER', () => {
       decide('$ASKED', { mode: 'auto' }),
       decide('fine > ASKED', { mode: 'auto' }, { refusal: () => 'It lies outside.' }),
       decide('ASKED', { mode: 'auto' }),
+      decide('fine', { mode: 'auto' }, { requiresApproval: false, network: true, origins: SEEN_THE_WEB }),
       decide('other', { mode: 'auto' }),
       decide('other', {}, { requiresApproval: false }),
       decide('cat src', {}, { hiddenBelow: () => '.env' }),
@@ -144,6 +147,7 @@ describe('ORDER', () => {
       'security_violation',
       'policy_denied',
       'policy_denied',
+      'ask',
       'ask',
       'ask',
       'ask',

@@ -91,6 +91,7 @@ function toPlannedCall(result: ToolResult, reason: string): PlannedCall {
     disposition: 'pre_resolved',
     effects: [],
     risk: 'low',
+    origins: { seen: [], args: {} },
     containment: { transaction: false, network: false, undo: false },
     summary: '',
     reason,

@@ -58,6 +58,7 @@ function planned(callId: string, summary: string): ToolEvent {
     disposition: 'execute_now',
     effects: [],
     risk: 'low',
+    origins: { seen: [], args: {} },
     containment: { transaction: false, network: false, undo: false },
     summary,
     reason: '',

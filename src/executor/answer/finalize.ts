@@ -1,6 +1,7 @@
 import type { ContentBlock, ToolFailure, ToolResult, ToolSuccess } from '../../contract/call.js';
 import type { Effect } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
+import type { Origin } from '../../contract/origin.js';
 import { OUTPUT_LIMITS } from '../../contract/output-limits.js';
 import type { OutputStore } from '../../contract/outputs.js';
 import {
@@ -22,7 +23,9 @@ import type { Outcome, OutcomeError } from './outcome.js';
 import { rememberCause } from './results.js';
 
 /** A call as far as its result needs it. */
-type NamedCall = Pick<ReadyCall, 'declared'> & { readonly call: Pick<ReadyCall['call'], 'id' | 'name'> };
+type NamedCall = Pick<ReadyCall, 'declared' | 'origin'> & {
+  readonly call: Pick<ReadyCall['call'], 'id' | 'name'>;
+};
 
 const NOTHING: JsonObject = Object.freeze({});
 
@@ -44,7 +47,8 @@ export function finalize(
   const content =
     outcome.content === undefined ? undefined : cleanBlocks(outcome.content, shown, outcome, ready, settings);
   const output = content === undefined ? shown : withContent(shown, content, outcome, settings);
-  const metadata = outcome.metadata === undefined ? NOTHING : cleanJson(outcome.metadata, cleaning.clean);
+  const own = outcome.metadata === undefined ? NOTHING : cleanJson(outcome.metadata, cleaning.clean);
+  const metadata = withOrigin(own, ready.origin);
   const result = {
     callId: ready.call.id,
     toolName: ready.call.name,
@@ -76,6 +80,20 @@ export function finalize(
   rememberCause(told, outcome.error?.cause);
   return outcome.truncatable ? told : markUncut(told);
 }
+
+/** The executor's word: a tool cannot say that its text came from the person. */
+function withOrigin(metadata: JsonObject, origin: readonly Origin[]): JsonObject {
+  if (metadata !== NOTHING) return { ...metadata, origin };
+  let known = ORIGIN_ALONE.get(origin);
+  if (known === undefined) {
+    known = Object.freeze({ origin });
+    ORIGIN_ALONE.set(origin, known);
+  }
+  return known;
+}
+
+/** Most results say nothing else of themselves, and share their origin. */
+const ORIGIN_ALONE = new WeakMap<readonly Origin[], JsonObject>();
 
 /** Where the tool keeps all of it; else it is kept now, as it would have been shown (F004). */
 function outputRefOf(

@@ -1,11 +1,13 @@
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Containment, Effect, Risk } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
+import type { CallOrigins, Origin } from '../../contract/origin.js';
 import type { WriteConsent } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { describeEffects, isAllReads } from '../../effects/traits.js';
 import { summarizeText } from '../../output/clean-output.js';
+import { originOfCall } from '../../provenance/origin-of-call.js';
 
 /** A call that is answered without running. */
 export interface ResolvedCall {
@@ -48,6 +50,8 @@ export interface ReadyParts {
   readonly asksAfter?: boolean;
   /** A person has seen it, and said yes. */
   readonly isAgreed?: boolean;
+  /** What may have steered it, as far as it was looked at. */
+  readonly origins?: CallOrigins | undefined;
 }
 
 /** A call that may run, or may after a person has agreed. */
@@ -73,6 +77,7 @@ export class ReadyCall {
   readonly asksBeyond: boolean;
   readonly asksAfter: boolean;
   readonly isAgreed: boolean;
+  readonly origins: CallOrigins | undefined;
   #summary: string | undefined;
 
   constructor(parts: ReadyParts, summary?: string) {
@@ -95,6 +100,7 @@ export class ReadyCall {
     this.asksBeyond = parts.asksBeyond === true;
     this.asksAfter = parts.asksAfter === true;
     this.isAgreed = parts.isAgreed === true;
+    this.origins = parts.origins;
     this.#summary = summary;
   }
 
@@ -102,6 +108,12 @@ export class ReadyCall {
   get summary(): string {
     this.#summary ??= summarizeText(this.#describe());
     return this.#summary;
+  }
+
+  /** Where its result comes from. */
+  get origin(): readonly Origin[] {
+    const { tool, declared: effects, containment } = this;
+    return originOfCall({ toolName: tool.name, isProgram: tool.program !== undefined, effects, containment });
   }
 
   /** The same call, asked for or not. */

@@ -5,6 +5,7 @@ import type { Clock, Logger, Middleware } from '../../contract/context.js';
 import type { Executor, ExecutorMode } from '../../contract/executor.js';
 import type { Sandbox } from '../../contract/files.js';
 import type { Journal, Worker } from '../../contract/journal.js';
+import type { OriginView } from '../../contract/origin.js';
 import type { OutputStore } from '../../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/policy.js';
 import type { BackgroundShells, Confinement, ExposedPort, RunCommand } from '../../contract/processes.js';
@@ -132,6 +133,8 @@ export interface PolicySettings {
   readonly agent?: string | undefined;
   /** For the policy: where a path lies that a command names. */
   readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
+  /** Of the conversation whose calls are planned. Undefined: nothing is known that a policy could read. */
+  readonly origins?: OriginView | undefined;
 }
 
 /** What the command sandbox means for a call. */

@@ -193,7 +193,7 @@ describe('a tool that throws', () => {
         'x [REDACTED]': [{ '[REDACTED]': 2 }],
         plain: 3,
       });
-      expect(Object.keys(talked?.metadata ?? {})).toEqual(['[REDACTED]', 'x [REDACTED]', 'plain']);
+      expect(Object.keys(talked?.metadata ?? {})).toEqual(['[REDACTED]', 'x [REDACTED]', 'plain', 'origin']);
     } finally {
       delete process.env.PANIC_API_KEY;
     }
@@ -377,6 +377,7 @@ describe('a tool that returns something else than a text, a value or an output',
       nan: null,
       when: '1970-01-01T00:00:00.000Z',
       list: [null, '1'],
+      origin: ['user'],
     });
   });
 

@@ -137,13 +137,13 @@ describe('executor.cache', () => {
     await using executor = cachingExecutor();
     expect((await read(executor, 'missing')).success).toBe(false);
     expect((await read(executor, '.')).output).toBe('a directory');
-    expect((await read(executor, '.')).metadata).toEqual({});
+    expect((await read(executor, '.')).metadata).toEqual({ origin: ['workspace'] });
     expect(executor.cache.stats().size).toBe(0);
     writeFileSync(at('a.txt'), 'one');
     const call = { id: '1', name: 'counted_read', args: { path: 'a.txt' } };
     await executor.run([call], { conversation: 'x' });
     const [other] = await executor.run([call], { conversation: 'y' });
-    expect(other?.metadata).toEqual({});
+    expect(other?.metadata).toEqual({ origin: ['workspace'] });
   });
 
   it('asks the policy before it answers', async () => {

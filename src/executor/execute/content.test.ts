@@ -274,7 +274,7 @@ describe('a tool that returns content', () => {
     };
     const [first] = await once();
     const [again] = await once();
-    expect(again).toEqual({ ...first, metadata: { replayed: true } });
+    expect(again).toEqual({ ...first, metadata: { ...first?.metadata, replayed: true } });
     expect(again?.content).toStrictEqual([image, pdf]);
     const line = JSON.stringify({ kind: 'call', toolName: 't', args: {}, result: first });
     await using replaying = createExecutor({ ...createTape(line).options });

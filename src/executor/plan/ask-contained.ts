@@ -24,6 +24,7 @@ export function askContained(
   const answer = askPolicy(settings, {
     ...question,
     ...(isApart ? { transaction: true } : {}),
+    ...(standing.network ? { network: true } : {}),
     ...(isHidden ? {} : { hiddenBelow: settings.locator.hiddenBelow }),
   });
   const isByRule = answer.disposition === 'execute_now' && answer.rule !== undefined;

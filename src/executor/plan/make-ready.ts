@@ -1,9 +1,11 @@
 import type { Effect, Risk } from '../../contract/effect.js';
+import type { CallOrigins } from '../../contract/origin.js';
 import type { Tool } from '../../contract/tool.js';
 import { isRisk, riskOfEffects } from '../../effects/traits.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { summarizeText } from '../../output/clean-output.js';
+import { describeOrigins, isUntrusted } from '../../patterns/origin.js';
 import { reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, ReadyCall, type ReadyParts } from '../call/evaluated-call.js';
 import type { CommandSandboxVerdict, PlanSettings, StandingSandbox } from '../call/settings.js';
@@ -14,7 +16,7 @@ import { type Refusal, refuse } from './refuse.js';
 
 /** A call that the policy does not refuse. */
 export interface Permitted
-  extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'>,
+  extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects' | 'origins'>,
     Contained {
   readonly requires: boolean;
   /** It may start a shell in the background. */
@@ -39,7 +41,7 @@ export function makeReady(
   const isAsked = disposition === 'requires_confirmation';
   const asksBeyond = isAsked && mayAskBeyond(permitted, settings);
   const needsApproval = isAsked && !asksBeyond;
-  const reason = asksBeyond ? ASKED_BEYOND : why;
+  const reason = asksBeyond ? ASKED_BEYOND : isAsked ? withOrigins(why, permitted.origins) : why;
   try {
     const containment = containmentOf(permitted, permitted.standing, settings);
     const risk = riskWithin(containment, riskOf(tool, parsed, declared), declared, settings);
@@ -66,12 +68,25 @@ export function makeReady(
         asksBeyond,
         writesThrough: permitted.answer.writesThrough === true,
         needsTransaction: permitted.needsTransaction,
+        origins: permitted.origins,
       },
       summary,
     );
   } catch (error) {
     return refuse(call, { ...refusalOf(error, tool, 'describe this call'), effects }, settings);
   }
+}
+
+/** The person should know which arguments a stranger may have written. */
+function withOrigins(why: string, origins: CallOrigins | undefined): string {
+  if (origins === undefined) return why;
+  const outside = Object.entries(origins.args).filter(([, found]) => found.some(isUntrusted));
+  if (outside.length === 0) return why;
+  const said = describeOrigins(
+    outside.map(([pointer]) => pointer),
+    origins,
+  );
+  return why.includes(said) ? why : `${why}; ${said}`;
 }
 
 /** No rule asks, and all that the call does stays in the sandbox until the person agrees. */

@@ -208,10 +208,21 @@ function evaluateSaid(
     args: call.args,
   };
   // Spread where they say something only: a spread costs as much as the question.
-  const { agent } = settings;
-  const byWhom = agent === undefined ? question : { ...question, agent };
+  const { agent, origins } = settings;
+  const known = origins === undefined ? question : { ...question, origins: origins.of(call.args) };
+  const byWhom = agent === undefined ? known : { ...known, agent };
   const whole = parsed === call.args ? byWhom : { ...byWhom, parsedArgs: parsed };
-  const placed: Placed = { call, tool, parsed, declared, effects, violation, requires, startsShell };
+  const placed: Placed = {
+    call,
+    tool,
+    parsed,
+    declared,
+    effects,
+    violation,
+    requires,
+    startsShell,
+    origins: known.origins,
+  };
   const runsCommands = runsCommand(declared);
   if (!runsCommands && confinementOf(tool, settings) === undefined)
     return evaluateAnswer(placed, { needsTransaction: false, answer: askPolicy(settings, whole) }, settings);
@@ -245,7 +256,7 @@ function evaluateInside(
 }
 
 /** A call of which it is known what it would touch. */
-interface Placed extends Pick<Permitted, 'call' | 'tool' | 'parsed' | 'declared' | 'effects'> {
+interface Placed extends Pick<Permitted, 'call' | 'tool' | 'parsed' | 'declared' | 'effects' | 'origins'> {
   readonly violation: ToolError | undefined;
   readonly requires: boolean;
   readonly startsShell: boolean;

@@ -6,6 +6,14 @@ export function toPlan(evaluated: readonly EvaluatedCall[]): Plan {
   return { calls: evaluated.map(toPlannedCall) };
 }
 
+const UNKNOWN: PlannedCall['origins'] = Object.freeze({ seen: Object.freeze([]), args: Object.freeze({}) });
+
+function shownOrigins(evaluated: EvaluatedCall): PlannedCall['origins'] {
+  if (evaluated.kind === 'resolved' || evaluated.origins === undefined) return UNKNOWN;
+  const { seen, args } = evaluated.origins;
+  return { seen, args };
+}
+
 export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
   const effects = shownEffects(evaluated);
   const common = {
@@ -13,6 +21,7 @@ export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
     toolName: evaluated.call.name,
     effects,
     reason: evaluated.reason,
+    origins: shownOrigins(evaluated),
   };
   if (evaluated.kind === 'resolved') {
     const { result } = evaluated;

@@ -214,7 +214,8 @@ function adoptSubmitted(
   const error = { code: 'execution_failed', message: output, executed: 'maybe' } as const;
   const result = finalize(
     success ? { ...outcome, text: output } : { ...outcome, text: '', error },
-    { call, declared: [] },
+    // The host program hands it in.
+    { call, declared: [], origin: ['user'] },
     scope,
     0,
   );

@@ -242,6 +242,7 @@ describe('what a named conversation has read, in the journal', () => {
     const opened = openJournal(journal);
     const sha256 = sha256Of(Buffer.from('mine\n'));
     expect((await opened.recall?.('c'))?.facts).toMatchObject([
+      { key: 'origin:workspace' },
       { value: { sha256 }, at: expect.any(Number) },
     ]);
     await opened.close();

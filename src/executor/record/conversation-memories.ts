@@ -4,6 +4,7 @@ import type { ConversationFact, Journal } from '../../contract/journal.js';
 import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../../tools/files-read.js';
 import { TODO_LIST } from '../../tools/todo-list.js';
 import { reasonOf } from '../answer/results.js';
+import { trackOrigins } from './conversation-origins.js';
 import { JournaledTodos } from './journaled-todos.js';
 
 interface MemorySettings {
@@ -51,6 +52,7 @@ export class ConversationMemories {
     };
     const reads = new JournaledReads(record);
     const todos = new JournaledTodos(record);
+    trackOrigins(memory, record);
     memory.set(FILES_READ, reads);
     memory.set(TODO_LIST, todos);
     journaled.set(memory, { reads: JournaledReads.handleOf(reads), recordTodos: () => todos.record() });

@@ -1,4 +1,5 @@
 import type { Effect } from '../../contract/effect.js';
+import type { Origin } from '../../contract/origin.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { EFFECT_KINDS } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -86,6 +87,7 @@ function toQuestion(rule: PolicyRule, example: RuleExample): PolicyQuestion {
     ...(agent === undefined ? {} : { agent }),
     ...(category === undefined ? {} : { category: listOf(category)[0] ?? 'custom' }),
     ...(idempotent === undefined ? {} : { idempotent }),
+    ...originsOf(rule),
   };
 }
 
@@ -121,4 +123,15 @@ function effectsOf(
 /** The first name in a list that is not a pattern. */
 function firstPlain(value: string | readonly string[] | undefined): string | undefined {
   return value === undefined ? undefined : listOf(value).find((name) => !/[*?]/.test(name));
+}
+
+/** As a conversation would have them in which the rule holds. */
+function originsOf({ data_from, args_from = {} }: PolicyRule): Pick<PolicyQuestion, 'origins'> {
+  if (data_from === undefined && Object.keys(args_from).length === 0) return {};
+  const named = (patterns: string | readonly string[]): Origin[] => [
+    listOf(patterns)[0]?.replace('*', 'example') as Origin,
+  ];
+  const args = Object.entries(args_from).map(([pointer, patterns]) => [pointer, named(patterns)] as const);
+  const seen = data_from === undefined ? [] : named(data_from);
+  return { origins: { seen, args: Object.fromEntries(args), places: {} } };
 }

@@ -1,8 +1,10 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
+import { isUntrusted } from '../../patterns/origin.js';
 import { absentArgument } from '../matching/argument-pattern.js';
 import type { RunText } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
 import type { RuleDecision } from '../rules/policy-rule.js';
+import { concernOf } from './concern.js';
 import { type EvaluatedPart, type Evaluation, entryOf } from './evaluation.js';
 import { formsOf, isConsent } from './rule-match.js';
 
@@ -73,6 +75,12 @@ export const ORDER: readonly Step[] = Object.freeze([
     answer: (evaluation) => byRule(evaluation, 'ask'),
   },
   {
+    name: 'origins',
+    meaning:
+      'Text from outside was seen, and the call would send data of the workspace out, reach the network by a command, write what runs later, or change something outside as that text says; with `provenance = "ask"`: it has a side effect at all. Approval is needed. A rule with `data_from` or `args_from` that allows the call lifts it.',
+    answer: byOrigins,
+  },
+  {
     name: 'requirement',
     meaning:
       'The tool requires approval, and not every part is allowed by a rule with `path`, `command` or `url`, or, where it is no command, with `args`: approval is needed.',
@@ -116,6 +124,27 @@ function byDenylist({ basis, question: { name, aliases } }: Evaluation): PolicyA
     reason: `${name} is refused by the policy, whatever its arguments. Do without it.`,
     hint: `${nameEntry(name, entry)} on the denylist.`,
   };
+}
+
+function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
+  const { basis, question } = evaluation;
+  const { origins, effects = [], sideEffecting, network = false } = question;
+  if (origins === undefined || basis.provenance === 'off' || !origins.seen.some(isUntrusted))
+    return undefined;
+  const { parts } = evaluation;
+  const writesLater = parts.some(
+    ({ part: { kind, path } }) =>
+      path !== undefined && (kind === 'write' || kind === 'delete') && basis.later.matches(path),
+  );
+  const concern = concernOf({ effects, sideEffecting, network, origins, writesLater }, basis.provenance);
+  if (concern === undefined || parts.every(({ match }) => isAboutOrigins(match))) return undefined;
+  return { disposition: 'requires_confirmation', reason: concern, insists: true };
+}
+
+/** Such a rule was written with origins in mind. */
+function isAboutOrigins(match: RuleEntry | undefined): boolean {
+  const rule = match?.rule.rule;
+  return rule?.decision === 'allow' && (rule.data_from !== undefined || rule.args_from !== undefined);
 }
 
 function byBlock(evaluation: Evaluation): PolicyAnswer | undefined {

@@ -22,7 +22,7 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
   {
     name: 'kind of pattern',
     meaning:
-      'A literal text of the command (`contains`), and `args` of a rule that asks or denies; then a `path`, `command` or `url` without wildcards; then one with wildcards, and `args` of a rule that allows; then a rule without any.',
+      'A literal text of the command (`contains`), and `args`, `data_from` or `args_from` of a rule that asks or denies; then a `path`, `command` or `url` without wildcards; then one with wildcards, and `args` of a rule that allows; then a rule without any.',
     of: kindOfPattern,
   },
   {
@@ -42,7 +42,8 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
   },
   {
     name: 'circumstances',
-    meaning: 'The rule with more of `category`, `side_effecting`, `idempotent`, `agent`, `mode`.',
+    meaning:
+      'The rule with more of `category`, `side_effecting`, `idempotent`, `agent`, `mode`, `data_from`, `args_from`.',
     of: ({ rule }) => circumstances(rule),
   },
   {
@@ -57,11 +58,15 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
 function kindOfPattern({ rule, argument }: RuleEntry): number {
   const ofArguments = rule.argumentTests === undefined ? 0 : rule.rule.decision === 'allow' ? 1 : 3;
   const ofPattern = argument === undefined ? 0 : argument.pattern.isLiteral ? 2 : 1;
-  return rule.contains !== undefined ? 3 : Math.max(ofArguments, ofPattern);
+  // Nor does one outweigh a denial by where data came from.
+  const { data_from, args_from, decision } = rule.rule;
+  const ofOrigins = decision !== 'allow' && (data_from ?? args_from) !== undefined ? 3 : 0;
+  return rule.contains !== undefined ? 3 : Math.max(ofArguments, ofPattern, ofOrigins);
 }
 
 function circumstances({ categories, agents, modes, rule }: CompiledRule): number {
-  const given = [categories, agents, modes, rule.side_effecting, rule.idempotent];
+  const { side_effecting, idempotent, data_from, args_from } = rule;
+  const given = [categories, agents, modes, side_effecting, idempotent, data_from, args_from];
   return given.filter((field) => field !== undefined).length;
 }
 

@@ -18,6 +18,8 @@ export function coversRule(outer: RuleEntry, inner: RuleEntry): boolean {
 function coversCall(outer: CompiledRule, inner: CompiledRule): boolean {
   const { rule } = outer;
   if (rule.side_effecting !== undefined && rule.side_effecting !== inner.rule.side_effecting) return false;
+  // Whether these hold depends on the conversation.
+  if (rule.data_from !== undefined || rule.args_from !== undefined) return false;
   if (rule.idempotent !== undefined && rule.idempotent !== inner.rule.idempotent) return false;
   return (
     coversNames(outer.tools, inner.tools) &&

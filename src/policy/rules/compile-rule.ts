@@ -1,9 +1,11 @@
 import type { EffectKind } from '../../contract/effect.js';
+import type { Origin } from '../../contract/origin.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { type CommandPattern, parseCommandPattern } from '../../patterns/command.js';
 import { type HostPattern, parseHostPattern } from '../../patterns/host.js';
 import { type NamePattern, parseNamePattern } from '../../patterns/name.js';
+import { matchesOrigin } from '../../patterns/origin.js';
 import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import type { CallPart } from './call-part.js';
@@ -149,6 +151,7 @@ export function callMismatch(
   mode: PolicyMode,
 ): string | undefined {
   const { tools, toolNames, categories, agents, modes } = rule;
+  const { data_from, args_from } = rule.rule;
   const { name, aliases = [], category, agent = 'main' } = question;
   if (modes !== undefined && !modes.includes(mode)) return `the policy is in mode "${mode}"`;
   if (toolNames !== undefined) {
@@ -169,6 +172,25 @@ export function callMismatch(
   }
   if (agents !== undefined && !agents.some((pattern) => pattern.matches(agent)))
     return `the agent is ${agent}`;
+  if (data_from !== undefined || args_from !== undefined) return originMismatch(rule.rule, question.origins);
+  return undefined;
+}
+
+function originMismatch(
+  { data_from, args_from = {} }: PolicyRule,
+  origins: PolicyQuestion['origins'],
+): string | undefined {
+  if (origins === undefined) return 'nothing is known of where data came from';
+  const isFrom = (patterns: string | readonly string[], found: readonly Origin[]): boolean =>
+    listOf(patterns).some((pattern) => found.some((origin) => matchesOrigin(pattern, origin)));
+  if (data_from !== undefined && !isFrom(data_from, origins.seen)) {
+    return `the model has seen ${origins.seen.join(', ') || 'nothing'}`;
+  }
+  for (const [pointer, patterns] of Object.entries(args_from)) {
+    const found = origins.args[pointer] ?? [];
+    if (!isFrom(patterns, found))
+      return `${pointer} came from ${found.join(', ') || 'nothing that was seen'}`;
+  }
   return undefined;
 }
 

@@ -62,6 +62,7 @@ function normalizeField(place: string, name: string, value: unknown): unknown {
     );
   }
   if (!accepts(value)) throw refuse(value);
+  if (name === 'args_from') return Object.freeze({ ...(value as object) });
   return copyExample(`${place}.${name}`, value);
 }
 

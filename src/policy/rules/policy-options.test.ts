@@ -13,6 +13,7 @@ describe('normalizePolicyOptions()', () => {
       promptSideEffects: true,
       rules: [],
       laterCode: LATER_CODE_PATTERNS,
+      provenance: 'warn',
       projectMayAllow: false,
     });
   });

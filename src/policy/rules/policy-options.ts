@@ -5,6 +5,12 @@ import { parsePathPattern } from '../matching/path-pattern.js';
 import { normalizeRule, show, TIERS } from './normalize-rule.js';
 import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
+/**
+ * Whether origins are looked at. `warn`: rules read them, and the shapes that do harm are asked about once text from outside
+ * was seen. `ask`: then every side effect is.
+ */
+export type ProvenancePreset = 'off' | 'warn' | 'ask';
+
 /** A configured list replaces the default; an entry may be any name of a tool. */
 export interface PolicyOptions {
   /** Default true. False: every call is answered `policy_disabled`. */
@@ -25,6 +31,8 @@ export interface PolicyOptions {
    * Path patterns of files that commands change only after a question. Default: the table in docs/deeds.md.
    */
   readonly laterCode?: readonly string[];
+  /** Default `warn`. */
+  readonly provenance?: ProvenancePreset;
   /** Default false: allowing rules of the project have no effect until the person trusts the project. */
   readonly projectMayAllow?: boolean;
 }
@@ -40,9 +48,11 @@ const DEFAULTS: Required<PolicyOptions> = {
   rules: [],
   tiers: {},
   laterCode: LATER_CODE_PATTERNS,
+  provenance: 'warn',
   projectMayAllow: false,
 };
 
+const PRESETS: readonly ProvenancePreset[] = ['off', 'warn', 'ask'];
 const MODES: readonly PolicyMode[] = ['auto', 'prompt', 'deny'];
 
 /** Possible tool names. An impossible entry is a mistake, and would guard nothing. */
@@ -63,6 +73,7 @@ export function normalizePolicyOptions(options: unknown): NormalizedPolicyOption
     promptSideEffects: normalizeBoolean('promptSideEffects', given.promptSideEffects),
     rules: [...normalizeRules('rules', given.rules), ...normalizeTiers(given.tiers)],
     laterCode: normalizePatterns('laterCode', given.laterCode),
+    provenance: normalizeProvenance(given.provenance),
     projectMayAllow: normalizeBoolean('projectMayAllow', given.projectMayAllow),
   };
 }
@@ -88,6 +99,12 @@ function normalizeMode(value: unknown): PolicyMode {
   const mode = MODES.find((known) => known === value);
   if (mode !== undefined) return mode;
   throw invalid(`Policy option mode is ${show(value)}: expected "auto", "prompt" or "deny".`);
+}
+
+function normalizeProvenance(value: unknown): ProvenancePreset {
+  const preset = PRESETS.find((known) => known === value);
+  if (preset !== undefined) return preset;
+  throw invalid(`Policy option provenance is ${show(value)}: expected "off", "warn" or "ask".`);
 }
 
 function normalizeNames(option: string, value: unknown): readonly string[] {

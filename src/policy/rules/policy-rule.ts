@@ -56,6 +56,13 @@ export interface PolicyRule {
    * another type, matches only rules that deny.
    */
   readonly args?: Readonly<Record<string, ArgumentCondition>>;
+  /**
+   * Patterns of origins, such as `web:*`: the model has seen data of one of them since the conversation was last marked
+   * clean.
+   */
+  readonly data_from?: string | readonly string[];
+  /** By JSON pointer, patterns of origins: the argument holds text of one of them. All must match. */
+  readonly args_from?: Readonly<Record<string, string | readonly string[]>>;
   readonly category?: ToolCategory | readonly ToolCategory[];
   readonly side_effecting?: boolean;
   readonly idempotent?: boolean;

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../contract/json.js';
 import { KIND_NAMES } from '../../effects/effect-kinds.js';
+import { isOriginPattern } from '../../patterns/origin.js';
 import type { PolicyRule } from './policy-rule.js';
 
 interface RuleField {
@@ -28,6 +29,20 @@ const CATEGORIES = ['file', 'execution', 'search', 'web', 'interaction', 'agent'
 const MODES = ['auto', 'prompt', 'deny'];
 const isExample = (value: unknown): boolean =>
   typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+
+function isOriginTable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length > 0 &&
+    entries.every(
+      ([pointer, origins]) =>
+        /^(?:\/(?:[^~/]|~[01])*)+$/.test(pointer) &&
+        [origins].flat().length > 0 &&
+        [origins].flat().every(isOriginPattern),
+    )
+  );
+}
 
 const TEXT: JsonSchema = { type: 'string', minLength: 1 };
 const FLAG: JsonSchema = { type: 'boolean' };
@@ -104,6 +119,25 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     expected: 'a table of JSON pointers and what is there, such as { "/repo": "sandbox-*" }',
     meaning:
       'By JSON pointer, what the arguments have to be: a pattern, a list of them, `[min, max]`, a number, `true` or `false`.',
+  },
+  data_from: {
+    schema: TEXT,
+    accepts: isOriginPattern,
+    takesList: true,
+    expected: 'an origin such as "web:*", "mcp:mail", "workspace"',
+    meaning:
+      'The model has seen data of this origin in the conversation ([provenance.md](provenance.md)). Does not match where origins are not known.',
+  },
+  args_from: {
+    schema: {
+      type: 'object',
+      minProperties: 1,
+      propertyNames: { pattern: '^(?:/(?:[^~/]|~[01])*)+$' },
+      additionalProperties: { anyOf: [TEXT, { type: 'array', minItems: 1, items: TEXT }] },
+    },
+    accepts: isOriginTable,
+    expected: 'a table of JSON pointers and origins, such as { "/to" = "web:*" }',
+    meaning: 'By JSON pointer, where the text of an argument was found: an origin, or a list of them.',
   },
   category: {
     schema: { enum: CATEGORIES },

@@ -1,0 +1,28 @@
+import type { JsonObject } from './json.js';
+
+/**
+ * Where data came from: what a person or the host program said (`user`), files of the roots (`workspace`), a command, a
+ * program that is a tool, an MCP server, or a web host (`web:*`: any, as with a command that reaches the network).
+ */
+export type Origin =
+  | 'user'
+  | 'workspace'
+  | 'command'
+  | `program:${string}`
+  | `mcp:${string}`
+  | `web:${string}`;
+
+/** What may have steered a call. */
+export interface CallOrigins {
+  /** Of all that the model has seen in this conversation, since the host last marked it clean. */
+  readonly seen: readonly Origin[];
+  /** By JSON pointer: where the text of an argument was found. Arguments that were found nowhere are left out. */
+  readonly args: Readonly<Record<string, readonly Origin[]>>;
+  /** By JSON pointer, in words: `line 14 of toolu_01`. */
+  readonly places: Readonly<Record<string, string>>;
+}
+
+/** The origins of one conversation, as a plan asks for them. */
+export interface OriginView {
+  of(args: JsonObject): CallOrigins;
+}

@@ -1,0 +1,45 @@
+import type { Effect } from '../../contract/effect.js';
+import type { CallOrigins, Origin } from '../../contract/origin.js';
+import { describeOrigins as describe, isUntrusted, listOrigins as listOf } from '../../patterns/origin.js';
+import type { ProvenancePreset } from '../rules/policy-options.js';
+
+interface ConcernFacts {
+  readonly effects: readonly Effect[];
+  readonly sideEffecting: boolean;
+  /** Its commands reach the network. */
+  readonly network: boolean;
+  readonly origins: CallOrigins;
+  /** It writes a path that runs later by itself. */
+  readonly writesLater: boolean;
+}
+
+/**
+ * Why a call should be asked about, in one sentence, because of where its data came from; undefined: nothing speaks for it.
+ * Nothing does before text from outside was seen.
+ */
+export function concernOf(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
+  const { effects, origins } = facts;
+  const outside = origins.seen.filter(isUntrusted);
+  if (preset === 'off' || outside.length === 0) return undefined;
+  const seen = `after text from ${listOf(outside)} was seen`;
+  const leaks = carriers(origins, (origin) => origin === 'workspace');
+  const told = carriers(origins, isUntrusted);
+  if (facts.writesLater) return `it would write what runs later by itself, ${seen}`;
+  for (const effect of effects) {
+    const isWrite = effect.kind === 'call' && effect.access !== 'read';
+    if ((isWrite || effect.kind === 'fetch') && leaks.length > 0) {
+      return `it would send data of the workspace (${describe(leaks, origins)}) out, ${seen}`;
+    }
+    if (isWrite && told.length > 0)
+      return `${describe(told, origins)}, and the call changes something outside`;
+    if (effect.kind === 'run' && facts.network) return `the command reaches the network, ${seen}`;
+  }
+  if (preset === 'ask' && facts.sideEffecting) {
+    return told.length > 0 ? describe(told, origins) : `it has side effects, ${seen}`;
+  }
+  return undefined;
+}
+
+function carriers({ args }: CallOrigins, wanted: (origin: Origin) => boolean): readonly string[] {
+  return Object.entries(args).flatMap(([pointer, origins]) => (origins.some(wanted) ? [pointer] : []));
+}

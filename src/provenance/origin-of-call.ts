@@ -1,0 +1,48 @@
+import { parseUrl } from '../base/parse-url.js';
+import type { Containment, Effect } from '../contract/effect.js';
+import type { Origin } from '../contract/origin.js';
+
+const USER: readonly Origin[] = Object.freeze(['user']);
+const WORKSPACE: readonly Origin[] = Object.freeze(['workspace']);
+
+/** What an origin follows from. */
+export interface OriginFacts {
+  readonly toolName: string;
+  /** The tool is a program of its own. */
+  readonly isProgram: boolean;
+  readonly effects: readonly Effect[];
+  readonly containment: Pick<Containment, 'network'>;
+}
+
+/** Where a result comes from, by what its call may have read. Most results share a list. */
+export function originOfCall(facts: OriginFacts): readonly Origin[] {
+  const { effects, isProgram } = facts;
+  if (effects.length === 0 && !isProgram) return USER;
+  const [only] = effects;
+  if (effects.length === 1 && !isProgram && only !== undefined && 'path' in only) return WORKSPACE;
+  const found = new Set<Origin>(isProgram ? [`program:${facts.toolName}`] : []);
+  for (const effect of effects) for (const origin of originsOf(effect, facts)) found.add(origin);
+  return Object.freeze([...found]);
+}
+
+function originsOf(effect: Effect, { toolName, containment }: OriginFacts): readonly Origin[] {
+  switch (effect.kind) {
+    case 'read':
+    case 'write':
+    case 'delete':
+      return WORKSPACE;
+    case 'fetch':
+      return [`web:${parseUrl(effect.url)?.hostname ?? '*'}`];
+    case 'call':
+      return [`mcp:${effect.server}`];
+    case 'run':
+      return containment.network ? ['command', 'workspace', 'web:*'] : ['command', 'workspace'];
+    case 'process':
+      return ['command'];
+    case 'ask':
+      return USER;
+    case 'unknown':
+      // It may have read anything.
+      return [`program:${toolName}`];
+  }
+}

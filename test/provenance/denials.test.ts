@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createExecutor, type ToolResult } from '../../src/index.js';
+
+/** What protected paths there are; every answer must be the same for each. */
+const WORLDS: Readonly<Record<string, (root: string) => void>> = {
+  missing: () => undefined,
+  small: (root) => {
+    mkdirSync(join(root, 'vault'));
+    writeFileSync(join(root, 'vault/key.pem'), 'a');
+  },
+  large: (root) => {
+    mkdirSync(join(root, 'vault'));
+    writeFileSync(join(root, 'vault/key.pem'), 'needle\n'.repeat(100_000));
+    for (let count = 0; count < 50; count++) writeFileSync(join(root, `vault/${count}`), 'needle');
+  },
+  'a directory': (root) => mkdirSync(join(root, 'vault/key.pem'), { recursive: true }),
+};
+
+const CALLS: readonly (readonly [name: string, args: Record<string, unknown>])[] = [
+  ['read_file', { path: 'vault/key.pem' }],
+  ['read_file', { path: 'vault/key.pem', start_line: 99_999, end_line: 100_000 }],
+  ['read_file', { path: 'vault/key.pem', offset: 500_000, limit: 10 }],
+  ['read_file', { path: 'vault/key.pem/below' }],
+  ['list_directory', { path: 'vault' }],
+  ['list_directory', { path: '.', recursive: true }],
+  ['glob', { pattern: '**/*.pem' }],
+  ['glob', { pattern: 'vault/*' }],
+  ['glob', { pattern: '*', path: 'vault' }],
+  ['grep', { pattern: 'needle' }],
+  ['grep', { pattern: 'needle', path: 'vault' }],
+  ['grep', { pattern: 'needle', path: 'vault/key.pem', output_mode: 'count' }],
+  ['write_file', { path: 'vault/key.pem', content: 'x' }],
+  ['write_file', { path: 'vault/key.pem', content: 'x', mode: 'overwrite' }],
+  ['write_file', { path: 'vault/key.pem', content: 'x', mode: 'append' }],
+  ['edit_file', { path: 'vault/key.pem', old_string: 'needle', new_string: 'x' }],
+  [
+    'apply_patch',
+    { patch: '*** Begin Patch\n*** Update File: vault/key.pem\n@@\n-needle\n+x\n*** End Patch' },
+  ],
+  ['apply_patch', { patch: '*** Begin Patch\n*** Add File: vault/key.pem\n+x\n*** End Patch' }],
+  ['apply_patch', { patch: '*** Begin Patch\n*** Delete File: vault/key.pem\n*** End Patch' }],
+];
+
+async function answersIn(make: (root: string) => void): Promise<string[]> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-denials-')));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  writeFileSync(join(root, 'open.txt'), 'a needle\n');
+  make(root);
+  await using executor = createExecutor({
+    root,
+    approver: null,
+    journal: false,
+    sandbox: { deniedPatterns: ['vault', 'vault/**'] },
+  });
+  const answers: string[] = [];
+  for (const [name, args] of CALLS) {
+    const { toolName, success, output, error, metadata, truncated }: ToolResult = await executor.execute(
+      name,
+      args as never,
+    );
+    const told = JSON.stringify({ toolName, success, output, error, metadata, truncated });
+    answers.push(told.replaceAll(root, '<root>').replace(/modified_epoch_ms\\":\d+/g, 'modified'));
+  }
+  return answers;
+}
+
+describe('a denied call', () => {
+  it('answers the same whatever is there: existence, size, kind and content of a denied path', async () => {
+    const missing = await answersIn(WORLDS.missing as never);
+    expect(missing).toHaveLength(CALLS.length);
+    for (const [name, make] of Object.entries(WORLDS)) {
+      const answers = await answersIn(make);
+      for (const [index, answer] of answers.entries()) {
+        expect({ world: name, call: CALLS[index], answer }).toEqual({
+          world: name,
+          call: CALLS[index],
+          answer: missing[index],
+        });
+      }
+    }
+  });
+
+  it('is found out by this test where it does not: what is not denied differs', async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-denials-')));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    await using executor = createExecutor({ root, approver: null, journal: false });
+    const before = await executor.execute('read_file', { path: 'open.txt' });
+    writeFileSync(join(root, 'open.txt'), 'x');
+    expect((await executor.execute('read_file', { path: 'open.txt' })).success).not.toBe(before.success);
+  });
+});
