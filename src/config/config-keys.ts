@@ -19,7 +19,7 @@ import {
   type Tighten,
   tightenRoots,
 } from './tighten.js';
-import { TOOL_KEYS } from './tool-keys.js';
+import { PROVENANCE_KEY, TOOL_KEYS } from './tool-keys.js';
 import {
   BOOLEAN,
   choice,
@@ -343,14 +343,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'In mode `prompt`: ask about calls with side effects.',
     tighten: only(true),
   },
-  'tools.approval.provenance': {
-    kind: choice('off', 'warn', 'ask'),
-    fallback: 'warn',
-    option: 'executor.policy.provenance',
-    meaning:
-      'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen.',
-    tighten: stricter('ask', 'warn', 'off'),
-  },
+  'tools.approval.provenance': PROVENANCE_KEY,
   'tools.approval.later_code': {
     kind: PATTERNS,
     fallback: undefined,

@@ -14,6 +14,16 @@ import {
 
 const BYTES = wholeNumber(1, 'bytes');
 
+/** `tools.approval.provenance` */
+export const PROVENANCE_KEY: ConfigKey = {
+  kind: choice('off', 'warn', 'ask'),
+  fallback: 'warn',
+  option: 'executor.policy.provenance',
+  meaning:
+    'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen.',
+  tighten: stricter('ask', 'warn', 'off'),
+};
+
 /** The keys of single tools and of external tools: a part of `CONFIG_KEYS`. */
 export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
   'tools.bash.approval': {

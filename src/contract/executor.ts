@@ -264,10 +264,7 @@ export interface Preview {
 }
 
 export interface Executor {
-  /**
-   * Declares that nothing the conversation has seen so far counts as an origin any more. Undefined: the executor's own
-   * conversation.
-   */
+  /** Nothing that the conversation has seen counts as an origin any more; undefined: the executor's own. */
   mark(conversation: string | undefined, state: 'clean'): Promise<void>;
   /** Plans the calls. Touches nothing, asks no questions, records nothing. */
   plan(calls: readonly ToolCall<unknown>[], options?: RunOptions): Promise<Plan>;

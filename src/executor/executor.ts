@@ -57,7 +57,7 @@ import { planBatch } from './plan/plan-batch.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { IncomingCalls } from './receive/incoming-calls.js';
-import { markClean, originsFor } from './record/conversation-origins.js';
+import { markClean, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
@@ -110,12 +110,9 @@ export class ToolExecutor implements Executor {
     checkCalls(calls);
     checkRunOptions(options);
     const held = copyCalls(calls);
-    const settings = this.#settingsFor(options);
+    const { memory, settings: own } = this.#scopeOf(options);
     if (this.#isUnchecked) await this.#check();
-    const memory = this.#conversations.memoryOf(options.conversation);
-    const origins = settings.policy === null ? undefined : await originsFor(memory);
-    const informed = origins === undefined ? settings : { ...settings, origins };
-    return picturePlan(await planBatch(held, informed), settings);
+    return picturePlan(await planBatch(held, await withOrigins(own, memory)), own);
   }
 
   async preview(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<Preview> {
@@ -267,10 +264,7 @@ export class ToolExecutor implements Executor {
 
   async mark(conversation: string | undefined, state: 'clean'): Promise<void> {
     this.#requireOpen('mark a conversation');
-    if (state !== 'clean' || (conversation !== undefined && typeof conversation !== 'string')) {
-      throw new ToolError('bad_args', 'Cannot mark: write executor.mark(conversation, "clean").');
-    }
-    markClean(this.#conversations.memoryOf(conversation));
+    markClean(this.#conversations.memoryOf(conversation), state);
   }
 
   get cache(): ResultCache {
@@ -362,11 +356,9 @@ export class ToolExecutor implements Executor {
     this.#requireOpen('run calls');
     watchUnhandledErrors(this.#settings.onUnhandledError);
     const scope = this.#scopeOf(options, known, observer, part);
-    const { conversation } = scope;
-    const queue =
-      part?.isApart === true
-        ? new ConversationQueue(this.#settings.covers)
-        : this.#conversations.queueOf(conversation);
+    const { covers } = this.#settings;
+    const isApart = part?.isApart === true;
+    const queue = isApart ? new ConversationQueue(covers) : this.#conversations.queueOf(scope.conversation);
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [calls.map(unchecked), options];

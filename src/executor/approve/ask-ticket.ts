@@ -4,7 +4,7 @@ import { ToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { planBatch } from '../plan/plan-batch.js';
-import { originsFor } from '../record/conversation-origins.js';
+import { withOrigins } from '../record/conversation-origins.js';
 import { Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
 import { type AskedCall, toQuestion } from './ask-approval.js';
@@ -36,8 +36,7 @@ export interface TicketParts {
 export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts): Promise<AskedTicket> {
   const { scope, signal } = parts;
   const { settings, conversation } = scope;
-  const origins = settings.policy === null ? undefined : await originsFor(scope.memory);
-  const planned = planBatch([call], origins === undefined ? settings : { ...settings, origins });
+  const planned = planBatch([call], await withOrigins(settings, scope.memory));
   const [evaluated] = await reviewPlan(planned, { signal, isStopped: signal.aborted }, settings);
   if (evaluated === undefined) throw new Error('a batch of one call has one plan');
   const unasked = { needed: false, ticket: unaskedTicket(conversation, call) };

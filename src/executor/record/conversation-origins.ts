@@ -1,8 +1,10 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { ConversationMemory } from '../../contract/context.js';
 import type { Origin, OriginView } from '../../contract/origin.js';
+import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import { ConversationOrigins } from '../../provenance/conversation-origins.js';
+import type { EngineSettings } from '../call/settings.js';
 import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'origin:';
@@ -86,7 +88,10 @@ export function sawResult(memory: ConversationMemory, result: ToolResult): void 
 }
 
 /** The host program declares that nothing seen so far counts any more. */
-export function markClean(memory: ConversationMemory): void {
+export function markClean(memory: ConversationMemory, state: unknown): void {
+  if (state !== 'clean') {
+    throw new ToolError('bad_args', 'Cannot mark: write executor.mark(conversation, "clean").');
+  }
   of(memory).clear();
 }
 
@@ -107,4 +112,13 @@ function of(memory: ConversationMemory): TrackedOrigins {
     tracked.set(memory, known);
   }
   return known;
+}
+
+/** The settings for planning calls of a conversation, with what it has seen. */
+export async function withOrigins(
+  settings: EngineSettings,
+  memory: ConversationMemory,
+): Promise<EngineSettings> {
+  const origins = settings.policy === null ? undefined : await originsFor(memory);
+  return origins === undefined ? settings : { ...settings, origins };
 }
