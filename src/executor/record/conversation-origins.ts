@@ -4,7 +4,7 @@ import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import { ConversationOrigins } from '../../provenance/conversation-origins.js';
-import type { EngineSettings } from '../call/settings.js';
+import type { PolicySettings } from '../call/settings.js';
 import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'origin:';
@@ -115,10 +115,10 @@ function of(memory: ConversationMemory): TrackedOrigins {
 }
 
 /** The settings for planning calls of a conversation, with what it has seen. */
-export async function withOrigins(
-  settings: EngineSettings,
+export async function withOrigins<S extends Pick<PolicySettings, 'policy' | 'origins'>>(
+  settings: S,
   memory: ConversationMemory,
-): Promise<EngineSettings> {
+): Promise<S> {
   const origins = settings.policy === null ? undefined : await originsFor(memory);
   return origins === undefined ? settings : { ...settings, origins };
 }
