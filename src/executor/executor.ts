@@ -356,9 +356,8 @@ export class ToolExecutor implements Executor {
     this.#requireOpen('run calls');
     watchUnhandledErrors(this.#settings.onUnhandledError);
     const scope = this.#scopeOf(options, known, observer, part);
-    const { covers } = this.#settings;
-    const isApart = part?.isApart === true;
-    const queue = isApart ? new ConversationQueue(covers) : this.#conversations.queueOf(scope.conversation);
+    const shared = this.#conversations.queueOf(scope.conversation);
+    const queue = part?.isApart === true ? new ConversationQueue(this.#settings.covers) : shared;
     const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch begins that begins later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [calls.map(unchecked), options];
