@@ -54,8 +54,9 @@ export class ConversationOrigins implements OriginView {
     this.#bytes = 0;
   }
 
+  /** Nothing was seen that could matter: what the person or the program itself has said counts for nothing. */
   get isEmpty(): boolean {
-    return this.#seen.size === 0;
+    return this.#seen.size === 0 || (this.#seen.size === 1 && this.#seen.has('user'));
   }
 
   get seen(): readonly Origin[] {

@@ -26,7 +26,8 @@ class TrackedOrigins {
 
   saw(result: ToolResult): void {
     const { origin } = result.metadata;
-    if (!Array.isArray(origin)) return;
+    // Most calls of a program's own tools: nothing to search, nothing new.
+    if (!Array.isArray(origin) || (origin.length === 1 && origin[0] === 'user')) return;
     const text = result.error === undefined ? result.output : `${result.error.message}\n${result.output}`;
     const fresh = this.origins.add(result.callId, origin as readonly Origin[], text);
     if (fresh.length > 0) this.#record(fresh.map((one) => ({ key: `${KEY}${one}`, value: result.callId })));
