@@ -45,6 +45,7 @@ describe('the configuration and the executor', () => {
       'commandLimits',
       'definitions',
       'environment',
+      'hooks',
       'limits',
       'mode',
       'output',

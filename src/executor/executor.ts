@@ -61,7 +61,7 @@ import { markClean, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
-import { runWithTicket } from './run-with-ticket.js';
+import { hasTicket, runWithTicket } from './run-with-ticket.js';
 import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
@@ -133,7 +133,7 @@ export class ToolExecutor implements Executor {
 
   run(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
     try {
-      if (options.ticket !== undefined) return this.#redeemed(calls, options).results.then((all) => [...all]);
+      if (hasTicket(options)) return this.#redeemed(calls, options).results.then((all) => [...all]);
       if (isPreview(options)) return this.#tryOut(calls, options);
       if (!this.#isUnchecked) return this.#admit(calls, options).results();
       return this.#after(this.#check(), this.#admit(calls, options));
@@ -149,7 +149,7 @@ export class ToolExecutor implements Executor {
   }
 
   start(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): BatchRun {
-    if (options.ticket !== undefined) return this.#redeemed(calls, options);
+    if (hasTicket(options)) return this.#redeemed(calls, options);
     return this.#watched(calls, options, undefined);
   }
 

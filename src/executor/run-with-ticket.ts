@@ -18,6 +18,11 @@ interface TicketRun {
   run(calls: readonly ToolCall[], options: RunOptions, known: Known): BatchRun;
 }
 
+/** Whether a call is run by its ticket. Options that are no object are refused where all are checked. */
+export function hasTicket(options: RunOptions | null): boolean {
+  return options?.ticket !== undefined;
+}
+
 /**
  * Runs a call if its ticket allows it. The ticket is looked up in the journal before anything else happens.
  * @throws ToolError `config_invalid` for an option that grants approval in another way

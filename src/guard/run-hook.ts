@@ -8,7 +8,13 @@ import { type CallingProgram, callingProgram } from '../platform/process/calling
 import { answerOf, type Decision } from './answer-event.js';
 import type { AgentCall, HookDocument } from './document.js';
 import { titleOf } from './document.js';
-import { type EvaluationWorld, evaluateCall, evaluateCommand, type Verdict } from './evaluate-call.js';
+import {
+  type EvaluationWorld,
+  evaluateCall,
+  evaluateCommand,
+  placedArgs,
+  type Verdict,
+} from './evaluate-call.js';
 import type { GuardState, IssuedCall, LogEntry } from './guard-state.js';
 import { type MappedCommand, type MappedTool, mapTool, quoteWord } from './map-tool.js';
 
@@ -126,7 +132,6 @@ async function changesOf({ document, root }: Place, mapped: Exclude<MappedTool, 
       effect.kind === 'write' || effect.kind === 'delete' ? [{ path: resolve(cwd, effect.path) }] : [],
     );
   if (mapped.kind !== 'call') return [];
-  const { placedArgs } = await import('./evaluate-call.js');
   return (mapped.changes ?? []).map((change) =>
     'path' in change
       ? { path: resolve(cwd, change.path) }

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
+import { onFirstUse } from '../base/on-first-use.js';
 import type { Reviewer, ReviewVerdict } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Middleware } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
 import type { HookEvent, HookGroup, HookOptions } from './hook-options.js';
-import { type HookOutcome, runHooks } from './run-hooks.js';
+import type { HookOutcome } from './run-hooks.js';
 
 export interface HooksWorld {
   readonly cwd: string;
@@ -23,6 +24,8 @@ export interface ToolHooks {
 
 const BEFORE: readonly HookEvent[] = ['PreToolUse', 'BeforeTool'];
 const AFTER: readonly HookEvent[] = ['PostToolUse', 'AfterTool'];
+
+const runHooks = onFirstUse(async () => (await import('./run-hooks.js')).runHooks);
 
 /** What stands between plan and approval, and behind each call. Nothing where no hook is given. */
 export function toolHooks(options: HookOptions, world: HooksWorld): ToolHooks {

@@ -38,6 +38,7 @@ export const TEXT_PROGRAMS: Programs = {
   rg: search('gtTmABCjMrE glob type max-count context'),
   jq: search('L arg argjson indent'),
   tr: { prints: 'input' },
+  'pwd which type expr': {},
   printf: { values: { v: 'name' }, leads: true },
   wc: { operands: ['read'], evaluate: (_, { operands }) => (operands.length === 0 ? NUMBER : UNKNOWN) },
   'nproc seq': { prints: 'number' },
