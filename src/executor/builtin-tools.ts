@@ -29,7 +29,7 @@ import { writeFileTool } from '../tools/write-file.js';
 import { defineOwnTool } from './declare/define-tool.js';
 import { createRegistry } from './declare/registry.js';
 
-/** Of single tools. */
+/** Options of single tools. */
 export interface BuiltinToolsOptions {
   /** `[tools.list_directory]` */
   readonly listDirectory?: ListDirectoryOptions;
@@ -39,7 +39,10 @@ export interface BuiltinToolsOptions {
   readonly webFetch?: WebFetchOptions;
   /** `[tools.web_search]` */
   readonly webSearch?: WebSearchOptions;
-  /** With the tool `task`: for an executor with the option `agents`, or one that a loop is given. Default false. */
+  /**
+   * Includes the tool `task`: for an executor with the option `agents`, or one that a loop is given. Default
+   * false.
+   */
   readonly agents?: boolean;
 }
 
@@ -58,14 +61,14 @@ const RULES: OptionRules<{
 };
 
 /**
- * The tools that toolexec brings along, new each time.
+ * Creates the built-in tools, new each time.
  * @throws ToolError `config_invalid` for a wrong or unknown option.
  */
 export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
   return ownTools(options, systemClock);
 }
 
-/** The same by another clock, which says when a file was read or written (D071). */
+/** The same with another clock, which says when a file was read or written (D071). */
 export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
   const {
     listDirectory,
@@ -95,7 +98,7 @@ export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
   ];
 }
 
-/** The same tools, and `task`. A registry that has it stays as it is. */
+/** The same tools plus `task`. A registry that has `task` stays as it is. */
 export function withTask(registry: Registry, clock: Clock): Registry {
   if (registry.has('task')) return registry;
   return createRegistry([...registry.list(), defineOwnTool(taskTool(() => clock.now()))]);

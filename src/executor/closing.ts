@@ -3,10 +3,10 @@ import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { unrecordedResultsOf } from './record/unrecorded-results.js';
 
-/** How long answers that could not be recorded are tried once more. */
+/** How long results that could not be recorded are retried, in milliseconds. */
 const LAST_TRY_MS = 2_000;
 
-/** Tries to write what could not be recorded, one last time. */
+/** Tries one last time to write results that could not be recorded. */
 export async function closeRecords(journal: Journal): Promise<void> {
   const unrecorded = unrecordedResultsOf(journal);
   if (unrecorded.size === 0) return;
@@ -23,11 +23,11 @@ export interface Closable {
   close(): Promise<void> | void;
 }
 
-/** How long one part of an executor may take to close. */
+/** How long one part of an executor may take to close, in milliseconds. */
 const CLOSING_MS = 10_000;
 
 /**
- * Closes every part, in order, also where one before it fails or never ends.
+ * Closes every part, in order, even if an earlier one fails or never ends.
  * @throws the first failure; ToolError `execution_failed` for a part that does not end in time.
  */
 export async function closeAll(parts: readonly Closable[]): Promise<void> {

@@ -24,11 +24,11 @@ import type {
 } from './call/settings.js';
 
 /*
- * What only programs that run commands need is loaded with the first command: the analysis of command lines, and
- * everything that starts and ends processes, searches included.
+ * What only programs that run commands need is loaded with the first command: the analysis of command lines,
+ * and everything that starts and ends processes, searches included.
  */
 
-/** What all commands of an executor are kept in. */
+/** What all commands of an executor share. */
 export interface CommandContext {
   readonly confinement: Confinement;
   readonly limits: CommandLimits;
@@ -36,7 +36,7 @@ export interface CommandContext {
 
 export interface LazyAnalysis {
   readonly analyze: AnalyzeCommand;
-  /** To be waited for before anything is analysed; undefined: it is loaded. */
+  /** Must be awaited before anything is analyzed; undefined if it is loaded already. */
   load(): Promise<void> | undefined;
 }
 
@@ -44,7 +44,7 @@ export function lazyAnalysis(): LazyAnalysis {
   let loaded: AnalyzeCommand | undefined;
   return {
     analyze(text, shell) {
-      // Asked too early, it gives no answer, and the policy lets nothing through.
+      // If the analysis is used too early, it throws, and the policy lets nothing through.
       if (loaded === undefined) throw new Error('commands cannot be analysed before the analysis is loaded');
       return loaded(text, shell);
     },
@@ -57,7 +57,7 @@ export function lazyAnalysis(): LazyAnalysis {
   };
 }
 
-/** @param isForgotten what they have changed cannot be undone once this is closed: nothing records it. */
+/** @param isForgotten whether the changes cannot be undone after closing, because nothing records them. */
 export function lazyCommands(
   around: CommandContext,
   isForgotten: boolean,
@@ -114,7 +114,7 @@ export interface PreviewContext extends CommandContext {
   readonly seenFrom: (view: FileView) => Sandbox;
 }
 
-/** Worlds for previews; those that are neither committed nor discarded are discarded at the end. */
+/** Overlays for previews. Previews that are neither committed nor discarded are discarded at the end. */
 export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewContext): {
   readonly open: () => Promise<PreviewWorld>;
   readonly close: () => Promise<void>;
@@ -152,7 +152,7 @@ export function lazyPreviews({ confinement, limits, rules, seenFrom }: PreviewCo
   };
 }
 
-/** Whether commands can be kept from changing anything before their end, on this machine and in these roots. */
+/** Whether commands can run in transactions on this machine and in these roots. */
 export async function canKeepApart(confinement: Confinement): Promise<boolean> {
   const { transactions } = confinement;
   if (transactions === undefined) return false;
@@ -163,7 +163,7 @@ export async function canKeepApart(confinement: Confinement): Promise<boolean> {
   return true;
 }
 
-/** Background shells: there are none before the first is started. */
+/** Background shells. Nothing is loaded before the first one is started. */
 export function lazyShells(around: CommandContext): BackgroundShells {
   let opened: BackgroundShells | undefined;
   return {
@@ -181,7 +181,7 @@ export function lazyShells(around: CommandContext): BackgroundShells {
   };
 }
 
-/** @returns undefined if no port can be exposed: the network is on, or it was not asked for */
+/** @returns undefined if no port can be exposed, because the network is on or the option is off */
 export function lazyPorts(
   { os, network, rooms }: Confinement,
   exposePorts: boolean,
@@ -203,7 +203,10 @@ export function lazySearch(sandbox: Sandbox): ContainedSearch {
   };
 }
 
-/** What is wanted of the OS sandbox, compared with what this machine has, and with what there is to guard. */
+/**
+ * Compares what is required of the OS sandbox with what this machine has, and with the files that must be
+ * guarded.
+ */
 export function createCommandGuard(confinement: Confinement): CommandGuard {
   const { os, roots, guarded } = confinement;
   if (os === 'off') {
@@ -217,7 +220,7 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
   }
   sweepPlaceholders(roots);
   const isIncomplete = createBriefMemo(() => guarded().incomplete);
-  // A transaction hides any number of files.
+  // A transaction can hide any number of files.
   const isTooLarge = createBriefMemo(() => guarded('every').incomplete);
   let verdict: CommandSandboxVerdict | undefined;
   let looking: Promise<CommandSandboxVerdict> | undefined;
@@ -242,14 +245,14 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
 
 const NO_SANDBOX: StandingSandbox = { stands: false, hidesAll: false, transaction: false, network: true };
 
-/** What was seen a moment ago is still there: the command itself looks again when it starts. */
+/** Results are reused for a moment: the command itself checks again when it starts. */
 function watchSandbox(
   confinement: Confinement,
   hidesAll: () => boolean,
 ): Pick<CommandGuard, 'standing' | 'lookAround'> {
   let last: { readonly at: number; readonly found: StandingSandbox } | undefined;
   let overlays: Promise<string | undefined> | undefined;
-  /** Whether the next command can have one: a plan makes nothing, so nothing is left of the look. */
+  /** Whether the next command can have a transaction. A plan creates nothing, so nothing is left behind. */
   async function hasTransactions(): Promise<boolean> {
     const { roots, transactions } = confinement;
     if (transactions === undefined) return false;
@@ -271,7 +274,7 @@ function watchSandbox(
       const found: StandingSandbox = stands
         ? {
             stands,
-            // Looked for where it matters: a transaction hides any number of files.
+            // Searched only if it matters: a transaction can hide any number of files.
             get hidesAll() {
               return hidesAll();
             },
@@ -285,7 +288,7 @@ function watchSandbox(
   };
 }
 
-/** The command looks again when it starts: what is planned need not look for each. */
+/** The command checks again when it starts, so a plan need not check each time. */
 function createBriefMemo(look: () => boolean): () => boolean {
   let last: { readonly at: number; readonly found: boolean } | undefined;
   return () => {
@@ -302,7 +305,7 @@ function incompleteVerdict(os: 'preferred' | 'required'): CommandSandboxVerdict 
   return { kind: 'ask', reason: `the command would see files that deny patterns hide: ${GUARD_INCOMPLETE}` };
 }
 
-/** What a program that was killed has left in the place of a repository is taken away before the first command. */
+/** Removes placeholders for repositories that a killed program has left, before the first command. */
 function sweepPlaceholders(roots: readonly string[]): void {
   const left = roots.map((root) => `${root}/.git`).filter(looksLikePlaceholder);
   if (left.length === 0) return;

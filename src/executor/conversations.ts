@@ -22,7 +22,7 @@ export class Conversations {
   readonly #ownMemory: ConversationMemory = new Map();
   readonly #ownQueue: ConversationQueue;
   readonly #memories: ConversationMemories;
-  /** Of conversations in which calls run now. */
+  /** Only for conversations in which calls are running. */
   readonly #queues = new Map<string, ConversationQueue>();
 
   constructor(settings: ExecutorSettings) {
@@ -38,7 +38,7 @@ export class Conversations {
     return this.#memories.of(conversation);
   }
 
-  /** What the calls of one batch have in common. */
+  /** What the calls of one batch share. */
   scopeOf(
     settings: ExecutorSettings,
     options: RunOptions,
@@ -70,7 +70,7 @@ export class Conversations {
     return queue;
   }
 
-  /** A batch has left its queue: one in which nothing runs is not kept. */
+  /** A batch has left its queue: a queue in which nothing runs is dropped. */
   left(conversation: string): void {
     if (conversation === this.own) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);

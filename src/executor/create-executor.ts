@@ -58,10 +58,11 @@ import { createLocator } from './plan/create-locator.js';
 import { sandboxFor } from './sandbox-for.js';
 
 /**
- * The executor: calls in, exactly one truthful result per call out. Returns at once: what touches the disk or starts a
- * process waits for the first call that needs it. Close it when done (`await using` does).
- * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that cannot be used;
- *   `duplicate_tool`. What a rule's own examples show is found out on first use.
+ * Creates the executor: calls in, exactly one truthful result per call out. Returns at once: everything that
+ * touches the disk or starts a process waits for the first call that needs it. Close it when done (`await
+ * using` does).
+ * @throws ToolError `config_invalid` for a wrong option, a root that does not exist or a schema that cannot
+ * be used; `duplicate_tool`. Examples of rules are checked on first use.
  */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   checkExecutorOptions(options);
@@ -174,7 +175,7 @@ function registryOf(
   );
 }
 
-/** Lists are taken as they are now; sources are followed. */
+/** Lists are copied now; sources are followed. */
 function sortTools(given: NonNullable<ExecutorOptions['tools']>): {
   readonly own: Registry;
   readonly sources: readonly ToolSource[];
@@ -218,7 +219,7 @@ function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
   return {
     ...parts,
     policy,
-    // Examples may be command lines.
+    // Examples may be command lines, whose analysis is loaded first.
     async checkExamples() {
       await analysis.load();
       checkExamples(rules, analyze, compiled.options.mode);
@@ -243,8 +244,8 @@ function timeoutsOf({ timeouts }: ExecutorOptions): ExecutorSettings['timeouts']
 }
 
 /**
- * Read again for every command, because the host program may change its environment at any time; sanitized again only
- * when it has changed. What is kept from commands since then joins the values that no output shows.
+ * The environment is read again for every command, because the host program may change it at any time, and
+ * sanitized again only if it has changed. Values removed since then join the values that no output shows.
  */
 function commandEnvironments(
   options: EnvironmentOptions,
@@ -270,8 +271,8 @@ function commandEnvironments(
 }
 
 /**
- * Time-ordered and unique. The millisecond comes first, then which id of it this is: what tells the ids of one process
- * apart stands at their beginning. What tells processes apart stands at the end.
+ * Creates ids that are unique and ordered by time: first the millisecond and a counter within it, which
+ * distinguish the ids of one process, then what distinguishes processes.
  */
 function createIds(clock: Clock): () => string {
   const random = randomUUID().replaceAll('-', '').slice(0, 16);
@@ -284,7 +285,7 @@ function createIds(clock: Clock): () => string {
       ms = now;
       count = 0;
     } else if (++count === IDS_PER_MS) {
-      // So many in one millisecond, or a clock that stands: the next one is as good.
+      // Too many in one millisecond, or a clock that stands still: the next millisecond is used.
       ms++;
       count = 0;
     }

@@ -1,14 +1,16 @@
 import type { Logger } from '../contract/context.js';
 
-/** Programs that make executor after executor: each reason once in the process, and so many reasons at most. */
+/**
+ * For programs that make many executors: each reason is logged once per process, and at most so many reasons.
+ */
 const MOST_REASONS = 20;
 const reported = new Set<unknown>();
 
 const nothing = (): void => {};
 
 /**
- * For a host that gives no logger. Silent, but for one thing: why calls cannot be recorded. Each of them is answered with an
- * error for the model, and the developer would look for the reason in vain.
+ * The logger if the host gives none. Silent, except for the reason why calls cannot be recorded: each such
+ * call is answered with an error for the model, and the developer would not see the cause.
  */
 export const DEFAULT_LOGGER: Logger = {
   debug: nothing,

@@ -33,15 +33,15 @@ import type { ResultCacheOptions } from './cache/create-result-cache.js';
 export interface LimitOptions {
   /** Default 8. */
   readonly maxToolCallsPerBatch?: number;
-  /** Rounds of calls and results that a tool loop goes in one turn of the person; default 4. */
+  /** How many batches a tool loop runs in one turn of the person; default 4. */
   readonly maxToolIterationsPerUserTurn?: number;
-  /** Bytes of serialised arguments; default 262144. */
+  /** Bytes of serialized arguments; default 262144. */
   readonly maxToolArgsBytes?: number;
   /** Bytes of one patch; default 524288. */
   readonly maxApplyPatchBytes?: number;
   /** Bytes of an unsliced read; default 204800. */
   readonly maxFileReadBytes?: number;
-  /** Bytes that a line range may scan; default 2097152. */
+  /** Bytes that may be scanned to find a range of lines; default 2097152. */
   readonly maxReadFileScanBytes?: number;
 }
 
@@ -64,68 +64,72 @@ export interface SandboxOptions {
   readonly allowAbsolute?: boolean;
   readonly includeDefaultDenies?: boolean;
   /**
-   * The sandbox of the operating system around commands (bubblewrap): `required`, or no command runs; `preferred`
-   * (default), where it does not stand every command is asked for; `off`.
+   * The sandbox of the operating system around commands (bubblewrap). `required`: without it no command runs.
+   * `preferred` (default): without it every command needs approval. `off`: not used.
    */
   readonly os?: 'off' | 'preferred' | 'required';
   /**
-   * Which external tools run in it too, with the roots, network and `readable` of commands: those of directories that are
-   * not trusted, all, or none (default).
+   * Which external tools also run in it, with the roots, network and `readable` of commands: those from
+   * directories that are not trusted, all, or none (default).
    */
   readonly externalTools?: 'off' | 'untrusted' | 'all';
-  /** Whether commands inside it reach the network; default false. */
+  /** Whether commands inside it can reach the network; default false. */
   readonly network?: boolean;
-  /** Directories outside the roots that commands inside it may read: toolchains, say. Default: none. */
+  /** Directories outside the roots that commands inside it may read, such as toolchains. Default: none. */
   readonly readable?: readonly string[];
-  /** Regular files with several names, in roots that do not say: default `allow`. */
+  /** Regular files with several names, in roots without their own setting: default `allow`. */
   readonly hardLinks?: HardLinks;
   /**
-   * Commands change nothing before they have ended and what they changed was compared with the rules: `auto` (default),
-   * where this machine can; `required`, or no command runs; `off`.
+   * Commands as transactions: their changes are compared with the rules and committed when they have ended.
+   * `auto` (default): where this machine can. `required`: otherwise no command runs. `off`: never.
    */
   readonly transactions?: 'auto' | 'off' | 'required';
   /** Megabytes that one command may change; default 2048. */
   readonly maxTransactionMb?: number;
-  /** What becomes of what a command has changed that was stopped before its end: default `discard`. */
+  /** What happens to the changes of a command that was stopped before its end: default `discard`. */
   readonly onTimeout?: 'discard' | 'keep';
   /**
-   * What happens where others have changed the same things while a command ran. `rerun`, the default: the command, which
-   * has had no effect, is run again on what is there now, at most twice, and fails with `conflict` after that; not with
-   * the network on. `fail`: it fails at once. `keep_rest`: what is in no conflict is kept, and the call fails all the same.
+   * What happens if others have changed the same files while a command ran. `rerun` (default): the command,
+   * which has had no effect, runs again on the current files, at most twice, and then fails with `conflict`;
+   * not with the network on. `fail`: it fails at once. `keep_rest`: changes without a conflict are committed,
+   * and the call still fails.
    */
   readonly onConflict?: 'rerun' | 'fail' | 'keep_rest';
   /**
-   * With the network off, `bash` may ask the person to let programs of this machine reach a port of its commands, each
-   * time; default false.
+   * With the network off, whether `bash` may ask the person to let programs of this machine reach a port of
+   * its commands; default false.
    */
   readonly exposePorts?: boolean;
 }
 
-/** What a command may use; hitting one is told in the error's `details.limit`. Left out: not limited. */
+/** What a command may use. If it hits a limit, the error has `details.limit`. Left out: not limited. */
 export interface CommandLimitOptions {
-  /** Of each process, then it is ended by SIGXCPU. Unlimited by default: builds take what they take. */
+  /**
+   * CPU time of each process, which is then ended by SIGXCPU. Unlimited by default, because builds may take
+   * long.
+   */
   readonly cpuSeconds?: number;
   /** Private memory of each process, as RLIMIT_DATA counts it. Unlimited by default. */
   readonly memoryMb?: number;
-  /** That run at a time, the shell included; default 4096. More than that, and the command is ended. */
+  /** Processes at a time, including the shell; default 4096. With more, the command is ended. */
   readonly processes?: number;
-  /** Of each file that is written, then SIGXFSZ. Unlimited by default. */
+  /** Size of each written file; then SIGXFSZ. Unlimited by default. */
   readonly fileSizeMb?: number;
 }
 
 export interface OutputOptions {
   /** Bytes of the text of a result; default 102400. */
   readonly maxBytes?: number;
-  /** Bytes of pictures, sounds and documents in a result; default 20971520. What is larger becomes a text. */
+  /** Bytes of pictures, sounds and documents in a result; default 20971520. A larger block becomes a text. */
   readonly maxContentBytes?: number;
 }
 
 /** A journal that ends with the process. */
 export interface JournalInMemory {
   /**
-   * Arguments that are not recorded, nor what repeats their values: `true` for all; else patterns `TOOL/POINTER`, where
-   * the tool may be left out (`bash/command`, `/password`, `http_post/headers/*`). Such a call cannot be undone, nor run by
-   * another process. Default: none.
+   * Arguments that are not recorded, along with anything that repeats their values: `true` for all, or
+   * patterns `TOOL/POINTER`, where the tool may be left out (`bash/command`, `/password`,
+   * `http_post/headers/*`). Such a call cannot be undone, nor run by another process. Default: none.
    */
   readonly redactArguments?: RedactArguments;
 }
@@ -134,58 +138,71 @@ export interface JournalInMemory {
 export interface JournalFile extends JournalInMemory {
   readonly path: string;
   /**
-   * When the file does not hold what was recorded in it: `warn` (default) tells the logger and goes on, and calls that
-   * had run may run again; `refuse` runs nothing (`journal_unavailable`).
+   * What happens if the file lacks records that were once in it. `warn` (default): it is logged, and calls
+   * that had run may run again. `refuse`: nothing runs (`journal_unavailable`).
    */
   readonly onLoss?: OnJournalLoss;
 }
 
 export interface ExecutorOptions {
-  /** Tools, lists of them and sources, whose changes are followed; or a registry. Default `builtinTools()`. */
+  /**
+   * Tools, lists of tools and sources, whose changes are followed; or a registry. Default `builtinTools()`.
+   */
   readonly tools?: readonly (Tool | readonly Tool[] | ToolSource)[] | Registry;
-  /** Sources of tools besides `tools` (`discoverTools`). A tool whose name is taken is left out, and the logger told. */
+  /**
+   * Sources of tools in addition to `tools` (`discoverTools`). A tool whose name is taken is left out, and
+   * that is logged.
+   */
   readonly external?: ToolSource | readonly ToolSource[];
-  /** Of the tools of `builtinTools()`, for when `tools` is left out. */
+  /** Options of `builtinTools()`, if `tools` is left out. */
   readonly builtins?: BuiltinToolsOptions;
-  /** What a model is shown in mode `parse_only`, instead of the tools (D114). Default: the tools. */
+  /** What a model is shown in mode `parse_only` instead of the tools (D114). Default: the tools. */
   readonly definitions?: readonly ToolDefinition[];
-  /** The sandbox's allowed roots, each perhaps with `hardLinks` of its own; the first is the working directory. Default `.`. */
+  /**
+   * The roots of the sandbox, each optionally with its own `hardLinks`; the first is the working directory.
+   * Default `.`.
+   */
   readonly root?: string | SandboxRoot | readonly (string | SandboxRoot)[];
   /** Default `enabled`. */
   readonly mode?: ExecutorMode;
-  /** Options for the policy, a policy of your own (also a function), or null for none (the sandbox stays). */
+  /** Options for the policy, your own policy (also a function), or null for none (the sandbox stays). */
   readonly policy?: PolicyOptions | Policy | PolicyFunction | null;
-  /** Told of every decision of the policy, after it is made; what it throws is logged and changes nothing (C035). */
+  /**
+   * Called after every decision of the policy; an error that it throws is logged and changes nothing (C035).
+   */
   readonly onDecision?: DecisionObserver;
   /**
-   * `contained`: commands run only in the OS sandbox and without network (`sandbox` may say otherwise). In a transaction
-   * they run unasked, and are asked about when they have ended, where they changed what runs later or deleted something.
-   * Default `none`.
+   * `contained`: commands run only in the OS sandbox and without network (`sandbox` may override that). In a
+   * transaction they run without a question, and need approval when they have ended if they changed files
+   * that run later or deleted something. Default `none`.
    */
   readonly profile?: 'none' | 'contained';
   readonly sandbox?: SandboxOptions;
   readonly limits?: LimitOptions;
   readonly timeouts?: TimeoutOptions;
   readonly output?: OutputOptions;
-  /** Results of reads, answered again while no file has changed; default 100 of them for 300000 ms. */
+  /** Caches results of reads as long as no file has changed; default 100 results for 300000 ms. */
   readonly cache?: false | ResultCacheOptions;
-  /** Of commands: additional names to remove, and exceptions. */
+  /** For commands: additional variables to remove, and exceptions. */
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
   readonly commandLimits?: CommandLimitOptions;
-  /** Asked in order between plan and approval. */
+  /** Called in order between plan and approval. */
   readonly reviewers?: readonly Reviewer[];
-  /** Programs that are asked before a call and after it, in the shape of `hooks` in `settings.json`. */
+  /** Programs that are called before and after a call, in the shape of `hooks` in `settings.json`. */
   readonly hooks?: HookOptions;
   readonly middleware?: readonly Middleware[];
-  /** Left out: what needs approval is refused (`approval_unavailable`). Null: confirmation is skipped, on purpose. */
+  /**
+   * Left out: calls that need approval are refused (`approval_unavailable`). Null: approval is skipped on
+   * purpose.
+   */
   readonly approver?: Approver | null;
-  /** Does the work of sub-agents, and gives the tool `task` where `tools` is left out. A loop brings its own. */
+  /** Does the work of sub-agents, and adds the tool `task` if `tools` is left out. A loop brings its own. */
   readonly agents?: AgentRunner;
-  /** Asks the person what a tool wants to know (`ask_user_question`). Left out: such a call fails and says so. */
+  /** Asks the person a tool's questions (`ask_user_question`). Left out: such a call fails and says so. */
   readonly asker?: Asker;
   /**
-   * A path, a file and what happens when it has lost records, a journal of your own, or false. Default: in memory (then
-   * no promise survives the process).
+   * A path, a file with options, your own journal, or false. Default: in memory, which does not survive the
+   * process.
    */
   readonly journal?: string | JournalFile | JournalInMemory | Journal | false;
   /** Default: silent. */
@@ -285,7 +302,7 @@ export const JOURNAL_FILE_RULES: OptionRules<{ [K in keyof JournalFile]-?: Journ
 
 const isFunctionList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'function');
-/** An object that can do what is asked of it: found here, a slip does not turn up in the middle of a batch. */
+/** An object with the required methods: a mistake is found here and not in the middle of a batch. */
 const can =
   (...methods: readonly string[]) =>
   (value: unknown): boolean =>
@@ -294,7 +311,7 @@ const can =
     methods.every((method) => typeof Reflect.get(value, method) === 'function');
 const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
 
-/** Tools that come and go. */
+/** A source of tools that come and go. */
 export function isToolSource(value: unknown): value is ToolSource {
   if (typeof value !== 'object' || value === null) return false;
   return (
@@ -308,7 +325,7 @@ export function isToolSource(value: unknown): value is ToolSource {
 const isJournal = can(
   ...['accept', 'claim', 'note', 'finish', 'sync', 'call', 'find', 'batch', 'unfinished', 'notes', 'close'],
 );
-/** What else it holds is looked at where it is normalized. */
+/** Its other fields are checked where it is normalized. */
 const isJournalFile = (value: unknown): boolean =>
   isObject(value) &&
   !('accept' in Object(value)) &&
@@ -331,7 +348,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
   definitions: option(undefined, Array.isArray, 'a list of definitions'),
   root: option(
     undefined,
-    // What an object in it has to be like, the sandbox says.
+    // The sandbox checks the fields of objects in it.
     (value) => [value].flat().every((root) => typeof root === 'string' || isObject(root)),
     'a path or a list of paths',
   ),

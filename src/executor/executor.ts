@@ -68,19 +68,19 @@ import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 const NO_OPTIONS: RunOptions = Object.freeze({});
 const NEVER_ABORTED = new AbortController().signal;
 
-/** An executor over complete settings. Programs use `createExecutor`, which chooses them. */
+/** An executor with complete settings. Programs use `createExecutor`, which chooses them. */
 export class ToolExecutor implements Executor {
   readonly #settings: ExecutorSettings;
   readonly #parts: ExecutorParts;
   readonly #conversations: Conversations;
-  /** Of this executor, and of those that it is the whole of. */
+  /** The batches of this executor and of its parts. */
   readonly #active: Set<Batch>;
   readonly #undoing: Set<Promise<unknown>>;
   readonly #recovery: Recovery;
-  /** The executor that this one is a part of: it is closed with that. */
+  /** The executor that this one is a part of; it is closed together with that one. */
   readonly #whole: ToolExecutor | undefined;
   #checking: Promise<void> | undefined;
-  /** Examples are yet to be checked, or do not hold. */
+  /** The examples of rules have not been checked yet, or have failed. */
   #isUnchecked: boolean;
   #closing: Promise<void> | undefined;
 
@@ -142,7 +142,7 @@ export class ToolExecutor implements Executor {
     }
   }
 
-  /** The results of a preview of which nothing is kept. */
+  /** The results of a preview that is discarded. */
   async #tryOut(calls: readonly ToolCall<unknown>[], options: RunOptions): Promise<ToolResult[]> {
     await using preview = await this.preview(calls, options);
     return [...preview.results];
@@ -165,11 +165,11 @@ export class ToolExecutor implements Executor {
   #watched(calls: readonly ToolCall<unknown>[], options: RunOptions, known: Known | undefined): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
-    // Begins only when the caller has the batch: what is cancelled at once does not run.
+    // Starts only after the caller has the batch: if it is cancelled at once, nothing runs.
     const batch = this.#admit(calls, options, observer, known);
     const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
     const results = stream.endWith(this.#after(ready, batch));
-    // A caller that reads only the events is told there.
+    // A caller that only reads the events gets the error there.
     results.catch(() => {});
     return {
       id: batch.scope.id,
@@ -213,15 +213,14 @@ export class ToolExecutor implements Executor {
     const deferred = await findDeferred(journal, batchId);
     const calls = deferred.calls.map(recordedCall);
     const { conversation, attach } = deferred;
-    // A rerun runs under keys of its own, also when it is approved.
-    // A call keeps the turn that it was recorded with.
+    // A rerun has its own keys, even if it is approved. A call keeps the turn with which it was recorded.
     const { shown, turn: _, ...rest } = options;
     const seen = shown === undefined ? deferred : { ...deferred, shown };
     return this.#watched(calls, { ...rest, conversation, again: !attach }, seen);
   }
 
   definitions(): readonly ToolDefinition[] {
-    // Frameworks add to the schemas that they are given.
+    // Frameworks modify the schemas that they are given, so they get copies.
     return structuredClone(shownDefinitions(this.#settings, this.#parts.definitions)) as ToolDefinition[];
   }
 
@@ -342,7 +341,7 @@ export class ToolExecutor implements Executor {
       throw executorIsClosed(action);
   }
 
-  /** A batch in the queue of its conversation, which has not begun. */
+  /** A batch in the queue of its conversation that has not started. */
   #admit(
     calls: readonly ToolCall<unknown>[],
     options: RunOptions,
@@ -359,7 +358,7 @@ export class ToolExecutor implements Executor {
     const shared = this.#conversations.queueOf(scope.conversation);
     const queue = part?.isApart === true ? new ConversationQueue(this.#settings.covers) : shared;
     const isLate = this.#isUnchecked || observer !== undefined;
-    // The caller may change calls and options before a batch begins that begins later.
+    // The caller may change calls and options before a batch that starts later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [calls.map(unchecked), options];
     const batch = new Batch(own, scope, asked, {
       recovery: this.#recovery,
@@ -375,7 +374,10 @@ export class ToolExecutor implements Executor {
     return this.#conversations.scopeOf(this.#settingsFor(options), options, { known, observer, part });
   }
 
-  /** The results of a batch that begins when something else is done. Rejects, and nothing runs, where that fails. */
+  /**
+   * The results of a batch that starts after something else is done. Rejects if that fails, and then nothing
+   * runs.
+   */
   async #after(ready: Promise<void>, batch: Batch): Promise<ToolResult[]> {
     try {
       await ready;

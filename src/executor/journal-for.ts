@@ -9,7 +9,7 @@ import { createRedactingJournal } from '../journal/redaction/redacting-journal.j
 import { parseRedaction, type RedactArguments } from '../journal/redaction/redaction-rules.js';
 import { type ExecutorOptions, JOURNAL_FILE_RULES, type JournalFile } from './executor-options.js';
 
-/** A journal of ours is closed with the executor; one of the caller's is not. */
+/** A journal that was opened here is closed with the executor; the caller's own is not. */
 export function journalFor(
   given: ExecutorOptions['journal'],
   logger: Logger,
@@ -29,13 +29,13 @@ function openMemory(redactArguments: RedactArguments): Journal {
   return rules === undefined ? journal : createRedactingJournal(journal, rules, createDigest(undefined));
 }
 
-/** Whole outputs stay as long as the journal that names them. */
+/** Whole outputs are kept as long as the journal that names them. */
 export function outputsBeside(journal: ExecutorOptions['journal']): { readonly directory?: string } {
   const path = pathOfJournal(journal);
   return path === undefined ? {} : { directory: `${resolve(path)}-outputs` };
 }
 
-/** Undefined for a journal that is in no file of ours. */
+/** Undefined for a journal that is not in a file of toolexec. */
 export function pathOfJournal(journal: ExecutorOptions['journal'] = false): string | undefined {
   if (journal === false) return undefined;
   const file = toJournalFile(journal);
@@ -44,7 +44,7 @@ export function pathOfJournal(journal: ExecutorOptions['journal'] = false): stri
 
 type FileOptions = { readonly [K in keyof JournalFile]?: JournalFile[K] | undefined };
 
-/** A journal of the caller's own stays as it is. */
+/** The caller's own journal stays as it is. */
 function toJournalFile(
   journal: Exclude<ExecutorOptions['journal'], undefined | false>,
 ): FileOptions | Journal {

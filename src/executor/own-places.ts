@@ -5,19 +5,25 @@ import { realPlace } from '../platform/fs/probe-place.js';
 import { wayTo } from '../platform/fs/way-to.js';
 import { configDirectory, stateDirectory } from '../platform/runtime/environment.js';
 
-/** What this program goes by, and the next one: the person's configuration, what they trust, what was done. */
+/**
+ * The directories on which this program and its next start depend: the user's configuration, what they trust,
+ * what was recorded.
+ */
 export function ownDirectories(roots: readonly string[]): readonly string[] {
   return ownPlaces()
     .map(realPlace)
     .filter((directory) => isInside(directory, roots));
 }
 
-/** In the roots, in lower case: what leads there, and to the journal, a link or a directory that may be absent. */
+/**
+ * In the roots, in lower case: the links and directories (which may be missing) that lead there, and to the
+ * journal.
+ */
 export function waysToOwn(roots: readonly string[], journalFile: string | undefined): ReadonlySet<string> {
   return new Set(ways(roots, journalFile).map((entry) => entry.toLowerCase()));
 }
 
-/** Whether one of them is a link: nothing can be mounted over it that would keep it where it is. */
+/** Whether one of them is a link: no mount over it could keep it in place. */
 export function isLedByLink(roots: readonly string[], journalFile: string | undefined): boolean {
   return ways(roots, journalFile).some((entry) => entryStat(entry)?.isSymbolicLink() === true);
 }
@@ -27,13 +33,16 @@ function ways(roots: readonly string[], journalFile: string | undefined): readon
   return places.flatMap((place) => [...wayTo(place)]).filter((entry) => isInside(entry, roots));
 }
 
-/** Deny patterns for ours, and for what git and fish run where the person's configuration is not at its usual place. */
+/**
+ * Deny patterns for these files, and for what git and fish run if the user's configuration is not in its
+ * usual place.
+ */
 export function ownPatterns(roots: readonly string[], journalFile: string | undefined): readonly string[] {
   const home = realPlace(configDirectory());
   const startFiles = START_FILES.map((name) => join(home, name)).filter((path) => isInside(path, roots));
   const directories = [...ownDirectories(roots), ...startFiles].map((path) => `${escaped(path)}/**`);
   const journal = journalFile === undefined ? undefined : realPlace(journalFile);
-  // With what lies beside it: its log, whole outputs, what commands have changed.
+  // Together with the files beside it: its log, whole outputs, the changes of commands.
   return journal !== undefined && isInside(journal, roots)
     ? [...directories, `${escaped(journal)}*`]
     : directories;

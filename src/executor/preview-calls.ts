@@ -20,7 +20,7 @@ export interface PreviewParts {
   readonly settings: ExecutorSettings;
   /** Of the conversation. */
   readonly memory: ConversationMemory;
-  /** Runs the calls as a batch that differs from others in this. */
+  /** Runs the calls as a batch that differs from others in `part`. */
   readonly run: (options: RunOptions, part: BatchPart) => Promise<ToolResult[]>;
 }
 
@@ -31,8 +31,8 @@ export type BatchPart = Pick<BatchScope, 'preview'> &
   };
 
 /**
- * Tries calls in a world of their own.
- * @throws ToolError `sandbox_violation` where this machine cannot keep changes apart
+ * Runs calls on an overlay.
+ * @throws ToolError `sandbox_violation` if this machine cannot make one
  */
 export async function previewCalls(parts: PreviewParts): Promise<Preview> {
   const { settings, options } = parts;
@@ -68,7 +68,7 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
   }
 }
 
-/** What is asked and recorded there is neither asked nor recorded: nothing of it has happened. */
+/** Nothing in a preview asks the person or is recorded, because nothing of it has happened. */
 function settingsIn(world: PreviewWorld, settings: ExecutorSettings): ExecutorSettings {
   const { sandbox, search, runCommand, runProgram } = world;
   const nothing = { journal: null, cache: null, approver: null, asker: undefined, agents: undefined };
@@ -84,7 +84,7 @@ function settingsIn(world: PreviewWorld, settings: ExecutorSettings): ExecutorSe
   };
 }
 
-/** Those that run can be looked at; another one would outlive the preview. */
+/** Running shells can be read; a new one would outlive the preview. */
 function shellsOf({ shells }: ExecutorSettings): BackgroundShells {
   const start = async (): Promise<never> => {
     throw new NotInPreview('background shells are not started in a preview');
@@ -110,7 +110,10 @@ async function requestsOf(
   );
 }
 
-/** The calls have changed it together: it stands with the first one that is asked about, and all of it is kept or nothing. */
+/**
+ * The calls have made these changes together: they are shown with the first one that needs approval, and are
+ * committed all or none.
+ */
 function withChanges(
   requests: readonly ApprovalRequest[],
   changed: readonly PicturePart[],
@@ -180,7 +183,7 @@ class PreviewEnding {
     }
   }
 
-  /** Who is asked before it is committed sees what will be. */
+  /** The person who is asked before the commit sees the result. */
   #approver(): Pick<RunOptions, 'approver'> {
     const { options, settings } = this.#parts;
     const { approver = settings.approver } = options;
@@ -194,7 +197,7 @@ class PreviewEnding {
     return { approver: (requests, at) => approver(withChanges(requests.map(told), changed), at) };
   }
 
-  /** What the calls have read and written is known to the conversation. */
+  /** The conversation learns what the calls have read and written. */
   #learn(memory: ConversationMemory): void {
     const known = filesRead(memory);
     for (const [path, record] of filesRead(this.#tried.memory)) {

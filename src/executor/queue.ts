@@ -4,11 +4,12 @@ import { conflicts } from '../effects/conflicts.js';
 /**
  * The order of conflicting calls in one conversation, across batches that run at the same time.
  *
- * 1. Batches are in order of arrival. A call waits for every call of an earlier batch that it conflicts with and that
- *    has no answer yet; what an earlier batch will touch is unknown until it is planned, so that all wait for it.
+ * 1. Batches are in order of arrival. A call waits for every call of an earlier batch that it conflicts with
+ *   and that has no result yet. What an earlier batch will touch is unknown until it is planned, so until
+ *   then all wait for it.
  * 2. A call also waits for a conflicting call of a later batch while that one executes.
- * 3. A call that executes never waits, so that no two calls wait for each other.
- * 4. The order inside a batch is the batch's own affair.
+ * 3. A call that executes never waits, so no two calls wait for each other.
+ * 4. The order inside a batch is decided by the batch.
  */
 export class ConversationQueue {
   readonly #covers: Covers;
@@ -35,7 +36,7 @@ export class ConversationQueue {
     else batch.earlier.later = batch.later;
     if (batch.later === undefined) this.#last = batch.earlier;
     else batch.later.earlier = batch.earlier;
-    // Else an ended batch keeps the later ones in memory until the whole heap is collected.
+    // Otherwise an ended batch keeps the later ones in memory until the next full garbage collection.
     batch.earlier = undefined;
     batch.later = undefined;
     batch.changed();
@@ -47,7 +48,7 @@ export class ConversationQueue {
     return this.#blockerOf(batch, effects) !== undefined;
   }
 
-  /** Resolves when it is the call's turn, or its batch was stopped. */
+  /** Resolves when it is the call's turn, or when its batch was stopped. */
   async turn(batch: QueuedBatch, effects: readonly PlacedEffect[]): Promise<void> {
     for (;;) {
       const blocker = this.#blockerOf(batch, effects);
@@ -56,7 +57,7 @@ export class ConversationQueue {
     }
   }
 
-  /** The nearest batch that holds this call up: those farther away are looked at once that one is out of the way. */
+  /** The nearest batch that blocks this call. Batches farther away are checked after that one is done. */
   #blockerOf(batch: QueuedBatch, effects: readonly PlacedEffect[]): QueuedBatch | undefined {
     if (effects.length === 0) return undefined;
     const clash = (other: readonly PlacedEffect[]): boolean => conflicts(effects, other, this.#covers);
@@ -70,13 +71,13 @@ export class ConversationQueue {
   }
 }
 
-/** A batch, for the queue. */
+/** A batch, as the queue sees it. */
 export abstract class QueuedBatch {
   earlier: QueuedBatch | undefined = undefined;
   later: QueuedBatch | undefined = undefined;
   #waiting: (() => void)[] = [];
 
-  /** Whether a call of this batch that is not answered (or: that executes) touches what `clash` says. */
+  /** Whether a call of this batch that has no result yet (or that executes) conflicts with `clash`. */
   abstract holdsUp(
     clash: (effects: readonly PlacedEffect[]) => boolean,
     calls: 'unanswered' | 'executing',
