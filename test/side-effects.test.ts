@@ -27,6 +27,7 @@ const doors = Object.keys(exports)
 
 /** Packages that a door stands on and the user installs: what these change by themselves is not the door's. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
+  'toolexec/ai-sdk': ['ai'],
   'toolexec/mcp': ['@modelcontextprotocol/server'],
 };
 

@@ -77,16 +77,15 @@ export async function runToItsEnd(
     const launch = open();
     const isLast = reruns === MOST_RERUNS;
     const turn = isLast && lastMs < SHORT_MS ? await takeTurn(request) : undefined;
-    const begunMs = systemClock.monotonic();
     try {
       const hasTurn = turn !== undefined;
-      const { end, mayRunAgain } = await runOnce({ ...request, hasTurn }, launch, isLast);
+      const { end, mayRunAgain, ranMs } = await runOnce({ ...request, hasTurn }, launch, isLast);
+      lastMs = ranMs;
       if (!mayRunAgain || isLast || launch.signal.aborted)
         return reruns === 0 ? end : { ...end, settled: { ...end.settled, reruns } };
     } finally {
       turn?.release();
     }
-    lastMs = systemClock.monotonic() - begunMs;
   }
 }
 
@@ -106,6 +105,8 @@ interface OneRun {
   readonly end: SettledEnd<SandboxedEnding>;
   /** Others were in the way of its changes, and it has done nothing else. */
   readonly mayRunAgain: boolean;
+  /** From its start to its end; waiting for the commits of others is not part of it. */
+  readonly ranMs: number;
 }
 
 async function runOnce(
@@ -114,20 +115,22 @@ async function runOnce(
   isLast: boolean,
 ): Promise<OneRun> {
   const isKeptApart = request.agree !== undefined || request.needsTransaction === true;
+  const begunMs = systemClock.monotonic();
   const launched = await launchCommand({ ...launch, isKeptApart });
   const { transaction, sandbox } = launched;
   request.onStarted?.(identify(launched));
   if (transaction === undefined) {
     const { neverStarted, outside, ...ending } = await launched.ended;
     const settled = discardedWrites(outside);
-    return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: false };
+    return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: false, ranMs: 0 };
   }
   const { neverStarted, outside, ...ending } = await endOf(launched, transaction, request);
+  const ranMs = systemClock.monotonic() - begunMs;
   const mayRerun = isRerunnable(request, launch);
   const hasGitDied = ending.exitCode === GIT_DIED && !ending.aborted && mayRerun && !isLast;
   if (hasGitDied && (await transaction.metAnotherGit?.()) === true) {
     const settled = drop(transaction, request, 'another git was at work while it ran');
-    return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: true };
+    return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: true, ranMs };
   }
   const { isLasting, ...outcome } = await endTransaction(transaction, request, {
     ...ending,
@@ -137,7 +140,7 @@ async function runOnce(
   // Where nothing was kept, that is said of all.
   const settled = outcome.discarded === undefined ? { ...outcome, ...discardedWrites(outside) } : outcome;
   const mayRunAgain = mayRerun && settled.discardedBy === 'conflict' && !isLasting;
-  return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain };
+  return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain, ranMs };
 }
 
 /** How git ends where it cannot go on. */

@@ -57,7 +57,10 @@ const MOST_RUNNING_CHARACTERS = 16_384;
 export function aiTools(executor: Executor, options: AiToolsOptions): AiTools {
   const { conversation } = normalizeOptions('aiTools', options, RULES);
   if (conversation === undefined)
-    throw new ToolError('config_invalid', 'Cannot make tools: aiTools.conversation is missing.');
+    throw new ToolError(
+      'config_invalid',
+      'Cannot make tools for the AI SDK: options.conversation is missing.',
+    );
   const definitions = executor.definitions();
   const host = { executor, conversation };
   return {

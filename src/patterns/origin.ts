@@ -27,6 +27,11 @@ export function isOriginPattern(value: unknown): value is string {
   );
 }
 
+/** `web:*` is an origin too: of a command that reached the network, any host. */
+export function isOrigin(value: unknown): value is Origin {
+  return isOriginPattern(value) && (value === 'web:*' || !value.includes('*'));
+}
+
 /** `/to came from web:example.org, line 14 of toolu_01`. */
 export function describeOrigins(pointers: readonly string[], { args, places }: CallOrigins): string {
   return pointers

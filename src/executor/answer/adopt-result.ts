@@ -1,5 +1,7 @@
 import type { Executed, ToolFailure, ToolResult } from '../../contract/call.js';
+import type { Origin } from '../../contract/origin.js';
 import { isErrorCode } from '../../errors/catalogue.js';
+import { isOrigin } from '../../patterns/origin.js';
 import { textBeside } from '../../protocols/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
@@ -42,12 +44,18 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
         ? {}
         : { error: { ...error, executed: executedOf(error) ?? executed, cause: causeFor(error, own) } }),
     },
-    ready,
+    { ...ready, origin: originOf(result, ready) },
     scope,
     result.executionTimeMs,
     result.truncated,
   );
   return markFinal(final);
+}
+
+/** Middleware is the host program's: it may say where a result came from, as a recording does. */
+function originOf({ metadata: { origin }, error }: ToolResult, ready: ReadyCall): readonly Origin[] {
+  if (Array.isArray(origin) && origin.every(isOrigin)) return origin;
+  return error !== undefined && executedOf(error) === 'no' ? [] : ready.origin;
 }
 
 /** An output that only says the blocks in words is written again: the blocks may be others now. */

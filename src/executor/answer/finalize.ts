@@ -81,8 +81,9 @@ export function finalize(
   return outcome.truncatable ? told : markUncut(told);
 }
 
-/** The executor's word: a tool cannot say that its text came from the person. */
+/** The executor's word: a tool cannot say that its text came from the person. What did not run came from nowhere. */
 function withOrigin(metadata: JsonObject, origin: readonly Origin[]): JsonObject {
+  if (origin.length === 0) return metadata;
   if (metadata !== NOTHING) return { ...metadata, origin };
   let known = ORIGIN_ALONE.get(origin);
   if (known === undefined) {
