@@ -374,10 +374,7 @@ export class ToolExecutor implements Executor {
     return this.#conversations.scopeOf(this.#settingsFor(options), options, { known, observer, part });
   }
 
-  /**
-   * The results of a batch that starts after something else is done. Rejects if that fails, and then nothing
-   * runs.
-   */
+  /** The results of a batch that starts once `ready` resolves. If that rejects, nothing runs. */
   async #after(ready: Promise<void>, batch: Batch): Promise<ToolResult[]> {
     try {
       await ready;
