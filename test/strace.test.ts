@@ -151,8 +151,10 @@ describe.skipIf(reason !== undefined)(
       const ofShells = ['bash_output', 'kill_shell'];
       // Those speak to the person and to the journal.
       const ofConversation = ['ask_user_question', 'todo_write'];
+      // Those touch no file: test/web says what they reach.
+      const ofWeb = ['web_fetch', 'web_search'];
       const traced = [...files, ...commands, ...searches].map(([name]) => name);
-      const watched = new Set([...traced, ...ofShells, ...ofConversation]);
+      const watched = new Set([...traced, ...ofShells, ...ofConversation, ...ofWeb]);
       expect([...watched].sort()).toEqual(builtinTools().map(({ name }) => name));
     });
 
