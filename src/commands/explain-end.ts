@@ -96,7 +96,8 @@ export function refusedFiles(
   const isUnmade = (path: string): boolean => targets.includes(path) && paths.isReadOnly(path);
   const isWrite =
     names(READ_ONLY, paths.isReadOnly) || names(UNCHANGEABLE, paths.isGuarded) || names(MISSING, isUnmade);
-  const isHidden = names(COVERED, paths.isHidden) || names(MISSING, paths.isOutside);
+  const isHidden =
+    names(COVERED, paths.isHidden) || names(READ_ONLY, paths.isHidden) || names(MISSING, paths.isOutside);
   return [...(isWrite ? ['write_outside' as const] : []), ...(isHidden ? ['hidden_file' as const] : [])];
 }
 
