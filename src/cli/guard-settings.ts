@@ -54,7 +54,7 @@ export async function changeSettings(
   change: SettingsChange,
   { yes }: GuardOptions,
   context: CliContext,
-): Promise<'made' | 'refused' | Extract<ExitCode, 3>> {
+): Promise<Extract<ExitCode, 0 | 1 | 3>> {
   const { stdio, env } = context;
   const palette = createPalette(stdio.stderr.isTerminal, env);
   const { drawParts } = await import('../terminal/draw-picture.js');
@@ -77,18 +77,21 @@ export async function changeSettings(
   stdio.stderr.write(`${lines.join('\n')}\n`);
   if (yes !== true) {
     const keyboard = stdio.stderr.isTerminal && !isAutomated(env) ? openKeyboard() : undefined;
-    if (keyboard === undefined) return 3;
+    if (keyboard === undefined) {
+      stdio.stderr.write('toolexec: nothing was written: there is no person to ask. Use --yes.\n');
+      return 3;
+    }
     try {
       const { askKeyFor } = await import('../terminal/prompts.js');
       const place = { screen: questionScreen(stdio.stderr, keyboard), signal: new AbortController().signal };
       const answer = await askKeyFor(place, 'Write this? y or n:', 'y or n', (key) =>
         key === 'y' || key === 'n' ? key : undefined,
       );
-      if (answer !== 'y') return 'refused';
+      if (answer !== 'y') return 1;
     } finally {
       keyboard.close();
     }
   }
   orUsage(() => commitSettings(change));
-  return 'made';
+  return 0;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from './json.js';
 
 /**
  * Where data came from: what a person or the host program said (`user`), files of the roots (`workspace`), a command, a
- * program that is a tool, an MCP server, or a web host (`web:*`: any, as with a command that reaches the network).
+ * program that is a tool, an MCP server, or a web host (`web:*`: any host, for a command with the network on).
  */
 export type Origin =
   | 'user'

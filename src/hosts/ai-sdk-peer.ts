@@ -1,6 +1,6 @@
+import { loadPeer } from '../base/load-peer.js';
 import type { Executor } from '../contract/executor.js';
 import type { AiTools, AiToolsOptions } from './ai-sdk.js';
-import { loadPeer } from './load-peer.js';
 
 const loaded = await loadPeer(
   'toolexec/ai-sdk',

@@ -161,7 +161,7 @@ function withoutCredentials(sending: Sending): Sending {
   return { ...sending, headers: Object.fromEntries(rest) };
 }
 
-/** Of a redirect. Undefined: it names none, so that it is an answer as any other. */
+/** The target of a redirect; undefined if the response names none, and then it is not followed. */
 function locationOf({ headers, close }: PinnedAnswer, from: URL): URL | undefined {
   const [, location] = headers.find(([name]) => name.toLowerCase() === 'location') ?? [];
   if (location === undefined) return undefined;

@@ -1,23 +1,15 @@
 import type { Server } from '@modelcontextprotocol/server';
+import { loadPeer } from '../base/load-peer.js';
 import type { Executor } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
-import { ToolError } from '../errors/tool-error.js';
 import type { McpServerOptions } from './create-mcp-server.js';
 import type { McpClients, McpToolsOptions } from './mcp-tools.js';
 
-/** The range is that of `package.json`. */
-const PEER = { name: '@modelcontextprotocol/server', range: '^2.4.0' };
-
-const loaded = await Promise.all([import('./create-mcp-server.js'), import('./mcp-tools.js')]).catch(explain);
-const [served, taken] = loaded;
-
-function explain(error: unknown): never {
-  const { code } = error as { readonly code?: unknown };
-  if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
-  const { name, range } = PEER;
-  const message = `Cannot load toolexec/mcp: it needs ${name} ${range}. Install it: npm install ${name}@${range}`;
-  throw new ToolError('config_invalid', message, { cause: error });
-}
+const [served, taken] = await loadPeer(
+  'toolexec/mcp',
+  { name: '@modelcontextprotocol/server', range: '^2.4.0' },
+  () => Promise.all([import('./create-mcp-server.js'), import('./mcp-tools.js')]),
+);
 
 /**
  * Serves the tools of an executor over MCP, in the revisions 2026-07-28 and 2025-11-25. It is the official SDK's server:

@@ -28,7 +28,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .description(
       'Puts every file back that the call changed, made, moved or removed. A file that was changed since stays as it ' +
         'is, and so does what cannot be kept for undoing the undo. A moved file comes back whole or stays whole. The ' +
-        'undo is recorded as a call of its own, and can be undone. With --conversation alone every call of it is undone, ' +
+        'undo is recorded as a separate call, and can be undone. With --conversation alone all its calls are undone, ' +
         'the newest first.',
     )
     .argument('[call]', 'the id of the call')

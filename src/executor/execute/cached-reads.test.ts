@@ -153,7 +153,7 @@ describe('executor.cache', () => {
     expect((await read(executor)).error?.code).toBe('denylisted');
   });
 
-  it('hands a kept result through the middleware, as any other', async () => {
+  it('passes a cached result through the middleware', async () => {
     writeFileSync(at('a.txt'), 'one');
     const seen: string[] = [];
     await using executor = cachingExecutor({

@@ -38,11 +38,7 @@ async function install(agent: AgentName, options: GuardOptions, context: CliCont
     return 0;
   }
   const outcome = await changeSettings(change, options, context);
-  if (outcome === 3) {
-    stderr.write('toolexec: nothing was written: there is no person to ask. Use --yes.\n');
-    return 3;
-  }
-  if (outcome === 'refused') return 1;
+  if (outcome !== 0) return outcome;
   guardState().rememberInstall(file, { ...(before === undefined ? {} : { before }), after: after ?? '' });
   stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded from its next session on: ${file}\n`);
   return 0;

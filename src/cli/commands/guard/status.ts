@@ -1,8 +1,9 @@
 import { hasAgentHome, installedLine, settingsFile } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { askProgram } from '../../../platform/process/ask-program.js';
 import { findProgram } from '../../../platform/process/find-program.js';
-import { programVersion } from '../../../platform/process/program-version.js';
+import { readEnvironment } from '../../../platform/runtime/environment.js';
 import type { CliContext, DefineCommand } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { orUsage, placeOf } from '../../guard-settings.js';
@@ -38,10 +39,16 @@ async function showStatus({ json }: { readonly json?: boolean }, context: CliCon
     );
 }
 
+/** The first number that it prints. Undefined: it prints none, or does not answer. */
+async function versionOf(program: string): Promise<string | undefined> {
+  const answer = await askProgram(program, ['--version'], readEnvironment());
+  return answer.ok ? /\d+(?:\.\d+)+[\w.-]*/.exec(answer.stdout)?.[0] : undefined;
+}
+
 async function statusOf(agent: AgentName, context: CliContext) {
   const state = guardState();
   const [program] = findProgram(PROGRAMS[agent]);
-  const version = program === undefined ? undefined : await programVersion(program);
+  const version = program === undefined ? undefined : await versionOf(program);
   const installed = [false, true].flatMap((user) => {
     const place = placeOf(agent, { user }, context);
     return orUsage(() => installedLine(place)) === undefined ? [] : [settingsFile(place)];

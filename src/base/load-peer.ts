@@ -1,12 +1,15 @@
 import { ToolError } from '../errors/tool-error.js';
 
-/** A package that the program brings along; the range is that of `package.json`. */
+/** A package that the user installs; the range is the one in `package.json`. */
 interface Peer {
   readonly name: string;
   readonly range: string;
 }
 
-/** @throws ToolError `config_invalid`, which names the package and the range, where it is not installed */
+/**
+ * Loads a module that needs such a package.
+ * @throws ToolError `config_invalid`, which names the package and the range, if it is not installed
+ */
 export async function loadPeer<T>(door: string, { name, range }: Peer, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
