@@ -1,7 +1,8 @@
 import { onAbort } from '../base/on-abort.js';
 import { runTogether } from '../base/run-together.js';
-import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { Awaitable, ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
+import type { OriginView } from '../contract/origin.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { refuseUnrecorded } from './answer/refuse-ready.js';
 import { lost, type NamedCall, nameOf, notRun, reasonOf } from './answer/results.js';
@@ -50,7 +51,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
   readonly recorder: Recorder | undefined;
-  readonly executing = new Set<Execution>();
+  readonly executions: (Execution | undefined)[];
   readonly answers: (ToolResult | undefined)[];
   readonly #calls: readonly ToolCall[];
   readonly #context: BatchContext;
@@ -75,6 +76,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
     this.options = options;
     this.queue = context.queue;
     this.recorder = isRecorded ? new Recorder(journal, scope, options, this) : undefined;
+    this.executions = new Array<Execution | undefined>(calls.length).fill(undefined);
     this.answers = new Array<ToolResult | undefined>(calls.length).fill(undefined);
     this.#calls = calls;
     this.#context = context;
@@ -99,12 +101,22 @@ export class Batch extends QueuedBatch implements RunningBatch {
     const { signal } = this.options;
     const unlisten = signal && onAbort(signal, () => this.stop(cancelled(signal.reason)));
     try {
-      this.#evaluated = await this.#plan();
+      // Here and below, only what has to be waited for is awaited: each await costs as much as a policy's answer.
+      const planning = this.#plan();
+      this.#evaluated = planning instanceof Promise ? await planning : planning;
       this.changed();
+      const { observer } = this.scope;
+      if (observer !== undefined) for (const call of this.#evaluated) observer.planned(toPlannedCall(call));
       if (this.recorder !== undefined && this.scope.deferred === undefined)
         this.#evaluated = await this.recorder.accept(this.#evaluated, this.#context.recovery.ensure());
-      this.#evaluated = await this.#approve(this.#evaluated);
-      await this.#execute(this.#evaluated);
+      if (this.#mustAsk(this.#evaluated)) this.#evaluated = await this.#approve(this.#evaluated);
+      const calls = this.scope.preview?.approved(this.#evaluated) ?? this.#evaluated;
+      this.#evaluated = calls;
+      const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
+      if (concurrency > 1) await this.#executeTogether(calls, concurrency, parallel);
+      else
+        for (let index = 0; index < calls.length; index++)
+          await runCall(index, calls[index] as EvaluatedCall, this);
     } catch (error) {
       this.#breakOff(error);
     }
@@ -112,30 +124,43 @@ export class Batch extends QueuedBatch implements RunningBatch {
     if (this.#recording.length > 0) await this.recorded();
     unlisten?.();
     this.#context.ended(this, this.scope);
-    return this.answers.map((answer, index) => answer ?? lost(this.#nameOf(index)));
+    for (let index = 0; index < this.answers.length; index++)
+      this.answers[index] ??= lost(this.#nameOf(index));
+    return this.answers as ToolResult[];
   }
 
-  async #plan(): Promise<readonly EvaluatedCall[]> {
-    const { settings, observer } = this.scope;
-    const origins = settings.policy === null ? undefined : originsFor(this.scope.memory);
+  #plan(): Awaitable<readonly EvaluatedCall[]> {
+    const { settings, memory } = this.scope;
+    const origins = settings.policy === null ? undefined : originsFor(memory);
     // Planned at once, unless a journal has to be read before: the caller may change its objects meanwhile.
-    const known = origins instanceof Promise ? await origins : origins;
-    const informed = known === undefined ? settings : { ...settings, origins: known };
-    const planned = await reviewPlan(planBatch(this.#calls, informed, this.options.turn), this, settings);
-    if (observer !== undefined) for (const call of planned) observer.planned(toPlannedCall(call));
-    return planned;
+    return origins instanceof Promise
+      ? origins.then((known) => this.#planKnowing(known))
+      : this.#planKnowing(origins);
+  }
+
+  #planKnowing(origins: OriginView | undefined): Awaitable<readonly EvaluatedCall[]> {
+    const { settings } = this.scope;
+    const informed = origins === undefined ? settings : { ...settings, origins };
+    const planning = planBatch(this.#calls, informed, this.options.turn);
+    const isWhole = !(planning instanceof Promise) && settings.reviewers.length === 0;
+    return isWhole ? planning : reviewPlan(planning, this, settings);
+  }
+
+  #mustAsk(recorded: readonly EvaluatedCall[]): boolean {
+    const { deferred, preview } = this.scope;
+    if (deferred !== undefined) return true;
+    if (this.isStopped || approverOf(this.options, this.scope) === null) return false;
+    return preview !== undefined || recorded.some(needsApproval);
   }
 
   /** The one question about the batch. */
   async #approve(recorded: readonly EvaluatedCall[]): Promise<readonly EvaluatedCall[]> {
     const { scope, options, recorder } = this;
     const { deferred, preview } = scope;
-    const isAsked = approverOf(options, scope) !== null && !this.isStopped;
-    if (deferred === undefined && !isAsked) return recorded;
     const evaluated = preview?.planned(recorded) ?? recorded;
     const waiting: number[] = [];
     for (const [index, call] of evaluated.entries())
-      if (call.kind === 'ready' && call.needsApproval && this.runsForReal(call)) waiting.push(index);
+      if (needsApproval(call) && this.runsForReal(call)) waiting.push(index);
     if (deferred === undefined && waiting.length === 0) return evaluated;
     const inner = { queue: this.queue };
     const parts = { scope, options, recorder, evaluated, waiting, signal: this.signal, inner };
@@ -148,19 +173,12 @@ export class Batch extends QueuedBatch implements RunningBatch {
     }
   }
 
-  async #execute(approved: readonly EvaluatedCall[]): Promise<void> {
+  #executeTogether(calls: readonly EvaluatedCall[], limit: number, parallel: boolean): Promise<void> {
     const { covers } = this.scope.settings;
-    const calls = this.scope.preview?.approved(approved) ?? approved;
-    this.#evaluated = calls;
-    const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
-    if (concurrency === 1) {
-      for (const [index, call] of calls.entries()) await runCall(index, call, this);
-      return;
-    }
     const waitsFor = (later: number, earlier: number): boolean =>
       parallel && conflicts(calls[later]?.effects ?? [], calls[earlier]?.effects ?? [], covers);
     const run = (index: number): Promise<void> => runCall(index, calls[index] as EvaluatedCall, this);
-    await runTogether({ count: calls.length, limit: concurrency, waitsFor, run });
+    return runTogether({ count: calls.length, limit, waitsFor, run });
   }
 
   /** Something broke before any call ran: a call that runs answers for itself. */
@@ -207,7 +225,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
     this.#stop = stop;
     this.#stopping?.abort(toReason(stop));
     this.recorder?.deadline.hurry();
-    for (const execution of [...this.executing]) execution.stop(stop);
+    for (const execution of [...this.executions]) execution?.stop(stop);
   }
 
   get stopReason(): Stop | undefined {
@@ -233,13 +251,15 @@ export class Batch extends QueuedBatch implements RunningBatch {
   }
 
   holdsUp(clash: (effects: readonly PlacedEffect[]) => boolean, calls: 'unanswered' | 'executing'): boolean {
-    if (calls === 'executing') {
-      for (const { effects } of this.executing) if (clash(effects)) return true;
-      return false;
-    }
+    if (calls === 'executing')
+      return this.executions.some((execution) => execution !== undefined && clash(execution.effects));
     if (this.#evaluated === undefined) return true;
     return this.#evaluated.some(
       (call, index) => call.kind === 'ready' && this.answers[index] === undefined && clash(call.effects),
     );
   }
+}
+
+function needsApproval(call: EvaluatedCall): call is ReadyCall {
+  return call.kind === 'ready' && call.needsApproval;
 }

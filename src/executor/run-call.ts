@@ -21,8 +21,8 @@ export interface RunningBatch extends QueuedBatch {
   readonly recorder: Recorder | undefined;
   /** Why the batch was stopped. Undefined: it was not. */
   readonly stopReason: Stop | undefined;
-  /** The calls that execute now. */
-  readonly executing: Set<Execution>;
+  /** By call; undefined: it does not execute now. */
+  readonly executions: (Execution | undefined)[];
   /** False: the call is answered as in a dry run. */
   runsForReal(call: ReadyCall): boolean;
   /** By call; written once a call is answered. */
@@ -60,16 +60,19 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
   try {
     if (queue.mustWait(batch, call.effects)) await queue.turn(batch, call.effects);
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
-    if (recorder !== undefined && !(await recorder.claim(index, call))) return answer(takenElsewhere(call));
+    const claiming = recorder?.claim(index, call) ?? true;
+    const isOurs = typeof claiming === 'boolean' ? claiming : await claiming;
+    if (!isOurs) return answer(takenElsewhere(call));
     if (scope.observer !== undefined) await batch.recorded();
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
   } catch (error) {
     return answer(unclaimable(call, error));
   }
   const execution = new Execution({ ready: call, index, scope, options, recorder, queue });
-  batch.executing.add(execution);
+  batch.executions[index] = execution;
   const result = await execution.run();
-  batch.executing.delete(execution);
+  execution.end();
+  batch.executions[index] = undefined;
   answer({ result });
 }
 

@@ -27,7 +27,7 @@ export interface CacheVisit {
 /** @param failed the cache broke, which costs the call its speed and nothing else */
 export function visitCache(parts: CallParts, failed: (error: unknown) => void): CacheVisit {
   const { cache, covers } = parts.scope.settings;
-  if (cache === null) return NO_VISIT;
+  if (cache === null || (parts.ready.onlyReads && !isCacheable(parts))) return NO_VISIT;
   let kept: KeptRead | undefined;
   try {
     kept = lookUp(cache, parts);
@@ -54,16 +54,21 @@ interface KeptRead {
   keep(result: ToolResult): void;
 }
 
+/** What was made for another budget may not fit, or be less than could be had. */
+function isCacheable({ ready, scope }: CallParts): boolean {
+  if (ready.tool.cacheable !== true || ready.effects.length === 0 || !ready.onlyReads) return false;
+  return scope.capacityBytes === Number.POSITIVE_INFINITY;
+}
+
 /**
  * Looks a call up (F017): only for tools that say they are cacheable, whose effects are all reads of regular
  * files. A directory is read again each time, because nothing tells whether something changed below it. By now the
  * policy has let the call pass.
  * @returns undefined if the cache has no part in this call
  */
-function lookUp(cache: LruResultCache, { ready, scope }: CallParts): KeptRead | undefined {
-  if (ready.tool.cacheable !== true || ready.effects.length === 0 || !ready.onlyReads) return undefined;
-  // What was made for another budget may not fit, or be less than could be had.
-  if (scope.capacityBytes !== Number.POSITIVE_INFINITY) return undefined;
+function lookUp(cache: LruResultCache, parts: CallParts): KeptRead | undefined {
+  if (!isCacheable(parts)) return undefined;
+  const { ready, scope } = parts;
   const { memory, settings } = scope;
   const { fingerprint } = settings.sandbox;
   const before = printsOf(ready, fingerprint);

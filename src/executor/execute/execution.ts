@@ -72,28 +72,31 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     return this.#parts.ready.effects;
   }
 
-  /** Runs the call; to be called once. Never rejects. */
-  async run(): Promise<ToolResult> {
+  /** Runs the call; to be called once, and `end` when there is a result. Never rejects. */
+  run(): Promise<ToolResult> {
     const { ready, scope, options } = this.#parts;
     const { timeLimits, middleware } = scope.settings;
     try {
       this.#timeoutMs = timeoutFor(ready, scope.settings, options);
     } catch (error) {
       const why = `${ready.call.name} cannot say how long it may take: ${reasonOf(error)}`;
-      return notRun(ready.call, 'execution_failed', why);
+      return Promise.resolve(notRun(ready.call, 'execution_failed', why));
     }
     scope.observer?.started(ready.call);
     timeLimits.start(this, this.#timeoutMs, this.#startedAt);
-    const result = await (middleware.length === 0 ? this.#runTool() : this.#runMiddleware());
+    return middleware.length === 0 ? this.#runTool() : this.#runMiddleware();
+  }
+
+  /** The call has its result. */
+  end(): void {
     this.#isAnswered = true;
-    timeLimits.end(this);
+    this.#parts.scope.settings.timeLimits.end(this);
     this.#clearGrace?.();
     this.#clearUnwind?.();
     if (this.#own === undefined) {
       this.#handles.close();
       this.#abort(new Error('the call is answered'));
     }
-    return result;
   }
 
   /** Stops the call. It is answered after a short grace, whether its tool listens or not. */

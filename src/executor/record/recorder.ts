@@ -43,7 +43,7 @@ export class Recorder {
   /** `asked`: the journal may have the batch; `yes`: it has, or will before the first claim. */
   #isAccepted: 'no' | 'asked' | 'yes' = 'no';
   /** Calls that do more than read, if the journal answers later. */
-  readonly #claimed = new Set<number>();
+  #claimed: Set<number> | undefined;
   /** The last answer of one of them, which may not be on disk yet. */
   #owed: Promise<unknown> | undefined;
   /** The first write that failed. */
@@ -146,19 +146,15 @@ export class Recorder {
    * The fence: true for one of all who try, once everything before it is on disk. A call that only reads needs no claim,
    * because running it twice changes nothing; it waits for the results of those that do more, as every call does (D087).
    * A call that declares nothing is claimed: whether it can be repeated is unknown.
-   * @throws ToolError `journal_unavailable`
+   * @throws ToolError `journal_unavailable`, or rejects with it
    */
-  async claim(index: number, ready: ReadyCall): Promise<boolean> {
+  claim(index: number, ready: ReadyCall): Awaitable<boolean> {
     this.#requireWhole();
-    if (ready.onlyReads && ready.declared.length > 0) {
-      if (this.#owed !== undefined) await this.deadline.within(this.#owed);
-      this.#requireWhole();
-      return true;
-    }
+    if (ready.onlyReads && ready.declared.length > 0)
+      return this.#owed === undefined || this.#onDisk(this.#owed).then(() => true);
     // On disk with the claim: up to the next note the program has done nothing.
     if (confinementOf(ready.tool, this.#settings) !== undefined)
       this.note(index, ready.call.id, 'process', { preparing: true });
-    let isOurs: boolean;
     try {
       const claiming = this.#journal.claim(
         this.key(index),
@@ -166,15 +162,26 @@ export class Recorder {
         this.#settings.clock.now(),
       );
       if (!(claiming instanceof Promise)) return claiming;
+      this.#claimed ??= new Set();
       this.#claimed.add(index);
-      isOurs = await this.deadline.within(claiming);
-      await this.#accepting;
+      return this.#onDisk(claiming);
     } catch (error) {
       this.#broken ??= { error };
       throw error;
     }
-    this.#requireWhole();
-    return isOurs;
+  }
+
+  /** Resolves when it is on disk, and everything before it. */
+  async #onDisk<T>(writing: Promise<T>): Promise<T> {
+    try {
+      const written = await this.deadline.within(writing);
+      await this.#accepting;
+      this.#requireWhole();
+      return written;
+    } catch (error) {
+      this.#broken ??= { error };
+      throw error;
+    }
   }
 
   /**
@@ -196,7 +203,7 @@ export class Recorder {
     try {
       const finishing = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
       if (!(finishing instanceof Promise)) return true;
-      if (this.#claimed.has(index)) this.#owed = finishing;
+      if (this.#claimed?.has(index) === true) this.#owed = finishing;
       return this.deadline.within(finishing).then(() => true, failed);
     } catch (error) {
       return failed(error);
