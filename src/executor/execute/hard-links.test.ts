@@ -2,6 +2,7 @@ import { linkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtinTools } from '../builtin-tools.js';
+import type { ExecutorOptions } from '../executor-options.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
 import { addEntries } from '../fixtures/search-fixture.js';
 
@@ -46,6 +47,22 @@ describe('a root that refuses files with several names', () => {
     expect((await executor.execute('glob', { pattern: '**/hard' })).output).toBe('hard\nsub/hard');
     expect((await executor.execute('list_directory', { path: '.' })).output).toContain('"name":"hard"');
   });
+});
+
+it('a root that allows files with several names is searched with them, also inside one that refuses them', async () => {
+  const base = folder();
+  addEntries(base, { 'outer/own.txt': 'needle\n', 'outer/inner/own.txt': 'needle\n', outside: 'needle\n' });
+  linkSync(join(base, 'outside'), join(base, 'outer/hard'));
+  linkSync(join(base, 'outside'), join(base, 'outer/inner/hard'));
+  const search = (options: ExecutorOptions) =>
+    executorOf(builtinTools(), { policy: null, ...options }).execute('grep', { pattern: 'needle' });
+  const outer = join(base, 'outer');
+  expect((await search({ root: outer })).output).toBe('hard\ninner/hard\ninner/own.txt\nown.txt');
+  const mixed = [
+    { path: outer, hardLinks: 'refuse' },
+    { path: join(outer, 'inner'), hardLinks: 'allow' },
+  ] as const;
+  expect((await search({ root: mixed })).output).toBe('inner/hard\ninner/own.txt\nown.txt');
 });
 
 it('links are listed as links, wherever they lead', async () => {

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Effect } from '../contract/effect.js';
+import type { Worker } from '../contract/journal.js';
+import { openJournal } from '../journal/open-journal.js';
+import { successOf } from '../testing/journal-entries.js';
+import { executorOf, folder } from './fixtures/plan-fixture.js';
+import { callsOf, NEVER, probeTool } from './fixtures/probe-tool.js';
+
+const OTHER: Worker = { id: 'other', pid: 1, startedAt: 1 };
+const SENDS = { effects: (): readonly Effect[] => [{ kind: 'fetch', url: 'https://bank.example' }] };
+
+describe('a call that another process has claimed in the meantime', () => {
+  it('is not run here, and the answer of the other process stays the only one', async () => {
+    const path = join(folder(), 'journal.db');
+    const other = openJournal(path);
+    onTestFinished(() => other.close());
+    const runs: string[] = [];
+    let second = '';
+    const first = probeTool(
+      'first',
+      async () => {
+        const [batch] = await other.batches();
+        second = (await other.batch(batch?.id ?? ''))[1]?.key ?? '';
+        return String(await other.claim(second, OTHER, 1));
+      },
+      SENDS,
+    );
+    const pays = probeTool('pays', () => String(runs.push('pays')), SENDS);
+    const executor = executorOf([first, pays], { policy: null, approver: null, journal: path });
+    const results = await executor.run(callsOf('first', 'pays'));
+    expect(results[0]?.output).toBe('true');
+    expect(results[1]?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
+    expect(results[1]?.metadata.recorded).toBeUndefined();
+    await other.finish(second, successOf('c1'), 2);
+    const [batch] = await other.batches();
+    expect((await other.batch(batch?.id ?? ''))[1]?.result).toMatchObject({ success: true });
+    expect(runs).toEqual([]);
+  });
+});
+
+describe('a tool that comes back after its call was cut short', () => {
+  it('changes nothing, even while middleware keeps the call open', async () => {
+    let comeBack: (text: string) => void = () => {};
+    const late = new Promise<string>((resolve) => {
+      comeBack = resolve;
+    });
+    const executor = executorOf([probeTool('slow', () => late, { timeoutMs: 20 })], {
+      policy: null,
+      approver: null,
+      middleware: [
+        async (_call, _context, next) => {
+          await next();
+          comeBack('late');
+          return NEVER;
+        },
+      ],
+    });
+    const [result] = await executor.run(callsOf('slow'));
+    expect(result).toMatchObject({ success: false, output: '', error: { code: 'timeout' } });
+  });
+});
