@@ -7,6 +7,7 @@ export type {
   ApprovalRequest,
   Approver,
   Disposition,
+  PersonWhileRunning,
   Plan,
   PlannedCall,
   Reviewer,
@@ -48,8 +49,6 @@ export type {
   ExecutorMode,
   IncomingBatch,
   Preview,
-  RecoveredBatch,
-  RecoveredCall,
   RunOptions,
   SkippedFile,
   SubmittedResult,
@@ -57,7 +56,6 @@ export type {
   ToolEvent,
   UndoOptions,
   UndoReport,
-  WaitingBatch,
   WaitingOptions,
 } from './contract/executor.js';
 export type {
@@ -117,6 +115,7 @@ export type {
   ToolLoop,
   ToolLoopOptions,
 } from './contract/loop.js';
+export type { RecoveredBatch, RecoveredCall, WaitingBatch } from './contract/open-batch.js';
 export type { CacheStats, ResultCache } from './contract/outputs.js';
 export type {
   CommandMark,
@@ -133,7 +132,14 @@ export type {
   LimitHit,
   SandboxRefusal,
 } from './contract/processes.js';
-export type { Asker, AskOptions, Question, QuestionAnswer, QuestionOption } from './contract/question.js';
+export type {
+  Asker,
+  AskOptions,
+  FormPart,
+  Question,
+  QuestionAnswer,
+  QuestionOption,
+} from './contract/question.js';
 export type {
   PreviewContext,
   ProbeContext,

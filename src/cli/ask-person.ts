@@ -28,13 +28,14 @@ export function chooseAsker(
       for (const question of questions) {
         stderr.write(describeQuestion(question, agent, palette));
         const answer = await readAnswer(question, async (problem) => {
-          const prompt = `${problem}${question.multiSelect ? PICK_SEVERAL : PICK_ONE}`;
+          const prompt = `${problem}${promptFor(question)}`;
           const line = await keyboard.readLine(drawn(stderr, prompt), signal);
           if (line !== CTRL_C) return line;
           interrupt();
           return undefined;
         });
         if (answer === undefined) return undefined;
+        if (isRefusal(question, answer)) return questions.map(() => ({ chosen: [], declined: true }));
         answers.push(answer);
       }
       return answers;
@@ -61,6 +62,17 @@ export function holding<A extends unknown[], R>(
 
 const PICK_ONE = 'A number, or your own words (Enter: no answer): ';
 const PICK_SEVERAL = 'Numbers (1,3), or your own words (Enter: no answer): ';
+const NO_OPTIONS = 'Your answer (Enter: no answer): ';
+
+function promptFor({ options, multiSelect }: Question): string {
+  if (options.length === 0) return NO_OPTIONS;
+  return multiSelect ? PICK_SEVERAL : PICK_ONE;
+}
+
+/** Another choice than the first, where the person is asked whether to answer at all. */
+function isRefusal({ form, options }: Question, { chosen }: QuestionAnswer): boolean {
+  return form?.kind === 'consent' && chosen[0] !== options[0]?.label;
+}
 
 function describeQuestion(
   { header, question, options }: Question,
@@ -70,9 +82,9 @@ function describeQuestion(
   const asks = agent === undefined ? '' : `${inline(agent)} asks · `;
   const lines = options.map(({ label, description = '' }, index) => {
     const meaning = description === '' ? '' : palette.dim(` · ${inline(description)}`);
-    return `  ${index + 1}  ${inline(label)}${meaning}`;
+    return `  ${index + 1}  ${inline(label)}${meaning}\n`;
   });
-  return `\n${palette.bold(`${asks}${inline(header)}`)}: ${inline(question)}\n${lines.join('\n')}\n`;
+  return `\n${palette.bold(`${asks}${inline(header)}`)}: ${inline(question)}\n${lines.join('')}`;
 }
 
 const inline = (text: string): string => sanitize(text, 'inline');
@@ -84,7 +96,10 @@ async function readAnswer(
   let problem = '';
   for (;;) {
     const line = (await readLine(problem))?.trim();
-    if (line === undefined || line === '') return undefined;
+    if (line === undefined) return undefined;
+    // A form goes on without a value that it does not need.
+    const { form } = question;
+    if (line === '') return form?.kind === 'field' && !form.required ? { chosen: [] } : undefined;
     const answer = line.includes('\n')
       ? 'Several lines came at once, and none of them counts.'
       : parseAnswer(line, question);
@@ -95,6 +110,7 @@ async function readAnswer(
 
 /** Parses a typed answer, or returns the fault. Numbers count from 1, as shown. */
 export function parseAnswer(line: string, { options, multiSelect }: Question): QuestionAnswer | string {
+  if (options.length === 0) return { chosen: [], other: line };
   const words = line.split(/[\s,]+/).filter((word) => word !== '');
   if (!words.every((word) => /^[0-9]+$/.test(word))) return { chosen: [], other: line };
   if (!multiSelect && words.length > 1) return 'One number is expected.';

@@ -1,6 +1,6 @@
-import type { RecoveredBatch, RecoveredCall } from '../contract/executor.js';
 import type { CallRecord } from '../contract/journal.js';
 import type { JsonValue } from '../contract/json.js';
+import type { RecoveredBatch, RecoveredCall } from '../contract/open-batch.js';
 import { describeEffect } from '../effects/traits.js';
 import { glanceAtArchive } from '../journal/open-archive.js';
 import { openKeyboard } from '../platform/runtime/open-keyboard.js';

@@ -1,4 +1,4 @@
-import type { RecoveredBatch, RecoveredCall } from '../contract/executor.js';
+import type { RecoveredBatch, RecoveredCall } from '../contract/open-batch.js';
 
 /** The known state of each call of a batch: `1: done (write_file), 2: unknown (bash)`. */
 export function describeLeft({ calls }: Pick<RecoveredBatch, 'calls'>): string {

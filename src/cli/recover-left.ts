@@ -1,4 +1,5 @@
-import type { Executor, RecoveredBatch } from '../contract/executor.js';
+import type { Executor } from '../contract/executor.js';
+import type { RecoveredBatch } from '../contract/open-batch.js';
 import { isToolError } from '../errors/tool-error.js';
 import type { RecoveryAnswer } from '../terminal/ask-recovery.js';
 import { askAboutLeft } from './ask-recovery.js';

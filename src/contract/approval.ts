@@ -4,6 +4,7 @@ import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
 import type { CallOrigins } from './origin.js';
 import type { PicturePart } from './picture.js';
+import type { Asker } from './question.js';
 
 /** A file as it was when an approval request showed it. */
 export interface ShownFile {
@@ -148,3 +149,11 @@ export function isWaitingAnswer(text: string): boolean {
 /** Earlier versions named the batch and the command, and saved conversations still contain that text. */
 const EARLIER =
   /^Not run yet: its batch waits for approval\. Decide with "toolexec approve [^"\s]+", in a program with executor\.approve\(\)\.$/;
+
+/** Who is asked while a call runs. What is left out asks no person. */
+export interface PersonWhileRunning {
+  /** About changes that a command has made, when they are there. It gets one request with `changes`. */
+  readonly approver?: Approver;
+  /** About what a tool wants to know. */
+  readonly asker?: Asker;
+}

@@ -45,7 +45,7 @@ export interface ToolContext {
   readonly memory: ConversationMemory;
   /**
    * Asks the person. One answer per question, undefined for a question without an answer. Needs the effect
-   * `ask`. Undefined if no person can be asked.
+   * `ask`, or `call`: a remote service may ask. Undefined if no person can be asked.
    */
   readonly ask?:
     | ((questions: readonly Question[]) => Promise<readonly QuestionAnswer[] | undefined>)

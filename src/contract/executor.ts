@@ -4,6 +4,7 @@ import type {
   ApprovalDecision,
   ApprovalRequest,
   Approver,
+  PersonWhileRunning,
   Plan,
   PlannedCall,
   ShownFile,
@@ -12,8 +13,9 @@ import type { ReadError, ToolCall, ToolResult } from './call.js';
 import type { CommandChanges } from './changes.js';
 import type { Transcript } from './conversation.js';
 import type { ReadOptions } from './files.js';
-import type { BatchMessage, CallState, DecisionKind, Settlement } from './journal.js';
+import type { BatchMessage, DecisionKind, Settlement } from './journal.js';
 import type { JsonObject } from './json.js';
+import type { RecoveredBatch, WaitingBatch } from './open-batch.js';
 import type { ResultCache } from './outputs.js';
 import type { PicturePart } from './picture.js';
 import type { ToolDefinition } from './tool.js';
@@ -64,6 +66,11 @@ export interface RunOptions {
   /** Used instead of the executor's own approver. */
   readonly approver?: Approver | null;
   /**
+   * Who is asked while a call runs: about the changes of a command, and by tools. Only where the executor has no approver
+   * or no asker of its own. `approver` and `defer` decide about the questions before a call.
+   */
+  readonly whileRunning?: PersonWhileRunning;
+  /**
    * Defers approval: calls that need it are recorded and wait, the other calls run. A waiting call is
    * answered `approval_unavailable` with `metadata.pending`; `approve` continues it, in this process or a
    * later one. A waiting call blocks no other call. `unasked`: only where no approver could be asked.
@@ -107,38 +114,6 @@ export interface ApproveOptions extends RunOptions {
    * batch was deferred. If a file has changed since, its call is planned and asked again.
    */
   readonly shown?: readonly ShownFile[];
-}
-
-/** A batch that an earlier process left unfinished, after recovery. */
-export interface RecoveredBatch {
-  readonly batchId: string;
-  readonly conversation: string;
-  /** Its conversation waits for a decision about it. */
-  readonly waits: boolean;
-  /** What the batch waits for: a decision about unfinished calls (`decide`), or approval (`approve`). */
-  readonly waitsFor?: 'recovery' | 'approval';
-  /** All calls of the batch in order. Calls that have ended include their result. */
-  readonly calls: readonly RecoveredCall[];
-}
-
-export interface RecoveredCall {
-  readonly callId: string;
-  readonly toolName: string;
-  readonly state: CallState;
-  readonly result?: ToolResult;
-}
-
-/** A batch that waits for approval, with its questions. */
-export interface WaitingBatch {
-  /** For `approve` and `decide`. They also accept any unique prefix of at least 8 characters. */
-  readonly batchId: string;
-  readonly conversation: string;
-  /** The time it was deferred: ISO 8601, UTC. */
-  readonly since: string;
-  /** One request for each call without a result, in call order. */
-  readonly requests: readonly ApprovalRequest[];
-  /** Present for a question of `ask`: `decide` takes it, and the program that asked runs the call. */
-  readonly ticket?: string;
 }
 
 export interface WaitingOptions {

@@ -1,3 +1,5 @@
+import type { JsonObject } from './json.js';
+
 /** One question to the person (C021). */
 export interface Question {
   /** A short name for the answer. */
@@ -7,7 +9,22 @@ export interface Question {
   readonly options: readonly QuestionOption[];
   /** Several options may be chosen. */
   readonly multiSelect: boolean;
+  /** The part of a form that the question is. A form may have questions with more options, or none. */
+  readonly form?: FormPart;
 }
+
+/**
+ * `consent`: whether the person answers the questions that follow; the first option says yes. `field`: one value, as JSON
+ * Schema describes it; its options are the labels of what the schema lists.
+ */
+export type FormPart =
+  | { readonly kind: 'consent' }
+  | {
+      readonly kind: 'field';
+      readonly name: string;
+      readonly schema: JsonObject;
+      readonly required: boolean;
+    };
 
 export interface QuestionOption {
   readonly label: string;
@@ -20,6 +37,8 @@ export interface QuestionAnswer {
   readonly chosen: readonly string[];
   /** An answer in the person's own words. */
   readonly other?: string;
+  /** The person refuses to answer. */
+  readonly declined?: true;
 }
 
 /** The call that asks, and the sub-agent that makes it. */

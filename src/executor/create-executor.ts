@@ -116,6 +116,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     locator: createLocator(sandbox, inherited.HOME),
     reviewers: [...(options.reviewers ?? []), ...hooks.reviewers],
     approver: options.approver,
+    lateApprover: options.approver,
     asker: options.asker,
     agents: options.agents,
     depth: 0,

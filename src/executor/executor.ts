@@ -11,16 +11,15 @@ import type {
   ExecutorMode,
   IncomingBatch,
   Preview,
-  RecoveredBatch,
   RunOptions,
   TicketOptions,
   UndoOptions,
   UndoReport,
-  WaitingBatch,
   WaitingOptions,
 } from '../contract/executor.js';
 import type { ReadOptions } from '../contract/files.js';
 import type { JsonObject } from '../contract/json.js';
+import type { RecoveredBatch, WaitingBatch } from '../contract/open-batch.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -48,7 +47,7 @@ import { shieldLogger } from './call/shields.js';
 import { watchUnhandledErrors } from './call/unhandled-errors.js';
 import { closeAll, closeRecords } from './closing.js';
 import { Conversations } from './conversations.js';
-import { narrowSettings } from './declare/narrow-settings.js';
+import { narrowSettings, withRunOptions } from './declare/narrow-settings.js';
 import { shownDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
@@ -330,10 +329,8 @@ export class ToolExecutor implements Executor {
     await closeAll(this.#parts.owned);
   }
 
-  #settingsFor({ agent, approver }: RunOptions): ExecutorSettings {
-    if (agent === undefined && approver === undefined) return this.#settings;
-    const settings = agent === undefined ? this.#settings : { ...this.#settings, agent };
-    return approver === undefined ? settings : { ...settings, approver };
+  #settingsFor(options: RunOptions): ExecutorSettings {
+    return withRunOptions(this.#settings, options);
   }
 
   #requireOpen(action: string): void {

@@ -46,6 +46,8 @@ export async function questionOf(
   );
   const above = problem === undefined ? [] : [problem, ''];
   const text = argumentsText(request);
+  // What has run already cannot be run with others.
+  const hasRun = request.changes !== undefined;
   const property = {
     type: 'string' as const,
     title: 'Arguments',
@@ -54,10 +56,12 @@ export async function questionOf(
   };
   return {
     mode: 'form',
-    message: [...above, 'Run this call?', '', ...lines].join('\n'),
+    message: [...above, hasRun ? 'Keep what this command has changed?' : 'Run this call?', '', ...lines].join(
+      '\n',
+    ),
     requestedSchema: {
       type: 'object',
-      properties: text.length > MOST_ARGUMENTS ? {} : { arguments: property },
+      properties: hasRun || text.length > MOST_ARGUMENTS ? {} : { arguments: property },
     },
   };
 }

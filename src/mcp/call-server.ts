@@ -3,43 +3,31 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type CallToolRequestParams,
   type CallToolResult,
-  type ClientCapabilities,
-  type Implementation,
   type InputRequiredResult,
+  isInputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { nearestName } from '../base/nearest-name.js';
-import type { ApprovalRequest, ShownFile } from '../contract/approval.js';
+import type { ApprovalRequest, Approver, ShownFile } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { askInput, canBeAsked, type Decision, questionOf, readDecision } from './ask-client.js';
+import { type Asked, type AttendingParts, askNow, attendCall, goOn, personAt } from './attend-call.js';
 import { toCallToolResult } from './call-result.js';
-import { type Client, clientOf, ownCallId } from './client-facts.js';
+import { clientOf, ownCallId } from './client-facts.js';
 import { reportProgress } from './report-progress.js';
-import { type AskedState, callDigest, type RequestStates } from './request-state.js';
+import { type AskedState, type CarriedState, callDigest } from './request-state.js';
+import type { RunCall } from './running-call.js';
 import type { ToolList } from './tool-list.js';
 import type { UndeliveredCalls } from './undelivered-calls.js';
 
-export interface Identity {
-  /** A name, or how it follows from the client's. */
-  readonly conversation: string | ((client: string) => string);
-  readonly legacyClient: () => {
-    readonly capabilities: ClientCapabilities | undefined;
-    readonly info: Implementation | undefined;
-  };
-  /** Whether the connection speaks 2026-07-28 or later: then a question is an answer, and not a request of ours. */
-  readonly isModern: () => boolean;
-}
-
-export interface CallServerParts {
+export interface CallServerParts extends AttendingParts {
   readonly executor: Executor;
   readonly list: ToolList;
-  readonly identify: Identity;
-  readonly states: RequestStates;
   readonly decideWith: (batchId: string) => string;
   readonly undelivered: UndeliveredCalls;
 }
@@ -48,15 +36,6 @@ export interface CallServerParts {
 export interface CallAnswer {
   readonly answer: CallToolResult | InputRequiredResult;
   readonly schema: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A `tools/call` while it is served. */
-interface Asked {
-  readonly name: string;
-  readonly args: JsonObject;
-  readonly conversation: string;
-  readonly client: Client;
-  readonly context: ServerContext;
 }
 
 /**
@@ -85,9 +64,14 @@ export class CallServer {
       client,
       context,
     };
-    const state = context.mcpReq.requestState<AskedState>();
+    const state = context.mcpReq.requestState<CarriedState>();
     const answer = state === undefined ? await this.#first(asked) : await this.#resumed(asked, state);
     return { answer, schema: tool.outputSchema };
+  }
+
+  /** The connection has ended. */
+  close(): void {
+    this.#parts.asking.close(this.#parts.connection);
   }
 
   async #first(asked: Asked): Promise<CallToolResult | InputRequiredResult> {
@@ -112,24 +96,40 @@ export class CallServer {
   }
 
   async #run(asked: Asked, id: string): Promise<CallToolResult | InputRequiredResult> {
-    const result = await this.#execute(asked, id);
+    if (!canBeAsked(asked.client)) return this.#answered(asked, id, await this.#execute(asked, id));
+    const answer = await attendCall(this.#parts, asked, id, (how, running) =>
+      this.#execute(asked, id, how, () => running().attending),
+    );
+    return isInputRequiredResult(answer) ? answer : this.#answered(asked, id, answer);
+  }
+
+  async #answered(
+    asked: Asked,
+    id: string,
+    result: ToolResult,
+  ): Promise<CallToolResult | InputRequiredResult> {
     const batch = waitsFor(result);
     return batch === undefined ? toCallToolResult(result) : this.#ask(asked, id, batch);
   }
 
-  async #execute({ name, args, conversation, context }: Asked, id: string): Promise<ToolResult> {
+  async #execute(
+    { name, args, conversation, context }: Asked,
+    id: string,
+    how: Parameters<RunCall>[0] | undefined = undefined,
+    attending: () => ServerContext | undefined = () => context,
+  ): Promise<ToolResult> {
     const { executor } = this.#parts;
     const { signal } = context.mcpReq;
     const call: ToolCall = { id, name, args };
-    const options = { conversation, signal, defer: 'unasked' } as const;
+    const options = { conversation, signal, defer: 'unasked', ...how } as const;
     const isFollowed = context.mcpReq._meta?.progressToken !== undefined;
     return isFollowed
-      ? this.#follow(executor.start([call], options), context)
+      ? this.#follow(executor.start([call], options), attending)
       : only(await executor.run([call], options));
   }
 
-  async #follow(run: BatchRun, context: ServerContext): Promise<ToolResult> {
-    const reported = reportProgress(run.events, context);
+  async #follow(run: BatchRun, attending: () => ServerContext | undefined): Promise<ToolResult> {
+    const reported = reportProgress(run.events, attending);
     const result = only(await run.results);
     // The last progress comes before the answer.
     await reported;
@@ -162,9 +162,7 @@ export class CallServer {
     }
     let response: unknown;
     try {
-      const { mcpReq } = context;
-      const options = { signal: mcpReq.signal, timeout: PERSON_MS };
-      response = await mcpReq.send({ method: 'elicitation/create', params: { ...question } }, options);
+      response = await askNow(context, question);
     } catch (error) {
       return this.#unanswered(asked, callId, batch, error);
     }
@@ -212,14 +210,23 @@ export class CallServer {
   // ---- the decision ---------------------------------------------------------------------------------------------
 
   /** The client is back with what its person said. */
-  async #resumed(asked: Asked, state: AskedState): Promise<CallToolResult | InputRequiredResult> {
+  async #resumed(asked: Asked, state: CarriedState): Promise<CallToolResult | InputRequiredResult> {
     const isSame =
       state.digest === callDigest(asked.name, asked.args) && state.conversation === asked.conversation;
     if (!isSame) throw foreignState();
+    const { inputResponses } = asked.context.mcpReq;
+    if ('running' in state) {
+      const { callId } = state;
+      const kept = this.#parts.asking.take(state.running);
+      // Used before, or of a process that has ended: the record says what became of it.
+      if (kept === undefined) return toCallToolResult(await this.#execute(asked, callId));
+      kept.question.answer(inputResponses?.[QUESTION]);
+      const answer = await goOn(this.#parts, asked, callId, kept.call);
+      return isInputRequiredResult(answer) ? answer : this.#answered(asked, callId, answer);
+    }
     const request = await this.#requestOf(asked, state.callId, state.batch);
     // Used before: the first use has decided.
     if (request === undefined) return toCallToolResult(await this.#execute(asked, state.callId));
-    const { inputResponses } = asked.context.mcpReq;
     return this.#decide(asked, state, request, readDecision(inputResponses?.[QUESTION], request));
   }
 
@@ -235,27 +242,29 @@ export class CallServer {
       await this.#giveUp(batch);
       return toCallToolResult(await this.#execute(asked, callId));
     }
-    const by = `the person at ${asked.client.name} (MCP)`;
-    const { signal } = asked.context.mcpReq;
-    let run: BatchRun;
+    const by = personAt(asked.client);
+    const approver: Approver = ([now]) => {
+      // What the person saw last counts, whatever it was when the call was put off.
+      if (now === undefined || !isSameContent(now.shown, shown))
+        throw new Error('what it would change has changed since.');
+      if (decision.kind === 'deny') return { kind: 'deny_all', by };
+      const { edits } = decision;
+      const edited = edits === undefined ? {} : { edits: { [callId]: edits } };
+      return { kind: 'approve_selected', ids: [callId], ...edited, by };
+    };
+    let result: ToolResult | InputRequiredResult;
     try {
-      run = await this.#parts.executor.approve(batch, {
-        signal,
-        approver: ([now]) => {
-          // What the person saw last counts, whatever it was when the call was put off.
-          if (now === undefined || !isSameContent(now.shown, shown))
-            throw new Error('what it would change has changed since.');
-          if (decision.kind === 'deny') return { kind: 'deny_all', by };
-          const { edits } = decision;
-          const edited = edits === undefined ? {} : { edits: { [callId]: edits } };
-          return { kind: 'approve_selected', ids: [callId], ...edited, by };
-        },
-      });
+      result = await attendCall(this.#parts, asked, callId, async (how, running) =>
+        this.#follow(
+          await this.#parts.executor.approve(batch, { ...how, approver }),
+          () => running().attending,
+        ),
+      );
     } catch (error) {
       if (!isToolError(error, 'already_decided')) throw error;
       return toCallToolResult(await this.#execute(asked, callId));
     }
-    const result = await this.#follow(run, asked.context);
+    if (isInputRequiredResult(result)) return result;
     if (waitsFor(result) === undefined) return toCallToolResult(result);
     // It is not what the person saw any more.
     const problem = `What ${request.toolName} would change has changed since you were asked.`;
@@ -274,9 +283,6 @@ export class CallServer {
 
 /** The name of the one question that a call has. */
 export const QUESTION = 'approval';
-
-/** How long a person may take in the revisions in which we wait for them. Milliseconds. */
-const PERSON_MS = 24 * 3600 * 1000;
 
 function only(results: readonly ToolResult[]): ToolResult {
   const [result] = results;

@@ -8,6 +8,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { askProgram } from '../platform/process/ask-program.js';
 import { findProgram } from '../platform/process/find-program.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
+import { answerUpstream } from './answer-upstream.js';
 import { SpawnTransport } from './spawn-transport.js';
 
 /** What servers that are programs may touch. */
@@ -24,20 +25,22 @@ export interface GatewayWorld {
  * @throws ToolError `config_invalid` for a header or a variable that is not there, `spawn_failed`; what the SDK throws
  */
 export async function connectUpstream(
+  name: string,
   server: McpServerSettings,
   world: GatewayWorld,
   timeoutMs: number,
 ): Promise<Client> {
   try {
-    return await connect(server, world, timeoutMs, 'auto');
+    return await connect(name, server, world, timeoutMs, 'auto');
   } catch (error) {
     // Some servers of the older revision end at a request that they do not know.
     if (server.command === undefined || error instanceof ToolError) throw error;
-    return connect(server, world, timeoutMs, 'legacy');
+    return connect(name, server, world, timeoutMs, 'legacy');
   }
 }
 
 async function connect(
+  name: string,
   server: McpServerSettings,
   world: GatewayWorld,
   timeoutMs: number,
@@ -45,8 +48,12 @@ async function connect(
 ): Promise<Client> {
   const client = new Client(
     { name: 'toolexec', version: world.version },
-    { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, PROBE_MS) } } },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, PROBE_MS) } },
+    },
   );
+  answerUpstream(client, name);
   const transport = await transportOf(server, world);
   try {
     await client.connect(transport, { timeout: timeoutMs });

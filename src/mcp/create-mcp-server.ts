@@ -2,9 +2,11 @@ import { isInputRequiredResult, Server } from '@modelcontextprotocol/server';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { Executor } from '../contract/executor.js';
-import { CallServer, type Identity } from './call-server.js';
+import type { Identity } from './attend-call.js';
+import { CallServer } from './call-server.js';
 import { readOutput } from './read-output.js';
 import { requestStates } from './request-state.js';
+import { askingCallsOf } from './running-call.js';
 import { createToolList } from './tool-list.js';
 import { type UndeliveredCalls, undeliveredOf } from './undelivered-calls.js';
 
@@ -84,7 +86,10 @@ export function createMcpServer(
     states,
     decideWith: place.decideWith ?? ((batchId) => `toolexec approve ${batchId}`),
     undelivered: place.undelivered ?? undeliveredOf(executor),
+    asking: askingCallsOf(executor),
+    connection: server,
   });
+  server.onclose = () => calls.close();
   server.setRequestHandler('tools/list', () => ({ tools: list.all() }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { answer, schema } = await calls.answer(params, context);

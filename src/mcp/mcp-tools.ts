@@ -8,6 +8,7 @@ import {
 } from '../base/normalize-options.js';
 import type { ToolSource } from '../contract/external.js';
 import { ToolError } from '../errors/tool-error.js';
+import { answerUpstream } from './answer-upstream.js';
 import { listUpstreamTools } from './list-tools.js';
 import { readPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
@@ -45,8 +46,9 @@ export type McpClients = Client | readonly Client[] | Readonly<Record<string, Cl
 
 /**
  * The tools of connected MCP clients, for `createExecutor({ tools: [builtinTools(), source] })`: planned, approved, limited and
- * recorded as every tool. The source follows the servers where they say that their tools have changed. The clients stay the
- * caller's: closing them ends their calls.
+ * recorded as every tool. The source follows the servers where they say that their tools have changed. If a client has declared
+ * elicitation and has no handler for it, its server's questions go to the executor's asker. The clients stay the caller's:
+ * closing them ends their calls.
  * @throws ToolError `config_invalid` for a wrong option or name; what a client throws that cannot list its tools
  */
 export async function mcpTools(clients: McpClients, options: McpToolsOptions): Promise<ToolSource> {
@@ -71,12 +73,23 @@ export async function mcpTools(clients: McpClients, options: McpToolsOptions): P
   const source = new UpstreamSource(servers);
   for (const [at, [, client]] of named.entries()) {
     const server = servers[at] as Server;
+    answerWhereItMay(client, server.upstream.name);
     client.setNotificationHandler('notifications/tools/list_changed', async () => {
       server.offered = await listUpstreamTools(client, timeoutMs);
       source.update();
     });
   }
   return source;
+}
+
+/** A client that asks the person by itself, or has not declared that it can, stays as it is. */
+function answerWhereItMay(client: Client, server: string): void {
+  try {
+    client.assertCanSetRequestHandler('elicitation/create');
+    answerUpstream(client, server);
+  } catch {
+    // The SDK says so by throwing, and nothing was changed.
+  }
 }
 
 function nameClients(clients: McpClients, name: string | undefined): readonly (readonly [string, Client])[] {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { McpServerSettings } from '../config/mcp-servers.js';
 import { createExecutor } from '../executor/create-executor.js';
+import { connect } from './fixtures/connect.js';
 import { type GatewayOptions, openGateway } from './open-gateway.js';
 import { readPins, writePins } from './tool-pins.js';
 
@@ -212,6 +213,18 @@ describe('a gateway', () => {
       [{ kind: 'call', server: 'up', tool: 'echo', access: 'read' }],
       [{ kind: 'call', server: 'up', tool: 'fail', access: 'destroy' }],
     ]);
+  });
+
+  it('serves the reads of a trusted server read-only, and none of another', async () => {
+    await trust('up', upstream());
+    const served = async (trusted: boolean) => {
+      const { executor } = open({ up: upstream({}, { trusted }) });
+      const client = await connect(executor, { era: '2026-07-28', options: { readOnly: true } });
+      return (await client.listTools()).tools.map(({ name, annotations }) => [name, annotations]);
+    };
+    expect(await served(false)).toEqual([]);
+    const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true };
+    expect(await served(true)).toEqual([['up__echo', hints]]);
   });
 
   const leaveNothing = async (rounds: number): Promise<void> => {

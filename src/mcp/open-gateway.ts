@@ -109,7 +109,7 @@ class UpstreamConnection {
   }
 
   async #begin(): Promise<Client> {
-    const client = await connectUpstream(this.#configured, this.#options, CONNECT_MS);
+    const client = await connectUpstream(this.#name, this.#configured, this.#options, CONNECT_MS);
     if (this.#isClosed) {
       await client.close();
       throw new Error('it is closed.');

@@ -10,18 +10,19 @@ const MOST_CHARACTERS = 4_000;
 /**
  * Sends what a call prints, and what it says of its progress, to the client that asked for it. All of it is in the result
  * as well. Resolves when the events have ended. Never rejects.
+ * @param attending the request that the client has now, if it has one
  */
 export async function reportProgress(
   events: AsyncIterable<ToolEvent>,
-  { mcpReq }: ServerContext,
+  attending: () => ServerContext | undefined,
 ): Promise<void> {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return;
   let progress = 0;
   let text = '';
   let lastAt = Number.NEGATIVE_INFINITY;
   const send = async (): Promise<void> => {
-    if (text === '') return;
+    const { mcpReq } = attending() ?? {};
+    const progressToken = mcpReq?._meta?.progressToken;
+    if (text === '' || mcpReq === undefined || progressToken === undefined) return;
     const message = text.slice(-MOST_CHARACTERS);
     text = '';
     progress += 1;

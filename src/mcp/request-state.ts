@@ -22,10 +22,18 @@ export interface AskedState {
   readonly shown: readonly ShownFile[];
 }
 
+/** The same while a call runs and asks: its question lives in this process. */
+export interface RunningState extends Omit<AskedState, 'batch' | 'shown'> {
+  /** The name of the question. */
+  readonly running: string;
+}
+
+export type CarriedState = AskedState | RunningState;
+
 export interface RequestStates {
-  mint(state: AskedState): Promise<string>;
+  mint(state: CarriedState): Promise<string>;
   /** For the SDK. @throws Error for a state that is not ours, or too old */
-  readonly verify: (state: string, context: ServerContext) => Promise<AskedState>;
+  readonly verify: (state: string, context: ServerContext) => Promise<CarriedState>;
 }
 
 /** A person may sleep over it. That a state is used once the journal sees to: a batch is decided once. */
@@ -33,9 +41,9 @@ const VALID_SECONDS = 24 * 3600;
 
 /** Signed with a key that outlives the process: an answer may come after a restart. Nothing is opened before it is needed. */
 export function requestStates(): RequestStates {
-  let codec: RequestStateCodec<AskedState> | undefined;
-  const own = (): RequestStateCodec<AskedState> => {
-    codec ??= createRequestStateCodec<AskedState>({ key: readKey(), ttlSeconds: VALID_SECONDS });
+  let codec: RequestStateCodec<CarriedState> | undefined;
+  const own = (): RequestStateCodec<CarriedState> => {
+    codec ??= createRequestStateCodec<CarriedState>({ key: readKey(), ttlSeconds: VALID_SECONDS });
     return codec;
   };
   return { mint: (state) => own().mint(state), verify: (state, context) => own().verify(state, context) };

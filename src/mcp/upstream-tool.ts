@@ -1,13 +1,16 @@
 import type { CallToolRequestOptions, CallToolResult, Client } from '@modelcontextprotocol/client';
 // Errors are known by their brand, whichever package made them: programs need only the server's.
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/server';
+import { ProtocolError, SdkError } from '@modelcontextprotocol/server';
 import type { ToolContext } from '../contract/context.js';
 import type { Effect } from '../contract/effect.js';
 import type { JsonObject } from '../contract/json.js';
-import type { Tool } from '../contract/tool.js';
+import type { Tool, ToolAnnotations } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { stateAnnotations } from '../executor/declare/compiled-tool.js';
 import { defineOwnTool } from '../executor/declare/define-tool.js';
+import { type AskingCall, whileAsking } from './answer-upstream.js';
 import { plainDefinition } from './plain-definition.js';
+import { SilenceLimit } from './silence-limit.js';
 import type { SeenTool } from './tool-pins.js';
 import { upstreamName } from './upstream-names.js';
 import { toToolOutput } from './upstream-result.js';
@@ -30,7 +33,7 @@ const LONGEST_MS = 24 * 3600 * 1000;
 export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   const { name: server, trusted } = upstream;
   const { title, description, inputSchema, outputSchema } = plainDefinition(seen);
-  return defineOwnTool<JsonObject>({
+  const tool = defineOwnTool<JsonObject>({
     name: upstreamName(server, seen.name),
     ...(title === undefined ? {} : { title }),
     description:
@@ -47,11 +50,29 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
       return toToolOutput(await callUpstream(upstream, seen.name, args, ctx));
     },
   });
+  if (trusted) stateAnnotations(tool, hintsOf(seen));
+  return tool;
 }
 
-/** As the specification has it where a hint is left out: it may destroy. */
-function effectOf(server: string, { name: tool, annotations }: SeenTool): Effect {
-  const { readOnlyHint = false, destructiveHint = true } = annotations ?? {};
+/** As the specification has it where a hint is left out: it may destroy, and reach anything. */
+function hintsOf({ annotations = {} }: SeenTool): ToolAnnotations {
+  const {
+    readOnlyHint = false,
+    destructiveHint = true,
+    idempotentHint = false,
+    openWorldHint = true,
+  } = annotations;
+  return {
+    readOnlyHint,
+    destructiveHint: destructiveHint && !readOnlyHint,
+    idempotentHint: idempotentHint || readOnlyHint,
+    openWorldHint,
+  };
+}
+
+function effectOf(server: string, seen: SeenTool): Effect {
+  const { name: tool } = seen;
+  const { readOnlyHint, destructiveHint } = hintsOf(seen);
   const access = readOnlyHint ? 'read' : destructiveHint ? 'destroy' : 'write';
   return { kind: 'call', server, tool, access };
 }
@@ -63,30 +84,38 @@ async function callUpstream(
   ctx: ToolContext,
 ): Promise<CallToolResult> {
   const client = await upstream.client(ctx.signal);
+  const abort = new AbortController();
+  const silence = new SilenceLimit(upstream.timeoutMs, () => abort.abort(new Error('no answer')));
   const options: CallToolRequestOptions = {
-    signal: ctx.signal,
-    timeout: upstream.timeoutMs,
-    resetTimeoutOnProgress: true,
+    signal: AbortSignal.any([ctx.signal, abort.signal]),
+    // What is waited for here, `silence` decides: the SDK's own limit goes on while a person is asked.
+    timeout: LONGEST_MS,
     // Without it no progress is sent, and nothing extends the time.
     onprogress: ({ progress, total, message }) => {
+      silence.heard();
       void ctx.emit(message ?? `${progress}${total === undefined ? '' : `/${total}`}\n`);
     },
   };
+  const asking: AskingCall = { ctx, whilePaused: (wait) => silence.whilePaused(wait) };
   try {
     const _meta = { 'toolexec/callId': ctx.callId };
-    return await client.callTool({ name: tool, arguments: { ...args }, _meta }, options);
+    const params = { name: tool, arguments: { ...args }, _meta };
+    return await whileAsking(client, asking, () => client.callTool(params, options));
   } catch (error) {
     if (ctx.signal.aborted) throw ctx.signal.reason;
-    throw toFailure(error, upstream, tool);
+    throw silence.isOver ? timedOut(upstream, tool) : toFailure(error, upstream, tool);
+  } finally {
+    silence.end();
   }
 }
 
-function toFailure(error: unknown, { name, timeoutMs }: Upstream, tool: string): unknown {
+function timedOut({ name, timeoutMs }: Upstream, tool: string): ToolError {
+  const message = `${tool} of the MCP server ${name} did not answer for ${timeoutMs / 1000} s. It may have run.`;
+  return new ToolError('timeout', message, { details: { executed: 'maybe', server: name } });
+}
+
+function toFailure(error: unknown, { name }: Upstream, tool: string): unknown {
   const place = `${tool} of the MCP server ${name}`;
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-    const message = `${place} did not answer for ${timeoutMs / 1000} s. It may have run.`;
-    return new ToolError('timeout', message, { details: { executed: 'maybe', server: name } });
-  }
   if (error instanceof ProtocolError) {
     const message = `${place}: ${error.message} (MCP error ${error.code})`;
     return new ToolError('execution_failed', message, { details: { server: name, mcp_code: error.code } });

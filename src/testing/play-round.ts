@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { RecoveredBatch } from '../contract/executor.js';
 import type { CallRecord, Journal } from '../contract/journal.js';
+import type { RecoveredBatch } from '../contract/open-batch.js';
 import type { Tool } from '../contract/tool.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { openJournal } from '../journal/open-journal.js';

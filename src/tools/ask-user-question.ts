@@ -115,7 +115,7 @@ async function askUserQuestion(
   const asked = questions.map((question) => ({ ...question, multiSelect: question.multiSelect ?? false }));
   if (ask === undefined) return given === undefined ? nobodyToAsk() : fromHost(asked, given);
   const answers = await ask(asked);
-  if (answers === undefined) {
+  if (answers === undefined || answers.some(({ declined }) => declined === true)) {
     const message = 'The person did not answer. Go on without the answer, or say what you need.';
     return { text: '', error: { code: 'user_denied', message } };
   }

@@ -238,12 +238,12 @@ describe('toolexec mcp --gateway', () => {
   it('shows tools to models once a person has seen them, asks about their calls, and records them', async () => {
     const config = configure();
     const before = await toolexec.run(['mcp', 'list', '--config', config]);
-    expect(before.stdout).toContain('new, not shown: count, echo');
+    expect(before.stdout).toContain('new, not shown: ask, count, echo');
     expect((await toolexec.run(['mcp', 'trust', 'up', '--config', config])).code).toBe(3);
     const trusted = await toolexec.run(['mcp', 'trust', 'up', '--config', config, '--yes']);
     expect([trusted.code, trusted.stderr]).toEqual([0, '']);
     expect(trusted.stdout).toContain('description: Says it back.');
-    expect(trusted.stdout).toContain('up: 7 tools are pinned');
+    expect(trusted.stdout).toContain('up: 8 tools are pinned');
     const again = await toolexec.run(['mcp', 'trust', 'up', '--config', config]);
     expect(again.stdout).toContain('nothing has changed');
 
@@ -252,7 +252,8 @@ describe('toolexec mcp --gateway', () => {
       args: ['--gateway', '--config', config],
       answer: (message) => {
         asked.push(message);
-        return accept();
+        const content = { city: 'Oslo', nights: 2 };
+        return message.endsWith('Where to?') ? { action: 'accept', content } : accept();
       },
     });
     const { tools } = await client.listTools();
@@ -264,6 +265,9 @@ describe('toolexec mcp --gateway', () => {
       structuredContent: { n: 3 },
     });
     expect(await client.callTool({ name: 'up__fail', arguments: {} })).toMatchObject({ isError: true });
+    const told = await client.callTool({ name: 'up__ask', arguments: {} });
+    expect(textOf(told)).toBe('{"action":"accept","content":{"city":"Oslo","nights":2}}');
+    expect(asked.at(-1)).toBe('The MCP server up asks: Where to?');
     await client.close();
     expect((await toolexec.run(['journal', 'export'])).stdout).toContain('"toolName":"up__echo"');
   });

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
-import type { RecoveredCall } from '../../src/contract/executor.js';
+import type { RecoveredCall } from '../../src/contract/open-batch.js';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { someOf } from '../../src/testing/fixtures/share-of-runs.js';
 import { buildFirst } from '../cli/built-command.js';

@@ -1,4 +1,4 @@
-import type { WaitingBatch } from '../../contract/executor.js';
+import type { WaitingBatch } from '../../contract/open-batch.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
 import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';

@@ -39,10 +39,12 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
   const { scope, options, recorder, evaluated, waiting } = parts;
   const after = [...evaluated];
   const approver = approverOf(options, scope);
-  const putsOff = options.defer === true || (options.defer === 'unasked' && approver === undefined);
-  if (putsOff && recorder !== undefined) {
-    await putOff(parts, recorder);
-    for (const index of waiting) after[index] = pending(ready(evaluated, index), scope.id);
+  const isUnasked = options.defer === 'unasked' && approver === undefined;
+  if ((options.defer === true || isUnasked) && recorder !== undefined) {
+    const isAskedLater = isUnasked && typeof scope.settings.lateApprover === 'function';
+    const putOff = isAskedLater ? await askedBefore(parts, after) : waiting;
+    if (putOff.length > 0) await defer(putOff, parts, recorder);
+    for (const index of putOff) after[index] = pending(ready(evaluated, index), scope.id);
     return after;
   }
   // What changes nothing needs no answer: that is known when its command has ended.
@@ -71,8 +73,12 @@ async function askedBefore(
 }
 
 /** What was shown is on record before the batch waits: consent that comes later is bound to it. */
-async function putOff({ scope, evaluated, waiting }: ApprovalParts, recorder: Recorder): Promise<void> {
-  for (const index of waiting) {
+async function defer(
+  indexes: readonly number[],
+  { scope, evaluated }: ApprovalParts,
+  recorder: Recorder,
+): Promise<void> {
+  for (const index of indexes) {
     const asked = await withSnapshot(ready(evaluated, index), scope);
     recorder.note(index, asked.ready.call.id, 'asked', askedNote(asked));
   }

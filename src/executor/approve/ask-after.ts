@@ -31,7 +31,7 @@ export async function askAfter(
 ): Promise<DeedsRefusal | ChosenPaths | undefined> {
   const { ready, index, scope, recorder, signal } = question;
   const { settings, observer } = scope;
-  const { approver } = settings;
+  const { lateApprover: approver } = settings;
   if (approver === null) return undefined;
   const { changes } = previewed;
   const { unexpected } = changes;

@@ -15,7 +15,7 @@ export async function askPort(
 ): Promise<string | undefined> {
   const { ready, index, scope, recorder, signal } = question;
   const { settings, observer } = scope;
-  const { approver } = settings;
+  const { lateApprover: approver } = settings;
   if (approver === null) return undefined;
   observer?.approvalRequested(ready);
   const summary = `Let programs of this machine, such as your browser, reach port ${port} of the commands of this conversation: http://127.0.0.1:${port}`;

@@ -1,7 +1,8 @@
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ApprovalRequest } from '../../contract/approval.js';
-import type { WaitingBatch, WaitingOptions } from '../../contract/executor.js';
+import type { WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
+import type { WaitingBatch } from '../../contract/open-batch.js';
 import { describeEffects, riskOfEffects, uncontained } from '../../effects/traits.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';

@@ -7,7 +7,7 @@ import {
   type OptionRules,
   option,
 } from '../../base/normalize-options.js';
-import type { ShownFile } from '../../contract/approval.js';
+import type { PersonWhileRunning, ShownFile } from '../../contract/approval.js';
 import type { ApproveOptions, ExecutorMode, RunOptions, TicketOptions } from '../../contract/executor.js';
 import type { BatchMessage } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -33,6 +33,7 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
     'a number of bytes from 0',
   ),
   approver: option(undefined, (value) => value === null || typeof value === 'function', 'a function or null'),
+  whileRunning: option(undefined, isPerson, '{ approver?, asker? }, each a function'),
   message: option(
     undefined,
     isMessage,
@@ -42,6 +43,12 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
   defer: option(undefined, (value) => isBoolean(value) || value === 'unasked', 'true, false or "unasked"'),
   ticket: option(undefined, isFilledText, 'a ticket that ask() has given'),
 };
+
+function isPerson(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { approver, asker } = value as Partial<Record<keyof PersonWhileRunning, unknown>>;
+  return [approver, asker].every((given) => given === undefined || typeof given === 'function');
+}
 
 function isMessage(value: unknown): boolean {
   if (!isObject(value)) return false;

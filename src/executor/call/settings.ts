@@ -174,6 +174,8 @@ export interface PersonSettings {
   readonly reviewers: readonly Reviewer[];
   /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
   readonly approver: Approver | null | undefined;
+  /** Asked while a call runs, and by the sub-agents of a call. */
+  readonly lateApprover: Approver | null | undefined;
   /** Asked what tools want to know. Undefined: no person is there. */
   readonly asker: Asker | undefined;
 }

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../contract/json.js';
-import type { Tool } from '../../contract/tool.js';
+import type { Tool, ToolAnnotations } from '../../contract/tool.js';
+import { annotationsOf } from '../../effects/effect-kinds.js';
 import type { Checker } from '../../schema/checker.js';
 import { compileInput, compileOutput } from '../../schema/compile-schema.js';
 
@@ -50,6 +51,20 @@ const lazy = new WeakSet<Tool>();
 /** For our own tools: their schemas are tested, so compiling waits for the first call (F028). */
 export function compileOnFirstUse(tool: Tool): void {
   lazy.add(tool);
+}
+
+const stated = new WeakMap<Tool, ToolAnnotations>();
+
+/** Of a tool whose annotations say more than the kinds of its effects: a remote tool that reads, of a server that is trusted. */
+export function stateAnnotations(tool: Tool, annotations: ToolAnnotations): void {
+  stated.set(tool, Object.freeze(annotations));
+}
+
+/** Undefined: the tool does not say what it touches. */
+export function toolAnnotations(tool: Tool): ToolAnnotations | undefined {
+  const { touches, idempotent } = tool;
+  if (touches === undefined) return undefined;
+  return stated.get(tool) ?? annotationsOf(touches, idempotent === true);
 }
 
 export function compiledTool(tool: Tool): CompiledTool {

@@ -1,4 +1,5 @@
 import type { NarrowOptions } from '../../contract/agent-runner.js';
+import type { RunOptions } from '../../contract/executor.js';
 import type { Policy } from '../../contract/policy.js';
 import type { Registry, Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -11,10 +12,26 @@ import { unknownTool } from './registry.js';
  * @throws ToolError `unknown_tool`
  */
 export function narrowSettings(settings: ExecutorSettings, options: NarrowOptions): ExecutorSettings {
-  const { tools, agent, approver = settings.approver, agents } = options;
+  const { tools, agent, agents } = options;
   const named = agent === undefined ? settings : { ...settings, agent, policy: heirOf(settings) };
   const registry = tools === undefined ? settings.registry : new RegistryPart(settings.registry, tools);
-  return { ...named, registry, approver, agents: settings.agents ?? agents };
+  const asked =
+    options.approver === undefined ? {} : { approver: options.approver, lateApprover: options.approver };
+  return { ...named, ...asked, registry, agents: settings.agents ?? agents };
+}
+
+/** The settings as the options of one run have them. */
+export function withRunOptions(
+  settings: ExecutorSettings,
+  { agent, approver, whileRunning }: RunOptions,
+): ExecutorSettings {
+  if (agent === undefined && approver === undefined && whileRunning === undefined) return settings;
+  const named = agent === undefined ? settings : { ...settings, agent };
+  const asked = approver === undefined ? named : { ...named, approver, lateApprover: approver };
+  if (whileRunning === undefined) return asked;
+  // The executor's own person comes first: the approver of a run may answer one question alone.
+  const { lateApprover = whileRunning.approver, asker = whileRunning.asker } = settings;
+  return { ...asked, lateApprover, asker };
 }
 
 /** Refuses what the parent is refused; else it is the same policy, asked about the part. */

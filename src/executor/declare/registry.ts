@@ -1,8 +1,7 @@
 import { byNearness, nearestName } from '../../base/nearest-name.js';
 import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
-import { annotationsOf } from '../../effects/effect-kinds.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { compiledTool } from './compiled-tool.js';
+import { compiledTool, toolAnnotations } from './compiled-tool.js';
 
 /**
  * Tools by name and alias (D027, A003–A006). Look-up takes the same time however many there are.
@@ -123,7 +122,8 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolError {
 const MOST_LISTED = 10;
 
 function toDefinition(tool: Tool): ToolDefinition {
-  const { name, title, description, touches, idempotent } = tool;
+  const { name, title, description } = tool;
+  const annotations = toolAnnotations(tool);
   const { output } = compiledTool(tool);
   return Object.freeze({
     name,
@@ -131,7 +131,7 @@ function toDefinition(tool: Tool): ToolDefinition {
     description,
     inputSchema: compiledTool(tool).inputSchema(),
     ...(output === undefined ? undefined : { outputSchema: output.jsonSchema }),
-    ...(touches === undefined ? undefined : { annotations: annotationsOf(touches, idempotent === true) }),
+    ...(annotations === undefined ? undefined : { annotations }),
   });
 }
 

@@ -89,7 +89,7 @@ function forAgent(
   const all = task.tools ?? settings.registry.list().map(({ name }) => name);
   // Below the deepest agent there is none: it is not shown the tool either.
   const tools = depth < DEEPEST ? all : all.filter((name) => settings.registry.find(name)?.name !== TASK);
-  const { approver, asker } = settings;
+  const { lateApprover: approver, asker } = settings;
   const asked = {
     tools,
     agent: task.type,

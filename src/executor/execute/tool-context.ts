@@ -163,7 +163,7 @@ export class CallHandles {
       const agreed = (isPersons: boolean): void => {
         this.#late.state = isPersons ? 'person' : 'other';
       };
-      if (scope.settings.approver === null) agreed(false);
+      if (scope.settings.lateApprover === null) agreed(false);
       return askAfter({ ready, scope, index, recorder, signal: this.signal, agreed }, changes);
     });
   }
@@ -201,7 +201,7 @@ export class CallHandles {
     const { lease, signal } = this;
     return async (questions: readonly Question[]) => {
       lease.require('ask the person');
-      if (!ready.effects.some(({ effect }) => effect.kind === 'ask' || grantsEverything(effect))) {
+      if (!ready.effects.some(({ effect }) => ASKING.has(effect.kind) || grantsEverything(effect))) {
         throw undeclared('ask the person', ready, "Declare { kind: 'ask' } in the effects of the tool.");
       }
       return asker(questions, { signal, callId: ready.call.id, ...(agent === undefined ? {} : { agent }) });
@@ -311,6 +311,9 @@ for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors
   }
 }
 Object.freeze(ContextView.prototype);
+
+/** Calls that may ask the person: a remote service asks through the tool that calls it. */
+const ASKING: ReadonlySet<string> = new Set(['ask', 'call']);
 
 function undeclared(action: string, { tool }: ReadyCall, hint: string): ToolError {
   return new ToolError('sandbox_violation', `Cannot ${action}: ${tool.name} did not declare it.`, {

@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
-import type { RecoveredBatch } from '../../contract/executor.js';
 import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
+import type { RecoveredBatch } from '../../contract/open-batch.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { RecoverySettings } from '../call/settings.js';

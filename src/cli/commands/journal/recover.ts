@@ -1,6 +1,7 @@
 import { Option } from 'commander';
-import type { Executor, RecoveredBatch } from '../../../contract/executor.js';
+import type { Executor } from '../../../contract/executor.js';
 import type { Settlement } from '../../../contract/journal.js';
+import type { RecoveredBatch } from '../../../contract/open-batch.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { asDecided } from '../../../executor/record/attach.js';
 import { openArchive } from '../../../journal/open-archive.js';

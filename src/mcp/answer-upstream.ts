@@ -1,0 +1,77 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Client, ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
+import type { ToolContext } from '../contract/context.js';
+import { toContent, toQuestions } from './form-questions.js';
+
+/** How often a person is asked for the same values because one of them is none. */
+const MOST_ROUNDS = 5;
+
+/** A call of a client while it runs: its server may ask the person through it. */
+export interface AskingCall {
+  readonly ctx: Pick<ToolContext, 'ask' | 'emit' | 'memory'>;
+  /** The time of the call stands while the person is asked. */
+  whilePaused<T>(wait: () => Promise<T>): Promise<T>;
+}
+
+/** The calls of each client that run now, in the order of their start. */
+const running = new WeakMap<Client, Set<AskingCall>>();
+/** In the revision 2026-07-28 a question is a part of the call's own exchange. */
+const exchange = new AsyncLocalStorage<AskingCall>();
+
+/**
+ * Lets the server of a client ask the person, through the call that it asks for. To be called before anything else handles
+ * such questions; a client that has not declared elicitation is asked nothing.
+ */
+export function answerUpstream(client: Client, server: string): void {
+  client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
+    if (!('requestedSchema' in params)) return { action: 'decline' };
+    const call = exchange.getStore() ?? onlyOne(client);
+    return call === undefined ? { action: 'decline' } : call.whilePaused(() => ask(call, server, params));
+  });
+}
+
+/** Runs a request to a server, whose questions go to the person of this call meanwhile. */
+export async function whileAsking<T>(client: Client, call: AskingCall, work: () => Promise<T>): Promise<T> {
+  let calls = running.get(client);
+  if (calls === undefined) {
+    calls = new Set();
+    running.set(client, calls);
+  }
+  calls.add(call);
+  try {
+    return await exchange.run(call, work);
+  } finally {
+    calls.delete(call);
+  }
+}
+
+/** Before 2026-07-28 a question does not say which call it belongs to: it is put where all calls are of one conversation. */
+function onlyOne(client: Client): AskingCall | undefined {
+  const calls = [...(running.get(client) ?? [])];
+  const conversations = new Set(calls.map(({ ctx }) => ctx.memory));
+  return conversations.size === 1 ? calls.at(-1) : undefined;
+}
+
+async function ask(
+  { ctx }: AskingCall,
+  server: string,
+  form: ElicitRequestFormParams,
+): Promise<ElicitResult> {
+  if (ctx.ask === undefined) {
+    // The model learns why its call came to nothing.
+    void ctx.emit(`The MCP server ${server} asked the person, who cannot be asked here.\n`, 'stderr');
+    return { action: 'decline' };
+  }
+  const [consent, ...fields] = toQuestions(server, form);
+  let problem = '';
+  for (let round = 0; consent !== undefined && round < MOST_ROUNDS; round++) {
+    const questions = [{ ...consent, question: `${problem}${consent.question}` }, ...fields];
+    const answers = await ctx.ask(questions);
+    if (answers === undefined) return { action: 'cancel' };
+    if (answers.some(({ declined }) => declined === true)) return { action: 'decline' };
+    const content = toContent(questions, answers);
+    if (typeof content !== 'string') return { action: 'accept', content };
+    problem = `${content}\n`;
+  }
+  return { action: 'cancel' };
+}

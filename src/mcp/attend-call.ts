@@ -1,0 +1,96 @@
+import type {
+  ClientCapabilities,
+  ElicitRequestFormParams,
+  Implementation,
+  InputRequiredResult,
+  ServerContext,
+} from '@modelcontextprotocol/server';
+import type { ToolResult } from '../contract/call.js';
+import type { JsonObject } from '../contract/json.js';
+import { askInput } from './ask-client.js';
+import type { Client } from './client-facts.js';
+import { callDigest, type RequestStates } from './request-state.js';
+import { type AskingCalls, type RunCall, RunningCall } from './running-call.js';
+
+export interface Identity {
+  /** A name, or how it follows from the client's. */
+  readonly conversation: string | ((client: string) => string);
+  readonly legacyClient: () => {
+    readonly capabilities: ClientCapabilities | undefined;
+    readonly info: Implementation | undefined;
+  };
+  /** Whether the connection speaks 2026-07-28 or later: then a question is an answer, and not a request of ours. */
+  readonly isModern: () => boolean;
+}
+
+/** What a connection needs to ask while a call runs. */
+export interface AttendingParts {
+  readonly identify: Identity;
+  readonly states: RequestStates;
+  /** Calls that ask while they run, and whose client comes back with the answer. */
+  readonly asking: AskingCalls;
+  /** Of clients that have one: calls that ask end with it. */
+  readonly connection: object;
+}
+
+/** A `tools/call` while it is served. */
+export interface Asked {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly conversation: string;
+  readonly client: Client;
+  readonly context: ServerContext;
+}
+
+/** Runs a call whose person may be asked meanwhile. */
+export function attendCall(
+  parts: AttendingParts,
+  asked: Asked,
+  callId: string,
+  run: (how: Parameters<RunCall>[0], running: () => RunningCall) => Promise<ToolResult>,
+): Promise<ToolResult | InputRequiredResult> {
+  const running: RunningCall = new RunningCall(personAt(asked.client), async (how) => {
+    // It knows itself once it is made.
+    await Promise.resolve();
+    return run(how, () => running);
+  });
+  return goOn(parts, asked, callId, running);
+}
+
+/** Until the call is answered, or its question has to be an answer of ours. */
+export async function goOn(
+  { identify, states, asking, connection }: AttendingParts,
+  { name, args, context, conversation }: Asked,
+  callId: string,
+  running: RunningCall,
+): Promise<ToolResult | InputRequiredResult> {
+  for (;;) {
+    const step = await running.next(context);
+    if (step.kind === 'result') return step.result;
+    const { question } = step;
+    if (identify.isModern()) {
+      const kept = asking.keep(running, question, context.http === undefined ? connection : undefined);
+      const digest = callDigest(name, args);
+      const requestState = await states.mint({ running: kept, callId, conversation, digest });
+      return { ...askInput(question.form), requestState };
+    }
+    try {
+      question.answer(await askNow(context, question.form));
+    } catch (error) {
+      question.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}
+
+/** How long a person may take in the revisions in which we wait for them. Milliseconds. */
+const PERSON_MS = 24 * 3600 * 1000;
+
+export async function askNow({ mcpReq }: ServerContext, question: ElicitRequestFormParams): Promise<unknown> {
+  const options = { signal: mcpReq.signal, timeout: PERSON_MS };
+  return mcpReq.send({ method: 'elicitation/create', params: { ...question } }, options);
+}
+
+/** Who decides, as the record has it. */
+export function personAt({ name }: Client): string {
+  return `the person at ${name} (MCP)`;
+}
