@@ -115,7 +115,7 @@ export class CallServer {
   async #execute(
     { name, args, conversation, context }: Asked,
     id: string,
-    how: Parameters<RunCall>[0] | undefined = undefined,
+    how?: Parameters<RunCall>[0],
     attending: () => ServerContext | undefined = () => context,
   ): Promise<ToolResult> {
     const { executor } = this.#parts;

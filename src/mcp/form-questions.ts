@@ -17,7 +17,7 @@ export function toQuestions(
   server: string,
   { message, requestedSchema }: ElicitRequestFormParams,
 ): Question[] {
-  const { properties = {}, required = [] } = requestedSchema;
+  const { properties, required = [] } = requestedSchema;
   const consent: Question = {
     header: server,
     question: `The MCP server ${server} asks: ${sanitize(message).slice(0, MOST_CHARACTERS)}`,
