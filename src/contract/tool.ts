@@ -153,7 +153,10 @@ export interface ToolSpec<A, O = unknown> {
   readonly category?: ToolCategory;
   /** The call may run again after a crash, if the policy allows it. Default false. */
   readonly idempotent?: boolean;
-  /** Only for tools whose effects are all `read`. */
+  /**
+   * Only for tools whose effects are all `read`, or all `fetch`: such a result is kept for `metadata.fresh_seconds`, and not
+   * at all without it.
+   */
   readonly cacheable?: boolean;
   /**
    * The tool acts only through its context: files, search and commands. `executor.preview` can run it; other

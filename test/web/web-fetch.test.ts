@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { builtinTools, createExecutor } from '../../src/index.js';
+import { systemClock } from '../../src/platform/clock/clock.js';
 import { page, serveSite, type WebSite } from './web-site.js';
 
 type WebOptions = NonNullable<Parameters<typeof builtinTools>[0]>;
@@ -263,5 +264,59 @@ describe('web_fetch', () => {
     const policy = { rules: [{ decision: 'allow' as const, url: site.host }] };
     const [result] = await createExecutor({ tools, policy, journal: false }).run([call]);
     expect(result).toMatchObject({ success: true, output: 'x' });
+  });
+});
+
+describe('an answer of web_fetch that says how long it is fresh', () => {
+  const fetchTwice = async (headers: Record<string, string>, afterMs: number, cache = {}) => {
+    const site = await serveSite(page('text/plain', 'hello', headers));
+    let skippedMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skippedMs };
+    const executor = createExecutor({
+      tools: builtinTools({ webFetch: { allowPrivate: [site.host], respectRobots: false } }),
+      approver: null,
+      journal: false,
+      clock,
+      cache,
+    });
+    const first = await executor.execute('web_fetch', { url: site.url });
+    skippedMs = afterMs;
+    const second = await executor.execute('web_fetch', { url: site.url });
+    expect([first.output, second.output]).toEqual(['hello', 'hello']);
+    expect(second.metadata.cached === true).toBe(site.paths.length === 1);
+    return { site, executor, second, asked: site.paths.length };
+  };
+
+  it.each<[string, Record<string, string>, number, number]>([
+    ['is given again', { 'cache-control': 'max-age=60' }, 59_000, 1],
+    ['is asked for again later', { 'cache-control': 'max-age=60' }, 61_000, 2],
+    ['counts the age that it comes with', { 'cache-control': 'max-age=60', age: '50' }, 11_000, 2],
+    ['may forbid it', { 'cache-control': 'no-store, max-age=60' }, 0, 2],
+    ['may say nothing', {}, 0, 2],
+  ])('%s', async (_, headers, afterMs, asked) => {
+    expect((await fetchTwice(headers, afterMs)).asked).toBe(asked);
+  });
+
+  it('outlives no time of the cache, and belongs to its conversation', async () => {
+    const headers = { 'cache-control': 'max-age=3600' };
+    expect((await fetchTwice(headers, 2_000, { ttlMs: 1_000 })).asked).toBe(2);
+    const { site, executor, second } = await fetchTwice(headers, 0);
+    expect(second.metadata.origin).toEqual(['web:127.0.0.1']);
+    expect(executor.cache.stats()).toMatchObject({ hits: 1, size: 1 });
+    await executor.execute('web_fetch', { url: site.url }, { conversation: 'another' });
+    expect(site.paths).toHaveLength(2);
+  });
+
+  it('is asked about as every call', async () => {
+    const site = await serveSite(page('text/plain', 'hello', { 'cache-control': 'max-age=60' }));
+    let asked = 0;
+    const executor = createExecutor({
+      tools: builtinTools({ webFetch: { allowPrivate: [site.host], respectRobots: false } }),
+      journal: false,
+      approver: () => (++asked === 1 ? { kind: 'approve_all' } : { kind: 'deny_all' }),
+    });
+    await executor.execute('web_fetch', { url: site.url });
+    const denied = await executor.execute('web_fetch', { url: site.url });
+    expect([denied.error?.code, asked, site.paths.length]).toEqual(['user_denied', 2, 1]);
   });
 });

@@ -16,6 +16,13 @@ interface ReadState {
   readonly uncut: boolean;
 }
 
+/** What a kept answer of the web rests on: for how long it said that it holds. */
+interface FreshState {
+  readonly freshUntil: number;
+  readonly memory: ConversationMemory;
+  readonly uncut: boolean;
+}
+
 /** The part of the cache in one call. Never throws. */
 export interface CacheVisit {
   /** The answer of an earlier call. */
@@ -27,10 +34,12 @@ export interface CacheVisit {
 /** @param failed the cache broke, which costs the call its speed and nothing else */
 export function visitCache(parts: CallParts, failed: (error: unknown) => void): CacheVisit {
   const { cache, covers } = parts.scope.settings;
-  if (cache === null || (parts.ready.onlyReads && !isCacheable(parts))) return NO_VISIT;
+  const { ready } = parts;
+  const isFetch = onlyFetches(ready);
+  if (cache === null || ((isFetch || ready.onlyReads) && !isCacheable(parts))) return NO_VISIT;
   let kept: KeptRead | undefined;
   try {
-    kept = lookUp(cache, parts);
+    kept = isFetch ? lookUpFresh(cache, parts) : lookUp(cache, parts);
   } catch (error) {
     failed(error);
   }
@@ -39,7 +48,7 @@ export function visitCache(parts: CallParts, failed: (error: unknown) => void): 
     update(result) {
       try {
         kept?.keep(result);
-        if (!parts.ready.onlyReads) forgetWhatTouches(cache, parts.ready.effects, covers);
+        if (!isFetch && !ready.onlyReads) forgetWhatTouches(cache, ready.effects, covers);
       } catch (error) {
         failed(error);
       }
@@ -56,7 +65,8 @@ interface KeptRead {
 
 /** What was made for another budget may not fit, or be less than could be had. */
 function isCacheable({ ready, scope }: CallParts): boolean {
-  if (ready.tool.cacheable !== true || ready.effects.length === 0 || !ready.onlyReads) return false;
+  if (ready.tool.cacheable !== true || ready.effects.length === 0) return false;
+  if (!ready.onlyReads && !onlyFetches(ready)) return false;
   return scope.capacityBytes === Number.POSITIVE_INFINITY;
 }
 
@@ -93,6 +103,35 @@ function lookUp(cache: LruResultCache, parts: CallParts): KeptRead | undefined {
   };
 }
 
+/** It changes no file, so that nothing is forgotten for it. */
+function onlyFetches({ effects }: ReadyCall): boolean {
+  return effects.length > 0 && effects.every(({ effect }) => effect.kind === 'fetch');
+}
+
+/** The same for what comes from the web: kept for as long as the answer itself said (`metadata.fresh_seconds`). */
+function lookUpFresh(cache: LruResultCache, { ready, scope }: CallParts): KeptRead {
+  const { memory, settings } = scope;
+  const { name } = ready.tool;
+  const { args } = ready.call;
+  const now = settings.clock.monotonic();
+  const found = cache.find(
+    name,
+    args,
+    ({ state }) => isFreshState(state) && state.memory === memory && now < state.freshUntil,
+  );
+  return {
+    cached: found === undefined ? undefined : asAnswer(found, ready),
+    keep(result) {
+      const { fresh_seconds: seconds } = result.metadata;
+      const isKept = result.success && typeof seconds === 'number' && seconds > 0;
+      if (!isKept || bytesOfContent(result) > MOST_CONTENT_BYTES) return;
+      // The answer was as old as its call before it came.
+      const state: FreshState = { freshUntil: now + seconds * 1_000, memory, uncut: isUncut(result) };
+      cache.keep(name, args, { result, state });
+    },
+  };
+}
+
 /** Of one kept result: a hundred pictures of the largest size would fill the memory. */
 const MOST_CONTENT_BYTES = 1024 * 1024;
 
@@ -122,6 +161,10 @@ function isReadState(state: unknown): state is ReadState {
   return typeof state === 'object' && state !== null && 'prints' in state;
 }
 
+function isFreshState(state: unknown): state is FreshState {
+  return typeof state === 'object' && state !== null && 'freshUntil' in state;
+}
+
 function holds(state: unknown, prints: readonly string[], memory: ConversationMemory): boolean {
   return isReadState(state) && state.memory === memory && isSame(state.prints, prints);
 }
@@ -134,5 +177,5 @@ function isSame(before: readonly string[], after: readonly string[]): boolean {
 function asAnswer({ result, state }: Entry, { call }: ReadyCall): ToolResult {
   const metadata = { ...result.metadata, cached: true };
   const answer = { ...result, callId: call.id, toolName: call.name, executionTimeMs: 0, metadata };
-  return isReadState(state) && state.uncut ? markUncut(answer) : answer;
+  return (isReadState(state) || isFreshState(state)) && state.uncut ? markUncut(answer) : answer;
 }

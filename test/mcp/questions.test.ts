@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { Client, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { whyNoTransactions } from '../../test/transactions/kept-apart.js';
-import type { ApprovalRequest } from '../contract/approval.js';
-import type { ToolSource } from '../contract/external.js';
-import type { Asker, Question } from '../contract/question.js';
-import { builtinTools } from '../executor/builtin-tools.js';
-import { createExecutor } from '../executor/create-executor.js';
-import { defineTool } from '../executor/declare/define-tool.js';
-import type { ExecutorOptions } from '../executor/executor-options.js';
-import { connect, ERAS, type Era, person, textOf } from './fixtures/connect.js';
-import { mcpTools } from './mcp-tools.js';
+import type { ApprovalRequest } from '../../src/contract/approval.js';
+import type { ToolSource } from '../../src/contract/external.js';
+import type { Asker, Question } from '../../src/contract/question.js';
+import { builtinTools } from '../../src/executor/builtin-tools.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { defineTool } from '../../src/executor/declare/define-tool.js';
+import type { ExecutorOptions } from '../../src/executor/executor-options.js';
+import { connect, ERAS, type Era, person, textOf } from '../../src/mcp/fixtures/connect.js';
+import { mcpTools } from '../../src/mcp/mcp-tools.js';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
 
-const UPSTREAM = join(import.meta.dirname, 'fixtures', 'upstream.mjs');
+const UPSTREAM = join(import.meta.dirname, '../../src/mcp/fixtures/upstream.mjs');
 const WHY_NOT = await whyNoTransactions();
 let folder: string;
 let root: string;
@@ -50,8 +50,11 @@ async function upstream(era: Era): Promise<ToolSource> {
         versionNegotiation: { mode: era === '2026-07-28' ? 'auto' : 'legacy' },
       },
     );
-  if (!clients.has(era))
+  if (!clients.has(era)) {
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [UPSTREAM] }));
+    // A slow start is no silence.
+    await client.listTools();
+  }
   clients.set(era, client);
   return mcpTools(client, { name: 'up', timeoutMs: 1_000 });
 }
