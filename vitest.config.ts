@@ -15,7 +15,7 @@ const UNIT = testsIn([
   'output',
   'patterns',
   'policy',
-  'protocols',
+  'providers',
   'schema',
 ]);
 /** These look at what their process keeps for all its executors (helpers of commands, handlers, open files). */

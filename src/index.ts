@@ -107,14 +107,6 @@ export type {
   Worker,
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
-export type {
-  LoopEvent,
-  LoopResult,
-  LoopRunOptions,
-  LoopState,
-  ToolLoop,
-  ToolLoopOptions,
-} from './contract/loop.js';
 export type { RecoveredBatch, RecoveredCall, WaitingBatch } from './contract/open-batch.js';
 export type { CacheStats, ResultCache } from './contract/outputs.js';
 export type {
@@ -180,4 +172,12 @@ export type { WarmOptions } from './external/warm-pool.js';
 export type { SandboxRoot } from './files/sandbox-options.js';
 export { openJournal } from './journal/open-journal.js';
 export { type CommandAgentsOptions, commandAgents, type ModelAgentsOptions } from './loop/agents.js';
+export type {
+  LoopEvent,
+  LoopResult,
+  LoopRunOptions,
+  LoopState,
+  ToolLoop,
+  ToolLoopOptions,
+} from './loop/loop-contract.js';
 export { createToolLoop, modelAgents } from './loop/tool-loop.js';

@@ -1,3 +1,8 @@
+export type { ModelUsage, UserMessage } from './contract/model.js';
+export { ModelError } from './errors/model-error.js';
+export { anthropic } from './providers/anthropic/model.js';
+export { gemini } from './providers/gemini/model.js';
+export type { ModelOptions } from './providers/http/model-options.js';
 export type {
   AssistantMessage,
   Model,
@@ -6,14 +11,8 @@ export type {
   ModelFormat,
   ModelMessage,
   ModelRequest,
-  ModelUsage,
   NativeMessages,
   ToolMessage,
-  UserMessage,
-} from './contract/model.js';
-export { ModelError } from './errors/model-error.js';
-export { anthropic } from './models/anthropic/anthropic.js';
-export { gemini } from './models/gemini/gemini.js';
-export type { ModelOptions } from './models/model-options.js';
-export { openai } from './models/openai/openai.js';
-export { openaiResponses } from './models/openai-responses/openai-responses.js';
+} from './providers/model.js';
+export { openai } from './providers/openai/model.js';
+export { openaiResponses } from './providers/openai-responses/model.js';

@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type { Model, ModelOptions } from '../src/models.js';
+import * as models from '../src/models.js';
+import { HTTP_FORMATS, type HttpFormat } from '../src/providers/registry.js';
 import { builtCommand } from './cli/built-command.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -48,6 +51,18 @@ describe('the doors', () => {
         "testing: createScriptedModel createTape describeJournal runCrashTrial",
       ]
     `);
+  });
+
+  it('let out a function for every provider that has a server', () => {
+    const functions: Record<HttpFormat, (options: ModelOptions) => Model> = {
+      anthropic: models.anthropic,
+      gemini: models.gemini,
+      openai: models.openai,
+      'openai-responses': models.openaiResponses,
+    };
+    const formats = Object.values(functions).map((create) => create({ model: 'm', apiKey: 'k' }).format);
+    expect(formats).toEqual(Object.keys(functions));
+    expect(formats.sort()).toEqual([...HTTP_FORMATS].sort());
   });
 
   it('let out classes that are called what they are exported as, in the built package too', async () => {

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import type { AgentRunner } from '../contract/agent-runner.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import type { Model } from '../contract/model.js';
 import { modelAgents } from '../loop/tool-loop.js';
-import { anthropic } from '../models/anthropic/anthropic.js';
-import { gemini } from '../models/gemini/gemini.js';
-import { openai } from '../models/openai/openai.js';
-import { openaiResponses } from '../models/openai-responses/openai-responses.js';
+import { createModel } from '../providers/http/create-model.js';
+import type { Model } from '../providers/model.js';
+import { HTTP_FORMATS, isHttpFormat } from '../providers/registry.js';
 import { UsageError } from './cli-context.js';
 
 /** The model of a command, in commander's form. */
@@ -17,25 +15,18 @@ export interface ModelChoice {
 
 export function addModelOptions(command: Command, whose: string): Command {
   return command
-    .option('--model <provider/name>', `${whose}: ${Object.keys(PROVIDERS).join('/…, ')}/…`)
+    .option('--model <provider/name>', `${whose}: ${HTTP_FORMATS.join('/…, ')}/…`)
     .option('--base-url <url>', "another server that speaks the provider's interface");
 }
 
-const PROVIDERS: Readonly<
-  Record<string, (options: { readonly model: string; readonly baseUrl?: string }) => Model>
-> = { anthropic, openai, 'openai-responses': openaiResponses, gemini };
-
 /** @throws UsageError, ToolError `config_invalid` without a key */
 export function modelOf(action: string, { model: named, baseUrl }: ModelChoice): Model {
-  const known = Object.keys(PROVIDERS)
-    .map((provider) => `${provider}/NAME`)
-    .join(', ');
+  const known = HTTP_FORMATS.map((provider) => `${provider}/NAME`).join(', ');
   if (named === undefined) throw new UsageError(`Cannot ${action}: name a model with --model (${known}).`);
   const [, provider = '', model = ''] = /^([^/]+)\/(.+)$/.exec(named) ?? [];
-  const create = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
-  if (create === undefined)
+  if (!isHttpFormat(provider))
     throw new UsageError(`Cannot use the model "${named}": expected one of ${known}.`);
-  return create({ model, ...(baseUrl === undefined ? {} : { baseUrl }) });
+  return createModel(provider, { model, ...(baseUrl === undefined ? {} : { baseUrl }) });
 }
 
 /** For the journal, so that a deferred sub-agent finds its model. An address with a password is left out. */

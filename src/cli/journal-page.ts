@@ -7,7 +7,7 @@ import { drawPage } from '../page/draw-page.js';
 import type { PageBatch, PageCall, PageDetail, PageOutcome, PageQuestion } from '../page/page-data.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { readFileBytes } from '../platform/fs/read-file-bytes.js';
-import { outputInWords } from '../protocols/content-words.js';
+import { outputInWords } from '../providers/content-words.js';
 import type { CliContext } from './cli-context.js';
 import { asTyped } from './display/as-typed.js';
 import { outcomeOf } from './display/describe-call.js';

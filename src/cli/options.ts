@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { HISTORY_FORMATS, type HistoryFormat, listTitles } from '../protocols/registry.js';
+import { HISTORY_FORMATS, type HistoryFormat, listTitles } from '../providers/registry.js';
 
 /** The common options of `run`, `plan`, `call` and `approve`, in commander's form. */
 export interface BatchOptions {

@@ -4,10 +4,10 @@ import type { ReadError, ToolCall } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
 import { ReadFailure, readTextFile } from '../platform/fs/read-file.js';
 import type { Stdio } from '../platform/runtime/stdio.js';
-import type { CallOrigin } from '../protocols/call-origin.js';
-import { readCalls } from '../protocols/read-calls.js';
-import type { WireFormat } from '../protocols/registry.js';
-import type { ReadCalls } from '../protocols/response-calls.js';
+import type { CallOrigin } from '../providers/call-origin.js';
+import { readCalls } from '../providers/read-calls.js';
+import type { WireFormat } from '../providers/registry.js';
+import type { ReadCalls } from '../providers/response-calls.js';
 import { UsageError } from './cli-context.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import type { ReadError, ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor, RunOptions } from '../contract/executor.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { Stdio } from '../platform/runtime/stdio.js';
-import { answerReadErrors } from '../protocols/response-calls.js';
+import { answerReadErrors } from '../providers/response-calls.js';
 import { UsageError } from './cli-context.js';
 import { resultAsTyped } from './display/as-typed.js';
 import type { Display } from './display/display.js';

@@ -4,8 +4,8 @@ import type { Journal } from '../contract/journal.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { isToolError } from '../errors/tool-error.js';
 import { findBatchId } from '../executor/approve/find-deferred.js';
-import type { CallOrigin } from '../protocols/call-origin.js';
-import { isWireFormat, type WireFormat } from '../protocols/registry.js';
+import type { CallOrigin } from '../providers/call-origin.js';
+import { isWireFormat, type WireFormat } from '../providers/registry.js';
 import { UsageError } from './cli-context.js';
 import type { ModelResponse } from './read-input.js';
 

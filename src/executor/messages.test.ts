@@ -7,7 +7,7 @@ import type { ToolCall, ToolFailure } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { ToolError } from '../errors/tool-error.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
-import { writeResults } from '../protocols/write-results.js';
+import { writeResults } from '../providers/write-results.js';
 import { createExecutor } from './create-executor.js';
 import { defineTool } from './declare/define-tool.js';
 import type { ExecutorOptions } from './executor-options.js';

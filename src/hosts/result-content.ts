@@ -1,7 +1,7 @@
 import { toBase64 } from '../base/base64.js';
 import type { ContentBlock, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
-import { bytesOf, textBeside, toModelParts, toModelText } from '../protocols/content-words.js';
+import { bytesOf, textBeside, toModelParts, toModelText } from '../providers/content-words.js';
 
 /** A tool's output as the AI SDK sends it to a model. */
 export type AiSdkContent =

@@ -1,7 +1,7 @@
 import type { AgentRunner, AgentWorld } from '../contract/agent-runner.js';
 import type { AgentReply, AgentTask } from '../contract/agents.js';
-import type { LoopEvent, LoopResult, ToolLoop, ToolLoopOptions } from '../contract/loop.js';
-import type { Model } from '../contract/model.js';
+import type { Model } from '../providers/model.js';
+import type { LoopEvent, LoopResult, ToolLoop, ToolLoopOptions } from './loop-contract.js';
 
 export interface ModelAgentsOptions {
   readonly model: Model;

@@ -2,8 +2,8 @@ import type { ToolCall, ToolFailure, ToolResult } from '../contract/call.js';
 import type { Transcript, TranscriptEntry } from '../contract/conversation.js';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import type { AssistantMessage, ModelMessage, ToolMessage } from '../contract/model.js';
-import { answerMessage } from '../models/messages.js';
+import { answerMessage } from '../providers/http/messages.js';
+import type { AssistantMessage, ModelMessage, ToolMessage } from '../providers/model.js';
 
 /**
  * The messages of a conversation, in memory and in the journal.

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import type { LoopResult, ToolLoopOptions } from '../contract/loop.js';
 import { createExecutor } from '../executor/create-executor.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { createScriptedModel, type ScriptedModel } from '../testing/create-scripted-model.js';
+import type { LoopResult, ToolLoopOptions } from './loop-contract.js';
 import { createToolLoop, modelAgents } from './tool-loop.js';
 
 function folder(): string {

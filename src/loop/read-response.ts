@@ -1,9 +1,10 @@
 import { abortable } from '../base/abortable.js';
 import type { ToolCall } from '../contract/call.js';
 import type { IncomingBatch } from '../contract/executor.js';
-import type { LoopEvent } from '../contract/loop.js';
-import type { Model, ModelEnd, ModelEvent, ModelRequest, ModelUsage } from '../contract/model.js';
+import type { ModelUsage } from '../contract/model.js';
 import { ModelError } from '../errors/model-error.js';
+import type { Model, ModelEnd, ModelEvent, ModelRequest } from '../providers/model.js';
+import type { LoopEvent } from './loop-contract.js';
 
 export interface Answered {
   readonly end: ModelEnd;

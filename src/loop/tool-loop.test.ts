@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import type { LoopEvent, LoopState, ToolLoop, ToolLoopOptions } from '../contract/loop.js';
 import { ModelError } from '../errors/model-error.js';
 import { builtinTools } from '../executor/builtin-tools.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { defineTool } from '../executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { createScriptedModel, type ScriptedModel } from '../testing/create-scripted-model.js';
+import type { LoopEvent, LoopState, ToolLoop, ToolLoopOptions } from './loop-contract.js';
 import { createToolLoop } from './tool-loop.js';
 
 function folder(): string {

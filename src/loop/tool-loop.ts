@@ -12,6 +12,15 @@ import type { AgentRunner } from '../contract/agent-runner.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Executor, SubmittedResult } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
+import type { ModelUsage } from '../contract/model.js';
+import { ModelError } from '../errors/model-error.js';
+import { ToolError } from '../errors/tool-error.js';
+import { availableCapacityBytes, contextTokensOf, usedTokens } from '../providers/http/context-window.js';
+import { toNativeMessages } from '../providers/http/messages.js';
+import type { Model, ModelEnd, ModelRequest } from '../providers/model.js';
+import { answerReadErrors } from '../providers/response-calls.js';
+import { loopAgents, type ModelAgentsOptions } from './agents.js';
+import { Conversation } from './conversation.js';
 import type {
   LoopEvent,
   LoopResult,
@@ -19,15 +28,7 @@ import type {
   LoopState,
   ToolLoop,
   ToolLoopOptions,
-} from '../contract/loop.js';
-import type { Model, ModelEnd, ModelRequest, ModelUsage } from '../contract/model.js';
-import { ModelError } from '../errors/model-error.js';
-import { ToolError } from '../errors/tool-error.js';
-import { availableCapacityBytes, contextTokensOf, usedTokens } from '../models/context-window.js';
-import { toNativeMessages } from '../models/messages.js';
-import { answerReadErrors } from '../protocols/response-calls.js';
-import { loopAgents, type ModelAgentsOptions } from './agents.js';
-import { Conversation } from './conversation.js';
+} from './loop-contract.js';
 import { type Answered, type LoopResponse, readResponse } from './read-response.js';
 import { Submissions } from './submissions.js';
 

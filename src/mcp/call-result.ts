@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprot
 import { toBase64 } from '../base/base64.js';
 import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import { bytesOf, textBeside, toModelText } from '../protocols/content-words.js';
+import { bytesOf, textBeside, toModelText } from '../providers/content-words.js';
 
 /** What of a result the protocol has no place for. */
 const RESULT_META = 'toolexec/result';

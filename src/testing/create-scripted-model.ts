@@ -1,13 +1,7 @@
 import type { ToolCall } from '../contract/call.js';
 import type { JsonObject } from '../contract/json.js';
-import type {
-  AssistantMessage,
-  Model,
-  ModelEnd,
-  ModelEvent,
-  ModelRequest,
-  ModelUsage,
-} from '../contract/model.js';
+import type { ModelUsage } from '../contract/model.js';
+import type { AssistantMessage, Model, ModelEnd, ModelEvent, ModelRequest } from '../providers/model.js';
 
 /** The answer of a scripted model to one request. */
 export interface ScriptedResponse {

@@ -114,7 +114,7 @@ describe('the package', () => {
     // Who uses each of them: models, `ctx.http` and MCP. The two files of MCP call the SDK's own `connect` and `fetch`.
     const users: Readonly<Record<string, RegExp>> = {
       'platform/runtime/look-up-host.ts': /^http\//,
-      'platform/runtime/post-http.ts': /^models\//,
+      'platform/runtime/post-http.ts': /^providers\/http\//,
       'platform/runtime/send-request.ts': /^http\//,
       'platform/runtime/serve-http.ts': /^(?:mcp|cli\/commands\/mcp)\//,
     };

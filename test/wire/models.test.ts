@@ -1,10 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { createModel } from '../../src/models/create-model.js';
-import { ask } from '../../src/models/fixtures/ask.js';
-import { LIMIT_MS, playWorld } from '../../src/models/fixtures/played-world.js';
-import { RECORDINGS, type Recording, toWire } from '../../src/models/fixtures/recordings.js';
+import { createModel } from '../../src/providers/http/create-model.js';
+import { ask } from '../../src/providers/http/fixtures/ask.js';
+import { LIMIT_MS, playWorld } from '../../src/providers/http/fixtures/played-world.js';
+import { RECORDINGS, type Recording, toWire } from '../../src/providers/http/fixtures/recordings.js';
 
 const messages = [{ role: 'user' as const, content: 'go' }];
 
@@ -27,24 +27,24 @@ const SDKS: Readonly<Record<string, (fetch: () => Promise<Response>) => Promise<
   },
 };
 
-function messageIn({ api }: Recording, native: readonly object[]): unknown {
+function messageIn({ format }: Recording, native: readonly object[]): unknown {
   const [message] = native as readonly { content?: unknown; tool_calls?: unknown }[];
-  if (api.factory === 'anthropic') return message?.content;
-  if (api.factory === 'openai') return { content: message?.content, tool_calls: message?.tool_calls };
+  if (format === 'anthropic') return message?.content;
+  if (format === 'openai') return { content: message?.content, tool_calls: message?.tool_calls };
   return native;
 }
 
 describe('a message that a model streams', () => {
   it.each(
-    RECORDINGS.filter(({ api }) => api.factory in SDKS).map(
-      (recording) => [recording.api.factory, recording] as const,
+    RECORDINGS.filter(({ format }) => format in SDKS).map(
+      (recording) => [recording.format, recording] as const,
     ),
   )('of %s goes back as the provider’s SDK puts it together', async (name, recording) => {
     const wire = toWire(recording);
     const headers = { 'content-type': 'text/event-stream' };
     const theirs = await SDKS[name]?.(async () => new Response(wire, { headers }));
     const world = playWorld({ chunks: [wire] });
-    const model = createModel(recording.api, { model: 'm', apiKey: 'k', timeoutMs: LIMIT_MS }, world);
+    const model = createModel(recording.format, { model: 'm', apiKey: 'k', timeoutMs: LIMIT_MS }, world);
     const { end } = await ask(model, 'go');
     const ours = messageIn(recording, end?.message.native.messages ?? []);
     // What the SDKs add of their own (parsed arguments, the count of a list) is no part of the message.

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Executor } from '../../contract/executor.js';
-import type { ToolLoop } from '../../contract/loop.js';
 import { isToolError } from '../../errors/tool-error.js';
+import type { ToolLoop } from '../../loop/loop-contract.js';
 import { sanitize } from '../../output/sanitize.js';
 import { drawTable } from '../../terminal/draw-table.js';
 import type { ModelChoice } from '../choose-model.js';

@@ -1,5 +1,5 @@
-import type { LoopEvent, LoopResult, LoopState, ToolLoop } from '../../contract/loop.js';
 import { isToolError } from '../../errors/tool-error.js';
+import type { LoopEvent, LoopResult, LoopState, ToolLoop } from '../../loop/loop-contract.js';
 import { createSanitizer, sanitize } from '../../output/sanitize.js';
 import type { Stdio } from '../../platform/runtime/stdio.js';
 import { createMarkdown, type MarkdownStream } from '../../terminal/draw-markdown.js';

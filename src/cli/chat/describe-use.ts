@@ -1,4 +1,4 @@
-import type { LoopResult } from '../../contract/loop.js';
+import type { LoopResult } from '../../loop/loop-contract.js';
 
 /** The line below a turn: its tokens, and the remaining context. */
 export function describeUse({ usage, context }: Pick<LoopResult, 'usage' | 'context'>): string {

@@ -4,8 +4,8 @@ import { isToolError } from '../../errors/tool-error.js';
 import { findDeferred as requireDeferred } from '../../executor/approve/find-deferred.js';
 import { readAsked } from '../../executor/approve/ticket.js';
 import { openJournal } from '../../journal/open-journal.js';
-import type { HistoryFormat } from '../../protocols/registry.js';
-import { writeResults } from '../../protocols/write-results.js';
+import type { HistoryFormat } from '../../providers/registry.js';
+import { writeResults } from '../../providers/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover } from '../choose-approver.js';
 import {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
-import type { LoopResult, ToolLoop } from '../../contract/loop.js';
+import type { LoopResult, ToolLoop } from '../../loop/loop-contract.js';
 import { createToolLoop, modelAgents } from '../../loop/tool-loop.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import { writeResults } from '../../protocols/write-results.js';
+import { writeResults } from '../../providers/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { CallReport, MORE_KEY } from '../chat/call-report.js';
 import { ChatSession } from '../chat/chat-session.js';

@@ -1,7 +1,7 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
-import { answerReadErrors } from '../../protocols/response-calls.js';
+import { answerReadErrors } from '../../providers/response-calls.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { describePlan } from '../display/describe-call.js';
 import { createDisplay } from '../display/display.js';

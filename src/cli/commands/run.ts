@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
-import { readMessage } from '../../protocols/read-message.js';
-import { answerReadErrors } from '../../protocols/response-calls.js';
-import { writeResults } from '../../protocols/write-results.js';
+import { readMessage } from '../../providers/read-message.js';
+import { answerReadErrors } from '../../providers/response-calls.js';
+import { writeResults } from '../../providers/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
 import { chooseApprover, isDecided } from '../choose-approver.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';

@@ -2,7 +2,7 @@ import type { Executed, ToolFailure, ToolResult } from '../../contract/call.js';
 import type { Origin } from '../../contract/origin.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { isOrigin } from '../../patterns/origin.js';
-import { textBeside } from '../../protocols/content-words.js';
+import { textBeside } from '../../providers/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { finalize, isUncut } from './finalize.js';

@@ -1,6 +1,6 @@
 import { withBase64Json } from '../../base/base64.js';
 import type { ContentBlock } from '../../contract/call.js';
-import { blockWords } from '../../protocols/content-words.js';
+import { blockWords } from '../../providers/content-words.js';
 
 export interface ContentCleaning {
   /** Of the tool's text: neutralised, redacted, cut to so many bytes. */

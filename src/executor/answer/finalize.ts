@@ -13,7 +13,7 @@ import {
 } from '../../output/clean-output.js';
 import { redactValues } from '../../output/create-redactor.js';
 import { exactValuesOf } from '../../output/redact.js';
-import { contentWords } from '../../protocols/content-words.js';
+import { contentWords } from '../../providers/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { ResultSettings } from '../call/settings.js';

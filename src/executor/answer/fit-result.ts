@@ -1,7 +1,7 @@
 import { withBase64Json } from '../../base/base64.js';
 import type { ContentBlock, ToolResult } from '../../contract/call.js';
 import { isJsonObjectText, truncate } from '../../output/clean-output.js';
-import { contentWords, textBeside } from '../../protocols/content-words.js';
+import { contentWords, textBeside } from '../../providers/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import { isUncut } from './finalize.js';
 import { cleanRefusal } from './refuse-ready.js';

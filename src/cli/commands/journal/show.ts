@@ -3,7 +3,7 @@ import type { ToolResult } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { sanitize } from '../../../output/sanitize.js';
-import { outputInWords } from '../../../protocols/content-words.js';
+import { outputInWords } from '../../../providers/content-words.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { cut, describeName, describeResult, outcomeOf } from '../../display/describe-call.js';
 import type { Palette } from '../../display/terminal-text.js';

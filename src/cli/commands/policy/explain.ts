@@ -4,7 +4,7 @@ import { sanitize } from '../../../output/sanitize.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { RulePolicy } from '../../../policy/create-policy.js';
 import type { Explanation } from '../../../policy/explain/explain-decision.js';
-import { readCalls } from '../../../protocols/read-calls.js';
+import { readCalls } from '../../../providers/read-calls.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { describePlan } from '../../display/describe-call.js';

@@ -6,7 +6,7 @@ import type { ToolCall } from '../../../contract/call.js';
 import type { CallRecord } from '../../../contract/journal.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { isSqliteFile } from '../../../platform/sqlite/sqlite.js';
-import { readCalls } from '../../../protocols/read-calls.js';
+import { readCalls } from '../../../providers/read-calls.js';
 import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { readSource } from '../../read-input.js';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { describeTools } from '../../../protocols/describe/describe-tools.js';
-import { WIRE_FORMATS, type WireFormat } from '../../../protocols/registry.js';
+import { describeTools } from '../../../providers/describe/describe-tools.js';
+import { WIRE_FORMATS, type WireFormat } from '../../../providers/registry.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { openExecutor } from '../../open-executor.js';
