@@ -23,15 +23,16 @@ import type { RecoveredBatch, WaitingBatch } from '../contract/open-batch.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { beginCalls, endCalls, keepLanguage, withLanguage } from '../platform/runtime/intrinsics.js';
 import { outputOf } from './answer/results.js';
 import { cancelled } from './answer/stopped.js';
 import { askTicket } from './approve/ask-ticket.js';
-import { findDeferred } from './approve/find-deferred.js';
+import { resumeDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
 import { picturePlan } from './approve/picture-parts.js';
 import { NO_CACHE } from './cache/create-result-cache.js';
 import type { BatchScope } from './call/batch-scope.js';
-import { copyCalls, recordedCall, unchecked } from './call/calls.js';
+import { copyCalls, unchecked } from './call/calls.js';
 import {
   checkApproveOptions,
   checkAskOptions,
@@ -40,7 +41,6 @@ import {
   executorIsClosed,
   isPreview,
   onlyRun,
-  requireApprovable,
 } from './call/run-options.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
@@ -108,10 +108,12 @@ export class ToolExecutor implements Executor {
   async plan(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<Plan> {
     checkCalls(calls);
     checkRunOptions(options);
-    const held = copyCalls(calls);
-    const { memory, settings: own } = this.#scopeOf(options);
-    if (this.#isUnchecked) await this.#check();
-    return picturePlan(await planBatch(held, await withOrigins(own, memory)), own);
+    return withLanguage(async () => {
+      const held = copyCalls(calls);
+      const { memory, settings: own } = this.#scopeOf(options);
+      if (this.#isUnchecked) await this.#check();
+      return picturePlan(await planBatch(held, await withOrigins(own, memory)), own);
+    });
   }
 
   async preview(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<Preview> {
@@ -121,13 +123,15 @@ export class ToolExecutor implements Executor {
     const held = copyCalls(calls);
     if (this.#isUnchecked) await this.#check();
     const { previewCalls } = await import('./preview-calls.js');
-    return previewCalls({
-      calls: held,
-      options,
-      settings: this.#settingsFor(options),
-      memory: this.#conversations.memoryOf(options.conversation),
-      run: (how, part) => this.#admit(held, how, undefined, undefined, part).results(),
-    });
+    return withLanguage(() =>
+      previewCalls({
+        calls: held,
+        options,
+        settings: this.#settingsFor(options),
+        memory: this.#conversations.memoryOf(options.conversation),
+        run: (how, part) => this.#admit(held, how, undefined, undefined, part).results(),
+      }),
+    );
   }
 
   run(calls: readonly ToolCall<unknown>[], options: RunOptions = NO_OPTIONS): Promise<ToolResult[]> {
@@ -168,8 +172,9 @@ export class ToolExecutor implements Executor {
     const batch = this.#admit(calls, options, observer, known);
     const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
     const results = stream.endWith(this.#after(ready, batch));
+    beginCalls();
     // A caller that only reads the events gets the error there.
-    results.catch(() => {});
+    results.then(endCalls, endCalls);
     return {
       id: batch.scope.id,
       events: stream,
@@ -195,7 +200,7 @@ export class ToolExecutor implements Executor {
 
   async execute(name: string, args: JsonObject, options: RunOptions = NO_OPTIONS): Promise<ToolResult> {
     const id = `call_${this.#settings.createId()}`;
-    const [result] = await this.run([{ id, name, args }], options);
+    const result = (await this.run([{ id, name, args }], options))[0];
     if (result === undefined) throw new Error('a batch of one call has one result');
     return result;
   }
@@ -207,15 +212,8 @@ export class ToolExecutor implements Executor {
   async approve(batchId: string, options: ApproveOptions = NO_OPTIONS): Promise<BatchRun> {
     checkApproveOptions(options);
     this.#requireOpen('approve a batch');
-    const { journal, mode } = this.#settings;
-    requireApprovable(batchId, options, mode);
-    const deferred = await findDeferred(journal, batchId);
-    const calls = deferred.calls.map(recordedCall);
-    const { conversation, attach } = deferred;
-    // A rerun has its own keys, even if it is approved. A call keeps the turn with which it was recorded.
-    const { shown, turn: _, ...rest } = options;
-    const seen = shown === undefined ? deferred : { ...deferred, shown };
-    return this.#watched(calls, { ...rest, conversation, again: !attach }, seen);
+    const { calls, how, known } = await withLanguage(() => resumeDeferred(batchId, options, this.#settings));
+    return this.#watched(calls, how, known);
   }
 
   definitions(): readonly ToolDefinition[] {
@@ -272,12 +270,12 @@ export class ToolExecutor implements Executor {
   async recover(): Promise<readonly RecoveredBatch[]> {
     this.#requireOpen('recover');
     watchUnhandledErrors(this.#settings.onUnhandledError);
-    return this.#recovery.run();
+    return withLanguage(() => this.#recovery.run());
   }
 
   async waiting(options: WaitingOptions = {}): Promise<readonly WaitingBatch[]> {
     this.#requireOpen('list what waits');
-    return listWaiting(options, this.#settings);
+    return withLanguage(() => listWaiting(options, this.#settings));
   }
 
   async ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket> {
@@ -287,18 +285,18 @@ export class ToolExecutor implements Executor {
     const [held] = copyCalls([call]);
     if (this.#isUnchecked) await this.#check();
     const scope = this.#scopeOf(options);
-    return askTicket(held as ToolCall, { scope, signal, recovery: this.#recovery });
+    return withLanguage(() => askTicket(held as ToolCall, { scope, signal, recovery: this.#recovery }));
   }
 
   async decide(batchId: string, decision: WaitingDecision, options: DecideOptions = {}): Promise<void> {
     this.#requireOpen('decide');
-    await decideWaiting(batchId, decision, options, this.#settings);
+    await withLanguage(() => decideWaiting(batchId, decision, options, this.#settings));
   }
 
   async undo(callId: string, options: UndoOptions = {}): Promise<UndoReport> {
     checkUndoOptions(options);
     this.#requireOpen('undo');
-    const undoing = undoCall(callId, options, this.#settings, this.#recovery.ensure());
+    const undoing = withLanguage(() => undoCall(callId, options, this.#settings, this.#recovery.ensure()));
     this.#undoing.add(undoing);
     return undoing.finally(() => this.#undoing.delete(undoing));
   }
@@ -346,6 +344,7 @@ export class ToolExecutor implements Executor {
     known?: Known,
     part?: BatchPart,
   ): Batch {
+    keepLanguage();
     checkCalls(calls);
     if (options !== NO_OPTIONS) checkRunOptions(options);
     if (isPreview(options)) throw onlyRun();
@@ -364,6 +363,7 @@ export class ToolExecutor implements Executor {
       ended: this.#ended,
     });
     this.#active.add(batch);
+    beginCalls();
     return batch;
   }
 
@@ -391,5 +391,6 @@ export class ToolExecutor implements Executor {
   readonly #ended = (batch: Batch, { conversation }: BatchScope): void => {
     this.#active.delete(batch);
     this.#conversations.left(conversation);
+    endCalls();
   };
 }

@@ -1,5 +1,6 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
+import { keepLanguage } from '../../platform/runtime/intrinsics.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
 import { cancelledMessage, reasonOf } from '../answer/results.js';
@@ -107,6 +108,9 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
     if (signal.aborted)
       return asked.map(({ ready }) => refused(ready, 'cancelled', cancelledMessage(signal)));
     return asked.map(({ ready }) => unavailable(ready, `The approver failed: ${reasonOf(error)}`));
+  } finally {
+    // A person takes minutes.
+    keepLanguage();
   }
   return Promise.all(
     asked.map((call) =>

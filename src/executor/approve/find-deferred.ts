@@ -1,6 +1,10 @@
+import type { ToolCall } from '../../contract/call.js';
+import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
 import type { BatchDecision, CallRecord, Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
+import { recordedCall } from '../call/calls.js';
+import { requireApprovable } from '../call/run-options.js';
 import { readAsked } from './ticket.js';
 
 export interface DeferredBatch {
@@ -40,6 +44,31 @@ export async function findDeferred(journal: Journal | null, given: string): Prom
   const waiting = await found.journal.batches({ conversation, waiting: true });
   const attach = waiting.find((batch) => batch.id === id)?.attach ?? true;
   return { id, conversation, attach, calls };
+}
+
+/** A deferred batch as it is delivered once more. */
+interface Resumed {
+  readonly calls: readonly ToolCall[];
+  readonly how: RunOptions;
+  readonly known: DeferredBatch & Pick<ApproveOptions, 'shown'>;
+}
+
+/** @throws ToolError as `findDeferred`; `bad_args` or `tools_disabled` where an approval could run nothing */
+export async function resumeDeferred(
+  batchId: string,
+  options: ApproveOptions,
+  { journal, mode }: { readonly journal: Journal | null; readonly mode: ExecutorMode },
+): Promise<Resumed> {
+  requireApprovable(batchId, options, mode);
+  const deferred = await findDeferred(journal, batchId);
+  const { conversation, attach } = deferred;
+  // A rerun has its own keys, even if it is approved. A call keeps the turn with which it was recorded.
+  const { shown, turn: _, ...rest } = options;
+  return {
+    calls: deferred.calls.map(recordedCall),
+    how: { ...rest, conversation, again: !attach },
+    known: shown === undefined ? deferred : { ...deferred, shown },
+  };
 }
 
 export interface FoundBatch extends Omit<DeferredBatch, 'attach'> {

@@ -1,66 +1,84 @@
-import {
-  hasMemberForAll,
-  isLanguageIntact,
-  isTimeIntact,
-  language,
-  placeOf,
-  time,
-} from './watched-intrinsics.js';
+import { checkFor, type Watched, watchLanguage, watchTime } from './watched-intrinsics.js';
 
 /**
- * Functions of the language and of Node on which all code of this process depends. A tool runs in the same
- * process and can replace them, or give every object a member through `Object.prototype`. Such changes are
- * undone before any other call continues.
+ * All code of this process depends on the functions of the language. A tool runs in the same process and can replace
+ * them, or give every object a member through `Object.prototype`. Calls run with the language as it was when the first
+ * call of this process began.
  *
- * 1. While no tool runs, a change comes from the host program (a polyfill, fake timers) and stays.
- * 2. A change that a tool makes before it first waits is attributed to the tool: it is undone, and the tool
- *   is named.
- * 3. The same holds for changes while tools run, except for the clock and the timers, which a test may
- *   replace at that moment: those stay.
+ * 1. A change that a tool makes before it first waits is attributed to the tool: it is undone, and the tool is named.
+ * 2. The same holds for changes while tools run, except for the clock and the timers, which a test may replace at that
+ *    moment: those stay.
+ * 3. A change while no tool runs comes from the host program (a polyfill, a spy) or from a timer of a tool that has its
+ *    answer. It is set aside while calls are under way, and given back afterwards. New members of `Object.prototype`
+ *    are not given back: with a `then` of all objects, `await` never ends.
+ * 4. A clock and timers that were replaced while no tool runs stay, unless they throw or return nothing.
  */
 const { defineProperty, deleteProperty, get, getOwnPropertyDescriptor, ownKeys, set } = Reflect;
 
-interface Watched {
-  readonly name: string;
-  readonly holder: object;
-  readonly key: PropertyKey;
-  /** The property as the host program defined it. */
-  descriptor: PropertyDescriptor | undefined;
+interface Known {
+  readonly watched: readonly Watched[];
+  readonly isIntact: () => boolean;
 }
 
-const LANGUAGE = watchedIn(language);
-/** The properties that are restored, by name. */
-export const WATCHED: readonly Watched[] = [...LANGUAGE, ...watchedIn(time)];
-
-function watchedIn(functions: object): readonly Watched[] {
-  return Object.keys(functions).map((name) => {
-    const { holder, key } = placeOf(name);
-    return { name, holder, key, descriptor: getOwnPropertyDescriptor(holder, key) };
-  });
+interface Language extends Known {
+  /** The members of all objects and of all arrays. */
+  readonly ofObjects: readonly PropertyKey[];
+  readonly ofArrays: readonly PropertyKey[];
+  /** How many of them `for … in` shows. */
+  readonly shown: number;
+  /** Whether every object had a member that only some objects should have. */
+  readonly isPolluted: boolean;
 }
 
-/** The members of `Object.prototype`. */
-let members: readonly PropertyKey[] = ownKeys(Object.prototype);
-let isPolluted = hasMemberForAll();
+/** Undefined before the first call. */
+let language: Language | undefined;
+let time: Known | undefined;
 
-/** Accepts the current state: the host program has replaced something. */
-function takeAsKnown(): void {
-  for (const watched of WATCHED) {
-    const { name, holder, key } = watched;
-    set(name in language ? language : time, name, get(holder, key));
-    watched.descriptor = getOwnPropertyDescriptor(holder, key);
-  }
-  members = ownKeys(Object.prototype);
-  isPolluted = hasMemberForAll();
-}
-
-/** How many tools are running. */
+/** How many batches are under way, and how many tools run. */
+let open = 0;
 let running = 0;
+
+interface SetAside {
+  readonly property: Watched;
+  readonly found: PropertyDescriptor | undefined;
+}
+
+/** What was found replaced while no tool ran. */
+let aside: SetAside[] = [];
+
+/** To be called before anything is done for a batch of calls. */
+export function beginCalls(): void {
+  open++;
+  keepLanguage();
+}
+
+/** To be called when the results of the batch are complete. */
+export function endCalls(): void {
+  if (--open === 0 && aside.length > 0) giveBack();
+}
+
+/** Runs what is no batch of calls, and must not be reached by a tool either. */
+export async function withLanguage<T>(work: () => Promise<T>): Promise<T> {
+  beginCalls();
+  try {
+    return await work();
+  } finally {
+    endCalls();
+  }
+}
+
+/** To be called where a batch goes on after it has waited. */
+export function keepLanguage(): void {
+  language ??= learnLanguage(watchLanguage());
+  time ??= learnTime();
+  if (!isIntact(language)) restoreLanguage(language, running === 0);
+  if (!isAsKnown(time)) takeTime(time);
+}
 
 /** To be called before a tool starts. */
 export function beginTool(): void {
-  if (running++ > 0) putBack(isIntact, LANGUAGE);
-  else if (!isUntouchedSafely()) takeAsKnown();
+  keepLanguage();
+  running++;
 }
 
 /**
@@ -68,17 +86,19 @@ export function beginTool(): void {
  * @returns the name of what the tool replaced; undefined if nothing
  */
 export function afterFirstTurn(): string | undefined {
-  return putBack(isUntouched, WATCHED);
+  const names = language === undefined || isIntact(language) ? '' : restoreLanguage(language, false);
+  if (time === undefined || isAsKnown(time)) return names || undefined;
+  return joined(names, restore(time.watched, false)) || undefined;
 }
 
 /**
  * To be called whenever a call continues while its tool runs.
- * @returns the name of what the tool replaced since; undefined if nothing, or if another tool may have done
- * it
+ * @returns the name of what the tool replaced since; undefined if nothing, or if another tool may have done it
  */
 export function afterLaterTurn(): string | undefined {
-  const changed = putBack(isIntact, LANGUAGE);
-  return running === 1 ? changed : undefined;
+  if (language === undefined || isIntact(language)) return undefined;
+  const names = restoreLanguage(language, false);
+  return running === 1 ? names || undefined : undefined;
 }
 
 /** To be called when a tool has ended, just after the last check. */
@@ -86,58 +106,181 @@ export function endTool(): void {
   running--;
 }
 
-function isUntouched(): boolean {
-  return isIntact() && isTimeIntact();
+/** The properties that are watched, for tests. */
+export function watchedProperties(): {
+  readonly ofLanguage: readonly Watched[];
+  readonly ofTime: readonly Watched[];
+} {
+  keepLanguage();
+  return { ofLanguage: language?.watched ?? [], ofTime: time?.watched ?? [] };
 }
 
-function isIntact(): boolean {
-  return (isPolluted || !hasMemberForAll()) && isLanguageIntact();
+function learnLanguage(watched: readonly Watched[]): Language {
+  return {
+    watched,
+    isIntact: checkFor(watched),
+    ofObjects: ownKeys(Object.prototype),
+    ofArrays: ownKeys(Array.prototype),
+    shown: countShown(),
+    isPolluted: hasMemberForAll(),
+  };
 }
 
-function putBack(isAsKnown: () => boolean, watched: readonly Watched[]): string | undefined {
+function learnTime(): Known {
+  const watched = watchTime();
+  return { watched, isIntact: checkFor(watched) };
+}
+
+function isIntact(known: Language): boolean {
+  return isAsKnown(known) && countShown() === known.shown && (known.isPolluted || !hasMemberForAll());
+}
+
+function isAsKnown({ isIntact: check }: Known): boolean {
   try {
-    if (isAsKnown()) return undefined;
+    return check();
   } catch {
     // A getter in place of the function throws.
+    return false;
   }
-  return restore(watched) || undefined;
 }
 
-/** By index: an iterator may itself have been replaced. */
-function restore(watched: readonly Watched[]): string {
-  let names = '';
-  for (let index = 0; index < watched.length; index++) {
-    const { name, holder, key, descriptor: was } = watched[index] as Watched;
-    if (was === undefined || isSame(getOwnPropertyDescriptor(holder, key), was)) continue;
-    names += `${names === '' ? '' : ', '}${name}`;
-    defineProperty(holder, key, was);
-  }
-  const now = ownKeys(Object.prototype);
-  for (let index = 0; index < now.length; index++) {
-    const key = now[index] as PropertyKey;
-    if (isMember(key)) continue;
-    names += `${names === '' ? '' : ', '}Object.prototype.${typeof key === 'string' ? key : 'symbol'}`;
-    // A member that cannot be removed is at least emptied.
-    if (!deleteProperty(Object.prototype, key)) set(Object.prototype, key, undefined);
-  }
-  // What cannot be restored is not blamed on the next tool.
-  if (!isUntouchedSafely()) takeAsKnown();
+function restoreLanguage({ watched, ofObjects, ofArrays }: Language, setsAside: boolean): string {
+  let names = restore(watched, setsAside);
+  names = joined(names, removeMembers('Object.prototype', Object.prototype, ofObjects));
+  names = joined(names, removeMembers('Array.prototype', Array.prototype, ofArrays));
+  language = learnAgain(watched);
   return names;
 }
 
-function isUntouchedSafely(): boolean {
+/** What cannot be put back is not blamed on the next tool. */
+function learnAgain(watched: readonly Watched[]): Language | undefined {
+  if (language === undefined || isIntact(language)) return language;
+  return learnLanguage(watched.filter(({ sample, key, value }) => get(sample, key) === value));
+}
+
+/** By index: an iterator may itself have been replaced. */
+function restore(watched: readonly Watched[], setsAside: boolean): string {
+  let names = '';
+  for (let index = 0; index < watched.length; index++) {
+    const property = watched[index] as Watched;
+    const { name, holder, key, descriptor } = property;
+    const found = getOwnPropertyDescriptor(holder, key);
+    if (isSame(found, descriptor)) continue;
+    names = joined(names, name);
+    if (setsAside) aside[aside.length] = { property, found };
+    define(holder, key, descriptor);
+  }
+  return names;
+}
+
+function removeMembers(name: string, holder: object, known: readonly PropertyKey[]): string {
+  let names = '';
+  const now = ownKeys(holder);
+  for (let index = 0; index < now.length; index++) {
+    const key = now[index] as PropertyKey;
+    if (isAmong(key, known)) continue;
+    names = joined(names, `${name}.${typeof key === 'string' ? key : 'symbol'}`);
+    // A member that cannot be removed is at least emptied.
+    if (!deleteProperty(holder, key)) set(holder, key, undefined);
+  }
+  return names;
+}
+
+function giveBack(): void {
+  const given = aside;
+  aside = [];
+  for (let index = given.length - 1; index >= 0; index--) {
+    const { property, found } = given[index] as SetAside;
+    const { holder, key, descriptor } = property;
+    if (isSame(getOwnPropertyDescriptor(holder, key), descriptor)) define(holder, key, found);
+  }
+}
+
+function takeTime(known: Known): void {
+  if (!hasWorkingTime()) restore(known.watched, false);
+  time = learnTime();
+}
+
+function hasWorkingTime(): boolean {
   try {
-    return isUntouched();
+    const timers = [setTimeout(() => {}, 1), setInterval(() => {}, 1)] as const;
+    clearTimeout(timers[0]);
+    clearInterval(timers[1]);
+    const times = [Date.now(), performance.now(), new Date(0).getTime()];
+    return timers.every((timer) => Boolean(timer)) && times.every((one) => typeof one === 'number');
   } catch {
     return false;
   }
 }
 
-function isMember(key: PropertyKey): boolean {
-  for (let index = 0; index < members.length; index++) if (members[index] === key) return true;
+function define(holder: object, key: PropertyKey, descriptor: PropertyDescriptor | undefined): void {
+  if (descriptor === undefined) deleteProperty(holder, key);
+  else defineProperty(holder, key, descriptor);
+}
+
+function isAmong(key: PropertyKey, keys: readonly PropertyKey[]): boolean {
+  for (let index = 0; index < keys.length; index++) if (keys[index] === key) return true;
   return false;
 }
 
-function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor): boolean {
-  return one !== undefined && one.value === other.value && one.get === other.get && one.set === other.set;
+function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.value === other.value && one.get === other.get && one.set === other.set;
+}
+
+function joined(names: string, more: string): string {
+  return names === '' || more === '' ? names + more : `${names}, ${more}`;
+}
+
+const NOTHING = {};
+/** Like an array without elements. */
+const NONE: object = Object.create(Array.prototype);
+
+function countShown(): number {
+  let count = 0;
+  for (const _ in NONE) count++;
+  return count;
+}
+
+/**
+ * Whether every object has a member that only some objects should have. `for … in` shows what was assigned; a member that
+ * was defined to be hidden is only found by its name.
+ */
+function hasMemberForAll(): boolean {
+  return (
+    'then' in NONE ||
+    'toJSON' in NONE ||
+    'error' in NOTHING ||
+    'text' in NOTHING ||
+    'content' in NOTHING ||
+    'structured' in NOTHING ||
+    'metadata' in NOTHING ||
+    'code' in NOTHING ||
+    'message' in NOTHING ||
+    'hint' in NOTHING ||
+    'details' in NOTHING ||
+    'truncatable' in NOTHING ||
+    'truncated' in NOTHING ||
+    'outputRef' in NOTHING ||
+    'then' in NOTHING ||
+    'signal' in NOTHING ||
+    'toJSON' in NOTHING ||
+    'get' in NOTHING ||
+    'set' in NOTHING ||
+    'value' in NOTHING ||
+    'enumerable' in NOTHING ||
+    'configurable' in NOTHING ||
+    'writable' in NOTHING ||
+    'success' in NOTHING ||
+    'output' in NOTHING ||
+    'cause' in NOTHING ||
+    'executed' in NOTHING ||
+    'reason' in NOTHING ||
+    'args' in NOTHING ||
+    'conversation' in NOTHING ||
+    'id' in NOTHING ||
+    'name' in NOTHING ||
+    'path' in NOTHING ||
+    'mode' in NOTHING
+  );
 }
