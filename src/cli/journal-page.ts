@@ -12,6 +12,7 @@ import type { CliContext } from './cli-context.js';
 import { asTyped } from './display/as-typed.js';
 import { outcomeOf } from './display/describe-call.js';
 import { type RecordedBatch, readWhole } from './recorded-batches.js';
+import { originsOf } from './recorded-origins.js';
 import { writeOutputFile } from './write-output-file.js';
 
 export interface RecordedPage {
@@ -157,6 +158,7 @@ async function toDetail(
     isEdited: approved !== undefined && JSON.stringify(approved) !== JSON.stringify(args),
     effects,
     disposition,
+    origin: originsOf(result),
     ...(result?.error?.hint === undefined ? {} : { hint: asTyped(result.error.hint) }),
     output: result === undefined ? '' : outputInWords(result),
     truncated: result?.truncated === true,

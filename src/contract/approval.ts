@@ -2,7 +2,7 @@ import type { ToolResult } from './call.js';
 import type { CommandChanges } from './changes.js';
 import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
-import type { CallOrigins } from './origin.js';
+import type { CallOrigins, Lights } from './origin.js';
 import type { PicturePart } from './picture.js';
 import type { Asker } from './question.js';
 
@@ -31,6 +31,8 @@ export interface ApprovalRequest {
   readonly shown: readonly ShownFile[];
   /** The sub-agent that makes the call. Left out for the main conversation. */
   readonly agent?: string;
+  /** What together would let data out. Left out while nothing was seen. */
+  readonly lights?: Lights;
   /**
    * The details to show; `describeRequest` makes a picture of them. Left out if no files were read for the
    * question.

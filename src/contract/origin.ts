@@ -22,6 +22,16 @@ export interface CallOrigins {
   readonly places: Readonly<Record<string, string>>;
 }
 
+/**
+ * What together lets data out as a text from outside says; each with what lit it, empty: not lit. `private`: data was read that
+ * the person would not give away; `untrusted`: text from outside was seen; `out`: effects that can send data out.
+ */
+export interface Lights {
+  readonly private: readonly Origin[];
+  readonly untrusted: readonly Origin[];
+  readonly out: readonly string[];
+}
+
 /** The origins of one conversation, as a plan asks for them. */
 export interface OriginView {
   of(args: JsonObject): CallOrigins;

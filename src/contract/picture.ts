@@ -1,6 +1,7 @@
 import type { ChangedEntry } from './changes.js';
 import type { Containment, Effect, Risk } from './effect.js';
 import type { JsonObject } from './json.js';
+import type { Lights } from './origin.js';
 
 /**
  * A description of a call for a person. The terminal, the HTML page and other programs draw the same picture.
@@ -13,6 +14,8 @@ export interface Picture {
   readonly containment?: Containment;
   /** Why the call needs approval, or does not. One line. */
   readonly reason: string;
+  /** What together would let data out. Left out while nothing was seen. */
+  readonly lights?: Lights;
   readonly effects: readonly Effect[];
   /** The risk is high, so one key is not enough to approve. */
   readonly dangerous: boolean;

@@ -56,6 +56,15 @@ export function reachesOut(effects: readonly Effect[]): boolean {
   return effects.some((effect) => rowOf(effect).hints.reachesOut);
 }
 
+/**
+ * Whether an effect sends data to others: a request, a change of a remote service, a command with the network. A call of unknown
+ * effects may, and is asked about for that.
+ */
+export function opensWayOut(effect: Effect, network: boolean): boolean {
+  if (effect.kind === 'call') return effect.access !== 'read';
+  return effect.kind === 'fetch' || (effect.kind === 'run' && network);
+}
+
 export function isRisk(value: unknown): value is Risk {
   return typeof value === 'string' && Object.hasOwn(ORDER, value);
 }

@@ -275,7 +275,9 @@ export class ToolExecutor implements Executor {
 
   async waiting(options: WaitingOptions = {}): Promise<readonly WaitingBatch[]> {
     this.#requireOpen('list what waits');
-    return withLanguage(() => listWaiting(options, this.#settings));
+    return withLanguage(() =>
+      listWaiting(options, this.#settings, (name) => this.#conversations.memoryOf(name)),
+    );
   }
 
   async ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket> {

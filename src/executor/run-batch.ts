@@ -143,7 +143,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
     const informed = origins === undefined ? settings : { ...settings, origins };
     const planning = planBatch(this.#calls, informed, this.options.turn);
     const isWhole = !(planning instanceof Promise) && settings.reviewers.length === 0;
-    return isWhole ? planning : reviewPlan(planning, this, settings);
+    return isWhole ? planning : reviewPlan(planning, this, informed);
   }
 
   #mustAsk(recorded: readonly EvaluatedCall[]): boolean {

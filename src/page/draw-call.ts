@@ -173,7 +173,7 @@ function drawEffects({ effects, picture }: PageDetail): Markup {
 
 function drawFacts(
   { callId, acceptedAt, startedAt, finishedAt, repeats }: PageCall,
-  { undoneBy }: PageDetail,
+  { undoneBy, origin }: PageDetail,
   { at }: PageBatch,
 ): Markup {
   const facts: Markup[] = [html`<div><dt>call</dt><dd>${exact(shorten(callId, MOST_NAME))}</dd></div>`];
@@ -182,6 +182,7 @@ function drawFacts(
   if (acceptedAt !== at) add('delivered', moment(acceptedAt));
   if (startedAt !== undefined) add('began', moment(startedAt));
   if (finishedAt !== undefined) add('ended', moment(finishedAt));
+  if (origin.length > 0) add('its text comes from', exact(shorten(origin.join(', '), MOST_NAME)));
   if (undoneBy !== undefined) add('undone by', exact(shorten(undoneBy, MOST_NAME)));
   if (repeats !== undefined) add('first delivered with', exact(repeats));
   return html`<dl class="facts">${facts}</dl>`;

@@ -41,6 +41,7 @@ function detail(more: Partial<PageDetail> = {}): PageDetail {
     disposition: 'requires_confirmation',
     output: '',
     truncated: false,
+    origin: [],
     changes: [],
     ...more,
   };

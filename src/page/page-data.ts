@@ -63,6 +63,8 @@ export interface PageDetail {
   readonly output: string;
   readonly truncated: boolean;
   readonly outputRef?: string;
+  /** Where its text may come from. */
+  readonly origin: readonly string[];
   /** The changes of a command, from its result. */
   readonly changes: readonly { readonly kind: string; readonly paths: readonly string[] }[];
   /** Paths that the result counts without listing. */

@@ -5,6 +5,11 @@ export function isUntrusted(origin: Origin): boolean {
   return origin.startsWith('web:') || origin.startsWith('mcp:') || origin.startsWith('program:');
 }
 
+/** Data that the person would not give away: files of the roots, and output of commands, which may hold any. */
+export function isPrivate(origin: Origin): boolean {
+  return origin === 'workspace' || origin === 'command';
+}
+
 /** `web:*` stands for every host, `*` for every origin; `web:*.example.com` for the hosts below one. */
 export function matchesOrigin(pattern: string, origin: Origin): boolean {
   if (pattern === '*' || pattern === origin) return true;

@@ -3,6 +3,7 @@ import type { ChangesPart, CommandPart, Picture, PicturePart } from '../contract
 import { describeEffect } from '../effects/traits.js';
 import { countChanges, describeChange, groupChanges } from './describe-changes.js';
 import { describeContainment } from './describe-containment.js';
+import { areAllLit, describeLights } from './describe-lights.js';
 import { inOneLine, toPieces, toVisible, toWords, widthOf } from './visible-text.js';
 
 export interface Palette {
@@ -51,6 +52,10 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   for (const words of describeContainment(picture)) pen.append(`· ${words}`);
   pen.line(picture.title, palette.bold, true);
   drawAll(picture, pen);
+  const { lights } = picture;
+  const shown = lights === undefined ? '' : describeLights(lights);
+  if (lights !== undefined && shown !== '')
+    pen.line(shown, areAllLit(lights) ? palette.red : palette.dim, true);
   pen.line(`asked because: ${picture.reason}`, palette.dim, true);
   return pen.lines;
 }

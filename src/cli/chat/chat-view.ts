@@ -1,12 +1,17 @@
+import type { PlannedCall } from '../../contract/approval.js';
+import type { ToolEvent } from '../../contract/executor.js';
 import { isToolError } from '../../errors/tool-error.js';
 import type { LoopEvent, LoopResult, LoopState, ToolLoop } from '../../loop/loop-contract.js';
 import { createSanitizer, sanitize } from '../../output/sanitize.js';
 import type { Stdio } from '../../platform/runtime/stdio.js';
+import { ConversationLights } from '../../provenance/lights.js';
+import { describeLights } from '../../terminal/describe-lights.js';
 import { createMarkdown, type MarkdownStream } from '../../terminal/draw-markdown.js';
 import { describeName } from '../display/describe-call.js';
 import { type Display, noteResults } from '../display/display.js';
 import type { Palette } from '../display/terminal-text.js';
 import { toSafeJson } from '../display/terminal-text.js';
+import { originsOf } from '../recorded-origins.js';
 import { isPutOff, watchInterrupts } from '../run-batch.js';
 import type { CallReport } from './call-report.js';
 import { describeUse } from './describe-use.js';
@@ -30,6 +35,9 @@ export class ChatView {
   #isMidLine = false;
   /** A call of this conversation waits for approval. */
   #waits = false;
+  readonly #lights = new ConversationLights();
+  /** By call id, of calls that have no result yet. */
+  readonly #planned = new Map<string, PlannedCall>();
 
   constructor(parts: ViewParts) {
     this.display = parts.display;
@@ -109,10 +117,24 @@ export class ChatView {
       default:
         this.#endLine();
         this.display.event(event);
+        this.#follow(event);
         if (event.type === 'planned') report?.planned(event);
         if (event.type === 'completed' && report !== undefined)
           stdio.stderr.write(await report.completed(conversation, event.callId, event.result));
     }
+  }
+
+  /** What lets data out together, once another of the three is lit. */
+  #follow(event: ToolEvent): void {
+    if (event.type === 'planned') this.#planned.set(event.callId, event.plan);
+    if (event.type !== 'completed') return;
+    const plan = this.#planned.get(event.callId);
+    this.#planned.delete(event.callId);
+    const origin = originsOf(event.result);
+    if (origin.length === 0 || plan === undefined) return;
+    if (!this.#lights.ran(origin, plan.effects, plan.containment.network)) return;
+    const shown = describeLights(this.#lights.lights);
+    if (shown !== '') this.display.note(shown);
   }
 
   /** Tells the person how a turn ended, if that matters. */

@@ -4,6 +4,7 @@ import type { ToolEvent } from '../../contract/executor.js';
 import type { CallRecord } from '../../contract/journal.js';
 import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
+import { isUntrusted } from '../../patterns/origin.js';
 import { describeContainment } from '../../terminal/describe-containment.js';
 import type { Paint, Palette } from './terminal-text.js';
 
@@ -83,8 +84,16 @@ function describeCall(call: PlannedCall, palette: Palette): string {
     head.join('  '),
     ...line('summary', call.summary),
     ...call.effects.flatMap((effect) => line('effect', describeEffect(effect))),
+    ...describeOrigins(call.origins),
     ...line('reason', call.reason),
   ].join('\n');
+}
+
+/** What the model has seen, and the arguments that hold text of it, once some of it is from outside. */
+export function describeOrigins({ seen, args }: Partial<PlannedCall['origins']> = {}): string[] {
+  if (seen === undefined || !seen.some(isUntrusted)) return [];
+  const carried = Object.entries(args ?? {}).map(([pointer, found]) => `${pointer} from ${found.join(', ')}`);
+  return [...line('seen', seen.join(', ')), ...carried.flatMap((said) => line('origin', said))];
 }
 
 function line(label: string, text: string): string[] {

@@ -2,10 +2,13 @@ import type { CallRecord } from '../../contract/journal.js';
 import { describeEffect } from '../../effects/traits.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { TextOutput } from '../../platform/runtime/stdio.js';
+import { ConversationLights } from '../../provenance/lights.js';
+import { areAllLit, describeLights } from '../../terminal/describe-lights.js';
 import { cut, describeName } from '../display/describe-call.js';
 import { cutToWidth, describeWithin, drawTail, foldLine } from '../display/fit-line.js';
 import type { Palette } from '../display/terminal-text.js';
 import { toSafeJson } from '../display/terminal-text.js';
+import { originsOf } from '../recorded-origins.js';
 import type { JournalChange } from './journal-changes.js';
 
 /** The display of a watched journal. */
@@ -62,6 +65,8 @@ export class WatchLines implements WatchView {
   #batch: string | undefined;
   #holds = 0;
   #held: string[] = [];
+  /** By conversation, since the watch began. */
+  readonly #lights = new Map<string, ConversationLights>();
 
   constructor(out: TextOutput, palette: Palette) {
     this.#out = out;
@@ -83,6 +88,7 @@ export class WatchLines implements WatchView {
     } else {
       if (this.#batch !== change.batch) this.#print(`${head}${of}`);
       for (const line of this.#describeCall(change, time)) this.#print(line);
+      if (change.type === 'completed') this.#showLights(change.conversation, change.call);
     }
     this.#batch = change.batch;
   }
@@ -98,6 +104,20 @@ export class WatchLines implements WatchView {
       this.#out.write(this.#held.join(''));
       this.#held = [];
     };
+  }
+
+  /** Where the call has lit another of the three. */
+  #showLights(conversation: string, { effects, result }: CallRecord): void {
+    let known = this.#lights.get(conversation);
+    if (known === undefined) {
+      known = new ConversationLights();
+      this.#lights.set(conversation, known);
+    }
+    const sandbox = result?.metadata.sandbox as { readonly network?: unknown } | undefined;
+    if (!known.ran(originsOf(result), effects, sandbox?.network === true)) return;
+    const shown = describeLights(known.lights);
+    const { red, dim } = this.#palette;
+    if (shown !== '') this.#print(`${BELOW_TIME}${areAllLit(known.lights) ? red(shown) : dim(shown)}`);
   }
 
   #describeState(call: CallRecord): string {

@@ -10,6 +10,7 @@ import type { CallScope } from '../call/unhandled-errors.js';
 import { replanner } from '../plan/plan-batch.js';
 import { attachToRecord } from '../record/attach.js';
 import { recordShown } from '../record/conversation-memories.js';
+import { withOrigins } from '../record/conversation-origins.js';
 import type { Recorder } from '../record/recorder.js';
 import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
 import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
@@ -236,7 +237,8 @@ async function ask(
 ): Promise<readonly ApprovedCall[]> {
   const { settings, observer } = scope;
   for (const { ready: call } of asked) observer?.approvalRequested(call);
-  const question = { approver, replan: replanner(settings), signal, settings, scope: inner };
+  const replan = replanner(await withOrigins(settings, scope.memory));
+  const question = { approver, replan, signal, settings, scope: inner };
   const answers = await askApproval(asked, question);
   for (const { evaluated, approved, reason, snapshot, changed } of answers) {
     // The person has seen the changed content: it counts as read.

@@ -1,6 +1,7 @@
 import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import { keepLanguage } from '../../platform/runtime/intrinsics.js';
+import { lightsOf } from '../../provenance/lights.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
 import { cancelledMessage, reasonOf } from '../answer/results.js';
@@ -146,17 +147,20 @@ export function toRequest(
   { ready, snapshot, changed }: AskedCall,
   { agent }: Pick<ApprovalSettings, 'agent'> = {},
 ): ApprovalRequest {
+  const { origins, containment } = ready;
+  const effects = shownEffects(ready);
   return {
     callId: ready.call.id,
     toolName: ready.call.name,
     summary: ready.summary,
     risk: ready.risk,
-    containment: ready.containment,
+    containment,
     args: ready.call.args,
-    effects: shownEffects(ready),
+    effects,
     reason: ready.reason,
     shown: snapshot.shown,
     ...(agent === undefined ? {} : { agent }),
+    ...(origins === undefined ? {} : { lights: lightsOf(origins.seen, effects, containment.network) }),
     ...(changed === undefined ? {} : { changed }),
   };
 }

@@ -15,6 +15,7 @@ export function describeRequest(request: ApprovalRequest | PlannedCall): Picture
     risk,
     ...(containment === undefined ? {} : { containment }),
     reason: summarizeText(reason, MOST_REASON),
+    ...('lights' in request && request.lights !== undefined ? { lights: request.lights } : {}),
     effects,
     dangerous: risk === 'high',
     parts,

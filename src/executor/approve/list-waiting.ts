@@ -1,5 +1,6 @@
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ApprovalRequest } from '../../contract/approval.js';
+import type { ConversationMemory } from '../../contract/context.js';
 import type { WaitingOptions } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import type { WaitingBatch } from '../../contract/open-batch.js';
@@ -9,6 +10,7 @@ import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
 import type { ApprovalSettings } from '../call/settings.js';
 import { planCall } from '../plan/plan-call.js';
+import { withOrigins } from '../record/conversation-origins.js';
 import { toQuestion } from './ask-approval.js';
 import { LEFT_OUT_REMEDY } from './find-deferred.js';
 import { takeSnapshot } from './shown-files.js';
@@ -26,6 +28,7 @@ const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | un
 export async function listWaiting(
   options: WaitingOptions,
   settings: ApprovalSettings,
+  memoryOf: (conversation: string) => ConversationMemory,
 ): Promise<readonly WaitingBatch[]> {
   const { conversation } = normalizeOptions('options', options, RULES);
   const { journal } = settings;
@@ -48,8 +51,9 @@ export async function listWaiting(
     // The person has decided; the program that asked has yet to run the call.
     if (round?.decided !== undefined) continue;
     const requests: ApprovalRequest[] = [];
+    const informed = await withOrigins(planning, memoryOf(name));
     for (const record of await askedCalls(journal, id)) {
-      requests.push(await requestOf(record, round !== undefined, planning));
+      requests.push(await requestOf(record, round !== undefined, informed));
     }
     if (requests.length === 0) continue;
     found.push({

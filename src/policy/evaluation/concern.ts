@@ -1,6 +1,12 @@
 import type { Effect } from '../../contract/effect.js';
 import type { CallOrigins, Origin } from '../../contract/origin.js';
-import { describeOrigins as describe, isUntrusted, listOrigins as listOf } from '../../patterns/origin.js';
+import { opensWayOut } from '../../effects/traits.js';
+import {
+  describeOrigins as describe,
+  isPrivate,
+  isUntrusted,
+  listOrigins as listOf,
+} from '../../patterns/origin.js';
 import type { ProvenancePreset } from '../rules/policy-options.js';
 
 interface ConcernFacts {
@@ -18,6 +24,23 @@ interface ConcernFacts {
  * Nothing does before text from outside was seen.
  */
 export function concernOf(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
+  return shapeThatHurts(facts, preset) ?? withSideEffects(facts, preset);
+}
+
+/**
+ * Private data was read, text from outside was seen, and the call can send data out. A rule that allows exactly this destination
+ * says that data may go there.
+ */
+export function allLit({ effects, network, origins }: ConcernFacts): string | undefined {
+  const outside = origins.seen.filter(isUntrusted);
+  const own = origins.seen.filter(isPrivate);
+  if (outside.length === 0 || own.length === 0) return undefined;
+  const out = effects.find((effect) => opensWayOut(effect, network));
+  if (out === undefined) return undefined;
+  return `private data was read (${listOf(own)}), text from outside was seen (${listOf(outside)}), and this call can send data out`;
+}
+
+function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
   const { effects, origins } = facts;
   const outside = origins.seen.filter(isUntrusted);
   if (preset === 'off' || outside.length === 0) return undefined;
@@ -34,8 +57,16 @@ export function concernOf(facts: ConcernFacts, preset: ProvenancePreset): string
       return `${describe(told, origins)}, and the call changes something outside`;
     if (effect.kind === 'run' && facts.network) return `the command reaches the network, ${seen}`;
   }
-  if (preset === 'ask' && facts.sideEffecting) {
-    return told.length > 0 ? describe(told, origins) : `it has side effects, ${seen}`;
+  return undefined;
+}
+
+function withSideEffects(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
+  const outside = facts.origins.seen.filter(isUntrusted);
+  const told = carriers(facts.origins, isUntrusted);
+  if (outside.length > 0 && preset === 'ask' && facts.sideEffecting) {
+    return told.length > 0
+      ? describe(told, facts.origins)
+      : `it has side effects, after text from ${listOf(outside)} was seen`;
   }
   return undefined;
 }

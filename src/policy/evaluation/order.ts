@@ -2,9 +2,9 @@ import type { PolicyAnswer } from '../../contract/policy.js';
 import { isUntrusted } from '../../patterns/origin.js';
 import { absentArgument } from '../matching/argument-pattern.js';
 import type { RunText } from '../rules/call-part.js';
-import type { RuleEntry } from '../rules/compile-rule.js';
+import { listOf, type RuleEntry } from '../rules/compile-rule.js';
 import type { RuleDecision } from '../rules/policy-rule.js';
-import { concernOf } from './concern.js';
+import { allLit, concernOf } from './concern.js';
 import { type EvaluatedPart, type Evaluation, entryOf } from './evaluation.js';
 import { formsOf, isConsent } from './rule-match.js';
 
@@ -77,7 +77,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'origins',
     meaning:
-      'Text from outside was seen, and the call would send data of the workspace out, reach the network by a command, write what runs later, or change something outside as that text says; with `provenance = "ask"`: it has a side effect at all. Approval is needed. A rule with `data_from` or `args_from` that allows the call lifts it.',
+      'Text from outside was seen, and the call would send data of the workspace out, reach the network by a command, write what runs later, or change something outside as that text says; or private data was read as well, and the call can send data out to more than hosts that a rule with `url` names; with `provenance = "ask"`: it has a side effect at all. Approval is needed. A rule with `data_from` or `args_from` that allows the call lifts it.',
     answer: byOrigins,
   },
   {
@@ -136,9 +136,21 @@ function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
     ({ part: { kind, path } }) =>
       path !== undefined && (kind === 'write' || kind === 'delete') && basis.later.matches(path),
   );
-  const concern = concernOf({ effects, sideEffecting, network, origins, writesLater }, basis.provenance);
-  if (concern === undefined || parts.every(({ match }) => isAboutOrigins(match))) return undefined;
-  return { disposition: 'requires_confirmation', reason: concern, insists: true };
+  if (parts.every(({ match }) => isAboutOrigins(match))) return undefined;
+  const facts = { effects, sideEffecting, network, origins, writesLater };
+  const isNamed = parts.every(({ match }) => isAboutOrigins(match) || namesDestination(match));
+  const reason = concernOf(facts, basis.provenance) ?? (isNamed ? undefined : allLit(facts));
+  return reason === undefined ? undefined : { disposition: 'requires_confirmation', reason, insists: true };
+}
+
+/** A rule that allows one host or path of it, and not whatever there is. */
+function namesDestination(match: RuleEntry | undefined): boolean {
+  const rule = match?.rule.rule;
+  return rule?.decision === 'allow' && rule.url !== undefined && !listOf(rule.url).some(isAnyUrl);
+}
+
+function isAnyUrl(pattern: string): boolean {
+  return /^(?:[a-z*]+:\/\/)?\*+(?:\.\*+)*(?::\*)?(?:\/\**)?$/i.test(pattern);
 }
 
 /** Such a rule was written with origins in mind. */

@@ -12,6 +12,7 @@ import { addJournalOptions } from '../../options.js';
 import { findRecorded, type RecordedBatch, type RecordedCall } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { openRecorded, readingJournal, requireJournal } from '../../recorded-journal.js';
+import { originsOf } from '../../recorded-origins.js';
 
 interface JournalShowOptions extends JournalChoice {
   readonly json?: boolean;
@@ -106,8 +107,15 @@ function describeRecordedCall(call: RecordedCall, batch: RecordedBatch, palette:
       : [field('started', `${when(startedAt)}${worker === undefined ? '' : ` by process ${worker.pid}`}`)]),
     ...call.notes.map(({ kind, at, data }) => field(kind, `${when(at)} ${json(data)}`)),
     ...(finishedAt === undefined ? [] : [field('ended', when(finishedAt))]),
+    ...describeOrigin(result),
     ...(result === undefined ? [] : describeOutput(result)),
   ];
+}
+
+/** Where the text of a result may come from. */
+function describeOrigin(result: ToolResult | undefined): readonly string[] {
+  const origin = originsOf(result);
+  return origin.length === 0 ? [] : [field('origin', inline(origin.join(', ')))];
 }
 
 function describeOutput(result: ToolResult): readonly string[] {

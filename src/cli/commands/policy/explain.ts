@@ -1,6 +1,9 @@
 import type { PlannedCall } from '../../../contract/approval.js';
+import type { JsonObject } from '../../../contract/json.js';
+import type { CallOrigins } from '../../../contract/origin.js';
 import type { ObservedQuestion, PolicyQuestion } from '../../../contract/policy.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { describeOrigins } from '../../../patterns/origin.js';
 import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { RulePolicy } from '../../../policy/create-policy.js';
 import type { Explanation } from '../../../policy/explain/explain-decision.js';
@@ -12,6 +15,8 @@ import type { Palette } from '../../display/terminal-text.js';
 import { createPalette, writeJson } from '../../display/terminal-text.js';
 import { openExecutor } from '../../open-executor.js';
 import { readSource } from '../../read-input.js';
+import { openRecorded, requireJournal } from '../../recorded-journal.js';
+import { informedPolicy, readSeen } from '../../recorded-origins.js';
 import { resolvePlanning } from '../../resolve-settings.js';
 
 /** The options of the `policy` commands, in commander's form. */
@@ -19,6 +24,9 @@ interface PolicyOptions {
   readonly root?: readonly string[];
   readonly config?: string;
   readonly json?: boolean;
+  readonly journal?: string;
+  /** What its model has seen counts. */
+  readonly conversation?: string;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
@@ -26,12 +34,15 @@ export const define: DefineCommand = (command, context, finish) => {
     .argument('<call>', 'one {"name","args"}, an array of them, or - for standard input')
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
+    .option('--conversation <id>', 'as if the call came now in this conversation: what it has seen counts')
+    .option('--journal <file>', 'the journal that holds it (default: the one that run would use)')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',
       `Examples:
   toolexec policy explain '{"name":"read_file","args":{"path":".env"}}'
   toolexec policy explain - --json < response.json
+  toolexec policy explain '{"name":"web_fetch","args":{"url":"https://a.example"}}' --conversation c1
 `,
     )
     .action(async (call: string, options: PolicyOptions) => {
@@ -43,6 +54,8 @@ export const define: DefineCommand = (command, context, finish) => {
 export interface ExplainedCall {
   readonly call: PlannedCall;
   readonly explanation: Explanation | undefined;
+  /** What may have steered it; undefined: nothing was seen, or no conversation was named. */
+  readonly origins: CallOrigins | undefined;
 }
 
 /**
@@ -63,18 +76,21 @@ export async function explainCalls(
   if (calls.length === 0)
     throw new UsageError('There is no call to explain. Write {"name":"bash","args":{"command":"ls"}}.');
   const policy = createAnalyzingPolicy(settings.policy);
+  const originsFor = seenIn(options, context);
   const explained: ExplainedCall[] = [];
   for (const call of calls) {
     let asked: ObservedQuestion | undefined;
     await using executor = await openExecutor({
       ...settings,
-      policy,
+      policy: informedPolicy(policy, originsFor),
       onDecision: (question) => {
         asked = question;
       },
     });
     const { calls: planned } = await executor.plan([call]);
-    for (const one of planned) explained.push({ call: one, explanation: explain(policy, asked) });
+    const origins = originsFor(call.args);
+    const whole = asked === undefined || origins === undefined ? asked : { ...asked, origins };
+    for (const one of planned) explained.push({ call: one, explanation: explain(policy, whole), origins });
   }
   if (options.json === true) writeJson(stdio.stdout, explained.map(toJson));
   else {
@@ -82,6 +98,25 @@ export async function explainCalls(
     stdio.stdout.write(explained.map((one) => describeExplanation(one, palette)).join('\n'));
   }
   return 0;
+}
+
+/** What the named conversation has seen. @throws UsageError for a journal or a conversation that is not there */
+function seenIn(options: PolicyOptions, context: CliContext): (args: JsonObject) => CallOrigins | undefined {
+  const { conversation } = options;
+  if (conversation === undefined) {
+    if (options.journal === undefined) return () => undefined;
+    throw new UsageError('--journal says where a conversation is recorded: name it with --conversation.');
+  }
+  const path = requireJournal(options, context);
+  const archive = openRecorded(path, context);
+  try {
+    if (archive.batches({ conversation, limit: 1 }).length === 0)
+      throw new UsageError(`The journal holds no conversation ${JSON.stringify(conversation)}.`);
+    const seen = readSeen(archive, conversation);
+    return (args) => seen.of(conversation, args);
+  } finally {
+    archive.close();
+  }
 }
 
 /** The question holds only a name, so rules about anything else cannot match. */
@@ -93,7 +128,7 @@ function isWhole(question: ObservedQuestion): question is PolicyQuestion {
   return question.sideEffecting !== undefined && question.requiresApproval !== undefined;
 }
 
-function toJson({ call, explanation }: ExplainedCall): unknown {
+function toJson({ call, explanation, origins }: ExplainedCall): unknown {
   const { callId, toolName, disposition, reason, effects, result } = call;
   return {
     callId,
@@ -104,12 +139,13 @@ function toJson({ call, explanation }: ExplainedCall): unknown {
     effects,
     rule: explanation?.rule ?? null,
     candidates: explanation?.candidates ?? [],
+    ...(origins === undefined ? {} : { origins }),
   };
 }
 
 /** A call's plan, then the result of every rule. */
-function describeExplanation({ call, explanation }: ExplainedCall, palette: Palette): string {
-  const plan = describePlan({ calls: [call] }, palette);
+function describeExplanation({ call, explanation, origins }: ExplainedCall, palette: Palette): string {
+  const plan = describePlan({ calls: [call] }, palette) + describeChain(origins);
   if (explanation === undefined) return `${plan}  rules    not asked: this was decided before\n`;
   if (explanation.candidates.length === 0) return `${plan}  rules    there are none\n`;
   const lines = explanation.candidates.map(({ rule, status, outcome }) => {
@@ -117,4 +153,15 @@ function describeExplanation({ call, explanation }: ExplainedCall, palette: Pale
     return `${mark} ${sanitize(`${rule.place}: ${rule.label}: ${outcome}`, 'inline')}\n`;
   });
   return `${plan}${lines.join('')}`;
+}
+
+/** What the conversation has seen, and from where each argument may have come. */
+function describeChain(origins: CallOrigins | undefined): string {
+  if (origins === undefined) return '';
+  const pointers = Object.keys(origins.args);
+  const lines = [
+    `  seen     ${origins.seen.join(', ')}`,
+    ...pointers.map((pointer) => `  origin   ${describeOrigins([pointer], origins)}`),
+  ];
+  return lines.map((text) => `${sanitize(text, 'inline')}\n`).join('');
 }

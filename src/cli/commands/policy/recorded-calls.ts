@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { JsonTextError } from '../../../base/json-text-error.js';
 import { parseJson } from '../../../base/parse-json.js';
 import type { Disposition } from '../../../contract/approval.js';
-import type { ToolCall } from '../../../contract/call.js';
+import type { ToolCall, ToolResult } from '../../../contract/call.js';
+import type { Effect } from '../../../contract/effect.js';
 import type { CallRecord } from '../../../contract/journal.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { isSqliteFile } from '../../../platform/sqlite/sqlite.js';
@@ -11,6 +12,7 @@ import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { readSource } from '../../read-input.js';
 import { type JournalChoice, readingJournal, requireJournal } from '../../recorded-journal.js';
+import { type SeenResult, seenResult } from '../../recorded-origins.js';
 import type { SeenChanges } from './seen-writes.js';
 
 /** The options of `policy replay` and `policy suggest`, in commander's form. */
@@ -41,6 +43,10 @@ export interface RecordedCall {
   readonly code: string | undefined;
   /** The changes of its command, if it ran in a transaction and they are recorded. */
   readonly changes: SeenChanges | undefined;
+  /** Empty for a call of a response, which has none. */
+  readonly conversation: string;
+  /** What its model saw then. Undefined: it had no result. */
+  readonly seen: SeenResult | undefined;
 }
 
 /**
@@ -111,7 +117,15 @@ function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-function toRecorded({ kind, callId, toolName, args, disposition, result }: Fields): readonly RecordedCall[] {
+function toRecorded({
+  kind,
+  callId,
+  toolName,
+  args,
+  disposition,
+  result,
+  ...more
+}: Fields): readonly RecordedCall[] {
   const fields = fieldsOf(args);
   if (kind !== 'call' || typeof toolName !== 'string' || fields === undefined) return [];
   const answer = fieldsOf(result);
@@ -124,8 +138,22 @@ function toRecorded({ kind, callId, toolName, args, disposition, result }: Field
       succeeded: answer?.success === true,
       code: typeof code === 'string' ? code : undefined,
       changes: changesOf(fieldsOf(answer?.metadata)),
+      conversation: String(more.conversation ?? ''),
+      seen: isResult(answer)
+        ? seenResult({
+            callId: String(callId),
+            toolName,
+            effects: Array.isArray(more.effects) ? (more.effects as Effect[]) : [],
+            result: answer,
+          })
+        : undefined,
     },
   ];
+}
+
+/** As far as it is looked at. */
+function isResult(answer: Fields | undefined): answer is Fields & ToolResult {
+  return typeof answer?.output === 'string' && fieldsOf(answer.metadata) !== undefined;
 }
 
 /** Only for a call that ran. */
@@ -163,6 +191,8 @@ function readFresh(name: string, text: string): readonly RecordedCall[] {
     succeeded: false,
     code: undefined,
     changes: undefined,
+    conversation: '',
+    seen: undefined,
   }));
 }
 
@@ -186,12 +216,15 @@ function ownCalls(batchId: string, calls: readonly CallRecord[]): readonly Recor
   return calls.filter((call) => call.batchId === batchId).map(fromRecord);
 }
 
-function fromRecord({ callId, toolName, args, disposition, result }: CallRecord): RecordedCall {
+function fromRecord(record: CallRecord): RecordedCall {
+  const { callId, toolName, args, disposition, result, conversation } = record;
   return {
     call: { id: callId, name: toolName, args },
     disposition,
     succeeded: result?.success === true,
     code: result?.error?.code,
     changes: changesOf(result?.metadata),
+    conversation,
+    seen: seenResult(record),
   };
 }

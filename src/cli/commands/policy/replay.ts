@@ -3,10 +3,12 @@ import type { PolicyAnswer } from '../../../contract/policy.js';
 import { type ErrorCode, isErrorCode } from '../../../errors/catalogue.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../../journal/redaction/left-out.js';
 import { sanitize } from '../../../output/sanitize.js';
+import { createAnalyzingPolicy } from '../../../policy/create-analyzing-policy.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { LaterPlace } from '../../later-place.js';
 import { openExecutor } from '../../open-executor.js';
+import { informedPolicy, RecordedOrigins } from '../../recorded-origins.js';
 import { resolvePlanning } from '../../resolve-settings.js';
 import { type AskedAfter, askedAfter, NOT_ASKED_AFTER } from './asked-after.js';
 import {
@@ -20,7 +22,7 @@ export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
       'Evaluates the calls of a journal, its export, or of a response of a model, and shows those that would be decided ' +
-        'otherwise than they were, and those whose recorded changes would be asked about when their command has ended. Touches ' +
+        'otherwise than they were, with what its conversation had seen by then, and those whose recorded changes would be asked about when their command has ended. Touches ' +
         'nothing.',
     )
     .addHelpText(
@@ -63,8 +65,14 @@ export async function replayCalls(
   const { executor: settings } = resolvePlanning(options, context);
   const recorded = await readRecordedCalls(source, options, context);
   let answer: PolicyAnswer | undefined;
+  const origins = new RecordedOrigins();
+  let conversation = '';
+  const policy = informedPolicy(createAnalyzingPolicy(settings.policy), (args) =>
+    origins.of(conversation, args),
+  );
   await using executor = await openExecutor({
     ...settings,
+    policy,
     onDecision: (_, given) => {
       answer = given;
     },
@@ -74,9 +82,14 @@ export async function replayCalls(
   const leftOut = recorded.filter(({ call }) => hasLeftOut(call.args));
   // One at a time, because limits of a batch (its size, duplicate ids) do not apply.
   for (const one of recorded) {
-    if (leftOut.includes(one)) continue;
+    if (leftOut.includes(one)) {
+      origins.saw(one.conversation, one.seen);
+      continue;
+    }
     answer = undefined;
+    conversation = one.conversation;
     const [planned] = (await executor.plan([one.call])).calls;
+    origins.saw(one.conversation, one.seen);
     if (planned === undefined) continue;
     const late = askingAfter(one, planned, answer, settings);
     const after = late ?? (await beyondAllowed(one, planned, answer, place, settings));

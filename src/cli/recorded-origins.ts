@@ -1,0 +1,83 @@
+import type { ToolResult } from '../contract/call.js';
+import type { CallRecord } from '../contract/journal.js';
+import type { JsonObject } from '../contract/json.js';
+import type { CallOrigins, Origin } from '../contract/origin.js';
+import type { Policy } from '../contract/policy.js';
+import type { JournalArchive } from '../journal/open-archive.js';
+import { isOrigin } from '../patterns/origin.js';
+import { ConversationOrigins } from '../provenance/conversation-origins.js';
+import { originOfCall } from '../provenance/origin-of-call.js';
+
+/** Where the text of a recorded result may come from, as it says itself. */
+export function originsOf(result: Pick<ToolResult, 'metadata'> | undefined): readonly Origin[] {
+  const origin = result?.metadata.origin;
+  return Array.isArray(origin) ? origin.filter(isOrigin) : [];
+}
+
+/** A result as a conversation has seen it. */
+export interface SeenResult {
+  readonly callId: string;
+  readonly origin: readonly Origin[];
+  readonly text: string;
+}
+
+/** Undefined: it has no result. An older record says nothing of its origin: then the effects of its call do. */
+export function seenResult(
+  record: Pick<CallRecord, 'callId' | 'toolName' | 'effects' | 'result'>,
+): SeenResult | undefined {
+  const { callId, toolName, effects, result } = record;
+  if (result === undefined) return undefined;
+  const { error, output, metadata } = result;
+  const text = error === undefined ? output : `${error.message}\n${output}`;
+  const said = originsOf(result);
+  // A call that never ran has read nothing.
+  if (said.length > 0 || metadata.origin !== undefined || error?.details?.executed === 'no')
+    return { callId, origin: said, text };
+  const sandbox = metadata.sandbox as { readonly network?: unknown } | undefined;
+  const containment = { network: sandbox?.network === true };
+  return { callId, origin: originOfCall({ toolName, isProgram: false, effects, containment }), text };
+}
+
+/** What conversations of a journal had seen, as calls are gone through in order. */
+export class RecordedOrigins {
+  readonly #conversations = new Map<string, ConversationOrigins>();
+
+  saw(conversation: string, result: SeenResult | undefined): void {
+    if (result === undefined || result.origin.length === 0) return;
+    let known = this.#conversations.get(conversation);
+    if (known === undefined) {
+      known = new ConversationOrigins();
+      this.#conversations.set(conversation, known);
+    }
+    known.add(result.callId, result.origin, result.text);
+  }
+
+  /** Undefined: nothing was seen that could matter. */
+  of(conversation: string, args: JsonObject): CallOrigins | undefined {
+    const known = this.#conversations.get(conversation);
+    return known === undefined || known.isEmpty ? undefined : known.of(args);
+  }
+}
+
+/** All that a recorded conversation has seen. */
+export function readSeen(archive: JournalArchive, conversation: string): RecordedOrigins {
+  const seen = new RecordedOrigins();
+  for (const { id } of archive.batches({ conversation }).toReversed())
+    for (const record of archive.calls(id)) seen.saw(conversation, seenResult(record));
+  return seen;
+}
+
+/** A policy that is asked as if a model had seen what a journal says. */
+export function informedPolicy<P extends Policy>(
+  policy: P,
+  originsFor: (args: JsonObject) => CallOrigins | undefined,
+): Policy {
+  return {
+    decide(question) {
+      const origins = originsFor(question.args ?? {});
+      return policy.decide(origins === undefined ? question : { ...question, origins });
+    },
+    ...(policy.screen === undefined ? {} : { screen: policy.screen.bind(policy) }),
+    ...(policy.refuses === undefined ? {} : { refuses: policy.refuses.bind(policy) }),
+  };
+}

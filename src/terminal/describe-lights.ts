@@ -1,0 +1,27 @@
+import type { Lights } from '../contract/origin.js';
+import { sanitize } from '../output/sanitize.js';
+
+/** Three marks, lit or not, and what lit them. Nothing while one alone is lit that is not text from outside. */
+export function describeLights({ private: own, untrusted, out }: Lights): string {
+  const lit = [own, untrusted, out].filter(({ length }) => length > 0).length;
+  if (untrusted.length === 0 && lit < 2) return '';
+  return [
+    light('private data read', own),
+    light('text from outside seen', untrusted),
+    light('a way out', out),
+  ].join(' · ');
+}
+
+/** All three: data can leave as a text from outside says. */
+export function areAllLit({ private: own, untrusted, out }: Lights): boolean {
+  return own.length > 0 && untrusted.length > 0 && out.length > 0;
+}
+
+const MOST_NAMED = 2;
+
+function light(name: string, by: readonly string[]): string {
+  if (by.length === 0) return `○ ${name}`;
+  const named = by.slice(0, MOST_NAMED).map((one) => sanitize(one, 'inline').slice(0, 60));
+  const more = by.length > MOST_NAMED ? ` and ${by.length - MOST_NAMED} more` : '';
+  return `● ${name} (${named.join(', ')}${more})`;
+}
