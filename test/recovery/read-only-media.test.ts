@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -73,6 +82,41 @@ describe.skipIf(noMount !== undefined)(
   },
 );
 
+describe.skipIf(noMount !== undefined)(
+  `the journal's commands on a full disk${noMount === undefined ? '' : ` (not tried: ${noMount})`}`,
+  () => {
+    it('show what was recorded and answer it again; what is new is refused with the reason', async () => {
+      await onDisk(async (toolexec, journal) => {
+        const args = ['run', '-', '--yes', '--journal', journal, '--conversation', 'c'];
+        const stdin = JSON.stringify(message(['bash', { command: 'echo hello' }]));
+        const first = await toolexec.run(args, { stdin });
+        fill(join(journal, '..'));
+        for (const args of [['list'], ['show', 'toolu_1'], ['export'], ['verify'], ['recover']]) {
+          const ran = await toolexec.run(['journal', ...args, '--journal', journal]);
+          expect({ args, ...ran }).toMatchObject({ code: 0, stderr: '' });
+        }
+        expect((await toolexec.run(args, { stdin })).stdout).toBe(first.stdout);
+        const refused = await toolexec.run(args, { stdin: stdin.replace('toolu_1', 'toolu_2') });
+        expect(refused).toMatchObject({
+          code: 1,
+          stdout: expect.stringContaining('could not be recorded'),
+          stderr: expect.stringContaining('the disk is full'),
+        });
+      });
+    });
+  },
+);
+
+/** Leaves no byte free. */
+function fill(place: string): void {
+  const file = openSync(join(place, 'filler'), 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4096));
+  } catch {
+    closeSync(file);
+  }
+}
+
 /** A call that a killed process has begun and not ended. */
 async function leaveCall({ root }: Toolexec, journal: string): Promise<void> {
   const calls = [{ id: 'left', name: 'write_file', args: { path: 'f', content: 'text' } }];
@@ -84,7 +128,7 @@ async function onDisk(use: (toolexec: Toolexec, journal: string) => Promise<void
   try {
     const disk = join(toolexec.folder, 'disk');
     mkdirSync(disk);
-    mount('-t', 'tmpfs', 'tmpfs', disk);
+    mount('-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk);
     mounted.push(disk);
     await use(toolexec, join(disk, 'journal.db'));
   } finally {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isToolError } from '../../errors/tool-error.js';
 import { targetOf } from '../../platform/fs/fs-entry.js';
 import {
   assertCanOpen,
@@ -82,24 +83,34 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
 
 /**
  * Opens a journal's file for reading: like the function above if it can be written; otherwise, on read-only
- * media or files that other users can write, the file itself, or a copy if only that can be read. A newer
- * head next to it is reported and kept.
+ * media, full disks or files that other users can write, the file itself, or a copy if only that can be read. A
+ * newer head next to it is reported and kept.
  *
  * @throws as `openJournalDatabase` does
  */
 export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => void): JournalDatabase {
   const options = { waitMs: READER_WAIT_MS, ...(onLoss === undefined ? {} : { onLoss }) };
-  if (
-    path === IN_MEMORY ||
-    targetOf(path) === undefined ||
-    (isWritableFile(path) && reachOfOthers(path) === undefined)
-  )
-    return openJournalDatabase(path, options);
+  if (path === IN_MEMORY || targetOf(path) === undefined) return openJournalDatabase(path, options);
+  if (isWritableFile(path) && reachOfOthers(path) === undefined) {
+    try {
+      return openJournalDatabase(path, options);
+    } catch (error) {
+      if (!isUnwritable(error)) throw error;
+    }
+  }
   const known = readAnchor(path);
   const { database } = openJournalLook(path);
   const loss = findLoss(database, known);
   if (loss !== undefined) onLoss?.(loss);
   return database;
+}
+
+/** On a full disk not even the files that SQLite needs beside the journal can be made. */
+function isUnwritable(error: unknown): boolean {
+  if (isToolError(error) || !(error instanceof Error && 'code' in error)) return false;
+  return (
+    ['ENOSPC', 'EDQUOT', 'EROFS'].includes(String(error.code)) || REFUSALS.includes(sqliteFailure(error))
+  );
 }
 
 /** A journal opened for a look. */
@@ -147,7 +158,7 @@ function openCurrent(path: string, access: SqliteAccess): SqliteDatabase | undef
   return undefined;
 }
 
-const REFUSALS: readonly SqliteFailure[] = ['environment', 'read-only'];
+const REFUSALS: readonly SqliteFailure[] = ['environment', 'read-only', 'full'];
 
 function prepareFile(path: string): void {
   try {

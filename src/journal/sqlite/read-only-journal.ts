@@ -1,5 +1,6 @@
 import { isToolError } from '../../errors/tool-error.js';
 import { isChangeSettled, stampOf } from '../../platform/fs/file-stamp.js';
+import { targetOf } from '../../platform/fs/fs-entry.js';
 import { findLoss, type JournalLoss, readAnchor } from './journal-anchor.js';
 import type { JournalDatabase } from './journal-database.js';
 import { IN_MEMORY, type JournalLook, openJournalLook } from './open-journal-database.js';
@@ -55,8 +56,10 @@ export class ReadOnlyJournal {
     }
   }
 
+  /** Without an empty log: each attempt to open the journal on a full disk touches it, and writing changes its size. */
   get #files(): readonly string[] {
-    return [this.path, `${this.path}-wal`];
+    const log = `${this.path}-wal`;
+    return (targetOf(log)?.size ?? 0) === 0 ? [this.path] : [this.path, log];
   }
 
   /** Undefined if there is no journal. */

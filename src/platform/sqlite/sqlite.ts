@@ -198,10 +198,14 @@ export type SqliteFailure =
 export function sqliteFailure(error: unknown): SqliteFailure {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return 'statement';
   const code = 'errcode' in error ? error.errcode : undefined;
+  if (code === NO_SPACE_FOR_SHARED_MEMORY) return 'full';
   if (typeof code === 'number') return BY_PRIMARY_CODE[code & 0xff] ?? 'environment';
   // @photostructure/sqlite omits the code in some places; the texts are SQLite's own and do not change.
   return BY_MESSAGE.find(([text]) => error.message.includes(text))?.[1] ?? 'environment';
 }
+
+/** SQLITE_IOERR_SHMSIZE: the file beside the journal cannot grow. */
+const NO_SPACE_FOR_SHARED_MEMORY = 4874;
 
 const BY_PRIMARY_CODE: Readonly<Record<number, SqliteFailure>> = {
   // All statements are correct: if they name something missing, the file lacks it.
