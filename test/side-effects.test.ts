@@ -25,9 +25,11 @@ const doors = Object.keys(exports)
   .filter((door) => door !== './package.json')
   .map((door) => door.replace('.', 'toolexec'));
 
-/** Packages that a door stands on and the user installs: what these change by themselves is not the door's. */
+/** Of packages that the user installs, what a door imports: what it changes by itself is not the door's. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   'toolexec/ai-sdk': ['ai'],
+  'toolexec/langchain': ['@langchain/core/messages', '@langchain/core/tools'],
+  'toolexec/openai-agents': ['@openai/agents'],
   'toolexec/mcp': ['@modelcontextprotocol/server'],
 };
 
@@ -53,7 +55,7 @@ describe('the doors of the package', () => {
   beforeAll(() => {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(dirname(dirname(dirname(builtCommand()))), join(folder, 'node_modules', 'toolexec'));
-    for (const peer of Object.values(PEERS).flat()) {
+    for (const peer of new Set(Object.values(PEERS).flat().map(packageOf))) {
       mkdirSync(join(folder, 'node_modules', dirname(peer)), { recursive: true });
       symlinkSync(join(ROOT, 'node_modules', peer), join(folder, 'node_modules', peer));
     }
@@ -83,6 +85,13 @@ describe('the doors of the package', () => {
     expect(run(most)).toBe('function\n');
   });
 });
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
 
 async function bundle(program: string): Promise<string> {
   const { outputFiles } = await build({

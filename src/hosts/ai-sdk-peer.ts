@@ -1,6 +1,7 @@
 import { loadPeer } from '../base/load-peer.js';
 import type { Executor } from '../contract/executor.js';
-import type { AiTools, AiToolsOptions } from './ai-sdk.js';
+import type { AiTools } from './ai-sdk.js';
+import type { HostOptions } from './host-approval.js';
 
 const loaded = await loadPeer(
   'toolexec/ai-sdk',
@@ -13,5 +14,5 @@ const loaded = await loadPeer(
  * this call after it was asked about; a call that ran is answered from the journal when it comes again.
  * @throws ToolError `config_invalid` without a conversation
  */
-export const aiTools = (executor: Executor, options: AiToolsOptions): AiTools =>
+export const aiTools = (executor: Executor, options: HostOptions): AiTools =>
   loaded.aiTools(executor, options);

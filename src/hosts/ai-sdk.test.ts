@@ -1,61 +1,16 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { generateText, isStepCount, type ModelMessage, streamText, type ToolApprovalResponse } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import { createExecutor } from '../executor/create-executor.js';
-import { defineTool } from '../executor/declare/define-tool.js';
-import { folder } from '../executor/fixtures/plan-fixture.js';
 import { type AiTools, aiTools } from './ai-sdk.js';
+import { type HostWorld, hostWorld } from './fixtures/host-world.js';
 
-let root: string;
-let ledger: string;
-
+let world: HostWorld;
 beforeEach(() => {
-  root = folder();
-  ledger = join(folder(), 'ledger');
-  writeFileSync(ledger, '');
+  world = hostWorld();
 });
-
-const removed = (): string[] => readFileSync(ledger, 'utf8').split('\n').slice(0, -1);
-
-/** Each is another process as far as the journal goes. */
-function executor(): Executor {
-  const remove = defineTool({
-    name: 'remove',
-    description: 'Removes.',
-    input: { type: 'object', required: ['what'], properties: { what: { type: 'string' } } },
-    requiresApproval: true,
-    risk: 'high',
-    summarize: ({ what }) => `remove ${String(what)}`,
-    effects: () => [{ kind: 'fetch', url: 'https://example.org' }],
-    execute: ({ what }, { callId }) => {
-      appendFileSync(ledger, `${callId} ${String(what)}\n`);
-      return `removed ${String(what)}`;
-    },
-  });
-  const look = defineTool({
-    name: 'look',
-    description: 'Looks.',
-    input: { type: 'object' },
-    effects: () => [],
-    execute: async (_, { emit, signal }) => {
-      await emit('one\n');
-      await new Promise((done) => {
-        const timer = setTimeout(done, 150);
-        signal.addEventListener('abort', () => {
-          clearTimeout(timer);
-          done(undefined);
-        });
-      });
-      signal.throwIfAborted();
-      return { content: [{ type: 'image' as const, mediaType: 'image/png', data: new Uint8Array([1, 2]) }] };
-    },
-  });
-  const journal = join(root, '..', `${root.split('/').at(-1)}.db`);
-  return createExecutor({ tools: [remove, look], root, policy: { mode: 'auto' }, journal });
-}
+const removed = (): string[] => world.removed();
+const executor = (): Executor => world.executor();
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

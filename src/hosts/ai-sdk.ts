@@ -1,17 +1,19 @@
 import { dynamicTool, jsonSchema, type ModelMessage, type Tool } from 'ai';
-import { isFilledText, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { ToolResult } from '../contract/call.js';
 import type { Executor } from '../contract/executor.js';
 import type { JsonValue } from '../contract/json.js';
 import type { ToolDefinition } from '../contract/tool.js';
-import { ToolError } from '../errors/tool-error.js';
-import { askForHost, type HostAnswer, type HostCall } from './host-approval.js';
+import {
+  askForHost,
+  type Host,
+  type HostAnswer,
+  type HostCall,
+  type HostOptions,
+  openHost,
+  resultOf,
+  startForHost,
+} from './host-approval.js';
 import { type AiSdkContent, resultContent } from './result-content.js';
-
-export interface AiToolsOptions {
-  /** What the calls belong to, in the journal: the id of the chat. The same call in it runs once. */
-  readonly conversation: string;
-}
 
 /** What the SDK and a page see of a call; `running` is a preliminary result. */
 export type AiToolOutput =
@@ -41,10 +43,6 @@ export type AiToolApproval = (
   options: { toolCallId: string; messages: ModelMessage[] },
 ) => Promise<{ type: 'user-approval' | 'denied'; reason: string } | { type: 'not-applicable' }>;
 
-const RULES: OptionRules<{ conversation: string | undefined }> = {
-  conversation: option(undefined, isFilledText, 'a text that is not empty'),
-};
-
 /** Long output arrives in many small pieces; a page needs no more than this. */
 const PAUSE_MS = 100;
 const MOST_RUNNING_CHARACTERS = 16_384;
@@ -54,24 +52,13 @@ const MOST_RUNNING_CHARACTERS = 16_384;
  * this call after it was asked about; a call that ran is answered from the journal when it comes again.
  * @throws ToolError `config_invalid` without a conversation
  */
-export function aiTools(executor: Executor, options: AiToolsOptions): AiTools {
-  const { conversation } = normalizeOptions('aiTools', options, RULES);
-  if (conversation === undefined)
-    throw new ToolError(
-      'config_invalid',
-      'Cannot make tools for the AI SDK: options.conversation is missing.',
-    );
+export function aiTools(executor: Executor, options: HostOptions): AiTools {
+  const host = openHost('aiTools', executor, options, 'ai-sdk');
   const definitions = executor.definitions();
-  const host = { executor, conversation };
   return {
     tools: Object.fromEntries(definitions.map((each) => [each.name, toTool(each, host)])),
     toolApproval: Object.fromEntries(definitions.map(({ name }) => [name, approvalOf(name, host)])),
   };
-}
-
-interface Host {
-  readonly executor: Executor;
-  readonly conversation: string;
 }
 
 function toTool(
@@ -101,11 +88,11 @@ function toModelOutput(output: unknown): AiSdkContent {
   return { type: 'text', value: given.output ?? '' };
 }
 
-function approvalOf(name: string, { executor, conversation }: Host): AiToolApproval {
+function approvalOf(name: string, host: Host): AiToolApproval {
   return async (input, { toolCallId, messages }) => {
     const call = { id: toolCallId, name, args: input };
     const answer = answerIn(messages, toolCallId);
-    const asked = await askForHost(executor, call, conversation, answer, 'ai-sdk');
+    const asked = await askForHost(host, call, answer);
     if (asked.isInvented) return { type: 'denied', reason: 'this approval was never asked for' };
     if (!asked.needed) return { type: 'not-applicable' };
     const { summary = name, risk = 'high' } = asked.request ?? {};
@@ -132,10 +119,9 @@ async function* execute(
   call: HostCall,
   answer: HostAnswer,
   signal: AbortSignal | undefined,
-  { executor, conversation }: Host,
+  host: Host,
 ): AsyncGenerator<AiToolOutput> {
-  const { ticket } = await askForHost(executor, call, conversation, answer, 'ai-sdk');
-  const run = executor.start([call], { conversation, ticket, ...(signal === undefined ? {} : { signal }) });
+  const run = await startForHost(host, call, answer, signal);
   let output = '';
   let shownAt = 0;
   for await (const event of run.events) {
@@ -145,8 +131,7 @@ async function* execute(
     shownAt = event.at;
     yield { state: 'running', output };
   }
-  const [result] = await run.results;
-  if (result !== undefined) yield toOutput(result);
+  yield toOutput(await resultOf(run));
 }
 
 function toOutput(result: ToolResult): AiToolOutput {

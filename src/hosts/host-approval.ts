@@ -1,12 +1,22 @@
-import type { AskedTicket, Executor } from '../contract/executor.js';
-import { isToolError } from '../errors/tool-error.js';
+import { isFilledText, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { AskedTicket, BatchRun, Executor } from '../contract/executor.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
+
+export interface HostOptions {
+  /** What the calls belong to, in the journal: the id of the chat or thread. The same call in it runs once. */
+  readonly conversation: string;
+}
+
+/** An executor inside a framework. */
+export interface Host extends HostOptions {
+  readonly executor: Executor;
+  /** The framework: it is recorded as the one who decided. */
+  readonly by: string;
+}
 
 /** A call as a framework hands it over. */
-export interface HostCall {
-  readonly id: string;
-  readonly name: string;
-  readonly args: unknown;
-}
+export type HostCall = ToolCall<unknown>;
 
 /** What the framework says a person has answered. Undefined: nothing. */
 export type HostAnswer = 'approved' | 'denied' | undefined;
@@ -14,6 +24,39 @@ export type HostAnswer = 'approved' | 'denied' | undefined;
 export interface HostTicket extends AskedTicket {
   /** The framework brings an approval, and the question was never put. */
   readonly isInvented: boolean;
+}
+
+const RULES: OptionRules<{ conversation: string | undefined }> = {
+  conversation: option(undefined, isFilledText, 'a text that is not empty'),
+};
+
+/** @throws ToolError `config_invalid` without a conversation */
+export function openHost(maker: string, executor: Executor, options: HostOptions, by: string): Host {
+  const { conversation } = normalizeOptions(maker, options, RULES);
+  if (conversation !== undefined) return { executor, conversation, by };
+  throw new ToolError('config_invalid', `Cannot make tools: ${maker}.conversation is missing.`);
+}
+
+/** Runs a call as far as it was approved: without that it is answered with why it has not run. */
+export async function startForHost(
+  host: Host,
+  call: HostCall,
+  answer: HostAnswer,
+  signal: AbortSignal | undefined,
+): Promise<BatchRun> {
+  const { ticket } = await askForHost(host, call, answer);
+  const { executor, conversation } = host;
+  return executor.start([call], { conversation, ticket, ...(signal === undefined ? {} : { signal }) });
+}
+
+export async function runForHost(...given: Parameters<typeof startForHost>): Promise<ToolResult> {
+  return resultOf(await startForHost(...given));
+}
+
+export async function resultOf({ results }: BatchRun): Promise<ToolResult> {
+  const [result] = await results;
+  if (result === undefined) throw new Error('a batch of one call has one result');
+  return result;
 }
 
 const INVENTED = 'this approval was never asked for';
@@ -25,11 +68,9 @@ const INVENTED = 'this approval was never asked for';
  * recorded as a refusal, so that sending it again does not help.
  */
 export async function askForHost(
-  executor: Executor,
+  { executor, conversation, by }: Host,
   call: HostCall,
-  conversation: string,
   answer: HostAnswer,
-  by: string,
 ): Promise<HostTicket> {
   const before = answer === undefined ? undefined : await openTicket(executor, call, conversation);
   const asked = await executor.ask(call, { conversation });
