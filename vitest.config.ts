@@ -15,6 +15,7 @@ const UNIT = testsIn([
   'output',
   'patterns',
   'policy',
+  'provenance',
   'providers',
   'schema',
 ]);

@@ -154,8 +154,8 @@ export interface ToolSpec<A, O = unknown> {
   /** The call may run again after a crash, if the policy allows it. Default false. */
   readonly idempotent?: boolean;
   /**
-   * Only for tools whose effects are all `read`, or all `fetch`: such a result is kept for `metadata.fresh_seconds`, and not
-   * at all without it.
+   * Only for tools whose effects are all `read`. A result of a call whose effects are all `fetch` is kept for its
+   * `metadata.fresh_seconds`, and needs no more.
    */
   readonly cacheable?: boolean;
   /**

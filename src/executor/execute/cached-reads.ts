@@ -65,8 +65,8 @@ interface KeptRead {
 
 /** What was made for another budget may not fit, or be less than could be had. */
 function isCacheable({ ready, scope }: CallParts): boolean {
-  if (ready.tool.cacheable !== true || ready.effects.length === 0) return false;
-  if (!ready.onlyReads && !onlyFetches(ready)) return false;
+  const isOffered = onlyFetches(ready) || (ready.tool.cacheable === true && ready.onlyReads);
+  if (!isOffered || ready.effects.length === 0) return false;
   return scope.capacityBytes === Number.POSITIVE_INFINITY;
 }
 

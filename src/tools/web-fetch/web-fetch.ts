@@ -87,8 +87,6 @@ export function webFetchTool(options: WebFetchOptions, now: () => number): ToolS
     explainArgs: ({ url }) => (url === undefined || url === '' ? 'url parameter is required' : undefined),
     category: 'web',
     touches: ['fetch'],
-    // For as long as the answer says.
-    cacheable: true,
     effects: ({ url }) => [{ kind: 'fetch', url }],
     summarize: ({ url }) => `Fetch ${url}`,
     ...(timeoutMs === undefined ? { defaultTimeoutMs: 30_000 } : { timeoutMs }),
