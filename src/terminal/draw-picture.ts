@@ -3,7 +3,6 @@ import type { ChangesPart, CommandPart, Picture, PicturePart } from '../contract
 import { describeEffect } from '../effects/traits.js';
 import { countChanges, describeChange, groupChanges } from './describe-changes.js';
 import { describeContainment } from './describe-containment.js';
-import { areAllLit, describeLights } from './describe-lights.js';
 import { inOneLine, toPieces, toVisible, toWords, widthOf } from './visible-text.js';
 
 export interface Palette {
@@ -52,10 +51,6 @@ export function drawPicture(picture: Picture, head: PictureHead, options: DrawOp
   for (const words of describeContainment(picture)) pen.append(`· ${words}`);
   pen.line(picture.title, palette.bold, true);
   drawAll(picture, pen);
-  const { lights } = picture;
-  const shown = lights === undefined ? '' : describeLights(lights);
-  if (lights !== undefined && shown !== '')
-    pen.line(shown, areAllLit(lights) ? palette.red : palette.dim, true);
   pen.line(`asked because: ${picture.reason}`, palette.dim, true);
   return pen.lines;
 }
@@ -273,19 +268,39 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   }
   const context = pen.whole ? Number.MAX_SAFE_INTEGER : CONTEXT_LINES;
   const patch = structuredPatch(path, path, before, after, '', '', { context, timeout: DIFF_MS });
-  if (patch === undefined) {
-    pen.line(name, palette.bold);
-    pen.text('nearly everything changes; the new content:', palette.yellow);
-    pen.folded(after.split('\n'), (line) => pen.text(line, palette.green, '+ '));
-    return;
-  }
-  const changed = patch.hunks.flatMap((hunk) => hunk.lines);
+  const hunks = patch?.hunks ?? [oneHunk(before, after, context)];
+  const changed = hunks.flatMap((hunk) => hunk.lines);
   const [added, removed] = ['+', '-'].map((sign) => changed.filter((line) => line.startsWith(sign)).length);
   pen.line(name, palette.bold);
   pen.append(`(+${added} −${removed})`);
-  if (patch.hunks.length === 0) pen.text('the content stays as it is', palette.dim);
-  const lines = patch.hunks.flatMap((hunk) => [`@${hunk.newStart}`, ...hunk.lines]);
+  if (hunks.length === 0) pen.text('the content stays as it is', palette.dim);
+  const lines = hunks.flatMap((hunk) => [`@${hunk.newStart}`, ...hunk.lines]);
   pen.folded(pen.whole ? lines : foldSides(lines), (line) => drawDiffLine(line, pen));
+}
+
+/** All from the first line that differs to the last one as one change, for texts that share too little for a diff. */
+function oneHunk(
+  before: string,
+  after: string,
+  context: number,
+): { newStart: number; lines: readonly string[] } {
+  const [old, now] = [before, after].map((text) => text.replace(/\n$/, '').split('\n')) as [
+    string[],
+    string[],
+  ];
+  const most = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < most && old[start] === now[start]) start++;
+  let end = 0;
+  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end++;
+  const from = Math.max(0, start - context);
+  const lines = [
+    ...now.slice(from, start).map((line) => ` ${line}`),
+    ...old.slice(start, old.length - end).map((line) => `-${line}`),
+    ...now.slice(start, now.length - end).map((line) => `+${line}`),
+    ...now.slice(now.length - end, now.length - end + Math.min(end, context)).map((line) => ` ${line}`),
+  ];
+  return { newStart: from + 1, lines };
 }
 
 /** How many lines of one side are shown before the other side of a long change. */

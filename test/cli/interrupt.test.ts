@@ -39,6 +39,7 @@ describe('toolexec run, interrupted', () => {
       expect(stderr).toMatch(/^✗ bash \(toolu_1\) .* ran, cancelled: /m);
       const listed = JSON.parse((await toolexec.run(['journal', 'list', '--json'])).stdout);
       expect(listed[0].outcomes).toEqual({ 'ran, cancelled': 1, 'not run': 1 });
+      expect((await toolexec.run(['journal', 'report'])).stdout).toMatch(/^✗ bash .*\n +ran, cancelled: /m);
       await until(() => living(token).length === 0);
       expect(existsSync(join(toolexec.root, 'never'))).toBe(false);
     },

@@ -150,7 +150,8 @@ function describe(
   const problems = problemsOf(batches);
   const lines = problems.slice(0, MOST_PROBLEMS).map(({ batch, call }) => {
     const sign = call.outcome === 'not run' ? palette.yellow('⊘') : palette.red('✗');
-    const why = call.error === undefined ? call.outcome : `${call.error.code}: ${call.error.message}`;
+    const said = call.outcome === 'ran, cancelled' ? call.outcome : call.error?.code;
+    const why = call.error === undefined ? call.outcome : `${said}: ${call.error.message}`;
     return `${sign} ${describeName(call)} ${palette.dim(`in ${short(batch.id)}, ${iso(call.acceptedAt)}`)}\n    ${cut(sanitize(why, 'inline'), 200)}\n`;
   });
   const more = problems.length > lines.length ? `and ${problems.length - lines.length} more\n` : '';
