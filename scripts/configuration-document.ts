@@ -1,4 +1,5 @@
-import { CONFIG_KEYS, type ConfigKey } from '../src/config/config-keys.js';
+import type { ConfigKey } from '../src/config/config-key.js';
+import { CONFIG_KEYS } from '../src/config/config-keys.js';
 import { variableOf } from '../src/config/config-layer.js';
 
 const EXAMPLE = `#:schema ./toolexec.schema.json

@@ -1,5 +1,5 @@
 export type { Configuration, ConfiguredOptions } from './config/configuration.js';
-export { loadConfig } from './config/configuration.js';
+export { loadConfig } from './config/load-config.js';
 export type { AgentRunner, AgentWorld, NarrowOptions } from './contract/agent-runner.js';
 export type { AgentReply, AgentTask, ToolAgents } from './contract/agents.js';
 export type {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CONFIG_KEYS } from '../src/config/config-keys.js';
-import { parseConfig } from '../src/config/configuration.js';
+import { parseConfig } from '../src/config/load-config.js';
 import { resolveConfig } from '../src/config/resolve-config.js';
 import type { Executor, RunOptions } from '../src/contract/executor.js';
 import type { JsonObject } from '../src/contract/json.js';

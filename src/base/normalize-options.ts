@@ -72,6 +72,47 @@ export function option<V>(
   return { fallback, accepts, expected };
 }
 
+/** A row of a table of options: what it takes, and its default. */
+interface Described {
+  readonly takes: 'whole' | 'time' | 'truth' | 'choice' | 'texts';
+  readonly least?: number;
+  readonly unit?: string;
+  /** The choices, or the noun for a list of texts. */
+  readonly of?: string | readonly string[];
+  readonly fallback: unknown;
+}
+
+/** The rules that a table of options describes. `T` is the type that follows from the same table. */
+export function rulesOf<T extends object>(
+  table: Readonly<Record<keyof T & string, Described>>,
+): OptionRules<T> {
+  const rows = Object.entries<Described>(table);
+  return Object.fromEntries(rows.map(([name, row]) => [name, ruleOf(row)])) as unknown as OptionRules<T>;
+}
+
+function ruleOf({ takes, least = 1, unit, of = [], fallback }: Described): OptionRule<unknown> {
+  switch (takes) {
+    case 'whole':
+      return option(
+        fallback,
+        isWhole(least),
+        `a whole number ${unit === undefined ? '' : `of ${unit} `}from ${least}`,
+      );
+    case 'time':
+      return option(fallback, isWhole(least), `a whole number of milliseconds from ${least}`);
+    case 'truth':
+      return option(fallback, isBoolean, 'true or false');
+    case 'choice':
+      return option(
+        fallback,
+        (value) => typeof value === 'string' && of.includes(value),
+        `one of ${[of].flat().join(', ')}`,
+      );
+    case 'texts':
+      return option(fallback, isTextList, `a list of ${String(of)}`);
+  }
+}
+
 export const isWhole =
   (least: number) =>
   (value: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS } from '../config/config-keys.js';
-import { parseConfig } from '../config/configuration.js';
+import { parseConfig } from '../config/load-config.js';
 import {
   COMMAND_LIMIT_RULES,
   checkExecutorOptions,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from './config-schema.js';
-import { parseConfig } from './configuration.js';
 import { workshop } from './fixtures/workshop.js';
+import { parseConfig } from './load-config.js';
 import { resolveConfig } from './resolve-config.js';
 
 const PLACE = { file: 'toolexec.toml', directory: '/project' };

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS } from './config-keys.js';
 import { variableOf } from './config-layer.js';
 import { configSchema } from './config-schema.js';
-import { parseConfig } from './configuration.js';
+import { parseConfig } from './load-config.js';
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 const accepts = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true }).compile(configSchema());

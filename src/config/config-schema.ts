@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/json.js';
-import { CONFIG_KEYS, type ConfigKey } from './config-keys.js';
+import type { ConfigKey } from './config-key.js';
+import { CONFIG_KEYS } from './config-keys.js';
 
 /**
  * A JSON Schema (2020-12) of `toolexec.toml` for editors. It accepts what the loader accepts, as far as a

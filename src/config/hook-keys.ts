@@ -1,5 +1,5 @@
 import { HOOK_EVENTS } from '../hooks/hook-options.js';
-import type { ConfigKey } from './config-keys.js';
+import type { ConfigKey } from './config-key.js';
 import { HOOKS } from './table-kinds.js';
 import { never } from './tighten.js';
 

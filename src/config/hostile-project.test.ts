@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPolicy } from '../policy/create-policy.js';
 import { CONFIG_KEYS } from './config-keys.js';
-import { parseConfig } from './configuration.js';
 import { workshop } from './fixtures/workshop.js';
+import { parseConfig } from './load-config.js';
 import { resolveConfig } from './resolve-config.js';
 import { trustProject } from './trust-project.js';
 

@@ -21,7 +21,7 @@ import {
   unknownVariables,
 } from './config-layer.js';
 import type { Configuration } from './configuration.js';
-import { toConfiguration } from './configuration.js';
+import { toConfiguration } from './load-config.js';
 import { findProjectFile, readConfigFile } from './read-config-file.js';
 import { type ResolvedSetting, RULES_KEY, resolveKey, tiersOf, withTiers } from './resolve-key.js';
 import {

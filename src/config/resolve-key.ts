@@ -1,6 +1,6 @@
 import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import type { PolicyRule, RuleTier } from '../policy/rules/policy-rule.js';
-import type { ConfigKey } from './config-keys.js';
+import type { ConfigKey } from './config-key.js';
 import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js';
 import type { Configuration } from './configuration.js';
 import { RULES } from './table-kinds.js';

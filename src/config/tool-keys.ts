@@ -1,145 +1,81 @@
 import { CALLS_AT_A_TIME, TOOL_SECONDS, VERSION_RANGES } from './by-tool.js';
-import type { ConfigKey } from './config-keys.js';
+import { type ConfigKey, setting } from './config-key.js';
 import { never, only, smaller, stricter } from './tighten.js';
-import {
-  BOOLEAN,
-  choice,
-  HOSTS,
-  HTTP_ADDRESS,
-  PROGRAM_DIRECTORIES,
-  SECONDS,
-  VARIABLE,
-  wholeNumber,
-} from './value-kind.js';
-
-const BYTES = wholeNumber(1, 'bytes');
-
-/** `tools.approval.provenance` */
-export const PROVENANCE_KEY: ConfigKey = {
-  kind: choice('off', 'warn', 'ask'),
-  fallback: 'warn',
-  option: 'executor.policy.provenance',
-  meaning:
-    'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen.',
-  tighten: stricter('ask', 'warn', 'off'),
-};
+import { HOSTS, HTTP_ADDRESS, PROGRAM_DIRECTORIES, VARIABLE, wholeNumber } from './value-kind.js';
 
 /** The keys of single tools and of external tools: a part of `CONFIG_KEYS`. */
 export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
-  'tools.bash.approval': {
-    kind: choice('before', 'after'),
-    fallback: 'before',
-    option: 'executor.builtins.bash.approval',
+  'tools.bash.approval': setting('executor.builtins.bash', 'approval', {
     meaning:
       'When `bash` asks: `after` its commands have ended, with their changes in hand and nothing of them real, where the OS sandbox is required and the network off.',
     tighten: stricter('before', 'after'),
-  },
-  'tools.read_file.max_file_read_bytes': {
-    kind: BYTES,
-    fallback: 204_800,
-    option: 'executor.limits.maxFileReadBytes',
+  }),
+  'tools.read_file.max_file_read_bytes': setting('executor.limits', 'maxFileReadBytes', {
     meaning: 'Bytes of a file that is read whole.',
     tighten: smaller(),
-  },
-  'tools.read_file.max_scan_bytes': {
-    kind: BYTES,
-    fallback: 2_097_152,
-    option: 'executor.limits.maxReadFileScanBytes',
+  }),
+  'tools.read_file.max_scan_bytes': setting('executor.limits', 'maxReadFileScanBytes', {
     meaning: 'Bytes that a line range may scan.',
     tighten: smaller(),
-  },
-  'tools.apply_patch.max_patch_bytes': {
-    kind: BYTES,
-    fallback: 524_288,
-    option: 'executor.limits.maxApplyPatchBytes',
+  }),
+  'tools.apply_patch.max_patch_bytes': setting('executor.limits', 'maxApplyPatchBytes', {
     meaning: 'Bytes of one patch.',
     tighten: smaller(),
-  },
-  'tools.list_directory.max_entries': {
-    kind: wholeNumber(1, 'entries'),
-    fallback: 200,
-    option: 'executor.builtins.listDirectory.maxEntries',
+  }),
+  'tools.list_directory.max_entries': setting('executor.builtins.listDirectory', 'maxEntries', {
     meaning: 'Entries of one listing: the default, and the most that a call may ask for.',
     tighten: smaller(),
-  },
-  'tools.list_directory.max_depth': {
-    kind: wholeNumber(1, 'levels'),
-    fallback: 4,
-    option: 'executor.builtins.listDirectory.maxDepth',
+  }),
+  'tools.list_directory.max_depth': setting('executor.builtins.listDirectory', 'maxDepth', {
     meaning: 'Levels of a recursive listing: the default, and the most that a call may ask for.',
     tighten: smaller(),
-  },
-  'tools.list_directory.include_hidden_default': {
-    kind: BOOLEAN,
-    fallback: false,
-    option: 'executor.builtins.listDirectory.includeHidden',
+  }),
+  'tools.list_directory.include_hidden_default': setting('executor.builtins.listDirectory', 'includeHidden', {
     meaning: 'Names with a leading dot are listed where a call does not say.',
     tighten: only(false),
-  },
-  'tools.list_directory.include_files_default': {
-    kind: BOOLEAN,
-    fallback: true,
-    option: 'executor.builtins.listDirectory.includeFiles',
+  }),
+  'tools.list_directory.include_files_default': setting('executor.builtins.listDirectory', 'includeFiles', {
     meaning: 'Files are listed where a call does not say.',
     tighten: only(false),
-  },
-  'tools.list_directory.include_dirs_default': {
-    kind: BOOLEAN,
-    fallback: true,
-    option: 'executor.builtins.listDirectory.includeDirs',
+  }),
+  'tools.list_directory.include_dirs_default': setting('executor.builtins.listDirectory', 'includeDirs', {
     meaning: 'Directories are listed where a call does not say.',
     tighten: only(false),
-  },
-  'tools.list_directory.include_symlinks_default': {
-    kind: BOOLEAN,
-    fallback: true,
-    option: 'executor.builtins.listDirectory.includeSymlinks',
-    meaning: 'Symbolic links are listed where a call does not say.',
-    tighten: only(false),
-  },
-  'tools.list_directory.include_other_default': {
-    kind: BOOLEAN,
-    fallback: false,
-    option: 'executor.builtins.listDirectory.includeOther',
+  }),
+  'tools.list_directory.include_symlinks_default': setting(
+    'executor.builtins.listDirectory',
+    'includeSymlinks',
+    {
+      meaning: 'Symbolic links are listed where a call does not say.',
+      tighten: only(false),
+    },
+  ),
+  'tools.list_directory.include_other_default': setting('executor.builtins.listDirectory', 'includeOther', {
     meaning: 'Sockets, pipes and devices are listed where a call does not say.',
     tighten: only(false),
-  },
-  'tools.web_fetch.respect_robots': {
-    kind: BOOLEAN,
-    fallback: true,
-    option: 'executor.builtins.webFetch.respectRobots',
+  }),
+  'tools.web_fetch.respect_robots': setting('executor.builtins.webFetch', 'respectRobots', {
     meaning: 'Pages that the robots.txt of their site refuses to programs are not fetched.',
     tighten: only(true),
-  },
-  'tools.web_fetch.max_bytes': {
-    kind: BYTES,
-    fallback: 1_048_576,
-    option: 'executor.builtins.webFetch.maxBytes',
+  }),
+  'tools.web_fetch.max_bytes': setting('executor.builtins.webFetch', 'maxBytes', {
     meaning: 'Bytes of one page, decompressed; a larger one is not fetched.',
     tighten: smaller(),
-  },
-  'tools.web_fetch.timeout': {
-    kind: SECONDS,
-    fallback: 30,
-    option: 'executor.builtins.webFetch.timeoutMs',
+  }),
+  'tools.web_fetch.timeout': setting('executor.builtins.webFetch', 'timeoutMs', {
     meaning: 'For one page, with what its site says to programs.',
     tighten: smaller(),
-  },
-  'tools.web_fetch.allow_private': {
+  }),
+  'tools.web_fetch.allow_private': setting('executor.builtins.webFetch', 'allowPrivate', {
     kind: HOSTS,
-    fallback: [],
-    option: 'executor.builtins.webFetch.allowPrivate',
     meaning:
       'Hosts that may be fetched although their addresses are not public: `127.0.0.1:8080`, `*.corp.example`.',
     tighten: never,
-  },
-  'tools.web_search.provider': {
-    kind: choice('duckduckgo', 'searxng', 'brave'),
-    fallback: 'duckduckgo',
-    option: 'executor.builtins.webSearch.provider',
+  }),
+  'tools.web_search.provider': setting('executor.builtins.webSearch', 'provider', {
     meaning: 'The service that searches the web.',
     tighten: never,
-  },
+  }),
   'tools.web_search.url': {
     kind: HTTP_ADDRESS,
     fallback: undefined,
@@ -169,20 +105,14 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Those of them whose tools are believed what they declare of their effects.',
     tighten: never,
   },
-  'tools.external.watch': {
-    kind: BOOLEAN,
-    fallback: false,
-    option: 'external.watch',
+  'tools.external.watch': setting('external', 'watch', {
     meaning: 'Look at the directories again when something changes, for commands that go on for long.',
     tighten: only(false),
-  },
-  'tools.external.max_output_bytes': {
-    kind: BYTES,
-    fallback: 16_777_216,
-    option: 'external.maxOutputBytes',
+  }),
+  'tools.external.max_output_bytes': setting('external', 'maxOutputBytes', {
     meaning: 'Bytes that a tool may write for one call; one that writes more is ended.',
     tighten: smaller(),
-  },
+  }),
   'tools.external.versions': {
     kind: VERSION_RANGES,
     fallback: undefined,
@@ -204,54 +134,35 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     meaning: 'Calls of a tool that run at a time: one number, or a number by tool. Others wait.',
     tighten: never,
   },
-  'tools.external.breaker.threshold': {
+  'tools.external.breaker.threshold': setting('external.breaker', 'threshold', {
     kind: wholeNumber(0, 'failures'),
-    fallback: 5,
-    option: 'external.breaker.threshold',
     meaning: 'After so many failures in a row a tool is left alone for a while. 0: never.',
     tighten: never,
-  },
-  'tools.external.breaker.cooldown_seconds': {
-    kind: SECONDS,
-    fallback: 30,
-    option: 'external.breaker.cooldownMs',
+  }),
+  'tools.external.breaker.cooldown_seconds': setting('external.breaker', 'cooldownMs', {
     meaning: 'For how long; then one call tries.',
     tighten: never,
-  },
-  'tools.external.warm.processes': {
+  }),
+  'tools.external.warm.processes': setting('external.warm', 'processes', {
     kind: wholeNumber(0, 'processes'),
-    fallback: 4,
-    option: 'external.warm.processes',
     meaning:
       'Processes of one tool that serves many calls; further calls wait. 0: each call has its own process.',
     tighten: never,
-  },
-  'tools.external.warm.max_calls': {
-    kind: wholeNumber(1, 'calls'),
-    fallback: 1_000,
-    option: 'external.warm.maxCalls',
+  }),
+  'tools.external.warm.max_calls': setting('external.warm', 'maxCalls', {
     meaning: 'Calls of one process; then a new one takes its place.',
     tighten: never,
-  },
-  'tools.external.warm.idle_seconds': {
-    kind: SECONDS,
-    fallback: 60,
-    option: 'external.warm.idleMs',
+  }),
+  'tools.external.warm.idle_seconds': setting('external.warm', 'idleMs', {
     meaning: 'A process that no call has needed for so long is ended.',
     tighten: never,
-  },
-  'tools.external.warm.check_after_seconds': {
-    kind: SECONDS,
-    fallback: 1,
-    option: 'external.warm.checkAfterMs',
+  }),
+  'tools.external.warm.check_after_seconds': setting('external.warm', 'checkAfterMs', {
     meaning: 'After a pause of so long a process must answer a ping before it gets a call.',
     tighten: never,
-  },
-  'tools.external.warm.start_seconds': {
-    kind: SECONDS,
-    fallback: 10,
-    option: 'external.warm.startMs',
+  }),
+  'tools.external.warm.start_seconds': setting('external.warm', 'startMs', {
     meaning: 'How long a new process may take to answer its first ping.',
     tighten: never,
-  },
+  }),
 };

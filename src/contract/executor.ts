@@ -18,10 +18,11 @@ import type { JsonObject } from './json.js';
 import type { RecoveredBatch, WaitingBatch } from './open-batch.js';
 import type { ResultCache } from './outputs.js';
 import type { PicturePart } from './picture.js';
+import type { OptionsIn } from './settings.js';
 import type { ToolDefinition } from './tool.js';
 
 /** How the executor treats calls (D012 to D014). */
-export type ExecutorMode = 'disabled' | 'parse_only' | 'enabled';
+export type ExecutorMode = NonNullable<OptionsIn<'executor'>['mode']>;
 
 export interface RunOptions {
   /** Aborting it cancels the batch. */

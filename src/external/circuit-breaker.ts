@@ -7,18 +7,14 @@ import {
   isBrokenCircuitError,
 } from 'cockatiel';
 import type { ExternalToolCircuit } from '../contract/external.js';
+import type { OptionsIn } from '../contract/settings.js';
 import type { ToolOutput } from '../contract/tool.js';
 import type { ErrorCode } from '../errors/catalogue.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { CallRunner, ExternalCall } from './run-tool.js';
 
-export interface BreakerOptions {
-  /** Consecutive failures; default 5. */
-  readonly threshold?: number;
-  /** How long the tool is then left alone; default 30000. */
-  readonly cooldownMs?: number;
-}
+export type BreakerOptions = OptionsIn<'external.breaker'>;
 
 /** Stops calling a tool for a while after several failures in a row; then one call tests it. */
 export class CircuitBreakers {

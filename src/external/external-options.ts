@@ -1,6 +1,5 @@
 import packages from '../base/large-packages.cjs';
 import {
-  isBoolean,
   isFilledText,
   isFunction,
   isObject,
@@ -9,9 +8,11 @@ import {
   normalizeOptions,
   type OptionRules,
   option,
+  rulesOf,
 } from '../base/normalize-options.js';
 import type { Logger } from '../contract/context.js';
 import type { ExternalToolsReport } from '../contract/external.js';
+import { type OptionsIn, SETTINGS } from '../contract/settings.js';
 import type { BreakerOptions } from './circuit-breaker.js';
 import type { ConcurrencyLimits } from './limit-calls.js';
 import type { BeginSpan } from './trace-context.js';
@@ -19,20 +20,16 @@ import type { VersionRanges } from './version-ranges.js';
 import type { WarmOptions } from './warm-pool.js';
 
 /** Options of `discoverTools`. */
-export interface DiscoverOptions {
+export interface DiscoverOptions extends OptionsIn<'external'> {
   /**
    * Directories whose tools' declared effects are believed; true for all. Default: none, so every call has
    * unknown effects.
    */
   readonly trusted?: true | readonly string[];
-  /** Watches the directories and refreshes after changes. Default false. */
-  readonly watch?: boolean;
   /** Called after a refresh with changes. Its errors are logged. */
   readonly onChange?: (report: ExternalToolsReport) => void;
   /** How many programs are asked for their schema at a time; default 8. */
   readonly concurrency?: number;
-  /** Maximum size of one result; a tool that writes more is ended. Default 16777216. */
-  readonly maxOutputBytes?: number;
   /** For asking programs for their schema; calls use the executor's environment. */
   readonly environment?: { readonly denylist?: readonly string[]; readonly pass?: readonly string[] };
   /**
@@ -70,12 +67,13 @@ export interface DiscoverOptions {
 
 type Normalized = { readonly [K in keyof DiscoverOptions]-?: DiscoverOptions[K] | undefined };
 
+const DESCRIBED = rulesOf<Required<OptionsIn<'external'>>>(SETTINGS.external);
+
 const RULES: OptionRules<Normalized> = {
   trusted: option(undefined, (value) => value === true || isTextList(value), 'true or a list of directories'),
-  watch: option(false, isBoolean, 'true or false'),
+  ...DESCRIBED,
   onChange: option(undefined, isFunction, 'a function'),
   concurrency: option(8, isWhole(1), 'a whole number from 1'),
-  maxOutputBytes: option(16_777_216, isWhole(1), 'a whole number of bytes from 1'),
   environment: option(undefined, isObject, 'an object'),
   stateDirectory: option(
     undefined,
@@ -117,30 +115,17 @@ function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const whole = (fallback: number, least: number) =>
-  option(fallback, isWhole(least), `a whole number from ${least}`);
-
-const BREAKER_RULES: OptionRules<Required<BreakerOptions>> = {
-  threshold: whole(5, 1),
-  cooldownMs: whole(30_000, 1),
-};
-
-const WARM_RULES: OptionRules<Required<WarmOptions>> = {
-  processes: whole(4, 1),
-  maxCalls: whole(1_000, 1),
-  idleMs: whole(60_000, 1),
-  checkAfterMs: whole(1_000, 0),
-  startMs: whole(10_000, 1),
-};
+const BREAKER_RULES = rulesOf<Required<BreakerOptions>>(SETTINGS['external.breaker']);
+const WARM_RULES = rulesOf<Required<WarmOptions>>(SETTINGS['external.warm']);
 
 /** @throws ToolError `config_invalid` */
 export function normalizeDiscoverOptions(given: DiscoverOptions) {
   const options = normalizeOptions('discoverTools', given, RULES);
   return {
     ...options,
-    watch: options.watch ?? false,
+    watch: options.watch ?? DESCRIBED.watch.fallback,
     concurrency: options.concurrency ?? 8,
-    maxOutputBytes: options.maxOutputBytes ?? 16_777_216,
+    maxOutputBytes: options.maxOutputBytes ?? DESCRIBED.maxOutputBytes.fallback,
     versions: options.versions ?? {},
     breaker:
       options.breaker === false

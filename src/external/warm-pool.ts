@@ -1,4 +1,5 @@
 import type { JsonObject } from '../contract/json.js';
+import type { OptionsIn } from '../contract/settings.js';
 import type { ToolOutput } from '../contract/tool.js';
 import { isToolError } from '../errors/tool-error.js';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
@@ -11,21 +12,7 @@ import { NotAsked, type ServedAnswer, ServingFault, ServingProcess } from './ser
 import type { Warn } from './trace-context.js';
 import type { ProgramVerifier } from './verify-program.js';
 
-export interface WarmOptions {
-  /** Processes of one tool at a time; default 4. Further calls wait. */
-  readonly processes?: number;
-  /**
-   * A process is replaced after this many calls; default 1000. From ten on, the successor starts when a tenth
-   * is left, and the old process continues until it is ready.
-   */
-  readonly maxCalls?: number;
-  /** A process without a call for this long is ended; default 60000. */
-  readonly idleMs?: number;
-  /** After an idle time of this length, a process must answer a ping before the next call; default 1000. */
-  readonly checkAfterMs?: number;
-  /** Time limit for a process's first answer to a ping; default 10000. */
-  readonly startMs?: number;
-}
+export type WarmOptions = OptionsIn<'external.warm'>;
 
 /**
  * Processes that stay between calls, for programs that can serve (`"serve": true`). If one cannot be started,

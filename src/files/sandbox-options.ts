@@ -1,8 +1,10 @@
+import type { OptionsIn } from '../contract/settings.js';
+
 /**
  * What to do with a regular file that has several names: some may lie outside the roots, and the file system
  * does not say where. `refuse`: it is neither read nor changed (it can be listed, and its name removed).
  */
-export type HardLinks = 'allow' | 'refuse';
+export type HardLinks = NonNullable<OptionsIn<'executor.sandbox'>['hardLinks']>;
 
 export function isHardLinks(value: unknown): value is HardLinks {
   return value === 'allow' || value === 'refuse';

@@ -6,6 +6,7 @@ import {
   normalizeOptions,
   type OptionRules,
   option,
+  rulesOf,
 } from '../base/normalize-options.js';
 import type { ToolResult } from '../contract/call.js';
 import type { Logger } from '../contract/context.js';
@@ -26,6 +27,7 @@ import type {
   RecalledFacts,
   Worker,
 } from '../contract/journal.js';
+import { type OptionsIn, SETTINGS } from '../contract/settings.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { SqliteRow } from '../platform/sqlite/sqlite.js';
 import { journalFailure, journalIsClosed } from './records/journal-errors.js';
@@ -72,9 +74,7 @@ export interface JournalOptions {
   readonly logger?: Pick<Logger, 'warn'>;
 }
 
-export type OnJournalLoss = 'warn' | 'refuse';
-
-export const ON_JOURNAL_LOSS: readonly OnJournalLoss[] = ['warn', 'refuse'];
+export type OnJournalLoss = NonNullable<OptionsIn<'journal'>['onLoss']>;
 
 /**
  * Opens a journal in an SQLite file, which several processes may use at once (D085). It touches the disk with
@@ -106,11 +106,7 @@ const OPTIONS: OptionRules<Required<JournalOptions>> = {
     (value) => Number.isFinite(value) && Number(value) >= 0,
     'a number of milliseconds, 0 or more',
   ),
-  onLoss: option<OnJournalLoss>(
-    'warn',
-    (value) => ON_JOURNAL_LOSS.some((each) => each === value),
-    `one of ${ON_JOURNAL_LOSS.join(', ')}`,
-  ),
+  ...rulesOf<Required<OptionsIn<'journal'>>>(SETTINGS.journal),
   redactArguments: option<RedactArguments>(
     false,
     (value) => isBoolean(value) || isTextList(value),

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import { normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import { normalizeOptions, rulesOf } from '../base/normalize-options.js';
 import type { ToolContext } from '../contract/context.js';
 import type { JsonObject } from '../contract/json.js';
 import { OUTPUT_LIMITS } from '../contract/output-limits.js';
 import type { CommandOutcome } from '../contract/processes.js';
+import { type OptionsIn, SETTINGS } from '../contract/settings.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import {
   commandError,
@@ -66,21 +67,9 @@ const INPUT = {
   },
 } as const;
 
-export interface BashOptions {
-  /**
-   * When the person is asked. `after`: when the command has ended and nothing is committed yet. Default
-   * `before`.
-   */
-  readonly approval?: 'before' | 'after';
-}
+export type BashOptions = OptionsIn<'executor.builtins.bash'>;
 
-const RULES: OptionRules<Required<BashOptions>> = {
-  approval: option<'before' | 'after'>(
-    'before',
-    (value) => value === 'before' || value === 'after',
-    'one of before, after',
-  ),
-};
+const RULES = rulesOf<Required<BashOptions>>(SETTINGS['executor.builtins.bash']);
 
 /**
  * `bash` (B001–B011, B019, B020, C025, F002 to F004): runs a command with everything it starts, or a

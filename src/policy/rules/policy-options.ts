@@ -1,4 +1,5 @@
 import { nearestName } from '../../base/nearest-name.js';
+import { type OptionsIn, SETTINGS } from '../../contract/settings.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { LATER_CODE_PATTERNS } from '../later-code/later-code.js';
 import { parsePathPattern } from '../matching/path-pattern.js';
@@ -9,7 +10,7 @@ import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
  * Whether origins are looked at. `warn`: rules read them, and the shapes that do harm are asked about once text from outside
  * was seen. `ask`: then every side effect is.
  */
-export type ProvenancePreset = 'off' | 'warn' | 'ask';
+export type ProvenancePreset = NonNullable<OptionsIn<'executor.policy'>['provenance']>;
 
 /** A configured list replaces the default; an entry may be any name of a tool. */
 export interface PolicyOptions {
@@ -39,21 +40,20 @@ export interface PolicyOptions {
 
 export type NormalizedPolicyOptions = Omit<Required<PolicyOptions>, 'tiers'>;
 
+const { enabled, mode, promptSideEffects, provenance } = SETTINGS['executor.policy'];
+
 const DEFAULTS: Required<PolicyOptions> = {
-  enabled: true,
-  mode: 'prompt',
+  enabled: enabled.fallback,
+  mode: mode.fallback,
   allowlist: ['read_file'],
   denylist: ['run_command'],
-  promptSideEffects: true,
+  promptSideEffects: promptSideEffects.fallback,
   rules: [],
   tiers: {},
   laterCode: LATER_CODE_PATTERNS,
-  provenance: 'warn',
+  provenance: provenance.fallback,
   projectMayAllow: false,
 };
-
-const PRESETS: readonly ProvenancePreset[] = ['off', 'warn', 'ask'];
-const MODES: readonly PolicyMode[] = ['auto', 'prompt', 'deny'];
 
 /** Possible tool names. An impossible entry is a mistake, and would guard nothing. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -96,14 +96,14 @@ function normalizeBoolean(option: string, value: unknown): boolean {
 }
 
 function normalizeMode(value: unknown): PolicyMode {
-  const mode = MODES.find((known) => known === value);
-  if (mode !== undefined) return mode;
+  const known = mode.of.find((one) => one === value);
+  if (known !== undefined) return known;
   throw invalid(`Policy option mode is ${show(value)}: expected "auto", "prompt" or "deny".`);
 }
 
 function normalizeProvenance(value: unknown): ProvenancePreset {
-  const preset = PRESETS.find((known) => known === value);
-  if (preset !== undefined) return preset;
+  const known = provenance.of.find((one) => one === value);
+  if (known !== undefined) return known;
   throw invalid(`Policy option provenance is ${show(value)}: expected "off", "warn" or "ask".`);
 }
 

@@ -1,10 +1,11 @@
 import type { EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
+import type { OptionsIn } from '../../contract/settings.js';
 import type { ToolCategory } from '../../contract/tool.js';
 import type { ArgumentCondition } from '../matching/argument-pattern.js';
 
 /** `auto` never asks, `prompt` asks about side effects, `deny` runs only tools on the allowlist. */
-export type PolicyMode = 'auto' | 'prompt' | 'deny';
+export type PolicyMode = NonNullable<OptionsIn<'executor.policy'>['mode']>;
 
 export type RuleDecision = 'allow' | 'ask' | 'deny';
 

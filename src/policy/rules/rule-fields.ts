@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/json.js';
+import { SETTINGS } from '../../contract/settings.js';
 import { KIND_NAMES } from '../../effects/effect-kinds.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import type { PolicyRule } from './policy-rule.js';
@@ -26,7 +27,7 @@ const isName = (value: unknown): boolean =>
   typeof value === 'string' && /^[A-Za-z0-9_*?-]{1,128}$/.test(value);
 
 const CATEGORIES = ['file', 'execution', 'search', 'web', 'interaction', 'agent', 'external', 'custom'];
-const MODES = ['auto', 'prompt', 'deny'];
+const MODES = SETTINGS['executor.policy'].mode.of;
 const isExample = (value: unknown): boolean =>
   typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 

@@ -1,11 +1,6 @@
 import { sep } from 'node:path';
-import {
-  isBoolean,
-  isWhole,
-  normalizeOptions,
-  type OptionRules,
-  option,
-} from '../../base/normalize-options.js';
+import { normalizeOptions, rulesOf } from '../../base/normalize-options.js';
+import { type OptionsIn, SETTINGS } from '../../contract/settings.js';
 import { ToolError } from '../../errors/tool-error.js';
 
 export interface ListDirectoryArgs {
@@ -21,32 +16,11 @@ export interface ListDirectoryArgs {
 }
 
 /** `[tools.list_directory]` of the configuration; every option has a default. */
-export interface ListDirectoryOptions {
-  /** Default and maximum; 200. */
-  readonly maxEntries?: number;
-  /** Maximum, and default for a recursive listing; 4. */
-  readonly maxDepth?: number;
-  readonly includeHidden?: boolean;
-  readonly includeFiles?: boolean;
-  readonly includeDirs?: boolean;
-  readonly includeSymlinks?: boolean;
-  readonly includeOther?: boolean;
-}
+export type ListDirectoryOptions = OptionsIn<'executor.builtins.listDirectory'>;
 
 export type ListSettings = Required<ListDirectoryOptions>;
 
-const CAP_EXPECTED = 'a whole number from 1';
-const FLAG_EXPECTED = 'true or false';
-
-const RULES: OptionRules<ListSettings> = {
-  maxEntries: option(200, isWhole(1), CAP_EXPECTED),
-  maxDepth: option(4, isWhole(1), CAP_EXPECTED),
-  includeHidden: option(false, isBoolean, FLAG_EXPECTED),
-  includeFiles: option(true, isBoolean, FLAG_EXPECTED),
-  includeDirs: option(true, isBoolean, FLAG_EXPECTED),
-  includeSymlinks: option(true, isBoolean, FLAG_EXPECTED),
-  includeOther: option(false, isBoolean, FLAG_EXPECTED),
-};
+const RULES = rulesOf<ListSettings>(SETTINGS['executor.builtins.listDirectory']);
 
 /** @throws ToolError `config_invalid` for an unknown option or an invalid value. */
 export function listSettings(options: ListDirectoryOptions): ListSettings {

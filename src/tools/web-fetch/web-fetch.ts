@@ -1,15 +1,9 @@
-import {
-  isBoolean,
-  isTextList,
-  isWhole,
-  normalizeOptions,
-  type OptionRules,
-  option,
-} from '../../base/normalize-options.js';
+import { normalizeOptions, type OptionRules, rulesOf } from '../../base/normalize-options.js';
 import { parseUrl } from '../../base/parse-url.js';
 import type { ContentBlock } from '../../contract/call.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
+import { type OptionsIn, SETTINGS } from '../../contract/settings.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import type { AskRobots, RobotsAnswer } from './ask-robots.js';
@@ -23,27 +17,13 @@ export interface WebFetchArgs {
 }
 
 /** `[tools.web_fetch]` */
-export interface WebFetchOptions {
-  /** Do what a site's robots.txt says to programs; default true. */
-  readonly respectRobots?: boolean;
-  /** The largest page; default 1048576. */
-  readonly maxBytes?: number;
-  /** For a whole call; default 30000. */
-  readonly timeoutMs?: number;
-  /** Hosts that may be fetched although their addresses are not public: `127.0.0.1:8080`, `*.corp.example`. Default: none. */
-  readonly allowPrivate?: readonly string[];
-}
+export type WebFetchOptions = OptionsIn<'executor.builtins.webFetch'>;
 
-const RULES: OptionRules<{
-  respectRobots: boolean;
-  maxBytes: number;
-  timeoutMs: number | undefined;
-  allowPrivate: readonly string[];
-}> = {
-  respectRobots: option(true, isBoolean, 'true or false'),
-  maxBytes: option(1_048_576, isWhole(1), 'a whole number of bytes from 1'),
-  timeoutMs: option<number | undefined>(undefined, isWhole(1), 'a whole number of milliseconds from 1'),
-  allowPrivate: option([], isTextList, 'a list of hosts'),
+const DESCRIBED = rulesOf<Required<WebFetchOptions>>(SETTINGS['executor.builtins.webFetch']);
+/** A time that is given overrides every other; the default does not. */
+const RULES: OptionRules<Required<Omit<WebFetchOptions, 'timeoutMs'>> & { timeoutMs: number | undefined }> = {
+  ...DESCRIBED,
+  timeoutMs: { ...DESCRIBED.timeoutMs, fallback: undefined },
 };
 
 // Other arguments are let through: models have learned to send a prompt with an address.
@@ -89,7 +69,7 @@ export function webFetchTool(options: WebFetchOptions, now: () => number): ToolS
     touches: ['fetch'],
     effects: ({ url }) => [{ kind: 'fetch', url }],
     summarize: ({ url }) => `Fetch ${url}`,
-    ...(timeoutMs === undefined ? { defaultTimeoutMs: 30_000 } : { timeoutMs }),
+    ...(timeoutMs === undefined ? { defaultTimeoutMs: DESCRIBED.timeoutMs.fallback } : { timeoutMs }),
     privateHosts: allowPrivate,
     execute: (args, ctx) =>
       fetchPage(args, ctx, { maxBytes: Math.min(args.max_bytes ?? maxBytes, maxBytes), askRobots }),

@@ -1,3 +1,4 @@
+import type { OptionsIn } from '../../contract/settings.js';
 import { ToolError } from '../../errors/tool-error.js';
 
 export interface SearchHit {
@@ -45,9 +46,9 @@ export const SEARCH_PROVIDERS = {
     }),
     read: (body) => hitsIn(objectsAt(body, ['web', 'results']), 'description'),
   },
-} as const satisfies Record<string, SearchProvider>;
-
-export type SearchProviderName = keyof typeof SEARCH_PROVIDERS;
+} satisfies Readonly<
+  Record<NonNullable<OptionsIn<'executor.builtins.webSearch'>['provider']>, SearchProvider>
+>;
 
 function withQuery(home: string, query: Readonly<Record<string, string>>): string {
   const url = new URL(home);

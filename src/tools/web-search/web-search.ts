@@ -4,18 +4,15 @@ import {
   normalizeOptions,
   type OptionRules,
   option,
+  rulesOf,
 } from '../../base/normalize-options.js';
 import { parseUrl } from '../../base/parse-url.js';
 import type { ToolContext } from '../../contract/context.js';
+import { type OptionsIn, SETTINGS } from '../../contract/settings.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
 import { oneLine } from '../one-line.js';
-import {
-  SEARCH_PROVIDERS,
-  type SearchHit,
-  type SearchProvider,
-  type SearchProviderName,
-} from './search-providers.js';
+import { SEARCH_PROVIDERS, type SearchHit, type SearchProvider } from './search-providers.js';
 
 export interface WebSearchArgs {
   readonly query: string;
@@ -25,9 +22,7 @@ export interface WebSearchArgs {
 }
 
 /** `[tools.web_search]` */
-export interface WebSearchOptions {
-  /** Default `duckduckgo`. */
-  readonly provider?: SearchProviderName;
+export interface WebSearchOptions extends OptionsIn<'executor.builtins.webSearch'> {
   /** Where the service is asked; needed for `searxng`. It may be an address of your own network. Default: the service's own. */
   readonly url?: string;
   /** The environment variable that holds the key; needed for `brave`. */
@@ -36,14 +31,8 @@ export interface WebSearchOptions {
   readonly timeoutMs?: number;
 }
 
-const NAMES = Object.keys(SEARCH_PROVIDERS) as SearchProviderName[];
-
 const RULES: OptionRules<{ [K in keyof WebSearchOptions]-?: WebSearchOptions[K] | undefined }> = {
-  provider: option<SearchProviderName | undefined>(
-    'duckduckgo',
-    (value) => NAMES.some((name) => name === value),
-    `one of ${NAMES.join(', ')}`,
-  ),
+  ...rulesOf<Required<OptionsIn<'executor.builtins.webSearch'>>>(SETTINGS['executor.builtins.webSearch']),
   url: option<string | undefined>(
     undefined,
     (value) => typeof value === 'string' && /^https?:$/.test(parseUrl(value)?.protocol ?? ''),

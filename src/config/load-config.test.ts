@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isToolError } from '../errors/tool-error.js';
 import { CONFIG_KEYS } from './config-keys.js';
-import { loadConfig, parseConfig } from './configuration.js';
+import { loadConfig, parseConfig } from './load-config.js';
 
 const PLACE = { file: 'toolexec.toml', directory: '/project' };
 
