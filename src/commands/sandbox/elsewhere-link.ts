@@ -30,10 +30,12 @@ export class ElsewhereLink {
 
   /** Arguments for bubblewrap. @param isTaken something else is mounted there, or below */
   arguments(isTaken: (path: string) => boolean): readonly string[] {
-    const places = hiddenPlaces().filter((path) => !isTaken(path));
+    const places = placesHere();
+    const free = (all: readonly string[]): readonly string[] => all.filter((path) => !isTaken(path));
     return [
       ...['--bind', this.#path, INSIDE],
-      ...places.flatMap((path) => ['--symlink', `${INSIDE}/${NAME}`, path]),
+      ...free(places.full).flatMap((path) => ['--symlink', `${INSIDE}/${NAME}`, path]),
+      ...free(places.empty).flatMap((path) => ['--dir', path]),
     ];
   }
 
@@ -51,13 +53,28 @@ export class ElsewhereLink {
 const INSIDE = '/dev/toolexec/elsewhere';
 const NAME = 'link';
 
-/** Places with content: an empty one hides nothing from a command. */
-function hiddenPlaces(): readonly string[] {
-  places ??= PLACES.filter((path) => entryStat(path)?.isDirectory() === true && namesIn(path).length > 0);
-  return places;
+interface Places {
+  /** With content that is hidden from commands. */
+  readonly full: readonly string[];
+  /** They hide nothing, so they are there and cannot be written: the error for a write in them names the reason. */
+  readonly empty: readonly string[];
 }
 
-let places: readonly string[] | undefined;
+function placesHere(): Places {
+  if (known !== undefined) return known;
+  const there = PLACES.filter(isDirectory);
+  const full = there.filter((path) => namesIn(path).length > 0);
+  known = {
+    full,
+    empty: [...there.filter((path) => !full.includes(path)), ...TEMPORARY.filter(isDirectory)],
+  };
+  return known;
+}
+
+let known: Places | undefined;
+
+/** Shown empty, whatever is in it: programs look there for a temporary directory. */
+const TEMPORARY = ['/var/tmp'];
 
 /**
  * Places that every machine has, so they reveal no names of this one, and that programs rarely examine
@@ -68,6 +85,10 @@ const PLACES = [
   ...['home', 'media', 'mnt', 'opt', 'root', 'srv'].map((name) => `/${name}`),
   ...['lib', 'log', 'mail', 'opt', 'spool', 'www'].map((name) => `/var/${name}`),
 ];
+
+function isDirectory(path: string): boolean {
+  return entryStat(path)?.isDirectory() === true;
+}
 
 /** An unreadable directory is not empty. */
 function namesIn(directory: string): readonly string[] {

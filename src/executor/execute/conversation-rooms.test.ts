@@ -149,6 +149,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
     ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null; getent hosts example.com', ['network', 'name_lookup']],
     ["node -e 'require(`fs`).readFileSync(`/var/log/messages`)' 2>/dev/null", ['hidden_file']],
     ['cd /var/lib/dpkg 2>/dev/null', ['hidden_file']],
+    ["node -e 'require(`fs`).writeFileSync(`/var/tmp/x`, ``)'", ['write_outside']],
   ])('explains a command that failed: %s', async (command, refused) => {
     const result = await bash(executorOf(), command);
     expect(result.error?.details).toMatchObject({ refused_by_sandbox: refused });
@@ -163,6 +164,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
     'echo "curl: (6) Could not resolve host: example.org" >&2; exit 6',
     'node -e "throw new Error(\'Network is unreachable\')"',
     'cat no-such-file',
+    'cat /var/tmp/no-such-file',
     'cat /no-such-top/file',
     'getent hosts localhost; exit 3',
     'ls -la / >/dev/null; exit 3',
