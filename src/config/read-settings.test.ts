@@ -59,6 +59,10 @@ describe('readSettings()', () => {
       '4:1: tools.definitions[0].input is not known. Known: name, description, parameters.',
     ],
     ['[tools]\ndefinitions = ["a"]', '2:16: tools.definitions[0] must be a definition of a tool'],
+    [
+      '[[tools.approval.rules]]\ndecision = "deny"\nreason = "x"\npath = "a/[b"',
+      '4:1: tools.approval.rules[0].path: cannot use "a/[b": ',
+    ],
     ['[tools]\ndefinitions = 3', '2:1: tools.definitions must be a list of definitions of tools, not 3.'],
   ])('refuses %j', (text, told) => {
     const { message } = refusal(text);

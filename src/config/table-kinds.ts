@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../contract/tool.js';
 import { isToolError } from '../errors/tool-error.js';
 import { groupFlaws } from '../hooks/hook-options.js';
-import { normalizeRule } from '../policy/rules/normalize-rule.js';
+import { checkRule } from '../policy/rules/compile-rule.js';
 import { ruleSchema } from '../policy/rules/rule-fields.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
@@ -29,7 +29,7 @@ function flawOf(rule: unknown, index: number): readonly Flaw[] {
     return [{ at: [index, 'origin'], problem: `${place}.origin is not for files. Remove it.` }];
   }
   try {
-    normalizeRule(rule, place);
+    checkRule(rule, place);
     return [];
   } catch (error) {
     if (!isToolError(error, 'config_invalid')) throw error;

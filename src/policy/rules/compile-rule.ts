@@ -9,7 +9,7 @@ import { matchesOrigin } from '../../patterns/origin.js';
 import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import type { CallPart } from './call-part.js';
-import { show } from './normalize-rule.js';
+import { normalizeRule, show } from './normalize-rule.js';
 import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
 /** One pattern in a rule's list. */
@@ -47,6 +47,11 @@ export interface CompiledRule {
 
 export const ARGUMENT_FIELDS = ['path', 'command', 'url'] as const;
 
+/** @throws ToolError `config_invalid` for a rule that no policy accepts, with its place. */
+export function checkRule(value: unknown, place: string): void {
+  compileRule(normalizeRule(value, place), place, 0);
+}
+
 /** @throws ToolError `config_invalid` for an invalid pattern. */
 export function compileRule(rule: PolicyRule, place: string, order: number): CompiledRule {
   const tightens = rule.decision !== 'allow';
@@ -69,10 +74,7 @@ export function compileRule(rule: PolicyRule, place: string, order: number): Com
       : undefined,
     effects: rule.effect === undefined ? undefined : new Set(listOf(rule.effect)),
     contains: rule.contains === undefined ? undefined : listOf(rule.contains),
-    argumentTests:
-      rule.args === undefined
-        ? undefined
-        : Object.entries(rule.args).map(([pointer, condition]) => parseArgument(pointer, condition)),
+    argumentTests: rule.args === undefined ? undefined : readTests(rule.args, place),
     categories: rule.category === undefined ? undefined : listOf(rule.category),
     agents: names(rule.agent),
     modes: rule.mode === undefined ? undefined : listOf(rule.mode),
@@ -80,6 +82,21 @@ export function compileRule(rule: PolicyRule, place: string, order: number): Com
     writes: rule.writes === undefined ? undefined : readWrites(rule.writes, place),
     hasArguments: rule.contains !== undefined || ARGUMENT_FIELDS.some((field) => rule[field] !== undefined),
   };
+}
+
+function readTests(args: NonNullable<PolicyRule['args']>, place: string): readonly ArgumentTest[] {
+  return Object.entries(args).map(([pointer, condition]) => {
+    try {
+      return parseArgument(pointer, condition);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'it cannot be read';
+      throw new ToolError(
+        'config_invalid',
+        `Policy ${place}.args has ${show(pointer)} with ${show(condition)}: ${why}.`,
+        { details: { place: `${place}.args` } },
+      );
+    }
+  });
 }
 
 function readWrites(writes: string | readonly string[], place: string): readonly PathPattern[] {

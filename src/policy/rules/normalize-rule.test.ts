@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isToolError } from '../../errors/tool-error.js';
 import { createPolicy } from '../create-policy.js';
 import { simpleAnalysis } from '../fixtures/simple-analysis.js';
+import { checkRule } from './compile-rule.js';
 import { normalizeRule } from './normalize-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 import { ruleSchema } from './rule-fields.js';
@@ -58,7 +59,7 @@ describe('normalizeRule()', () => {
     [['deny'], 'Policy rules[3] is ["deny"]'],
     [null, 'Policy rules[3] is null'],
   ])('refuses %j', (rule, message) => {
-    expect(refusal(() => normalizeRule(rule, 'rules[3]'))).toContain(message);
+    expect(refusal(() => checkRule(rule, 'rules[3]'))).toContain(message);
   });
 
   it('takes nothing from a prototype, and nothing that changes later', () => {
@@ -102,7 +103,7 @@ describe('normalizeRule()', () => {
       { decision: 'ask', args: { '/a': null } },
     ]) {
       expect(validate(rule)).toBe(false);
-      expect(() => normalizeRule(rule)).toThrow();
+      expect(() => checkRule(rule, 'rule')).toThrow();
     }
   });
 });

@@ -1,13 +1,12 @@
 import { nearestName } from '../../base/nearest-name.js';
 import { ToolError } from '../../errors/tool-error.js';
-import { parseArgument } from '../matching/argument-pattern.js';
 import type { PolicyRule, RuleOrigin, RuleTier } from './policy-rule.js';
 import { RULE_FIELDS } from './rule-fields.js';
 
 export const TIERS: readonly RuleTier[] = Object.freeze(['administrator', 'user', 'project']);
 
 /**
- * Checks, copies and freezes a rule. `createPolicy` parses its patterns.
+ * Checks the fields of a rule, copies and freezes it. `compileRule` parses its patterns.
  * @param place its name in messages: `rules[3]`.
  * @throws ToolError `config_invalid` with the place, the field, the value and the remedy.
  */
@@ -70,15 +69,11 @@ function normalizeArguments(place: string, value: unknown): unknown {
   if (!RULE_FIELDS.args.accepts(value) || typeof value !== 'object' || value === null) {
     throw invalid(`${place}.args`, `is ${show(value)}: expected ${RULE_FIELDS.args.expected}.`);
   }
-  const entries = Object.entries(value).map(([pointer, condition]: [string, unknown]) => {
-    try {
-      return [pointer, parseArgument(pointer, condition).condition] as const;
-    } catch (error) {
-      const why = error instanceof Error ? error.message : 'it cannot be read';
-      throw invalid(`${place}.args`, `has ${show(pointer)} with ${show(condition)}: ${why}.`);
-    }
-  });
-  return Object.freeze(Object.fromEntries(entries));
+  const copied = Object.entries(value).map(([pointer, condition]: [string, unknown]) => [
+    pointer,
+    Array.isArray(condition) ? Object.freeze([...condition]) : condition,
+  ]);
+  return Object.freeze(Object.fromEntries(copied));
 }
 
 const EXAMPLE_FIELDS = ['tool', 'effect', 'command', 'path', 'url', 'args', 'agent'];
