@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../contract/call.js';
+import type { Awaitable, ToolCall } from '../../contract/call.js';
 import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { PolicyQuestion } from '../../contract/policy.js';
@@ -39,7 +39,7 @@ export function planCall(
   call: ToolCall,
   at: BatchPosition,
   settings: PlanSettings,
-): EvaluatedCall | Promise<EvaluatedCall> {
+): Awaitable<EvaluatedCall> {
   const byMode = modeAnswer(call, settings);
   if (byMode !== undefined) return byMode;
   const tool = settings.registry.find(call.name);
@@ -55,27 +55,13 @@ export function planCall(
     return refuse(call, { code: frozen.code, message: argumentMessage(tool, frozen, settings) }, settings);
   }
   const known = withArguments(call, frozen.value);
+  const failed = (error: unknown): EvaluatedCall => cannotCheck(known, tool, error, settings);
   try {
-    const checked = compiledTool(tool).input.check(frozen.value);
-    return checked instanceof Promise
-      ? evaluateLater(known, tool, checked, settings)
-      : evaluateChecked(known, tool, checked, settings);
+    const checking = compiledTool(tool).input.check(frozen.value);
+    const planning = whenKnown(checking, (checked) => planChecked(known, tool, checked, settings));
+    return planning instanceof Promise ? planning.catch(failed) : planning;
   } catch (error) {
-    return cannotCheck(known, tool, error, settings);
-  }
-}
-
-// Apart, as everything here that waits: a function that holds the call would cost all calls an object.
-async function evaluateLater(
-  call: ToolCall,
-  tool: Tool,
-  checking: Promise<Checked>,
-  settings: PlanSettings,
-): Promise<EvaluatedCall> {
-  try {
-    return await evaluateChecked(call, tool, await checking, settings);
-  } catch (error) {
-    return cannotCheck(call, tool, error, settings);
+    return failed(error);
   }
 }
 
@@ -147,12 +133,12 @@ type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-function evaluateChecked(
+function planChecked(
   call: ToolCall,
   tool: Tool,
   checked: Checked,
   settings: PlanSettings,
-): EvaluatedCall | Promise<EvaluatedCall> {
+): Awaitable<EvaluatedCall> {
   if (!checked.ok) {
     const message = explained(tool, call.args) ?? checked.message;
     return refuse(call, { code: 'bad_args', message }, settings);
@@ -161,8 +147,7 @@ function evaluateChecked(
   const said = askTool(tool, parsed, settings);
   if ('error' in said) return refuse(call, refusalOf(said.error, tool, 'say what it would touch'), settings);
   const loading = runsCommand(said.declared) ? settings.loadAnalysis() : undefined;
-  if (loading !== undefined) return evaluateLoaded(loading, call, said, settings);
-  return evaluateSaid(call, said, settings);
+  return whenKnown(loading, () => planDeclared(call, said, settings));
 }
 
 /** In the tool's own words. Undefined: it has none, and the schema speaks. */
@@ -175,21 +160,11 @@ function explained(tool: Tool, args: JsonObject): string | undefined {
   }
 }
 
-async function evaluateLoaded(
-  loading: Promise<void>,
-  call: ToolCall,
-  said: Declared,
-  settings: PlanSettings,
-): Promise<EvaluatedCall> {
-  await loading;
-  return evaluateSaid(call, said, settings);
-}
-
-function evaluateSaid(
+function planDeclared(
   call: ToolCall,
   { tool, parsed, declared, requires, startsShell }: Declared,
   settings: PlanSettings,
-): EvaluatedCall | Promise<EvaluatedCall> {
+): Awaitable<EvaluatedCall> {
   const { effects, violation } = placeEffects(declared, settings);
   const question: PolicyQuestion = {
     name: tool.name,
@@ -224,35 +199,18 @@ function evaluateSaid(
     origins: known.origins,
   };
   const runsCommands = runsCommand(declared);
-  if (!runsCommands && confinementOf(tool, settings) === undefined)
-    return evaluateAnswer(placed, { needsTransaction: false, answer: askPolicy(settings, whole) }, settings);
-  const standing = settings.commandGuard.standing();
-  return standing === undefined
-    ? evaluateLooked(placed, whole, runsCommands, settings)
-    : evaluateInside(placed, whole, runsCommands, standing, settings);
-}
-
-async function evaluateLooked(
-  placed: Placed,
-  question: PolicyQuestion,
-  runsCommands: boolean,
-  settings: PlanSettings,
-): Promise<EvaluatedCall> {
-  return evaluateInside(placed, question, runsCommands, await settings.commandGuard.lookAround(), settings);
-}
-
-/** A call that runs commands, or a program that belongs into the command sandbox. */
-function evaluateInside(
-  placed: Placed,
-  question: PolicyQuestion,
-  runsCommands: boolean,
-  standing: StandingSandbox,
-  settings: PlanSettings,
-): EvaluatedCall | Promise<EvaluatedCall> {
-  const contained = runsCommands
-    ? askContained(settings, question, standing, placed.startsShell)
-    : { needsTransaction: false, answer: askPolicy(settings, question) };
-  return evaluateAnswer(placed, contained, settings, standing);
+  const { commandGuard } = settings;
+  const isInside = runsCommands || confinementOf(tool, settings) !== undefined;
+  return whenKnown(
+    isInside ? (commandGuard.standing() ?? commandGuard.lookAround()) : undefined,
+    (standing) => {
+      const isContained = runsCommands && standing !== undefined;
+      const contained = isContained
+        ? askContained(settings, whole, standing, startsShell)
+        : { needsTransaction: false, answer: askPolicy(settings, whole) };
+      return planAnswered(placed, contained, settings, standing);
+    },
+  );
 }
 
 /** A call of which it is known what it would touch. */
@@ -263,12 +221,12 @@ interface Placed extends Pick<Permitted, 'call' | 'tool' | 'parsed' | 'declared'
 }
 
 /** @param standing undefined: it runs neither a command nor a program in the command sandbox */
-function evaluateAnswer(
+function planAnswered(
   placed: Placed,
   contained: Contained,
   settings: PlanSettings,
-  standing?: StandingSandbox,
-): EvaluatedCall | Promise<EvaluatedCall> {
+  standing: StandingSandbox | undefined,
+): Awaitable<EvaluatedCall> {
   const { call, effects, violation, startsShell } = placed;
   const { answer } = contained;
   const { code = 'policy_denied', reason, hint } = answer;
@@ -294,11 +252,13 @@ function evaluateAnswer(
     answer,
     standing,
   };
-  if (standing === undefined) return makeReady(permitted, FINE, settings);
-  const verdict = evaluateSandbox(settings.commandGuard, answer, startsShell);
-  return verdict instanceof Promise
-    ? verdict.then((found) => makeReady(permitted, found, settings))
-    : makeReady(permitted, verdict, settings);
+  const verdict = standing === undefined ? FINE : evaluateSandbox(settings.commandGuard, answer, startsShell);
+  return whenKnown(verdict, (found) => makeReady(permitted, found, settings));
+}
+
+/** At once where the value is there: only a schema of the tool's own, and the first command, are waited for. */
+function whenKnown<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** What a policy may answer where the sandbox has not been asked yet (D041). */
