@@ -110,12 +110,24 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/**
- * A check whether all of these properties are as they were. It is compiled to one comparison after the other, each with
- * constants: V8 then assumes that they hold, and the check of 680 properties takes less than 0.1 µs. A loop over them
- * takes 10 µs; it stands in where the program forbids code from strings.
- */
+/** A process with one call needs four checks: compiling takes longer. */
+const CHECKS_BEFORE_COMPILING = 6;
+
+/** A check whether all of these properties are as they were. */
 export function checkFor(watched: readonly Watched[]): () => boolean {
+  let check = (): boolean => isEachAsKnown(watched);
+  let checks = 0;
+  return () => {
+    if (checks < CHECKS_BEFORE_COMPILING && ++checks === CHECKS_BEFORE_COMPILING) check = compiled(watched);
+    return check();
+  };
+}
+
+/**
+ * One comparison after the other, each with constants: V8 then assumes that they hold, and the check of 680 properties
+ * takes less than 0.1 µs. A loop over them takes 10 µs; it stays where the program forbids code from strings.
+ */
+function compiled(watched: readonly Watched[]): () => boolean {
   const samples = [...new Set(watched.map(({ sample }) => sample))];
   const numbers = new Map(samples.map((sample, index) => [sample, index]));
   const constants = samples.map((_, index) => `s${index} = samples[${index}]`);
