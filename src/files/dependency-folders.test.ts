@@ -34,6 +34,11 @@ describe('dependency folders', () => {
     expect(denied?.(join(root, 'vendor/.config/toolexec/toolexec.toml'), 'write')).toBeDefined();
   });
 
+  it('deny nothing of their own without the built-in patterns', () => {
+    const { denied } = createSandbox({ roots: [root], includeDefaultDenies: false });
+    expect(denied?.(join(root, 'vendor/x/.git/hooks/pre-commit'), 'write')).toBeUndefined();
+  });
+
   it('hide nothing from commands that the person has not named', () => {
     const guarded = createSandbox({ roots: [root], deniedPatterns: ['**/mine.txt'] }).guarded?.();
     const names = (list: readonly { readonly path: string }[] = []): string[] =>
