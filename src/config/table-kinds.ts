@@ -1,6 +1,7 @@
+import type { JsonSchema } from '../contract/json.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { isToolError } from '../errors/tool-error.js';
-import { groupFlaws } from '../hooks/hook-options.js';
+import { EVENT_TRAITS, groupFlaws, type HookEvent } from '../hooks/hook-options.js';
 import { checkRule } from '../policy/rules/compile-rule.js';
 import { ruleSchema } from '../policy/rules/rule-fields.js';
 import type { Flaw } from '../schema/definition-flaws.js';
@@ -40,40 +41,42 @@ function flawOf(rule: unknown, index: number): readonly Flaw[] {
 }
 
 /** `[[hooks.PreToolUse]]`: groups as in `settings.json`. */
-export const HOOKS: ValueKind = {
-  expected: 'groups with a `matcher` and `hooks` (see hooks.md)',
-  schema: {
-    type: 'array',
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['hooks'],
-      properties: {
-        matcher: { type: 'string', description: 'Names of tools; left out: all.' },
-        sequential: { type: 'boolean', description: 'Accepted; hooks of an event run side by side.' },
-        hooks: {
-          type: 'array',
-          minItems: 1,
-          items: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['type', 'command'],
-            properties: {
-              type: { const: 'command' },
-              command: { type: 'string', pattern: '\\S' },
-              timeout: { type: 'number', exclusiveMinimum: 0 },
-              on_failure: { enum: ['refuse', 'continue'] },
-              name: { type: 'string' },
-              description: { type: 'string' },
-            },
-          },
+export function hookGroups(event: HookEvent): ValueKind {
+  const named = EVENT_TRAITS[event].matches;
+  const matcher = { type: 'string', description: `Names of ${named}; left out: all.` } as const;
+  return {
+    expected: named === 'nothing' ? 'groups with `hooks`' : 'groups with a `matcher` and `hooks`',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['hooks'],
+        properties: {
+          matcher: named === 'nothing' ? { enum: ['', '*'] } : matcher,
+          sequential: { type: 'boolean', description: 'Accepted; hooks of an event run side by side.' },
+          hooks: { type: 'array', minItems: 1, items: HOOK_SCHEMA },
         },
       },
     },
+    flaws: (value) => groupFlaws(value, event),
+    toOption: (value) => JSON.parse(JSON.stringify(value)),
+    fromText: (text) => text,
+  };
+}
+
+const HOOK_SCHEMA: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'command'],
+  properties: {
+    type: { const: 'command' },
+    command: { type: 'string', pattern: '\\S' },
+    timeout: { type: 'number', exclusiveMinimum: 0 },
+    on_failure: { enum: ['refuse', 'continue'] },
+    name: { type: 'string' },
+    description: { type: 'string' },
   },
-  flaws: groupFlaws,
-  toOption: (value) => JSON.parse(JSON.stringify(value)),
-  fromText: (text) => text,
 };
 
 /** `[[tools.definitions]]` (D114): the definitions for a model in mode `parse_only`. */

@@ -104,7 +104,7 @@ export type ReviewVerdict =
  */
 export type Reviewer = (
   request: ReviewRequest,
-  options: { readonly signal: AbortSignal },
+  options: { readonly signal: AbortSignal; readonly conversation: string },
 ) => ReviewVerdict | Promise<ReviewVerdict>;
 
 export type Disposition = 'execute_now' | 'requires_confirmation' | 'pre_resolved';

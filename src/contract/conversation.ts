@@ -6,6 +6,14 @@ export interface TranscriptEntry {
   readonly content: JsonValue;
 }
 
+/** A turn whose model has no more calls to make. */
+export interface EndedTurn {
+  /** The model's last message. */
+  readonly text: string;
+  /** The turn goes on already because `endTurn` has said so. */
+  readonly isGoingOn: boolean;
+}
+
 /**
  * The messages of a conversation in the journal, for a later process that continues it. Without a journal it
  * is empty.
@@ -26,4 +34,9 @@ export interface Transcript {
    * @throws ToolError `journal_unavailable`
    */
   answers(batchId: string, calls: readonly ToolCall[]): Promise<readonly (ToolResult | undefined)[]>;
+  /**
+   * Runs the hooks `Stop`, of a sub-agent `SubagentStop`. Never rejects.
+   * @returns what the model must still do, in the words of a hook; undefined: the turn is over
+   */
+  endTurn(turn: EndedTurn, signal: AbortSignal): Promise<string | undefined>;
 }

@@ -99,7 +99,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
   });
   const hooks = toolHooks(options.hooks ?? {}, {
     cwd: sandbox.cwd,
-    session: randomUUID(),
+    onFailure: (event, problem) => logger.warn({ event, problem }, 'a hook failed'),
     environment: readEnvironment,
     namesOf(name) {
       const tool = registry.find(name);
@@ -115,6 +115,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     onDecision: options.onDecision,
     locator: createLocator(sandbox, inherited.HOME),
     reviewers: [...(options.reviewers ?? []), ...hooks.reviewers],
+    hooks: hooks.events,
     approver: options.approver,
     lateApprover: options.approver,
     asker: options.asker,
@@ -158,7 +159,15 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     definitions: definitionsOf(options.definitions),
     checkExamples,
     agentTools: options.tools === undefined ? (registry) => withTask(registry, clock) : undefined,
-    owned: [previews, shells, commands, { close: () => confinement.rooms?.end?.() }, outputs, journal],
+    owned: [
+      hooks.events,
+      previews,
+      shells,
+      commands,
+      { close: () => confinement.rooms?.end?.() },
+      outputs,
+      journal,
+    ],
   });
 }
 

@@ -9,7 +9,7 @@ import { lost, type NamedCall, nameOf, notRun, reasonOf } from './answer/results
 import { cancelled, type Stop, stoppedBefore, toReason } from './answer/stopped.js';
 import { stackOf } from './answer/thrown.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
-import { reviewPlan } from './approve/review.js';
+import { isUnreviewed, reviewPlan } from './approve/review.js';
 import type { BatchScope } from './call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
 import { currentScope } from './call/unhandled-errors.js';
@@ -142,7 +142,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
     const { settings } = this.scope;
     const informed = origins === undefined ? settings : { ...settings, origins };
     const planning = planBatch(this.#calls, informed, this.options.turn);
-    const isWhole = !(planning instanceof Promise) && settings.reviewers.length === 0;
+    const isWhole = !(planning instanceof Promise) && isUnreviewed(settings);
     return isWhole ? planning : reviewPlan(planning, this, informed);
   }
 
@@ -193,6 +193,10 @@ export class Batch extends QueuedBatch implements RunningBatch {
       const result = stop === undefined ? notRun(call, 'execution_failed', why) : stoppedBefore(call, stop);
       answerCall(index, call, { result }, this);
     }
+  }
+
+  get calls(): readonly EvaluatedCall[] {
+    return this.#evaluated ?? [];
   }
 
   #nameOf(index: number): NamedCall {

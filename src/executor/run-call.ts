@@ -1,6 +1,8 @@
-import type { ToolResult } from '../contract/call.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
+import type { EndedCall } from '../hooks/event-hooks.js';
+import { withLines } from '../hooks/hook-runner.js';
 import { fitted } from './answer/fit-result.js';
 import { refuseReady, UNRECORDED } from './answer/refuse-ready.js';
 import { dryRunResult, failure, type NamedCall } from './answer/results.js';
@@ -23,6 +25,10 @@ export interface RunningBatch extends QueuedBatch {
   readonly stopReason: Stop | undefined;
   /** By call; undefined: it does not execute now. */
   readonly executions: (Execution | undefined)[];
+  /** As approved, in order. */
+  readonly calls: readonly EvaluatedCall[];
+  /** Aborts when the batch is stopped. */
+  readonly signal: AbortSignal;
   /** False: the call is answered as in a dry run. */
   runsForReal(call: ReadyCall): boolean;
   /** By call; written once a call is answered. */
@@ -73,7 +79,28 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
   const result = await execution.run();
   execution.end();
   batch.executions[index] = undefined;
-  answer({ result });
+  answer({
+    result: scope.settings.hooks.batch === undefined ? result : await lastWords(index, result, batch),
+  });
+}
+
+/** Of the last call of a batch that runs: with what hooks say to the batch. */
+async function lastWords(index: number, result: ToolResult, batch: RunningBatch): Promise<ToolResult> {
+  const { settings, conversation, preview } = batch.scope;
+  const ended = batch.calls.map((call, place) => {
+    const known = call.kind === 'resolved' ? call.result : batch.answers[place];
+    return { call: call.call, result: place === index ? result : known };
+  });
+  if (preview !== undefined || batch.stopReason !== undefined || !ended.every(hasEnded)) return result;
+  const place = { conversation, agent: settings.agent, signal: batch.signal };
+  return withLines(result, (await settings.hooks.batch?.(ended, place)) ?? []);
+}
+
+function hasEnded(one: {
+  readonly call: ToolCall;
+  readonly result: ToolResult | undefined;
+}): one is EndedCall {
+  return one.result !== undefined;
 }
 
 /** Gives a call its one answer: fitted into what the model can still take, recorded, then shown. Never throws. */

@@ -8,10 +8,13 @@ import { asDecided } from './record/attach.js';
 /** The transcript of a conversation, among the messages of its journal. */
 export function transcriptOf(
   conversation: string,
-  { journal, clock }: Pick<ExecutorSettings, 'journal' | 'clock'>,
+  { journal, clock, hooks, agent }: Pick<ExecutorSettings, 'journal' | 'clock' | 'hooks' | 'agent'>,
 ): Transcript {
-  if (journal === null) return NO_TRANSCRIPT;
+  const endTurn: Transcript['endTurn'] = async (turn, signal) =>
+    hooks.stop?.(turn, { conversation, agent, signal });
+  if (journal === null) return { ...NO_MESSAGES, endTurn };
   return {
+    endTurn,
     async read(): Promise<readonly TranscriptEntry[]> {
       const entries = await journal.history(conversation);
       return entries.flatMap((entry) => {
@@ -36,7 +39,7 @@ export function transcriptOf(
   };
 }
 
-const NO_TRANSCRIPT: Transcript = {
+const NO_MESSAGES: Omit<Transcript, 'endTurn'> = {
   read: async () => [],
   add: async () => {},
   callIds: async () => [],

@@ -1,15 +1,32 @@
 import { ToolError } from '../errors/tool-error.js';
 
-/** The events that hooks are run for, with the names of Claude Code and of Gemini CLI. */
-export const HOOK_EVENTS = [
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'BeforeTool',
-  'AfterTool',
-] as const;
+interface EventTraits {
+  /** The names that a matcher is compared with; `nothing`: the event takes no matcher. */
+  readonly matches: 'tools' | 'notification types' | 'agent types' | 'nothing';
+  /**
+   * A hook that crashes, hangs or prints no JSON: `refuse` the call, `report` it to the model, or only `log` it.
+   */
+  readonly onFailure: 'refuse' | 'report' | 'log';
+}
 
-export type HookEvent = (typeof HOOK_EVENTS)[number];
+/** The events that hooks are run for, with the names of Claude Code and of Gemini CLI. */
+export const EVENT_TRAITS = {
+  PreToolUse: { matches: 'tools', onFailure: 'refuse' },
+  PostToolUse: { matches: 'tools', onFailure: 'report' },
+  PostToolUseFailure: { matches: 'tools', onFailure: 'report' },
+  BeforeTool: { matches: 'tools', onFailure: 'refuse' },
+  AfterTool: { matches: 'tools', onFailure: 'report' },
+  PostToolBatch: { matches: 'nothing', onFailure: 'report' },
+  PermissionRequest: { matches: 'tools', onFailure: 'log' },
+  PermissionDenied: { matches: 'tools', onFailure: 'log' },
+  Notification: { matches: 'notification types', onFailure: 'log' },
+  Stop: { matches: 'nothing', onFailure: 'log' },
+  SubagentStop: { matches: 'agent types', onFailure: 'log' },
+} as const satisfies Readonly<Record<string, EventTraits>>;
+
+export type HookEvent = keyof typeof EVENT_TRAITS;
+
+export const HOOK_EVENTS = Object.keys(EVENT_TRAITS) as readonly HookEvent[];
 
 /** One program, as the settings of those agents write it. */
 export interface CommandHook {
@@ -19,14 +36,18 @@ export interface CommandHook {
   /** Seconds; of `BeforeTool` and `AfterTool` milliseconds. Default: 60 s. */
   readonly timeout?: number;
   /**
-   * What happens where a hook before a call crashes, hangs or prints no JSON: the call is refused, or goes on (`continue`).
-   * Default `refuse`.
+   * What a hook before a call does to it by crashing, hanging or printing no JSON: `refuse` it, or let it `continue`.
+   * Default `refuse`. Hooks of other events refuse nothing; with `continue` their failure is not reported either.
    */
   readonly on_failure?: 'refuse' | 'continue';
 }
 
 export interface HookGroup {
-  /** Names of tools: one, several with `|`, a regular expression; `*`, an empty text or nothing means all. */
+  /**
+   * Names of tools: one, several with `|`, a regular expression; `*`, an empty text or nothing means all. Of
+   * `Notification` it names types of notifications, of `SubagentStop` types of sub-agents; `Stop` and `PostToolBatch` take
+   * none.
+   */
   readonly matcher?: string;
   readonly hooks: readonly CommandHook[];
 }
@@ -46,7 +67,7 @@ export function checkHooks(hooks: unknown): asserts hooks is HookOptions {
   for (const [event, groups] of Object.entries(hooks)) {
     if (!HOOK_EVENTS.some((known) => known === event))
       throw invalid(`options.hooks.${event} is not known. Its events: ${HOOK_EVENTS.join(', ')}.`);
-    const [flaw] = groupFlaws(groups);
+    const [flaw] = groupFlaws(groups, event);
     if (flaw !== undefined) throw invalid(`options.hooks.${event}${flaw.problem}`);
   }
 }
@@ -55,12 +76,13 @@ function invalid(message: string): ToolError {
   return new ToolError('config_invalid', message);
 }
 
-export function groupFlaws(groups: unknown): readonly HookFlaw[] {
+/** @param event without it, only its shape is checked */
+export function groupFlaws(groups: unknown, event?: string): readonly HookFlaw[] {
   if (!Array.isArray(groups)) return [{ at: [], problem: ' must be a list of groups.' }];
-  return groups.flatMap((group: unknown, index) => flawsOfGroup(group, index));
+  return groups.flatMap((group: unknown, index) => flawsOfGroup(group, index, event));
 }
 
-function flawsOfGroup(group: unknown, index: number): readonly HookFlaw[] {
+function flawsOfGroup(group: unknown, index: number, event: string | undefined): readonly HookFlaw[] {
   if (!isTable(group)) return [{ at: [index], problem: `[${index}] must be a table.` }];
   const unknown = Object.keys(group).find((key) => !['matcher', 'hooks', 'sequential'].includes(key));
   if (unknown !== undefined)
@@ -71,6 +93,13 @@ function flawsOfGroup(group: unknown, index: number): readonly HookFlaw[] {
       {
         at: [index, 'matcher'],
         problem: `[${index}].matcher must be a name, names with |, or a regular expression.`,
+      },
+    ];
+  if (isSet(matcher) && HOOK_EVENTS.some((one) => one === event && EVENT_TRAITS[one].matches === 'nothing'))
+    return [
+      {
+        at: [index, 'matcher'],
+        problem: `[${index}].matcher has no meaning: ${event} is about no tool. Remove it.`,
       },
     ];
   if (!Array.isArray(hooks) || hooks.length === 0)
@@ -112,9 +141,13 @@ function isMatcher(matcher: string): boolean {
   }
 }
 
+function isSet(matcher: unknown): boolean {
+  return matcher !== undefined && matcher !== '' && matcher !== '*';
+}
+
 /** Whether a group means a tool, by any of its names. */
 export function matches({ matcher = '' }: HookGroup, names: readonly string[]): boolean {
-  if (matcher === '' || matcher === '*') return true;
+  if (!isSet(matcher)) return true;
   const pattern = new RegExp(`^(?:${matcher})$`, 'u');
   return names.some((name) => pattern.test(name));
 }

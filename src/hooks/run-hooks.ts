@@ -1,91 +1,72 @@
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject } from '../contract/json.js';
 import { runLine } from '../platform/process/run-line.js';
-import type { CommandHook, HookEvent, HookGroup } from './hook-options.js';
-import { matches } from './hook-options.js';
-
-/** What the hooks of one event have said together. */
-export interface HookOutcome {
-  readonly decision: 'none' | 'allow' | 'ask' | 'deny';
-  /** Why, in the words of the hook. */
-  readonly reason: string;
-  /** Members that the arguments get; later hooks win. */
-  readonly input?: JsonObject;
-  /** For the model. */
-  readonly context: readonly string[];
-}
+import { type CommandHook, EVENT_TRAITS, type HookEvent, type HookGroup, matches } from './hook-options.js';
+import { type HookOutcome, NOTHING, together } from './hook-outcome.js';
 
 export interface HookCall {
   readonly event: HookEvent;
   readonly groups: readonly HookGroup[];
-  /** All names of the tool. */
+  /** What matchers are compared with: of a tool all its names. */
   readonly names: readonly string[];
   readonly document: JsonObject;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** What failed and stays without effect. */
+  readonly onFailure: (problem: string) => void;
 }
 
 const MILLISECONDS: ReadonlySet<HookEvent> = new Set(['BeforeTool', 'AfterTool']);
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Runs all that match at once. Never rejects: a hook that fails has decided `deny`, unless it says otherwise. */
-export async function runHooks({ event, groups, names, document, cwd, env }: HookCall): Promise<HookOutcome> {
+/** Runs all that match at once. Never rejects: the event says what a hook that fails has decided. */
+export async function runHooks(call: HookCall): Promise<HookOutcome> {
+  const { event, groups, names, document, cwd, env, signal } = call;
   const hooks = groups.filter((group) => matches(group, names)).flatMap((group) => group.hooks);
+  if (hooks.length === 0) return NOTHING;
   const input = `${JSON.stringify({ ...document, hook_event_name: event, cwd })}\n`;
+  const variables = { ...env, ...variablesFor(event, document) };
   const outcomes = await Promise.all(
     hooks.map(async (hook) => {
       const { timeout } = hook;
       const timeoutMs =
         timeout === undefined ? DEFAULT_TIMEOUT_MS : MILLISECONDS.has(event) ? timeout : timeout * 1000;
-      return read(hook, await runLine(hook.command, { cwd, env, input, timeoutMs }));
+      const run = runLine(hook.command, { cwd, env: variables, input, timeoutMs, signal });
+      return read(hook, await run, call);
     }),
   );
   return outcomes.reduce(together, NOTHING);
 }
 
-const NOTHING: HookOutcome = { decision: 'none', reason: '', context: [] };
-const ORDER = ['none', 'allow', 'ask', 'deny'] as const;
-
-function together(one: HookOutcome, other: HookOutcome): HookOutcome {
-  const first = ORDER.indexOf(one.decision) >= ORDER.indexOf(other.decision) ? one : other;
-  const input = one.input === undefined ? other.input : { ...one.input, ...other.input };
-  return {
-    decision: first.decision,
-    reason: first.reason,
-    context: [...one.context, ...other.context],
-    ...(input === undefined ? {} : { input }),
-  };
-}
-
 type LineEnd = Awaited<ReturnType<typeof runLine>>;
 
-function read(hook: CommandHook, { code, stdout, stderr }: LineEnd): HookOutcome {
+function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCall): HookOutcome {
   if (code === 2) return { ...NOTHING, decision: 'deny', reason: stderr.trim() || 'a hook blocked it' };
-  if (code !== 0)
-    return failed(
-      hook,
-      code === null ? 'was ended: it took too long, or was killed' : `ended with exit code ${code}`,
-    );
+  if (code !== 0) {
+    const how = 'was ended: it took too long, printed too much, or was killed';
+    return failed(hook, code === null ? how : `ended with exit code ${code}`, call);
+  }
   if (stdout.trim() === '') return NOTHING;
   const said = parse(stdout);
-  if (said === undefined) return failed(hook, 'printed no JSON object');
+  if (said === undefined) return failed(hook, 'printed no JSON object', call);
   const specific = isObject(said.hookSpecificOutput) ? said.hookSpecificOutput : {};
-  const stopped = said.continue === false;
-  const decision = stopped ? 'deny' : decisionOf(specific.permissionDecision ?? said.decision);
-  if (decision === undefined)
-    return failed(
-      hook,
-      `gave an unknown decision: ${JSON.stringify(specific.permissionDecision ?? said.decision)}`,
-    );
-  const input = [specific.updatedInput, specific.tool_input].find(isObject);
+  // The answer to PermissionRequest.
+  const permission = isObject(specific.decision) ? specific.decision : {};
+  const given = permission.behavior ?? specific.permissionDecision ?? said.decision;
+  const halts = said.continue === false;
+  const decision = halts ? 'deny' : DECISIONS.get(given);
+  if (decision === undefined) return failed(hook, `gave an unknown decision: ${JSON.stringify(given)}`, call);
+  const input = [permission.updatedInput, specific.updatedInput, specific.tool_input].find(isObject);
   const { additionalContext } = specific;
   return {
     decision,
     reason:
-      [specific.permissionDecisionReason, said.reason, said.stopReason].find(
-        (text) => typeof text === 'string',
-      ) ?? 'a hook says so',
-    context: typeof additionalContext === 'string' && additionalContext !== '' ? [additionalContext] : [],
+      [permission.message, specific.permissionDecisionReason, said.reason, said.stopReason].find(isText) ??
+      'a hook says so',
+    context: isText(additionalContext) ? [additionalContext] : [],
+    halts,
+    retries: specific.retry === true,
     ...(input === undefined ? {} : { input }),
   };
 }
@@ -100,14 +81,45 @@ const DECISIONS: ReadonlyMap<unknown, HookOutcome['decision']> = new Map([
   ['block', 'deny'],
 ]);
 
-function decisionOf(said: unknown): HookOutcome['decision'] | undefined {
-  return DECISIONS.get(said);
+/** A guard that fails must not open the gate. */
+function failed(
+  { command, on_failure: onFailure }: CommandHook,
+  how: string,
+  { event, onFailure: report }: HookCall,
+): HookOutcome {
+  const reason = `the hook ${JSON.stringify(command.slice(0, 80))} ${how}`;
+  if (onFailure !== 'continue' && EVENT_TRAITS[event].onFailure !== 'log')
+    return { ...NOTHING, decision: 'deny', reason };
+  report(reason);
+  return NOTHING;
 }
 
-/** A guard that fails must not open the gate. */
-function failed({ command, on_failure: onFailure }: CommandHook, how: string): HookOutcome {
-  if (onFailure === 'continue') return NOTHING;
-  return { ...NOTHING, decision: 'deny', reason: `the hook ${JSON.stringify(command.slice(0, 80))} ${how}` };
+/** The variables that hooks of hex read, as far as a document knows them. */
+function variablesFor(event: HookEvent, document: JsonObject): Readonly<Record<string, string>> {
+  const { tool_name: tool, tool_input: input, tool_response: response, agent_type: agent } = document;
+  const file = isObject(input) ? input.file_path : undefined;
+  const success = isObject(response) ? response.success : undefined;
+  const said = document.last_assistant_message;
+  const all: Readonly<Record<string, unknown>> = {
+    CLAUDE_HOOK_EVENT: event,
+    CLAUDE_TOOL_NAME: tool,
+    CLAUDE_TOOL_FILE_PATH: file,
+    CLAUDE_TOOL_SUCCESS: success,
+    CLAUDE_ERROR: document.error,
+    CLAUDE_IS_SUBAGENT: agent !== undefined,
+    CLAUDE_SUBAGENT_TYPE: agent,
+    CLAUDE_DESCRIPTION: document.description,
+    CLAUDE_NOTIFICATION_MESSAGE: document.message,
+    CLAUDE_NOTIFICATION_SOURCE: document.notification_type,
+    CLAUDE_RESPONSE_LENGTH: typeof said === 'string' ? said.length : undefined,
+  };
+  const known = Object.entries(all).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known.map(([name, value]) => [name, toVariable(String(value))]));
+}
+
+/** A longer one, or one with a zero byte, keeps a program from starting. */
+function toVariable(text: string): string {
+  return text.replaceAll('\0', '').slice(0, 4096);
 }
 
 function parse(text: string): JsonObject | undefined {
@@ -117,6 +129,10 @@ function parse(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -176,6 +176,7 @@ describe('a hook after a call', () => {
 describe('options.hooks', () => {
   it.each<[unknown, RegExp]>([
     [{ Whatever: [] }, /options\.hooks\.Whatever is not known/],
+    [{ Stop: [{ matcher: 'Write', hooks: [hook('x')] }] }, /Stop\[0\]\.matcher has no meaning/],
     [{ PreToolUse: {} }, /PreToolUse must be a list/],
     [{ PreToolUse: [{}] }, /PreToolUse\[0\]\.hooks must be/],
     [{ PreToolUse: [{ matcher: '(', hooks: [hook('x')] }] }, /matcher/],

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolFailure, ToolResult } from '../contract/call.js';
-import type { Transcript, TranscriptEntry } from '../contract/conversation.js';
+import type { EndedTurn, Transcript, TranscriptEntry } from '../contract/conversation.js';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { answerMessage } from '../providers/http/messages.js';
@@ -53,6 +53,11 @@ export class Conversation {
     const isKnown = this.#ids.has(id);
     this.#ids.add(id);
     return isKnown;
+  }
+
+  /** @returns what the model must still do; undefined: the turn is over */
+  endTurn(turn: EndedTurn, signal: AbortSignal): Promise<string | undefined> {
+    return this.#transcript.endTurn(turn, signal);
   }
 
   async addUser(text: string): Promise<void> {

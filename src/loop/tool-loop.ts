@@ -10,6 +10,7 @@ import {
 } from '../base/normalize-options.js';
 import type { AgentRunner } from '../contract/agent-runner.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { EndedTurn } from '../contract/conversation.js';
 import type { Executor, SubmittedResult } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ModelUsage } from '../contract/model.js';
@@ -79,6 +80,10 @@ interface Limit {
   readonly message: string;
   readonly stopReason: 'max_iterations' | 'max_tokens';
 }
+
+/** How often hooks may let a turn go on. */
+const MOST_CONTINUATIONS = 8;
+
 const IDLE: LoopState = Object.freeze({ kind: 'idle' });
 
 type Stop = Pick<LoopResult, 'stopReason' | 'error' | 'cutOff'>;
@@ -187,6 +192,11 @@ class Loop implements ToolLoop {
         if (end.stopReason === 'refused') {
           await response.incoming.drop('the model declined');
           return { stopReason: 'refused' };
+        }
+        const open = await this.#said.endTurn(turn.ended, signal);
+        if (open !== undefined && turn.goesOn()) {
+          await this.#said.addUser(`[hook] ${open}`);
+          continue;
         }
         const cut = end.stopReason === 'length' ? { cutOff: true as const } : {};
         return { stopReason: turn.overLimit ?? 'end', ...cut };
@@ -341,10 +351,21 @@ class Turn {
   /** From the provider's count; estimated if it counts nothing. */
   tokens = 0;
   readonly results: ToolResult[] = [];
+  #continued = 0;
   #text = '';
   #inputTokens = 0;
   #outputTokens = 0;
   #contextUsed = 0;
+
+  /** For the hooks of its end. */
+  get ended(): EndedTurn {
+    return { text: this.#text, isGoingOn: this.#continued > 0 };
+  }
+
+  /** Whether it may go on because a hook wants it to: not for ever, and not past a limit. */
+  goesOn(): boolean {
+    return this.overLimit === undefined && this.#continued++ < MOST_CONTINUATIONS;
+  }
 
   heard({ text, usage }: LoopResponse, request: ModelRequest): void {
     this.#text = text;

@@ -12,6 +12,8 @@ import { attachToRecord } from '../record/attach.js';
 import { recordShown } from '../record/conversation-memories.js';
 import { withOrigins } from '../record/conversation-origins.js';
 import type { Recorder } from '../record/recorder.js';
+import { announce, announceNow, permissionNeeded } from './announce.js';
+import { answerByHook, type HookQuestion } from './answer-by-hook.js';
 import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
 import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 
@@ -49,14 +51,15 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     return after;
   }
   // What changes nothing needs no answer: that is known when its command has ended.
-  const before = approver === null ? waiting : await askedBefore(parts, after);
+  const open = approver === null ? waiting : await askedBefore(parts, after);
+  const before = await answeredByHooks(open, parts, after);
   if (before.length === 0) return after;
   if (approver === undefined || approver === null) {
     for (const index of before) after[index] = unasked(ready(evaluated, index));
     return after;
   }
   const asked = await Promise.all(before.map((index) => withSnapshot(ready(evaluated, index), scope)));
-  const answers = await ask(asked, approver, parts);
+  const answers = await announce(announcementOf(asked, scope), () => ask(asked, approver, parts));
   for (const [place, answer] of answers.entries()) after[before[place] as number] = answer.evaluated;
   noteAnswers(answers, before, recorder);
   return after;
@@ -73,17 +76,51 @@ async function askedBefore(
   return waiting.filter((index) => !isLate(index));
 }
 
+/** Hooks may answer in the person's place. @returns the calls that are still open */
+async function answeredByHooks(
+  open: readonly number[],
+  parts: ApprovalParts,
+  after: EvaluatedCall[],
+): Promise<readonly number[]> {
+  const { scope, recorder, evaluated, signal } = parts;
+  if (scope.settings.hooks.permission === undefined) return open;
+  const question: HookQuestion = {
+    ...{ scope, signal },
+    ask: async (asked, approver) => (await ask([asked], approver, parts))[0] as ApprovedCall,
+  };
+  const answered = await Promise.all(
+    open.map(async (index) => {
+      const asked = await withSnapshot(ready(evaluated, index), scope);
+      const answer = await answerByHook(asked, question);
+      return answer === undefined ? [] : [{ index, answer }];
+    }),
+  );
+  const decided = answered.flat();
+  for (const { index, answer } of decided) after[index] = answer.evaluated;
+  noteAnswers(
+    decided.map(({ answer }) => answer),
+    decided.map(({ index }) => index),
+    recorder,
+  );
+  return open.filter((index) => !decided.some((one) => one.index === index));
+}
+
+function announcementOf(asked: readonly AskedCall[], { settings, conversation }: BatchScope) {
+  const message = permissionNeeded(asked.map(({ ready: { summary } }) => summary));
+  return { settings, conversation, type: 'permission_prompt', message } as const;
+}
+
 /** What was shown is on record before the batch waits: consent that comes later is bound to it. */
 async function defer(
   indexes: readonly number[],
   { scope, evaluated }: ApprovalParts,
   recorder: Recorder,
 ): Promise<void> {
-  for (const index of indexes) {
-    const asked = await withSnapshot(ready(evaluated, index), scope);
-    recorder.note(index, asked.ready.call.id, 'asked', askedNote(asked));
-  }
+  const all = await Promise.all(indexes.map((index) => withSnapshot(ready(evaluated, index), scope)));
+  for (const [place, asked] of all.entries())
+    recorder.note(indexes[place] as number, asked.ready.call.id, 'asked', askedNote(asked));
   await recorder.decide('wait');
+  announceNow(announcementOf(all, scope));
 }
 
 /** What a request shows: consent is bound to it. */

@@ -6,6 +6,7 @@ import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Recorder } from '../record/recorder.js';
+import { announce } from './announce.js';
 import { isPersons, toRequest } from './ask-approval.js';
 import { changedParts } from './changed-parts.js';
 import { describeUnexpected } from './describe-unexpected.js';
@@ -51,7 +52,11 @@ export async function askAfter(
   let by: string | undefined;
   let only: readonly string[] | undefined;
   try {
-    const decision = await abortable(async () => approver([request], { signal }), signal);
+    const message = `Permission needed for what it has changed: ${ready.summary}`;
+    const decision = await announce(
+      { settings, conversation: scope.conversation, type: 'permission_prompt', message },
+      () => abortable(async () => approver([request], { signal }), signal),
+    );
     refusal = refusalOf(decision, ready.call.id);
     only = chosenIn(decision, ready.call.id);
     by = decision.by;

@@ -134,8 +134,11 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
 
 /** Whether a decision is a person's, who has seen the question: an option was given before there was one. */
 export function isPersons(by: string | undefined): boolean {
-  return by?.startsWith('--') !== true;
+  return by?.startsWith('--') !== true && by !== BY_HOOK;
 }
+
+/** The decider of what a PermissionRequest hook has answered. */
+export const BY_HOOK = 'a PermissionRequest hook';
 
 /** The request as a person gets it, with what there is to see. */
 export async function toQuestion(asked: AskedCall, settings: ApprovalSettings): Promise<ApprovalRequest> {

@@ -2,6 +2,7 @@ import { abortable } from '../../base/abortable.js';
 import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
+import { announce } from './announce.js';
 import type { LateQuestion } from './ask-after.js';
 import { toRequest } from './ask-approval.js';
 
@@ -31,7 +32,10 @@ export async function askPort(
   let by: string | undefined;
   try {
     if (approver === undefined) throw new Error('there is no person to ask.');
-    const decision = await abortable(async () => approver([request], { signal }), signal);
+    const decision = await announce(
+      { settings, conversation: scope.conversation, type: 'permission_prompt', message: summary },
+      () => abortable(async () => approver([request], { signal }), signal),
+    );
     refusal = refusalOf(decision, ready.call.id);
     by = decision.by;
   } catch (error) {

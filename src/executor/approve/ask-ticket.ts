@@ -37,7 +37,7 @@ export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts)
   const { scope, signal } = parts;
   const { settings, conversation } = scope;
   const planned = planBatch([call], await withOrigins(settings, scope.memory));
-  const [evaluated] = await reviewPlan(planned, { signal, isStopped: signal.aborted }, settings);
+  const [evaluated] = await reviewPlan(planned, { scope, signal, isStopped: signal.aborted }, settings);
   if (evaluated === undefined) throw new Error('a batch of one call has one plan');
   const unasked = { needed: false, ticket: unaskedTicket(conversation, call) };
   const { journal, approver } = settings;

@@ -1,8 +1,10 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
+import { argsOf, withLines } from '../../hooks/hook-runner.js';
 import { refuseReady } from '../answer/refuse-ready.js';
 import { cancelledMessage, reasonOf } from '../answer/results.js';
-import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import type { EvaluatedCall, ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { ApprovalSettings } from '../call/settings.js';
 import { type Replan, replanner } from '../plan/plan-batch.js';
 import { toRequest } from './ask-approval.js';
@@ -15,15 +17,20 @@ export async function review(
   ready: ReadyCall,
   reviewers: readonly Reviewer[],
   replan: Replan,
-  signal: AbortSignal,
+  at: ReviewPlace,
 ): Promise<EvaluatedCall> {
   let current: Reviewed = { evaluated: ready };
   for (const reviewer of reviewers) {
     const { evaluated, asked } = current;
     if (evaluated.kind === 'resolved') break;
-    current = await ask(reviewer, evaluated, asked, replan, signal);
+    current = await ask(reviewer, evaluated, asked, replan, at);
   }
   return current.evaluated;
+}
+
+interface ReviewPlace {
+  readonly signal: AbortSignal;
+  readonly conversation: string;
 }
 
 /** A review comes before the question: no file is looked at for it. */
@@ -40,12 +47,13 @@ async function ask(
   ready: ReadyCall,
   asked: string | undefined,
   replan: Replan,
-  signal: AbortSignal,
+  at: ReviewPlace,
 ): Promise<Reviewed> {
+  const { signal } = at;
   const disposition = ready.needsApproval ? 'requires_confirmation' : 'execute_now';
   const request = { ...toRequest({ ready, snapshot: NOT_SHOWN }), disposition } as const;
   try {
-    const verdict = await abortable(async () => reviewer(request, { signal }), signal);
+    const verdict = await abortable(async () => reviewer(request, at), signal);
     if (verdict?.kind === 'ask') {
       const reason = reasonGiven(verdict.reason) ?? 'a review asks for approval';
       return { evaluated: ready.asking(true, reason), asked: reason };
@@ -93,6 +101,7 @@ function reasonGiven(reason: unknown): string | undefined {
 }
 
 interface Planning {
+  readonly scope: Pick<BatchScope, 'conversation'>;
   /** Aborts when the batch is stopped. */
   readonly signal: AbortSignal;
   readonly isStopped: boolean;
@@ -106,14 +115,43 @@ export async function reviewPlan(
 ): Promise<readonly EvaluatedCall[]> {
   const evaluated = planning instanceof Promise ? await inTime(planning, batch, settings) : planning;
   const { reviewers } = settings;
-  if (reviewers.length === 0) return evaluated;
+  if (isUnreviewed(settings)) return evaluated;
   const replan = replanner(settings);
-  const { signal } = batch;
+  const at = { signal: batch.signal, conversation: batch.scope.conversation };
   return Promise.all(
-    evaluated.map((call) =>
-      call.kind === 'ready' && !batch.isStopped ? review(call, reviewers, replan, signal) : call,
-    ),
+    evaluated.map(async (call) => {
+      if (batch.isStopped) return call;
+      const reviewed = call.kind === 'ready' ? await review(call, reviewers, replan, at) : call;
+      return reviewed.kind === 'ready' ? reviewed : afterRefusal(reviewed, at, settings);
+    }),
   );
+}
+
+/** Plans are final: there is neither a reviewer nor a hook that hears of refusals. */
+export function isUnreviewed({ reviewers, hooks }: Pick<ApprovalSettings, 'reviewers' | 'hooks'>): boolean {
+  return reviewers.length === 0 && hooks.denied === undefined;
+}
+
+/** Refusals that no person has made. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'denylisted',
+  'policy_denied',
+  'sandbox_violation',
+  'security_violation',
+]);
+
+/** Hooks hear of a refusal, and may add lines for the model. */
+async function afterRefusal(
+  refused: ResolvedCall,
+  { signal, conversation }: ReviewPlace,
+  { hooks, agent }: ApprovalSettings,
+): Promise<ResolvedCall> {
+  const { call, result } = refused;
+  const { error } = result;
+  if (hooks.denied === undefined || error === undefined || !REFUSALS.has(error.code)) return refused;
+  const about = { toolName: call.name, callId: call.id, args: argsOf(call) };
+  const lines = await hooks.denied(about, error.message, { conversation, agent, signal });
+  return { ...refused, result: withLines(result, lines) };
 }
 
 // A schema of the tool's own may never answer; neither the batch nor its cancellation may wait for that (D107).

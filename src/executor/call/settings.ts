@@ -14,6 +14,7 @@ import type { Asker } from '../../contract/question.js';
 import type { ContainedSearch } from '../../contract/search.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
 import type { ToolError } from '../../errors/tool-error.js';
+import type { EventHooks } from '../../hooks/event-hooks.js';
 import type { Limited, TimeLimits } from '../../platform/clock/time-limits.js';
 import type { AnalyzeCommand } from '../../policy/shell/analysis.js';
 import type { LruResultCache } from '../cache/create-result-cache.js';
@@ -172,6 +173,8 @@ export interface ResultSettings extends Pick<FileSettings, 'outputs'> {
 /** Who is asked. */
 export interface PersonSettings {
   readonly reviewers: readonly Reviewer[];
+  /** Users' programs that hear of questions, refusals, batches and turns. */
+  readonly hooks: EventHooks;
   /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
   readonly approver: Approver | null | undefined;
   /** Asked while a call runs, and by the sub-agents of a call. */

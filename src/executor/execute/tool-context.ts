@@ -8,6 +8,7 @@ import type { ToolSearch } from '../../contract/search.js';
 import type { ToolProcesses } from '../../contract/tool-processes.js';
 import { grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { announce } from '../approve/announce.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import { ChangeTally } from '../call/change-tally.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
@@ -196,7 +197,8 @@ export class CallHandles {
 
   get ask(): ToolContext['ask'] {
     const { ready, scope } = this.parts;
-    const { asker, agent } = scope.settings;
+    const { settings, conversation } = scope;
+    const { asker, agent } = settings;
     if (asker === undefined) return undefined;
     const { lease, signal } = this;
     return async (questions: readonly Question[]) => {
@@ -204,7 +206,11 @@ export class CallHandles {
       if (!ready.effects.some(({ effect }) => ASKING.has(effect.kind) || grantsEverything(effect))) {
         throw undeclared('ask the person', ready, "Declare { kind: 'ask' } in the effects of the tool.");
       }
-      return asker(questions, { signal, callId: ready.call.id, ...(agent === undefined ? {} : { agent }) });
+      const about = { signal, callId: ready.call.id, ...(agent === undefined ? {} : { agent }) };
+      const message = questions[0]?.question ?? '';
+      return announce({ settings, conversation, type: 'elicitation_dialog', message }, async () =>
+        asker(questions, about),
+      );
     };
   }
 

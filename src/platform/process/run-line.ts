@@ -13,25 +13,37 @@ export interface LineRun {
   readonly env: Readonly<Record<string, string>>;
   readonly input: string;
   readonly timeoutMs: number;
+  /** Kills the line when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
+/** A line that prints more is killed: nothing reads so much. */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+
 /** Runs a line as hooks are run: by `sh`, with a text on standard input. Never rejects; what hangs is killed. */
-export function runLine(line: string, { cwd, env, input, timeoutMs }: LineRun): Promise<LineEnd> {
+export function runLine(line: string, { cwd, env, input, timeoutMs, signal }: LineRun): Promise<LineEnd> {
   return new Promise((resolve) => {
     // A group of its own, so that what the line has started is killed with it.
     const child = spawn('sh', ['-c', line], { cwd, env, detached: true });
-    const timer = setTimeout(() => killGroup(child.pid), timeoutMs);
+    const kill = (): void => killGroup(child.pid);
+    const timer = setTimeout(kill, timeoutMs);
+    if (signal?.aborted === true) kill();
+    else signal?.addEventListener('abort', kill, { once: true });
     let stdout = '';
     let stderr = '';
+    const isTooMuch = (): boolean => stdout.length + stderr.length > MOST_CHARACTERS;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
+      if (isTooMuch()) kill();
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
+      if (isTooMuch()) kill();
     });
     const end = (code: number | null, more = ''): void => {
       clearTimeout(timer);
-      resolve({ code, stdout, stderr: `${stderr}${more}` });
+      signal?.removeEventListener('abort', kill);
+      resolve({ code: isTooMuch() ? null : code, stdout, stderr: `${stderr}${more}` });
     };
     child.on('error', (error) => end(null, error.message));
     child.on('close', (code) => end(code));

@@ -1,0 +1,134 @@
+import { resolve } from 'node:path';
+import { onFirstUse } from '../base/on-first-use.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
+import type { JsonObject } from '../contract/json.js';
+import type { HookEvent, HookOptions } from './hook-options.js';
+import { type HookOutcome, NOTHING, together } from './hook-outcome.js';
+
+export interface HooksWorld {
+  readonly cwd: string;
+  readonly environment: () => Readonly<Record<string, string>>;
+  /** All names of a tool, its own first. */
+  readonly namesOf: (name: string) => readonly string[];
+  /** What failed and stays without effect. */
+  readonly onFailure: (event: HookEvent, problem: string) => void;
+}
+
+/** Where something happens that hooks hear of. */
+export interface HookPlace {
+  readonly conversation: string;
+  /** Type of the sub-agent. Left out for the main conversation. */
+  readonly agent?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HookedCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly args: JsonObject;
+}
+
+const runHooks = onFirstUse(async () => (await import('./run-hooks.js')).runHooks);
+
+/** Runs the hooks of events, with the documents that those agents send. */
+export class HookRunner {
+  readonly #options: HookOptions;
+  readonly #world: HooksWorld;
+
+  constructor(options: HookOptions, world: HooksWorld) {
+    this.#options = options;
+    this.#world = world;
+  }
+
+  has(...events: readonly HookEvent[]): boolean {
+    return events.some((event) => (this.#options[event] ?? []).length > 0);
+  }
+
+  /** Runs the hooks of an event about a call. Several events are one to us, under the names of different agents. */
+  async aboutCall(
+    events: readonly HookEvent[],
+    call: HookedCall,
+    place: HookPlace,
+    more: JsonObject = {},
+  ): Promise<HookOutcome> {
+    const names = this.#world.namesOf(call.toolName);
+    const document = { ...this.toolFields(call), tool_use_id: call.callId, ...more };
+    let outcome = NOTHING;
+    for (const event of events) {
+      if (!this.has(event)) continue;
+      outcome = together(outcome, await this.run(event, names, document, place));
+    }
+    return outcome;
+  }
+
+  /** @param names what matchers are compared with */
+  async run(
+    event: HookEvent,
+    names: readonly string[],
+    fields: JsonObject,
+    { conversation, agent, signal }: HookPlace,
+  ): Promise<HookOutcome> {
+    const { cwd, environment, onFailure } = this.#world;
+    return runHooks({
+      event,
+      groups: this.#options[event] ?? [],
+      names,
+      document: {
+        session_id: conversation,
+        transcript_path: '',
+        permission_mode: 'default',
+        ...(agent === undefined ? {} : { agent_id: conversation, agent_type: agent }),
+        ...fields,
+      },
+      cwd,
+      env: { ...environment(), CLAUDE_PROJECT_DIR: cwd, GEMINI_PROJECT_DIR: cwd },
+      signal,
+      onFailure: (problem) => onFailure(event, problem),
+    });
+  }
+
+  /** As those agents name tools and files, which is what their hooks look for. */
+  toolFields({ toolName, args }: Pick<HookedCall, 'toolName' | 'args'>): JsonObject {
+    const names = this.#world.namesOf(toolName);
+    return {
+      tool_name: names.find((one) => /^[A-Z]/.test(one)) ?? toolName,
+      tool_input: withFile(args, this.#world.cwd),
+    };
+  }
+}
+
+/** Tools about a file name it absolutely too. */
+function withFile(args: JsonObject, cwd: string): JsonObject {
+  const { path, file_path: file } = args;
+  return typeof path === 'string' && file === undefined ? { ...args, file_path: resolve(cwd, path) } : args;
+}
+
+/** Arguments with what a hook has changed. `file_path` was ours to add. */
+export function mergedArgs(args: JsonObject, { file_path: file, ...input }: JsonObject): JsonObject {
+  const isOurs = args.file_path === undefined && args.path !== undefined;
+  return { ...args, ...input, ...(file === undefined || isOurs ? {} : { file_path: file }) };
+}
+
+/** What a document says of a result. */
+export function responseOf({ success, output, error, executionTimeMs }: ToolResult): JsonObject {
+  return {
+    tool_response: { success, output },
+    duration_ms: executionTimeMs,
+    ...(error === undefined ? {} : { error: error.message }),
+  };
+}
+
+export function argsOf({ args }: ToolCall): JsonObject {
+  return typeof args === 'object' && args !== null ? (args as JsonObject) : {};
+}
+
+/** The calls have run: what a hook says of them is for the model. */
+export function linesOf({ decision, reason, context }: HookOutcome): readonly string[] {
+  return [...(decision === 'deny' ? [reason] : []), ...context];
+}
+
+export function withLines(result: ToolResult, lines: readonly string[]): ToolResult {
+  if (lines.length === 0) return result;
+  const text = lines.map((line) => `[hook] ${line}`).join('\n');
+  return { ...result, output: result.output === '' ? text : `${result.output}\n${text}` };
+}
