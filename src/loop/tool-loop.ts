@@ -10,7 +10,6 @@ import {
 } from '../base/normalize-options.js';
 import type { AgentRunner } from '../contract/agent-runner.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { EndedTurn } from '../contract/conversation.js';
 import type { Executor, SubmittedResult } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ModelUsage } from '../contract/model.js';
@@ -18,7 +17,7 @@ import { ModelError } from '../errors/model-error.js';
 import { ToolError } from '../errors/tool-error.js';
 import { availableCapacityBytes, contextTokensOf, usedTokens } from '../providers/http/context-window.js';
 import { toNativeMessages } from '../providers/http/messages.js';
-import type { Model, ModelEnd, ModelRequest } from '../providers/model.js';
+import type { Model, ModelEnd } from '../providers/model.js';
 import { answerReadErrors } from '../providers/response-calls.js';
 import { loopAgents, type ModelAgentsOptions } from './agents.js';
 import { Conversation } from './conversation.js';
@@ -32,6 +31,7 @@ import type {
 } from './loop-contract.js';
 import { type Answered, type LoopResponse, readResponse } from './read-response.js';
 import { Submissions } from './submissions.js';
+import { type Limit, type Stop, Turn } from './turn.js';
 
 const RULES: OptionRules<{ [K in keyof ToolLoopOptions]-?: ToolLoopOptions[K] | undefined }> = {
   executor: option(undefined, isObject, 'an executor'),
@@ -74,19 +74,7 @@ const MAX_ITERATIONS: Limit = {
   stopReason: 'max_iterations',
 };
 
-/** The answer to calls after a limit was reached, and how the turn ends. */
-interface Limit {
-  readonly code: 'max_iterations' | 'limit_exceeded';
-  readonly message: string;
-  readonly stopReason: 'max_iterations' | 'max_tokens';
-}
-
-/** How often hooks may let a turn go on. */
-const MOST_CONTINUATIONS = 8;
-
 const IDLE: LoopState = Object.freeze({ kind: 'idle' });
-
-type Stop = Pick<LoopResult, 'stopReason' | 'error' | 'cutOff'>;
 
 class Loop implements ToolLoop {
   readonly conversation: string;
@@ -340,53 +328,6 @@ class Loop implements ToolLoop {
   #enter(state: LoopState): LoopEvent {
     this.#state = state;
     return { type: 'state', state };
-  }
-}
-
-/** The state of one turn. */
-class Turn {
-  iterations = 0;
-  /** The limit that the model has been notified about. */
-  overLimit: Limit['stopReason'] | undefined;
-  /** From the provider's count; estimated if it counts nothing. */
-  tokens = 0;
-  readonly results: ToolResult[] = [];
-  #continued = 0;
-  #text = '';
-  #inputTokens = 0;
-  #outputTokens = 0;
-  #contextUsed = 0;
-
-  /** For the hooks of its end. */
-  get ended(): EndedTurn {
-    return { text: this.#text, isGoingOn: this.#continued > 0 };
-  }
-
-  /** Whether it may go on because a hook wants it to: not for ever, and not past a limit. */
-  goesOn(): boolean {
-    return this.overLimit === undefined && this.#continued++ < MOST_CONTINUATIONS;
-  }
-
-  heard({ text, usage }: LoopResponse, request: ModelRequest): void {
-    this.#text = text;
-    this.#contextUsed = usedTokens(request, usage);
-    this.tokens += this.#contextUsed;
-    this.#inputTokens += usage?.inputTokens ?? 0;
-    this.#outputTokens += usage?.outputTokens ?? 0;
-  }
-
-  toResult(stop: Stop, contextTokens: number | undefined): LoopResult {
-    return {
-      text: this.#text,
-      iterations: this.iterations,
-      results: [...this.results],
-      usage: { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens },
-      context: {
-        usedTokens: this.#contextUsed,
-        ...(contextTokens === undefined ? {} : { contextTokens }),
-      },
-      ...stop,
-    };
   }
 }
 
