@@ -34,6 +34,10 @@ describe('dependency folders', () => {
     expect(denied?.(join(root, 'vendor/.config/toolexec/toolexec.toml'), 'write')).toBeDefined();
   });
 
+  it('open no file of the system, where a root holds it', () => {
+    expect(createSandbox({ roots: ['/'] }).denied?.('/proc/vendor/x', 'read')).toBe('/proc/**');
+  });
+
   it('deny nothing of their own without the built-in patterns', () => {
     const { denied } = createSandbox({ roots: [root], includeDefaultDenies: false });
     expect(denied?.(join(root, 'vendor/x/.git/hooks/pre-commit'), 'write')).toBeUndefined();

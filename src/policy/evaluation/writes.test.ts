@@ -90,3 +90,26 @@ describe('a rule that allows says what its command may change', () => {
     ).toEqual([]);
   });
 });
+
+describe('an analysis that does not say which command has which effect', () => {
+  /** The built-in one without that part. */
+  const coarse: typeof analyzeCommand = (text, shell) => {
+    const { found: _, ...rest } = analyzeCommand(text, shell);
+    return rest;
+  };
+  const says = (command: string) => {
+    const rules: readonly PolicyRule[] = [{ decision: 'allow', command: ['echo *', 'touch *'] }];
+    const policy = createPolicy({ rules, denylist: [] }, { analyzeCommand: coarse });
+    return policy.decide(bash(command)).disposition;
+  };
+
+  it('lets a rule allow what its command does alone', () => {
+    expect(says("touch 'a b' c")).toBe('execute_now');
+    expect(says('echo x > f')).toBe('requires_confirmation');
+  });
+
+  it('reads a quoted word as one word, and not as a redirection', () => {
+    expect(says("echo 'x > f' > f")).toBe('requires_confirmation');
+    expect(says('touch "it\'s"')).toBe('execute_now');
+  });
+});
