@@ -22,6 +22,8 @@ import type { FileChangeCall } from './map-tool.js';
 /** A call of an agent that changes files. */
 export interface ChangingCall {
   readonly id: string;
+  /** The agent has no ids of calls: equal calls of a session have the same, and are told apart by their order. */
+  readonly isMadeUp: boolean;
   readonly session: string;
   readonly toolName: string;
   readonly args: JsonObject;
@@ -58,7 +60,7 @@ export async function recordBegin(call: ChangingCall, world: RecordWorld): Promi
     worker,
     calls: [
       {
-        callId: call.id,
+        callId: call.isMadeUp ? await nextId(call, world) : call.id,
         toolName: call.toolName,
         args: call.args,
         effects,
@@ -83,6 +85,35 @@ export async function recordBegin(call: ChangingCall, world: RecordWorld): Promi
   await journal.sync();
 }
 
+/**
+ * The id of a call that the agent does not identify. An equal call whose end was never reported is over: whether it ran is
+ * not known.
+ */
+async function nextId({ id, session }: ChangingCall, world: RecordWorld): Promise<string> {
+  const { open, next } = await equalCalls(session, id, world);
+  if (open !== undefined)
+    await finish(
+      open,
+      { success: undefined, why: 'The agent began an equal call before it reported an end.' },
+      world,
+    );
+  return next;
+}
+
+/** The calls that an agent without ids has made with the same tool and input. */
+async function equalCalls(
+  session: string,
+  id: string,
+  { journal }: RecordWorld,
+): Promise<{ readonly open: CallRecord | undefined; readonly next: string }> {
+  for (let count = 1; ; count++) {
+    const next = count === 1 ? id : `${id}_${count}`;
+    const record = await journal.find(session, next);
+    if (record === undefined) return { open: undefined, next };
+    if (record.state !== 'done') return { open: record, next: `${id}_${count + 1}` };
+  }
+}
+
 function notAccepted(kind: string | undefined): ToolError {
   const why =
     kind === 'conflict'
@@ -95,10 +126,17 @@ function notAccepted(kind: string | undefined): ToolError {
 
 /** Records the end of a call; nothing where its beginning was not recorded. */
 export async function recordEnd(
-  { session, id, error }: { readonly session: string; readonly id: string; readonly error?: string },
+  {
+    session,
+    id,
+    isMadeUp,
+    error,
+  }: Pick<ChangingCall, 'session' | 'id' | 'isMadeUp'> & { readonly error?: string },
   world: RecordWorld,
 ): Promise<void> {
-  const record = await world.journal.find(session, id);
+  const record = isMadeUp
+    ? (await equalCalls(session, id, world)).open
+    : await world.journal.find(session, id);
   if (record === undefined || record.state === 'done') return;
   await finish(record, error === undefined ? { success: true } : { success: false, why: error }, world);
 }
@@ -121,7 +159,9 @@ async function finish(record: CallRecord, ending: Ending, world: RecordWorld): P
   const { journal, now } = world;
   const notes = await journal.notes(record.key);
   const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? (readIntent(data) ?? []) : []));
-  const changed = await correct(record, intents, world);
+  // What another text than foreseen comes from is not known where the call may never have run.
+  const changed =
+    ending.why !== undefined && ending.success === undefined ? false : await correct(record, intents, world);
   await journal.finish(record.key, resultOf(record, ending, changed), now());
   await journal.sync();
 }
@@ -161,6 +201,10 @@ function resultOf({ callId, toolName, startedAt }: CallRecord, ending: Ending, c
     metadata: { agent: true },
   };
   if (ending.success === true) return { ...base, success: true };
+  if (ending.success === undefined && ending.why !== undefined) {
+    const error = { code: 'outcome_unknown', message: ending.why, details: { executed: 'maybe' } } as const;
+    return { ...base, success: false, error };
+  }
   if (ending.success === false) {
     const details = { executed: changed ? 'yes' : 'no' };
     return {

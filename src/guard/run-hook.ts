@@ -113,6 +113,7 @@ async function recordChanges(
     recordBegin(
       {
         id: idOf(document, tool),
+        isMadeUp: tool.useId === undefined,
         session: document.session,
         toolName: mapped.kind === 'call' ? mapped.name : tool.name,
         args: mapped.kind === 'call' ? mapped.args : tool.input,
@@ -139,7 +140,7 @@ async function changesOf({ document, root }: Place, mapped: Exclude<MappedTool, 
   );
 }
 
-/** An id of ours where the agent has none: the same in both events of a call. */
+/** An id of ours where the agent has none: the same in both events of a call, and in equal calls of a session. */
 function idOf({ session }: HookDocument, { name, input, useId }: AgentCall): string {
   if (useId !== undefined) return useId;
   const text = JSON.stringify([session, name, input]);
@@ -242,7 +243,15 @@ async function ended(place: Place, tool: AgentCall): Promise<void> {
   const error = document.event === 'failed' ? (tool.error ?? 'it failed') : undefined;
   const id = idOf(document, tool);
   await withRecords({ ...world.configured(root), ...place, now: world.now }, (records) =>
-    recordEnd({ session: document.session, id, ...(error === undefined ? {} : { error }) }, records),
+    recordEnd(
+      {
+        session: document.session,
+        id,
+        isMadeUp: tool.useId === undefined,
+        ...(error === undefined ? {} : { error }),
+      },
+      records,
+    ),
   );
 }
 

@@ -1,0 +1,175 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createExecutor } from '../executor/create-executor.js';
+import type { ExecutorOptions } from '../executor/executor-options.js';
+import { readDocument } from './document.js';
+import { GuardState } from './guard-state.js';
+import { type HookWorld, runHook } from './run-hook.js';
+
+const RULES: ExecutorOptions = {
+  policy: { mode: 'prompt', allowlist: ['read_file', 'write_file', 'edit_file'], denylist: [] },
+};
+
+/** A project of an agent, and what the hook answers in it. */
+function guarded(options: ExecutorOptions = RULES) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-guard-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const root = join(folder, 'project');
+  mkdirSync(join(root, '.git'), { recursive: true });
+  const path = join(folder, 'journal.db');
+  const state = new GuardState(join(folder, 'state'));
+  const world: HookWorld = {
+    ...{ state, env: {}, now: () => Date.now(), canContain: async () => false, program: ['toolexec'] },
+    configured: () => ({ options: { ...options, root }, journal: { path, onLoss: 'warn' } }),
+  };
+  const inRoot = (name: string): string => join(root, name);
+  return {
+    inRoot,
+    state,
+    send: (event: string, fields: object = {}) =>
+      runHook(
+        readDocument(JSON.stringify({ session_id: 's', cwd: root, hook_event_name: event, ...fields })),
+        world,
+      ),
+    async undo(conversation = 's'): Promise<readonly string[]> {
+      await using executor = createExecutor({ root, journal: path, approver: null });
+      const { openJournal } = await import('../journal/open-journal.js');
+      const journal = openJournal(path);
+      const history = await journal.history(conversation);
+      const batches = history.flatMap((entry) => (entry.kind === 'batch' ? [entry.id] : []));
+      const records = (await Promise.all(batches.map((id) => journal.batch(id)))).flat();
+      await journal.close();
+      for (const { callId } of records.toReversed()) await executor.undo(callId, { conversation });
+      return records.map(({ result }) =>
+        result?.success === true ? 'done' : (result?.error?.code ?? 'open'),
+      );
+    },
+  };
+}
+
+const claude = (name: string, input: object, id: string) => ({
+  tool_name: name,
+  tool_input: input,
+  tool_use_id: id,
+  permission_mode: 'default',
+});
+
+describe('changes of an agent are taken back', () => {
+  it('of apply_patch, with added, changed and removed files', async () => {
+    const { send, undo, inRoot } = guarded({ policy: null });
+    writeFileSync(inRoot('a.txt'), 'one\n');
+    writeFileSync(inRoot('gone.txt'), 'was here\n');
+    const command =
+      '*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** Add File: sub/new.txt\n+new\n*** Delete File: gone.txt\n*** End Patch';
+    const call = claude('apply_patch', { command }, 'p1');
+    await send('PreToolUse', call);
+    writeFileSync(inRoot('a.txt'), 'two\n');
+    mkdirSync(inRoot('sub'));
+    writeFileSync(inRoot('sub/new.txt'), 'new\n');
+    rmSync(inRoot('gone.txt'));
+    await send('PostToolUse', { ...call, tool_response: {} });
+    expect(await undo()).toEqual(['done']);
+    expect(readFileSync(inRoot('a.txt'), 'utf8')).toBe('one\n');
+    expect(readFileSync(inRoot('gone.txt'), 'utf8')).toBe('was here\n');
+    expect(existsSync(inRoot('sub'))).toBe(false);
+  });
+
+  it.each([
+    ['MultiEdit', (file: string) => ({ file_path: file, edits: [{ old_string: 'one', new_string: 'two' }] })],
+    ['NotebookEdit', (file: string) => ({ notebook_path: file, new_source: 'two' })],
+  ])('of %s, whose result is known only afterwards', async (name, input) => {
+    const { send, undo, inRoot } = guarded({ policy: null });
+    writeFileSync(inRoot('a.ipynb'), 'one\n');
+    const call = claude(name, input(inRoot('a.ipynb')), 'm1');
+    await send('PreToolUse', call);
+    writeFileSync(inRoot('a.ipynb'), 'two\n');
+    await send('PostToolUse', { ...call, tool_response: {} });
+    expect(await undo()).toEqual(['done']);
+    expect(readFileSync(inRoot('a.ipynb'), 'utf8')).toBe('one\n');
+  });
+
+  const gemini = (path: string, content: string) => ({
+    tool_name: 'write_file',
+    tool_input: { file_path: path, content },
+    timestamp: new Date(0).toISOString(),
+  });
+
+  it('of two equal calls of Gemini CLI, which has no ids: both are kept', async () => {
+    const { send, undo, inRoot } = guarded();
+    const file = inRoot('a.txt');
+    writeFileSync(file, 'zero');
+    for (const content of ['one', 'two', 'one']) {
+      await send('BeforeTool', gemini(file, content));
+      writeFileSync(file, content);
+      await send('AfterTool', { ...gemini(file, content), tool_response: {} });
+    }
+    expect(await undo()).toEqual(['done', 'done', 'done']);
+    expect(readFileSync(file, 'utf8')).toBe('zero');
+  });
+
+  it('of an equal call whose first one was never reported to end: what was there at the second counts', async () => {
+    const { send, undo, inRoot } = guarded();
+    const file = inRoot('a.txt');
+    writeFileSync(file, 'zero');
+    await send('BeforeTool', gemini(file, 'one'));
+    // The person has refused it, and has written another text.
+    writeFileSync(file, 'mine');
+    await send('BeforeTool', gemini(file, 'one'));
+    writeFileSync(file, 'one');
+    await send('AfterTool', { ...gemini(file, 'one'), tool_response: {} });
+    // The text of the person is not what the first call would have left: its undo leaves it alone.
+    expect(await undo()).toEqual(['outcome_unknown', 'done']);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+});
+
+describe('the answer to PermissionRequest', () => {
+  const command = (line: string, more: object = {}) => ({
+    ...claude('Bash', { command: line }, 'b1'),
+    ...more,
+  });
+
+  it('is nothing where the person is to be asked, so that the agent asks', async () => {
+    const { send } = guarded();
+    expect(await send('PermissionRequest', command('make release'))).toBeUndefined();
+  });
+
+  it('allows what the policy allows, and denies what it denies with a message', async () => {
+    const rules = [{ decision: 'allow' as const, command: 'echo *' }];
+    const { send } = guarded({ policy: { rules } });
+    expect(await send('PermissionRequest', command('echo hello'))).toEqual({
+      hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
+    });
+    expect(await send('PermissionRequest', command('rm -rf /'))).toMatchObject({
+      hookSpecificOutput: { decision: { behavior: 'deny', message: expect.stringMatching(/.{10}/) } },
+    });
+  });
+
+  it('changes no input for Codex, which would refuse that', async () => {
+    const rules = [{ decision: 'allow' as const, command: 'echo *' }];
+    const { send } = guarded({ policy: { rules } });
+    const codex = command('echo hello', { turn_id: 't' });
+    expect(await send('PermissionRequest', codex)).toEqual({
+      hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
+    });
+  });
+
+  it('records no change: the call may still be refused', async () => {
+    const { send, undo, inRoot } = guarded();
+    const call = claude('Write', { file_path: inRoot('a.txt'), content: 'x' }, 'w1');
+    expect(await send('PermissionRequest', call)).toMatchObject({
+      hookSpecificOutput: { decision: { behavior: 'allow' } },
+    });
+    expect(await undo()).toEqual([]);
+  });
+});
