@@ -46,10 +46,9 @@ interface SetAside {
 /** What was found replaced while no tool ran. */
 let aside: SetAside[] = [];
 
-/** To be called before anything is done for a batch of calls. */
+/** To be called when a batch of calls is admitted, after `keepLanguage`. */
 export function beginCalls(): void {
   open++;
-  keepLanguage();
 }
 
 /** To be called when the results of the batch are complete. */
@@ -59,6 +58,7 @@ export function endCalls(): void {
 
 /** Runs what is no batch of calls, and must not be reached by a tool either. */
 export async function withLanguage<T>(work: () => Promise<T>): Promise<T> {
+  keepLanguage();
   beginCalls();
   try {
     return await work();
@@ -67,7 +67,7 @@ export async function withLanguage<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** To be called where a batch goes on after it has waited. */
+/** To be called before anything is done for a batch, and where it goes on after it has waited. */
 export function keepLanguage(): void {
   language ??= learnLanguage(watchLanguage());
   time ??= learnTime();
