@@ -145,4 +145,16 @@ export const CONTENTS: readonly Measurement[] = [
     nodeOptions: [],
     load: async () => (await import('./transactions.js')).measureTransactions,
   },
+  {
+    name: 'mcp',
+    title: 'MCP over standard input and output, beside the official SDK alone',
+    nodeOptions: [],
+    load: async () => (await import('./mcp.js')).measureMcp,
+  },
+  {
+    name: 'provenance',
+    title: 'Where data came from, and a page of the web',
+    nodeOptions: [],
+    load: async () => (await import('./provenance.js')).measureProvenance,
+  },
 ];

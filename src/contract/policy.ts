@@ -110,6 +110,8 @@ export interface Policy {
    * out: the built-in table.
    */
   readonly laterCode?: readonly string[];
+  /** False: no decision depends on where the text of an argument stands, so that results are not searched. Left out: true. */
+  readonly searchesOrigins?: boolean;
   decide(question: PolicyQuestion): PolicyAnswer;
   /**
    * The part of the decision that needs neither arguments nor effects: policy switched off, tool denylisted.

@@ -109,7 +109,7 @@ export function answerCall(index: number, call: NamedCall, ending: Ending, batch
   const isRecorded = ending.recorded === true;
   const result = fitted(ending.result, isRecorded, scope);
   batch.answers[index] = result;
-  sawResult(scope.memory, result);
+  sawResult(scope, result);
   const recording = isRecorded || recorder === undefined || recorder.finish(index, call, result);
   if (recording instanceof Promise) batch.waitsFor(recording.then((done) => show(index, call, done, batch)));
   else show(index, call, recording, batch);

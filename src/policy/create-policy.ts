@@ -86,6 +86,10 @@ class OrderedPolicy implements RulePolicy {
     this.#rules = rules;
   }
 
+  get searchesOrigins(): boolean {
+    return this.#basis.provenance !== 'off' || this.#rules.some(({ rule }) => rule.args_from !== undefined);
+  }
+
   decide(question: PolicyQuestion): PolicyAnswer {
     const evaluation = new Evaluation(this.#basis, readQuestion(question));
     // By index, because every call runs this.

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createExecutor, type ToolResult } from '../../src/index.js';
+import { whyNoTransactions } from '../transactions/kept-apart.js';
+
+const WHY_NOT = await whyNoTransactions();
 
 /** What protected paths there are; every answer must be the same for each. */
 const WORLDS: Readonly<Record<string, (root: string) => void>> = {
@@ -44,7 +47,23 @@ const CALLS: readonly (readonly [name: string, args: Record<string, unknown>])[]
   ['apply_patch', { patch: '*** Begin Patch\n*** Delete File: vault/key.pem\n*** End Patch' }],
 ];
 
-async function answersIn(make: (root: string) => void): Promise<string[]> {
+/** Of commands in the sandbox, which hides denied paths: what a program can ask the file system for. */
+const COMMANDS = [
+  'cat vault/key.pem',
+  'stat -c %s vault/key.pem',
+  'test -s vault/key.pem && echo there',
+  'ls vault',
+  'find vault -size +1k',
+  'grep -r needle vault',
+  'echo x >vault/key.pem',
+  'mv vault elsewhere',
+  'tar cf - vault | wc -c',
+];
+
+async function answersIn(
+  make: (root: string) => void,
+  calls: readonly (readonly [name: string, args: Record<string, unknown>])[] = CALLS,
+): Promise<string[]> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-denials-')));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   writeFileSync(join(root, 'open.txt'), 'a needle\n');
@@ -53,16 +72,18 @@ async function answersIn(make: (root: string) => void): Promise<string[]> {
     root,
     approver: null,
     journal: false,
-    sandbox: { deniedPatterns: ['vault', 'vault/**'] },
+    sandbox: { os: 'preferred', deniedPatterns: ['vault', 'vault/**'] },
   });
   const answers: string[] = [];
-  for (const [name, args] of CALLS) {
+  for (const [name, args] of calls) {
     const { toolName, success, output, error, metadata, truncated }: ToolResult = await executor.execute(
       name,
       args as never,
     );
     const told = JSON.stringify({ toolName, success, output, error, metadata, truncated });
-    answers.push(told.replaceAll(root, '<root>').replace(/modified_epoch_ms\\":\d+/g, 'modified'));
+    answers.push(
+      told.replaceAll(root, '<root>').replace(/modified_epoch_ms\\":\d+|"duration_ms":\d+/g, 'time'),
+    );
   }
   return answers;
 }
@@ -79,6 +100,18 @@ describe('a denied call', () => {
           call: CALLS[index],
           answer: missing[index],
         });
+      }
+    }
+  });
+
+  it.skipIf(WHY_NOT !== '')(`and so do commands${WHY_NOT}`, { timeout: 60_000 }, async () => {
+    const calls = COMMANDS.map((command) => ['bash', { command }] as const);
+    const missing = await answersIn(WORLDS.missing as never, calls);
+    for (const name of ['small', 'large', 'a directory']) {
+      const answers = await answersIn(WORLDS[name] as never, calls);
+      for (const [index, answer] of answers.entries()) {
+        const command = COMMANDS[index];
+        expect({ world: name, command, answer }).toEqual({ world: name, command, answer: missing[index] });
       }
     }
   });

@@ -222,6 +222,25 @@ describe('the presets', () => {
     ]);
   });
 
+  it('"off" searches no text for arguments, unless a rule asks for that', async () => {
+    const call = { id: '2', name: 'send_mail', args: { to: 'attacker@evil.example' } };
+    const planWith = async (rules: readonly PolicyRule[]) => {
+      const executor = executorOn({
+        tools: mail(() => INBOX),
+        policy: { ...AUTO, provenance: 'off', rules },
+      });
+      const [read] = await executor.run([{ id: '1', name: 'read_mail', args: {} }]);
+      expect(read?.metadata.origin).toEqual(['mcp:mail']);
+      return (await executor.plan([call])).calls[0];
+    };
+    expect(await planWith([])).toMatchObject({
+      disposition: 'execute_now',
+      origins: { seen: ['mcp:mail'], args: {} },
+    });
+    const denied = await planWith([{ decision: 'deny', args_from: { '/to': 'mcp:*' } }]);
+    expect(denied?.disposition).toBe('pre_resolved');
+  });
+
   it('refuse a value that is none', () => {
     expect(() => executorOn({ policy: { provenance: 'loud' as 'ask' } })).toThrow('provenance');
   });

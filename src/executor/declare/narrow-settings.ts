@@ -37,8 +37,9 @@ export function withRunOptions(
 /** Refuses what the parent is refused; else it is the same policy, asked about the part. */
 function heirOf({ policy, agent: parent }: ExecutorSettings): Policy | null {
   if (policy === null) return null;
-  const { screen, refuses } = policy;
+  const { screen, refuses, searchesOrigins = true } = policy;
   return {
+    searchesOrigins,
     decide(question) {
       const { agent: _, ...ofParent } = question;
       const answer = policy.decide(parent === undefined ? ofParent : { ...ofParent, agent: parent });

@@ -24,11 +24,12 @@ class TrackedOrigins {
     this.#journal = journal;
   }
 
-  saw(result: ToolResult): void {
+  /** @param isSearched where its text stands may matter for a decision */
+  saw(result: ToolResult, isSearched: boolean): void {
     const { origin } = result.metadata;
     // Most calls of a program's own tools: nothing to search, nothing new.
     if (!Array.isArray(origin) || (origin.length === 1 && origin[0] === 'user')) return;
-    const text = result.error === undefined ? result.output : `${result.error.message}\n${result.output}`;
+    const text = isSearched ? textOf(result) : '';
     const fresh = this.origins.add(result.callId, origin as readonly Origin[], text);
     if (fresh.length > 0) this.#record(fresh.map((one) => ({ key: `${KEY}${one}`, value: result.callId })));
   }
@@ -76,6 +77,10 @@ class TrackedOrigins {
   }
 }
 
+function textOf({ error, output }: ToolResult): string {
+  return error === undefined ? output : `${error.message}\n${output}`;
+}
+
 const tracked = new WeakMap<ConversationMemory, TrackedOrigins>();
 
 /** @param journal undefined: the conversation is one of this process alone */
@@ -84,8 +89,13 @@ export function trackOrigins(memory: ConversationMemory, journal?: FactsRecord):
 }
 
 /** A result goes to the model. */
-export function sawResult(memory: ConversationMemory, result: ToolResult): void {
-  of(memory).saw(result);
+export function sawResult({ memory, settings }: SeeingScope, result: ToolResult): void {
+  of(memory).saw(result, settings.policy?.searchesOrigins !== false);
+}
+
+interface SeeingScope {
+  readonly memory: ConversationMemory;
+  readonly settings: Pick<PolicySettings, 'policy'>;
 }
 
 /** The host program declares that nothing seen so far counts any more. */

@@ -147,7 +147,7 @@ function hiddenSelectors(css: string): Selectors {
   let depth = 0;
   let from = 0;
   let selector = '';
-  const text = css.replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, ' ');
+  const text = withoutComments(css);
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
     if (character === '{') {
@@ -165,6 +165,18 @@ function hiddenSelectors(css: string): Selectors {
     } else if (character === ';' && depth === 0) from = at + 1;
   }
   return { classes, ids };
+}
+
+/** One that never ends goes to the end, as in a browser. By index: a pattern would look for the end of each to the end of all. */
+function withoutComments(css: string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < css.length; ) {
+    const begin = css.indexOf('/*', at);
+    parts.push(css.slice(at, begin === -1 ? css.length : begin));
+    const end = begin === -1 ? -1 : css.indexOf('*/', begin + 2);
+    at = end === -1 ? css.length : end + 2;
+  }
+  return parts.join(' ');
 }
 
 /** Declarations with which nothing of an element can be read. */
@@ -284,10 +296,19 @@ class PageBuilder implements PageReader {
     this.#at = this.#at.parentNode ?? this.document.body;
   }
 
-  /** Texts that stand side by side are one. */
+  /** Texts that stand side by side are one. Between the cells of a table, words are a cell: what reads tables takes no other. */
   #flush(): void {
     if (this.#words === '') return;
-    this.#at.appendChild(this.document.createTextNode(this.#words));
+    const around = BETWEEN_CELLS.get(this.#at.nodeName.toLowerCase());
+    if (around === undefined || this.#words.trim() !== '') {
+      let at = this.#at;
+      for (const name of around ?? []) {
+        const element = this.document.createElement(name);
+        at.appendChild(element);
+        at = element;
+      }
+      at.appendChild(this.document.createTextNode(this.#words));
+    }
     this.#words = '';
   }
 
@@ -306,5 +327,10 @@ class PageBuilder implements PageReader {
       .some((each) => classes.has(each));
   }
 }
+
+const BETWEEN_CELLS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['tr', ['td']],
+  ...['table', 'tbody', 'thead', 'tfoot'].map((name) => [name, ['tr', 'td']] as const),
+]);
 
 const ELEMENT = /^[a-z][a-z0-9-]{0,30}$/;

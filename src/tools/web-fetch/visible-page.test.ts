@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { eachOf } from '../../testing/fixtures/each-of.js';
+import { pageText } from './to-markdown.js';
+import { type PageNode, visiblePage } from './visible-page.js';
+
+const SIZE = 120_000;
+const times = (text: string): string => text.repeat(Math.ceil(SIZE / text.length));
+
+/** Pages that are made to take a reader's time: each of the size of a large page. */
+const HOSTILE: readonly [what: string, html: string][] = [
+  ['a comment in a style sheet that never ends', `<style>${times('/* * ')}</style><p>x</p>`],
+  ['cells of one row', `<table><tr>${times('<td>x</td>')}`],
+  ['elements in each other', times('<div>')],
+  ['elements in each other, closed again', `${times('<b>')}x${times('</b>')}`],
+  ['neighbours', times('<p>x')],
+  ['tables in cells', times('<table><tr><td>')],
+  ['lists in lists', times('<ul><li>')],
+  ['tags that never end', times('<a href="')],
+  ['attributes of one tag', `<p ${times('a=b ')}>x</p>`],
+  ['a style of one element', `<p style="${times('left:-9;')}">x</p>`],
+  ['classes of one element', `<style>.a{display:none}</style><p class="${times('b ')}">x</p>`],
+  ['rules of a style sheet', `<style>${times('.a{display:none}')}</style><p class="b">x</p>`],
+  ['braces of a style sheet', `<style>${times('{')}</style><p>x</p>`],
+  ['entities', `<p>${times('&amp;')}</p>`],
+  ['marks of Markdown', `<p>${times('*_`[')}</p>`],
+  ['white space', `<p>${times(' \n')}x</p>`],
+];
+
+interface Shape {
+  elements: number;
+  depth: number;
+  children: number;
+}
+
+function shapeOf(root: PageNode): Shape {
+  const shape: Shape = { elements: 0, depth: 0, children: 0 };
+  const open: { readonly node: PageNode; readonly depth: number }[] = [{ node: root, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, depth } = next;
+    const inner = [...node.childNodes].filter(({ nodeType }) => nodeType === 1);
+    shape.elements += inner.length;
+    shape.depth = Math.max(shape.depth, depth);
+    shape.children = Math.max(shape.children, inner.length);
+    for (const child of inner) open.push({ node: child, depth: depth + 1 });
+  }
+  return shape;
+}
+
+const never = new AbortController().signal;
+
+describe('a page that is made to take time', () => {
+  // The later steps take time with the size of the tree, so the size is what is looked at, and not a clock. The limit of the
+  // test is far away: what takes time with the square of the size would need hours.
+  eachOf([...HOSTILE], 5)(
+    'becomes a small tree, and a text: %s',
+    async (_, html) => {
+      const { document } = await visiblePage(html, never);
+      const { elements, depth, children } = shapeOf(document.body);
+      expect(elements).toBeLessThanOrEqual(20_000);
+      expect(depth).toBeLessThanOrEqual(101);
+      expect(children).toBeLessThanOrEqual(2_501);
+      const { text } = await pageText(html, { format: 'markdown', url: 'https://a.example/', signal: never });
+      expect(text.length).toBeLessThanOrEqual(3 * html.length);
+    },
+    120_000,
+  );
+
+  it('bug: words between the cells of a table failed the call', async () => {
+    const html = '<table><tr>stray <td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr>loose</table>';
+    const { text } = await pageText(html, { format: 'markdown', url: 'https://a.example/', signal: never });
+    for (const word of ['stray', 'a', 'b', 'c', 'd', 'loose']) expect(text).toContain(word);
+  });
+
+  it('is left when its call is cancelled', async () => {
+    const signal = AbortSignal.abort(new Error('not any more'));
+    await expect(visiblePage(times('<p>x'), signal)).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
