@@ -39,6 +39,18 @@ describe('a call that another process has claimed in the meantime', () => {
   });
 });
 
+describe('a reader of the events', () => {
+  it('sees a call completed before the next one starts, although the next one need not wait for the disk', async () => {
+    const reads = probeTool('reads', () => 'x', { effects: () => [{ kind: 'read', path: 'a' }] });
+    const journal = join(folder(), 'journal.db');
+    const executor = executorOf([reads], { policy: null, approver: null, journal });
+    const seen: string[] = [];
+    for await (const event of executor.start(callsOf('reads', 'reads', 'reads')).events)
+      if (event.type === 'started' || event.type === 'completed') seen.push(`${event.type} ${event.callId}`);
+    expect(seen).toEqual(['c0', 'c1', 'c2'].flatMap((id) => [`started ${id}`, `completed ${id}`]));
+  });
+});
+
 describe('a tool that comes back after its call was cut short', () => {
   it('changes nothing, even while middleware keeps the call open', async () => {
     let comeBack: (text: string) => void = () => {};
