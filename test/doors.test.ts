@@ -45,6 +45,7 @@ describe('the doors', () => {
         "mcp: createMcpServer mcpTools",
         "models: ModelError anthropic gemini openai openaiResponses",
         "openai-agents: agentTools",
+        "otel: otel",
         "output: createSanitizer redact sanitize truncate",
         "policy: analyzeCommand createPolicy",
         "process: ShellManager commandEnvironment removedValues sanitizeEnvironment",

@@ -30,6 +30,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   'toolexec/ai-sdk': ['ai'],
   'toolexec/langchain': ['@langchain/core/messages', '@langchain/core/tools'],
   'toolexec/openai-agents': ['@openai/agents'],
+  'toolexec/otel': ['@opentelemetry/api'],
   'toolexec/mcp': ['@modelcontextprotocol/server'],
 };
 

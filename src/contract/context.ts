@@ -58,6 +58,11 @@ export interface ToolContext {
   readonly dryRun: boolean;
   /** The same for every delivery of this call. Pass it to services that support idempotency keys. */
   readonly idempotencyKey: string;
+  /**
+   * W3C headers (`traceparent`, `tracestate`, `baggage`) for services that the tool asks. Commands have them in their
+   * environment. Left out or empty without telemetry.
+   */
+  readonly trace?: Readonly<Record<string, string>>;
   readonly logger: Logger;
 }
 

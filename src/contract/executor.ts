@@ -19,6 +19,7 @@ import type { RecoveredBatch, WaitingBatch } from './open-batch.js';
 import type { ResultCache } from './outputs.js';
 import type { PicturePart } from './picture.js';
 import type { OptionsIn } from './settings.js';
+import type { TraceContext } from './telemetry.js';
 import type { ToolDefinition } from './tool.js';
 
 /** How the executor treats calls (D012 to D014). */
@@ -84,6 +85,8 @@ export interface RunOptions {
    * `config_invalid` together with `approver`, `defer`, `again` or `dryRun`.
    */
   readonly ticket?: string;
+  /** The trace that the calls belong to. Default: the caller's active span. */
+  readonly trace?: TraceContext;
   /** The assistant's message that contained the calls. It is recorded with them. */
   readonly message?: BatchMessage;
   /**

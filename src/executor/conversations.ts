@@ -2,7 +2,7 @@ import type { ConversationMemory } from '../contract/context.js';
 import type { RunOptions } from '../contract/executor.js';
 import type { BatchScope } from './call/batch-scope.js';
 import type { ExecutorSettings } from './call/settings.js';
-import type { Observer } from './events/observer.js';
+import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
@@ -45,8 +45,9 @@ export class Conversations {
     { known, observer, part }: ScopeParts,
   ): BatchScope {
     const conversation = options.conversation ?? this.own;
+    const id = known?.id ?? settings.createId();
     return {
-      id: known?.id ?? settings.createId(),
+      id,
       settings: part?.settings ?? settings,
       conversation,
       memory: part?.memory ?? this.memoryOf(conversation),
@@ -54,7 +55,7 @@ export class Conversations {
       message: options.message,
       origin: options.origin,
       deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
-      observer,
+      observer: traced({ id, conversation, options }, observer, settings),
       preview: part?.preview,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
@@ -74,5 +75,24 @@ export class Conversations {
   left(conversation: string): void {
     if (conversation === this.own) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
+  }
+}
+
+/** Telemetry watches a batch that nobody reads the events of too. */
+function traced(
+  { id, conversation, options }: Pick<BatchScope, 'id' | 'conversation'> & { readonly options: RunOptions },
+  observer: Observer | undefined,
+  { telemetry, clock }: ExecutorSettings,
+): Observer | undefined {
+  if (telemetry === undefined) return observer;
+  const { trace: parent } = options;
+  try {
+    const trace = telemetry.batch({ id, conversation, ...(parent === undefined ? {} : { parent }) });
+    const watching = observer ?? new Observer(undefined, clock);
+    watching.trace = trace;
+    return watching;
+  } catch {
+    // As in `Observer`: the calls go on without a trace.
+    return observer;
   }
 }

@@ -153,6 +153,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     timeLimits: new TimeLimits(clock),
     onUnhandledError,
     logger,
+    telemetry: options.telemetry,
     createId: createIds(clock),
   };
   return new ToolExecutor(settings, {

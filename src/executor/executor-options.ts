@@ -18,6 +18,7 @@ import type { Journal } from '../contract/journal.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Asker } from '../contract/question.js';
 import { type OptionsIn, SETTINGS } from '../contract/settings.js';
+import type { Telemetry } from '../contract/telemetry.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { SandboxRoot } from '../files/sandbox-options.js';
@@ -116,6 +117,8 @@ export interface ExecutorOptions {
   readonly journal?: string | JournalFile | JournalInMemory | Journal | false;
   /** Default: silent. */
   readonly logger?: Logger;
+  /** Spans and metrics of calls: `otel()` of `toolexec/otel`. Default: none. */
+  readonly telemetry?: Telemetry;
   readonly clock?: Clock;
 }
 
@@ -221,6 +224,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
     'a path, { path, onLoss, redactArguments }, a journal or false',
   ),
   logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
+  telemetry: option(undefined, can('batch'), 'what otel() has given'),
   clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),
 };
 

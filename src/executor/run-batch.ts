@@ -15,7 +15,7 @@ import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
 import { currentScope } from './call/unhandled-errors.js';
 import type { Execution } from './execute/execution.js';
 import { planBatch } from './plan/plan-batch.js';
-import { toPlannedCall } from './plan/to-plan.js';
+import { toPlannedCall, tracedParts } from './plan/to-plan.js';
 import { type ConversationQueue, QueuedBatch } from './queue.js';
 import { originsFor } from './record/conversation-origins.js';
 import { Recorder } from './record/recorder.js';
@@ -106,7 +106,9 @@ export class Batch extends QueuedBatch implements RunningBatch {
       this.#evaluated = planning instanceof Promise ? await planning : planning;
       this.changed();
       const { observer } = this.scope;
-      if (observer !== undefined) for (const call of this.#evaluated) observer.planned(toPlannedCall(call));
+      if (observer !== undefined)
+        for (const call of this.#evaluated)
+          observer.planned(toPlannedCall(call), tracedParts(call, this.scope.settings));
       if (this.recorder !== undefined && this.scope.deferred === undefined)
         this.#evaluated = await this.recorder.accept(this.#evaluated, this.#context.recovery.ensure());
       if (this.#mustAsk(this.#evaluated)) this.#evaluated = await this.#approve(this.#evaluated);

@@ -69,14 +69,15 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
     const claiming = recorder?.claim(index, call) ?? true;
     const isOurs = typeof claiming === 'boolean' ? claiming : await claiming;
     if (!isOurs) return answer(takenElsewhere(call));
-    if (scope.observer !== undefined) await batch.recorded();
+    if (scope.observer?.isRead === true) await batch.recorded();
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
   } catch (error) {
     return answer(unclaimable(call, error));
   }
   const execution = new Execution({ ready: call, index, scope, options, recorder, queue });
   batch.executions[index] = execution;
-  const result = await execution.run();
+  const { observer } = scope;
+  const result = await (observer?.running(call.call, () => execution.run()) ?? execution.run());
   execution.end();
   batch.executions[index] = undefined;
   answer({

@@ -18,7 +18,7 @@ import { isToolError } from '../errors/tool-error.js';
 import { askInput, canBeAsked, type Decision, questionOf, readDecision } from './ask-client.js';
 import { type Asked, type AttendingParts, askNow, attendCall, goOn, personAt } from './attend-call.js';
 import { toCallToolResult } from './call-result.js';
-import { clientOf, ownCallId } from './client-facts.js';
+import { clientOf, ownCallId, traceIn } from './client-facts.js';
 import { reportProgress } from './report-progress.js';
 import { type AskedState, type CarriedState, callDigest } from './request-state.js';
 import type { RunCall } from './running-call.js';
@@ -121,7 +121,8 @@ export class CallServer {
     const { executor } = this.#parts;
     const { signal } = context.mcpReq;
     const call: ToolCall = { id, name, args };
-    const options = { conversation, signal, defer: 'unasked', ...how } as const;
+    const trace = traceIn(context);
+    const options = { conversation, signal, defer: 'unasked', ...trace, ...how } as const;
     const isFollowed = context.mcpReq._meta?.progressToken !== undefined;
     return isFollowed
       ? this.#follow(executor.start([call], options), attending)

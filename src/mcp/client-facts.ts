@@ -5,6 +5,7 @@ import {
   type Implementation,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { TraceContext } from '../contract/telemetry.js';
 
 export interface Client {
   /** Safe as a part of a conversation's name. */
@@ -43,4 +44,17 @@ export function ownCallId({ mcpReq: { _meta = {} } }: ServerContext): string | u
   return given.find(
     (id): id is string => typeof id === 'string' && id !== '' && id.length <= MOST_ID_CHARACTERS,
   );
+}
+
+/** The client's trace, where the request carries one. */
+export function traceIn({ mcpReq: { _meta = {} } }: ServerContext): { readonly trace?: TraceContext } {
+  const { traceparent, tracestate, baggage } = _meta as Partial<Record<keyof TraceContext, unknown>>;
+  if (typeof traceparent !== 'string') return {};
+  return {
+    trace: {
+      traceparent,
+      ...(typeof tracestate === 'string' ? { tracestate } : {}),
+      ...(typeof baggage === 'string' ? { baggage } : {}),
+    },
+  };
 }

@@ -98,7 +98,7 @@ async function callUpstream(
   };
   const asking: AskingCall = { ctx, whilePaused: (wait) => silence.whilePaused(wait) };
   try {
-    const _meta = { 'toolexec/callId': ctx.callId };
+    const _meta = { 'toolexec/callId': ctx.callId, ...ctx.trace };
     const params = { name: tool, arguments: { ...args }, _meta };
     return await whileAsking(client, asking, () => client.callTool(params, options));
   } catch (error) {

@@ -10,6 +10,7 @@ import {
 import type { PersonWhileRunning, ShownFile } from '../../contract/approval.js';
 import type { ApproveOptions, ExecutorMode, RunOptions, TicketOptions } from '../../contract/executor.js';
 import type { BatchMessage } from '../../contract/journal.js';
+import type { TraceContext } from '../../contract/telemetry.js';
 import { ToolError } from '../../errors/tool-error.js';
 
 const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
@@ -42,7 +43,14 @@ const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined 
   origin: option(undefined, isObject, 'an object of plain data'),
   defer: option(undefined, (value) => isBoolean(value) || value === 'unasked', 'true, false or "unasked"'),
   ticket: option(undefined, isFilledText, 'a ticket that ask() has given'),
+  trace: option(undefined, isTrace, '{ traceparent, tracestate?, baggage? }, each a text'),
 };
+
+function isTrace(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { traceparent, tracestate = '', baggage = '' } = value as Record<keyof TraceContext, unknown>;
+  return [traceparent, tracestate, baggage].every((text) => typeof text === 'string');
+}
 
 function isPerson(value: unknown): boolean {
   if (!isObject(value)) return false;

@@ -12,6 +12,7 @@ import type { BackgroundShells, Confinement, ExposedPort, RunCommand } from '../
 import type { RunProgram } from '../../contract/programs.js';
 import type { Asker } from '../../contract/question.js';
 import type { ContainedSearch } from '../../contract/search.js';
+import type { Telemetry } from '../../contract/telemetry.js';
 import type { Registry, TimeoutClass } from '../../contract/tool.js';
 import type { ToolError } from '../../errors/tool-error.js';
 import type { EventHooks } from '../../hooks/event-hooks.js';
@@ -100,6 +101,8 @@ export interface PreviewWorld {
 export interface CommonSettings {
   readonly mode: ExecutorMode;
   readonly logger: Logger;
+  /** Undefined: nothing is traced, and nothing of it costs anything. */
+  readonly telemetry?: Telemetry | undefined;
   readonly clock: Clock;
   /** A new unique, time-ordered id. */
   readonly createId: () => string;

@@ -1,56 +1,97 @@
 import type { PlannedCall } from '../../contract/approval.js';
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
+import type { BatchTrace, TracedCall } from '../../contract/telemetry.js';
 import type { EventStream } from './event-stream.js';
 
 type Named = Pick<ToolCall, 'id' | 'name'>;
 
-/** Turns what happens to calls into events. A batch without a reader has no observer and pays nothing. */
+/**
+ * Reports what happens to calls: as events, if the batch has a reader, and to its trace. A batch with neither has no
+ * observer and pays nothing. A trace that throws changes no call.
+ */
 export class Observer {
-  readonly #stream: EventStream;
+  readonly #stream: EventStream | undefined;
   readonly #clock: Clock;
+  /** Set before the batch begins. */
+  trace: BatchTrace | undefined = undefined;
 
-  constructor(stream: EventStream, clock: Clock) {
+  constructor(stream: EventStream | undefined, clock: Clock) {
     this.#stream = stream;
     this.#clock = clock;
   }
 
-  planned(plan: PlannedCall): void {
-    this.#stream.push({
-      type: 'planned',
-      callId: plan.callId,
-      toolName: plan.toolName,
-      at: this.#clock.now(),
-      plan,
-    });
+  /** Whether somebody may read the events. */
+  get isRead(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  planned(plan: PlannedCall, traced?: Pick<TracedCall, 'description' | 'args'>): void {
+    const { callId, toolName, risk, disposition } = plan;
+    this.#stream?.push({ type: 'planned', callId, toolName, at: this.#clock.now(), plan });
+    const { description, args = NO_ARGS } = traced ?? {};
+    const call = { callId, toolName, risk, disposition, args };
+    this.#report((trace) => trace.planned(description === undefined ? call : { ...call, description }));
   }
 
   approvalRequested({ call, summary }: { readonly call: Named; readonly summary: string }): void {
-    this.#stream.push({ type: 'approval_requested', ...this.#of(call), summary });
+    this.#stream?.push({ type: 'approval_requested', ...this.#of(call), summary });
+    this.#report((trace) => trace.approvalRequested(call.id));
   }
 
   approvalDecided(call: Named, approved: boolean, reason?: string): void {
-    this.#stream.push({
+    this.#stream?.push({
       type: 'approval_decided',
       ...this.#of(call),
       approved,
       ...(reason === undefined ? {} : { reason }),
     });
+    this.#report((trace) => trace.approvalDecided(call.id, approved));
   }
 
   started(call: Named): void {
-    this.#stream.push({ type: 'started', ...this.#of(call) });
+    this.#stream?.push({ type: 'started', ...this.#of(call) });
+  }
+
+  /** Runs the call as a part of its trace. */
+  running<T>({ id }: Named, run: () => T): T {
+    let enter: ReturnType<BatchTrace['started']> | undefined;
+    this.#report((trace) => {
+      enter = trace.started(id);
+    });
+    return enter === undefined ? run() : enter(run);
   }
 
   output(call: Named, type: 'stdout' | 'stderr', chunk: string): void | Promise<void> {
-    return this.#stream.pushChunk({ type, ...this.#of(call), chunk });
+    return this.#stream?.pushChunk({ type, ...this.#of(call), chunk });
   }
 
   completed(call: Named, result: ToolResult): void {
-    this.#stream.push({ type: 'completed', ...this.#of(call), result });
+    this.#stream?.push({ type: 'completed', ...this.#of(call), result });
+    this.#report((trace) => trace.completed(call.id, result));
+  }
+
+  /** W3C headers for what the call starts. */
+  headers({ id }: Named): Readonly<Record<string, string>> {
+    let headers = {};
+    this.#report((trace) => {
+      headers = trace.headers(id);
+    });
+    return headers;
+  }
+
+  #report(report: (trace: BatchTrace) => void): void {
+    if (this.trace === undefined) return;
+    try {
+      report(this.trace);
+    } catch {
+      // Spans and metrics are lost: the call goes on.
+    }
   }
 
   #of(call: Named): { callId: string; toolName: string; at: number } {
     return { callId: call.id, toolName: call.name, at: this.#clock.now() };
   }
 }
+
+const NO_ARGS = (): string => '{}';

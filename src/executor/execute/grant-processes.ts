@@ -48,6 +48,8 @@ export interface ProcessGrant {
   readonly agreeToPort: (port: number) => Promise<string | undefined>;
   /** Undefined: there is no reader, so nothing is decoded while the command runs. */
   readonly live: LiveOutput | undefined;
+  /** The call's trace, for the environment of what it starts. */
+  readonly headers: () => Readonly<Record<string, string>>;
 }
 
 /** Commands and background shells, narrowed to those that the call has declared, for as long as the call lives. */
@@ -65,8 +67,11 @@ export function grantProcesses({
   deeds,
   late,
   agreeToPort,
+  headers,
 }: ProcessGrant): ToolProcesses {
   const { sandbox, shells } = settings;
+  const traced = (env: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    settings.telemetry === undefined ? env : { ...env, ...inUpperCase(headers()) };
 
   function place(shell: Shell, command: string, cwd: string | undefined): string {
     const at = cwd === undefined ? sandbox.cwd : sandbox.resolve(cwd, 'read');
@@ -117,7 +122,7 @@ export function grantProcesses({
         ...(mayCreate === undefined ? {} : { mayCreate }),
         targets: namedPaths(ready, at, ['write', 'delete']),
         sources: namedPaths(ready, at, ['read']),
-        env: settings.commandEnvironment({ isAttended: attached?.isAttended === true }),
+        env: traced(settings.commandEnvironment({ isAttended: attached?.isAttended === true })),
         signal,
         keepBytes: keepBytes ?? OUTPUT_LIMITS.streamBytes,
         ...(attached === undefined ? {} : { attached }),
@@ -144,7 +149,7 @@ export function grantProcesses({
         shell,
         command,
         cwd: at,
-        env: settings.commandEnvironment(),
+        env: traced(settings.commandEnvironment()),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       tally.leave();
@@ -195,7 +200,7 @@ export function grantProcesses({
     },
     environment(options) {
       lease.require('see the environment of commands');
-      return settings.commandEnvironment(options);
+      return traced(settings.commandEnvironment(options));
     },
     isConfined: () => confinementOf(ready.tool, settings) !== undefined,
     async runProgram(program) {
@@ -348,4 +353,9 @@ async function filterReading(
     text: await filter(part.text),
   });
   return { ...reading, stdout: await filtered(reading.stdout), stderr: await filtered(reading.stderr) };
+}
+
+/** `TRACEPARENT`, as programs look for it. */
+function inUpperCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
 }

@@ -135,7 +135,8 @@ export class CallHandles {
         signal,
         note: (data) => recorder?.note(index, ready.call.id, 'process', data),
         noted: async (data) => recorder?.noted(index, 'process', data),
-        live: scope.observer === undefined ? undefined : this.#output(),
+        live: scope.observer?.isRead === true ? this.#output() : undefined,
+        headers: () => scope.observer?.headers(ready.call) ?? {},
         tally: this.#tally,
         agreeToPort: (port) => this.#askPort(port),
         agree: ready.asksAfter ? (changes) => this.#askAfter(changes) : undefined,
@@ -177,10 +178,15 @@ export class CallHandles {
     });
   }
 
+  get trace(): NonNullable<ToolContext['trace']> {
+    const { scope, ready } = this.parts;
+    return scope.observer?.headers(ready.call) ?? {};
+  }
+
   // A function of its own, because tools take their context apart: `({ emit }) => emit(text)`.
   get emit(): ToolContext['emit'] {
     this.#emit ??= (text, stream) => {
-      if (this.parts.scope.observer === undefined || !this.lease.alive) return undefined;
+      if (this.parts.scope.observer?.isRead !== true || !this.lease.alive) return undefined;
       return this.#output().push(stream === 'stderr' ? 'stderr' : 'stdout', text);
     };
     return this.#emit;
@@ -306,6 +312,10 @@ class ContextView implements ToolContext {
 
   get agents(): ToolContext['agents'] {
     return this.#handles.agents;
+  }
+
+  get trace(): NonNullable<ToolContext['trace']> {
+    return this.#handles.trace;
   }
 }
 

@@ -1,6 +1,10 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
+import type { TracedCall } from '../../contract/telemetry.js';
 import { riskOfEffects, uncontained } from '../../effects/traits.js';
+import { leftOutValues } from '../../journal/redaction/redacting-journal.js';
+import { redact } from '../../output/redact.js';
 import { type EvaluatedCall, shownEffects } from '../call/evaluated-call.js';
+import type { ExecutorSettings } from '../call/settings.js';
 
 export function toPlan(evaluated: readonly EvaluatedCall[]): Plan {
   return { calls: evaluated.map(toPlannedCall) };
@@ -41,4 +45,16 @@ export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
     containment: evaluated.containment,
     summary: evaluated.summary,
   };
+}
+
+/** For the call's trace, besides the plan. What the journal leaves out is known once the call is recorded. */
+export function tracedParts(
+  evaluated: EvaluatedCall,
+  { journal, secretValues }: Pick<ExecutorSettings, 'journal' | 'secretValues'>,
+): Pick<TracedCall, 'description' | 'args'> {
+  const args = (): string => {
+    const values = [...secretValues, ...leftOutValues(journal)];
+    return redact(JSON.stringify(evaluated.call.args), { values });
+  };
+  return evaluated.kind === 'ready' ? { description: evaluated.tool.description, args } : { args };
 }

@@ -1,0 +1,40 @@
+import type { PlannedCall } from './approval.js';
+import type { ToolResult } from './call.js';
+
+/** Headers of W3C Trace Context: they tie a call to the trace of the program that asked for it. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
+}
+
+export interface TracedBatch {
+  readonly id: string;
+  readonly conversation: string;
+  /** From a request. Left out: the caller's active span. */
+  readonly parent?: TraceContext;
+}
+
+export interface TracedCall extends Pick<PlannedCall, 'callId' | 'toolName' | 'risk' | 'disposition'> {
+  /** Of the tool. Left out: there is no such tool. */
+  readonly description?: string;
+  /** The arguments as JSON, without known secrets and without what the journal leaves out. */
+  readonly args: () => string;
+}
+
+/** Spans and metrics of calls. Whatever it throws is ignored: it cannot change a call. */
+export interface Telemetry {
+  /** A batch has arrived. Called in the asynchronous context of its caller. */
+  batch(batch: TracedBatch): BatchTrace;
+}
+
+export interface BatchTrace {
+  planned(call: TracedCall): void;
+  approvalRequested(callId: string): void;
+  approvalDecided(callId: string, approved: boolean): void;
+  /** @returns runs the tool so that its own spans are children of the call's */
+  started(callId: string): <T>(run: () => T) => T;
+  completed(callId: string, result: ToolResult): void;
+  /** For what the call starts or asks: the names in lower case. */
+  headers(callId: string): Readonly<Record<string, string>>;
+}

@@ -1,0 +1,271 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Histogram,
+  type MeterProvider,
+  metrics,
+  propagation,
+  type Span,
+  SpanStatusCode,
+  type TimeInput,
+  type Tracer,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api';
+import {
+  isBoolean,
+  isObject,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
+import type { ToolResult } from '../contract/call.js';
+import type { BatchTrace, Telemetry, TracedBatch, TracedCall } from '../contract/telemetry.js';
+import { systemClock } from '../platform/clock/clock.js';
+
+export interface OtelOptions {
+  /** Default: the global one of `@opentelemetry/api`. */
+  readonly tracerProvider?: TracerProvider;
+  /** Default: the global one of `@opentelemetry/api`. */
+  readonly meterProvider?: MeterProvider;
+  /** Spans carry the arguments, without known secrets and without what the journal leaves out. Default false. */
+  readonly recordArguments?: boolean;
+  /** Spans carry the output and the error's message, redacted and cut as results are. Default false. */
+  readonly recordResults?: boolean;
+}
+
+const RULES: OptionRules<{ [K in keyof OtelOptions]-?: OtelOptions[K] | undefined }> = {
+  tracerProvider: option(undefined, isObject, 'a TracerProvider'),
+  meterProvider: option(undefined, isObject, 'a MeterProvider'),
+  recordArguments: option(false, isBoolean, 'true or false'),
+  recordResults: option(false, isBoolean, 'true or false'),
+};
+
+const SCOPE = 'toolexec';
+const OPERATION = 'execute_tool';
+
+/**
+ * Spans and metrics of calls, for `createExecutor({ telemetry: otel() })`: `execute_tool NAME` with the waits for
+ * approval and for other calls, and the run, as its children. Inside a framework that makes such a span for the call,
+ * the children are its.
+ * @throws ToolError `config_invalid` for a wrong option
+ */
+export function otel(options: OtelOptions = {}): Telemetry {
+  const { tracerProvider, meterProvider, recordArguments, recordResults } = normalizeOptions(
+    'otel',
+    options,
+    RULES,
+  );
+  const meters = durations(meterProvider);
+  const settings = { recordArguments: recordArguments === true, recordResults: recordResults === true };
+  return {
+    batch: (batch) =>
+      new OtelBatch(batch, {
+        ...settings,
+        tracer: (tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE),
+        record: meters,
+      }),
+  };
+}
+
+type Kind = 'run' | 'approval' | 'queue';
+type RecordDuration = (kind: Kind, ms: number, attributes: Attributes) => void;
+
+/** The names of the semantic conventions for generative AI where they have one. */
+const METRICS: Readonly<Record<Kind, string>> = {
+  run: 'gen_ai.execute_tool.duration',
+  approval: 'toolexec.approval.duration',
+  queue: 'toolexec.queue.duration',
+};
+
+/** The global provider may be set after `otel()`: its histograms are made when it is seen. */
+function durations(given: MeterProvider | undefined): RecordDuration {
+  let provider: MeterProvider | undefined;
+  let histograms: Partial<Record<Kind, Histogram>> = {};
+  return (kind, ms, attributes) => {
+    const current = given ?? metrics.getMeterProvider();
+    if (current !== provider) {
+      provider = current;
+      histograms = {};
+    }
+    histograms[kind] ??= current.getMeter(SCOPE).createHistogram(METRICS[kind], { unit: 's' });
+    histograms[kind].record(ms / 1000, attributes);
+  };
+}
+
+interface BatchSettings {
+  readonly tracer: Tracer;
+  readonly record: RecordDuration;
+  readonly recordArguments: boolean;
+  readonly recordResults: boolean;
+}
+
+/** A wait or a run that has not ended. */
+interface Open {
+  readonly span: Span;
+  readonly since: number;
+}
+
+interface OpenCall {
+  readonly call: TracedCall;
+  /** Undefined: the framework has made the span of the call. */
+  readonly span: Span | undefined;
+  /** With the span of the call, ours or the framework's. */
+  readonly context: Context;
+  queue: Open | undefined;
+  approval: Open | undefined;
+  run: Open | undefined;
+  /** With the span of the run. */
+  inside: Context | undefined;
+  /** How long the run has waited for the person. */
+  waitedMs: number;
+}
+
+/**
+ * The calls of a batch from their plan to their answer. A call waits in the queue from its plan, or from the decision
+ * about it, until it runs. While it waits for the person, the time of its run stands still.
+ */
+class OtelBatch implements BatchTrace {
+  readonly #settings: BatchSettings;
+  readonly #conversation: string;
+  readonly #parent: Context;
+  readonly #arrivedAt: TimeInput = systemClock.now();
+  readonly #calls = new Map<string, OpenCall>();
+
+  constructor({ conversation, parent }: TracedBatch, settings: BatchSettings) {
+    this.#settings = settings;
+    this.#conversation = conversation;
+    this.#parent = parent === undefined ? context.active() : propagation.extract(context.active(), parent);
+  }
+
+  planned(call: TracedCall): void {
+    const { callId, toolName } = call;
+    // Of calls with the same id all but the first are answered at once.
+    if (this.#calls.has(callId)) return;
+    const isInFramework = isToolSpan(trace.getSpan(this.#parent));
+    const { tracer } = this.#settings;
+    const options = { startTime: this.#arrivedAt, attributes: this.#attributesOf(call) };
+    const span = isInFramework
+      ? undefined
+      : tracer.startSpan(`${OPERATION} ${toolName}`, options, this.#parent);
+    const own = span === undefined ? this.#parent : trace.setSpan(this.#parent, span);
+    const open: OpenCall = {
+      call,
+      span,
+      context: own,
+      queue: undefined,
+      approval: undefined,
+      run: undefined,
+      inside: undefined,
+      waitedMs: 0,
+    };
+    this.#calls.set(callId, open);
+    if (call.disposition !== 'pre_resolved') open.queue = this.#open('queue', open);
+  }
+
+  approvalRequested(callId: string): void {
+    const open = this.#calls.get(callId);
+    if (open === undefined || open.approval !== undefined) return;
+    // Before the question there is no queue to wait in: that wait begins with the decision.
+    open.queue?.span.end();
+    open.queue = undefined;
+    open.approval = this.#open('approval', open);
+  }
+
+  approvalDecided(callId: string, approved: boolean): void {
+    const open = this.#calls.get(callId);
+    if (open?.approval === undefined) return;
+    open.approval.span.setAttribute('toolexec.approved', approved);
+    const ms = this.#end('approval', open.approval, open);
+    open.approval = undefined;
+    if (open.run !== undefined) open.waitedMs += ms;
+    else if (approved) open.queue = this.#open('queue', open);
+  }
+
+  started(callId: string): <T>(run: () => T) => T {
+    const open = this.#calls.get(callId);
+    if (open === undefined) return (run) => run();
+    if (open.queue !== undefined) this.#end('queue', open.queue, open);
+    open.queue = undefined;
+    open.run = this.#open('run', open);
+    const inside = trace.setSpan(open.context, open.run.span);
+    open.inside = inside;
+    return (run) => context.with(inside, run);
+  }
+
+  completed(callId: string, result: ToolResult): void {
+    const open = this.#calls.get(callId);
+    if (open === undefined) return;
+    this.#calls.delete(callId);
+    const { error, metadata } = result;
+    const failure = error === undefined ? {} : { 'error.type': error.code };
+    open.queue?.span.end();
+    open.approval?.span.end();
+    if (open.run !== undefined) {
+      if (error !== undefined) fail(open.run.span, result, this.#settings);
+      open.run.span.end();
+      const ms = systemClock.monotonic() - open.run.since - open.waitedMs;
+      this.#settings.record('run', ms, { ...this.#labelsOf(open), ...failure });
+    }
+    const { span } = open;
+    if (span === undefined) return;
+    if (this.#settings.recordArguments) span.setAttribute('gen_ai.tool.call.arguments', open.call.args());
+    if (this.#settings.recordResults) span.setAttribute('gen_ai.tool.call.result', result.output);
+    if (metadata.replayed === true) span.setAttribute('toolexec.replayed', true);
+    if (error !== undefined) fail(span, result, this.#settings);
+    span.end();
+  }
+
+  headers(callId: string): Readonly<Record<string, string>> {
+    const open = this.#calls.get(callId);
+    const headers: Record<string, string> = {};
+    if (open !== undefined) propagation.inject(open.inside ?? open.context, headers);
+    return headers;
+  }
+
+  #attributesOf({ callId, toolName, risk, description }: TracedCall): Attributes {
+    return {
+      'gen_ai.operation.name': OPERATION,
+      'gen_ai.tool.name': toolName,
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': callId,
+      'gen_ai.conversation.id': this.#conversation,
+      ...(description === undefined ? {} : { 'gen_ai.tool.description': description }),
+      'toolexec.risk': risk,
+    };
+  }
+
+  #labelsOf({ call }: OpenCall): Attributes {
+    return { 'gen_ai.operation.name': OPERATION, 'gen_ai.tool.name': call.toolName };
+  }
+
+  #open(kind: Kind, { call, context: own }: OpenCall): Open {
+    const attributes = { 'gen_ai.tool.name': call.toolName, 'gen_ai.tool.call.id': call.callId };
+    return {
+      span: this.#settings.tracer.startSpan(`toolexec.${kind}`, { attributes }, own),
+      since: systemClock.monotonic(),
+    };
+  }
+
+  #end(kind: Kind, { span, since }: Open, open: OpenCall): number {
+    span.end();
+    const ms = systemClock.monotonic() - since;
+    this.#settings.record(kind, ms, this.#labelsOf(open));
+    return ms;
+  }
+}
+
+/** The message of an error may repeat arguments and output: without consent there is only its code. */
+function fail(span: Span, { error }: ToolResult, { recordResults }: BatchSettings): void {
+  if (error === undefined) return;
+  span.setAttribute('error.type', error.code);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: recordResults ? error.message : error.code });
+}
+
+/** Whether a framework has made the span of a tool's execution. The interface of spans does not say: the SDK's spans do. */
+function isToolSpan(span: Span | undefined): boolean {
+  const { name, attributes } = (span ?? {}) as { readonly name?: unknown; readonly attributes?: unknown };
+  if (typeof name === 'string' && name.startsWith(`${OPERATION} `)) return true;
+  return isObject(attributes) && Reflect.get(attributes as object, 'gen_ai.operation.name') === OPERATION;
+}
