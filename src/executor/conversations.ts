@@ -78,7 +78,7 @@ export class Conversations {
   }
 }
 
-/** Telemetry watches a batch that nobody reads the events of too. */
+/** Telemetry also watches a batch whose events have no reader. */
 function traced(
   { id, conversation, options }: Pick<BatchScope, 'id' | 'conversation'> & { readonly options: RunOptions },
   observer: Observer | undefined,

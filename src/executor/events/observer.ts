@@ -21,7 +21,7 @@ export class Observer {
     this.#clock = clock;
   }
 
-  /** Whether somebody may read the events. */
+  /** Whether the events have a reader. */
   get isRead(): boolean {
     return this.#stream !== undefined;
   }

@@ -325,6 +325,7 @@ describe('the context of a tool', () => {
           'processes',
           'search',
           'signal',
+          'trace',
         ],
         isFrozen: true,
         builtBy: true,
