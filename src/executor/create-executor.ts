@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { covers } from '../base/covers.js';
 import { normalizeOptions } from '../base/normalize-options.js';
 import { commandEnvironment } from '../commands/command-environment.js';
@@ -7,7 +6,6 @@ import { type EnvironmentOptions, removedValues } from '../commands/sanitize-env
 import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
-import type { Policy } from '../contract/policy.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
 import { toolHooks } from '../hooks/tool-hooks.js';
 import { leftOutValues, nameTools } from '../journal/redaction/redacting-journal.js';
@@ -19,19 +17,11 @@ import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/proc
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { homeDirectory, readEnvironment } from '../platform/runtime/environment.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
-import { compilePolicy } from '../policy/compile-policy.js';
-import { policyOf } from '../policy/create-policy.js';
-import { checkExamples } from '../policy/evaluation/check-examples.js';
 import { ownTools, withTask } from './builtin-tools.js';
 import { CACHE_RULES, LruResultCache } from './cache/create-result-cache.js';
 import type { ExecutorSettings } from './call/settings.js';
-import { shieldClock } from './call/shields.js';
 import {
   type CommandContext,
-  canKeepApart,
-  createCommandGuard,
-  type LazyAnalysis,
-  lazyAnalysis,
   lazyCommands,
   lazyPorts,
   lazyPreviews,
@@ -40,22 +30,15 @@ import {
 } from './commands-on-first-use.js';
 import { createLiveRegistry } from './declare/live-registry.js';
 import { createRegistry } from './declare/registry.js';
-import { DEFAULT_LOGGER } from './default-logger.js';
 import { ToolExecutor } from './executor.js';
 import {
   COMMAND_LIMIT_RULES,
   checkExecutorOptions,
-  ENVIRONMENT_RULES,
   type ExecutorOptions,
   isToolSource,
-  LIMIT_RULES,
-  OUTPUT_RULES,
-  TIMEOUT_RULES,
 } from './executor-options.js';
-import type { ExecutorParts } from './executor-parts.js';
 import { journalFor, outputsBeside } from './journal-for.js';
-import { createLocator } from './plan/create-locator.js';
-import { sandboxFor } from './sandbox-for.js';
+import { planningParts } from './planning-parts.js';
 
 /**
  * Creates the executor: calls in, exactly one truthful result per call out. Returns at once: everything that
@@ -66,22 +49,14 @@ import { sandboxFor } from './sandbox-for.js';
  */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   checkExecutorOptions(options);
-  const clock = shieldClock(options.clock ?? systemClock);
-  const { logger = DEFAULT_LOGGER } = options;
-  const output = normalizeOptions('output', options.output, OUTPUT_RULES);
-  const registry = registryOf(options, logger);
-  const { policy, loadAnalysis, analyze, checkExamples } = policyFor(options.policy);
-  const { sandbox, confinement, programs, rules, seenFrom, exposePorts } = sandboxFor(options, {
-    policy,
-    registry,
-  });
-  const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
+  const parts = planningParts(options, (_, logger) => registryOf(options, logger));
+  const { registry, sandbox, clock, logger } = parts.settings;
+  const { confinement, rules, seenFrom, exposePorts } = parts.reach;
+  const { environment, secretValues } = parts;
   const around: CommandContext = {
     confinement,
     limits: normalizeOptions('commandLimits', options.commandLimits, COMMAND_LIMIT_RULES),
   };
-  const inherited = readEnvironment();
-  const secretValues = removedValues(inherited, commandEnvironment(inherited, environment));
   const commands = lazyCommands(around, options.journal === undefined || options.journal === false);
   const previews = lazyPreviews({ ...around, rules, seenFrom });
   const shells = lazyShells(around);
@@ -107,13 +82,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     },
   });
   const settings: Omit<ExecutorSettings, 'partOf'> = {
-    registry,
-    mode: options.mode ?? 'enabled',
-    policy,
-    loadAnalysis,
-    analyze,
-    onDecision: options.onDecision,
-    locator: createLocator(sandbox, inherited.HOME),
+    ...parts.settings,
     reviewers: [...(options.reviewers ?? []), ...hooks.reviewers],
     hooks: hooks.events,
     approver: options.approver,
@@ -121,44 +90,29 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     asker: options.asker,
     agents: options.agents,
     depth: 0,
-    sandbox,
-    covers,
     runCommand: commands.run,
     runProgram: commands.runProgram,
     exposePort: lazyPorts(confinement, exposePorts),
     openPreview: previews.open,
-    programs: { which: programs, confinement },
-    keepsCommandsApart:
-      confinement.os === 'required' && !confinement.network && confinement.transactions !== undefined,
-    profile: options.profile ?? 'none',
-    canKeepApart: () => canKeepApart(confinement),
-    commandGuard: createCommandGuard(confinement),
     search: lazySearch(sandbox),
     shells,
     outputs,
     commandEnvironment: commandEnvironments(environment, secretValues),
     secretValues,
     middleware: [...(options.middleware ?? []), ...hooks.middleware],
-    limits: normalizeOptions('limits', options.limits, LIMIT_RULES),
-    timeouts: timeoutsOf(options),
-    maxOutputBytes: output.maxBytes,
-    maxContentBytes: output.maxContentBytes,
     journal: journal.journal,
     worker: workerOfThisProcess(),
     isWorkerAlive,
     isWorkerVisible,
     isProcessAlive,
     cache: cacheOf(options, clock),
-    clock,
     timeLimits: new TimeLimits(clock),
     onUnhandledError,
-    logger,
     telemetry: options.telemetry,
-    createId: createIds(clock),
   };
   return new ToolExecutor(settings, {
     definitions: definitionsOf(options.definitions),
-    checkExamples,
+    checkExamples: parts.checkExamples,
     agentTools: options.tools === undefined ? (registry) => withTask(registry, clock) : undefined,
     owned: [
       hooks.events,
@@ -209,49 +163,9 @@ function definitionsOf(definitions: ExecutorOptions['definitions'] = []): readon
   return Object.freeze(sorted.map((definition) => Object.freeze(structuredClone(definition))));
 }
 
-interface PolicyParts extends Pick<ExecutorParts, 'checkExamples'> {
-  readonly policy: Policy | null;
-  readonly loadAnalysis: LazyAnalysis['load'];
-  readonly analyze: LazyAnalysis['analyze'];
-}
-
-function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
-  const analysis = lazyAnalysis();
-  const { analyze } = analysis;
-  const parts = { loadAnalysis: () => analysis.load(), analyze, checkExamples: undefined };
-  if (given === null) return { ...parts, policy: null };
-  if (typeof given === 'function') return { ...parts, policy: { decide: given } };
-  if ('decide' in given) return { ...parts, policy: given };
-  const compiled = compilePolicy(given);
-  const { rules } = compiled;
-  const policy = policyOf(compiled, { analyzeCommand: analyze });
-  const hasExamples = rules.some(({ rule }) => (rule.match ?? rule.not_match) !== undefined);
-  if (!hasExamples) return { ...parts, policy };
-  return {
-    ...parts,
-    policy,
-    // Examples may be command lines, whose analysis is loaded first.
-    async checkExamples() {
-      await analysis.load();
-      checkExamples(rules, analyze, compiled.options.mode);
-    },
-  };
-}
-
 function cacheOf({ cache }: ExecutorOptions, clock: Clock): LruResultCache | null {
   if (cache === false) return null;
   return new LruResultCache(normalizeOptions('cache', cache, CACHE_RULES), clock);
-}
-
-function timeoutsOf({ timeouts }: ExecutorOptions): ExecutorSettings['timeouts'] {
-  const ms = normalizeOptions('timeouts', timeouts, TIMEOUT_RULES);
-  const explicit = (key: keyof typeof ms): boolean => timeouts?.[key] !== undefined;
-  return {
-    default: { ms: ms.defaultMs, explicit: explicit('defaultMs') },
-    files: { ms: ms.fileOperationsMs, explicit: explicit('fileOperationsMs') },
-    commands: { ms: ms.shellCommandsMs, explicit: explicit('shellCommandsMs') },
-    external: { ms: ms.externalToolsMs, explicit: explicit('externalToolsMs') },
-  };
 }
 
 /**
@@ -280,29 +194,3 @@ function commandEnvironments(
     return sanitized;
   };
 }
-
-/**
- * Creates ids that are unique and ordered by time: first the millisecond and a counter within it, which
- * distinguish the ids of one process, then what distinguishes processes.
- */
-function createIds(clock: Clock): () => string {
-  const random = randomUUID().replaceAll('-', '').slice(0, 16);
-  let ms = 0;
-  let prefix = '';
-  let count = 0;
-  return () => {
-    const now = Math.floor(clock.now()) || 0;
-    if (now > ms) {
-      ms = now;
-      count = 0;
-    } else if (++count === IDS_PER_MS) {
-      // Too many in one millisecond, or a clock that stands still: the next millisecond is used.
-      ms++;
-      count = 0;
-    }
-    if (count === 0) prefix = ms.toString(36).padStart(9, '0');
-    return `${prefix}${count.toString(36).padStart(2, '0')}-${random}`;
-  };
-}
-
-const IDS_PER_MS = 36 ** 2;

@@ -1,17 +1,18 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { PlannedCall } from '../contract/approval.js';
 import type { Effect } from '../contract/effect.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
 import type { Tool } from '../contract/tool.js';
-import { builtinTools } from '../executor/builtin-tools.js';
-import { createExecutor } from '../executor/create-executor.js';
+import { createPlanner } from '../executor/create-planner.js';
 import { defineTool } from '../executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
+import { loadOwnTool } from '../executor/load-own-tool.js';
 import { createPolicy } from '../policy/create-policy.js';
 import { analyzeOnce } from '../policy/shell/analyze-once.js';
 import type { HookDocument } from './document.js';
 import type { MappedTool } from './map-tool.js';
+import { placedArgs } from './placed-args.js';
 
 /** What the configuration says of a call. */
 export interface Verdict {
@@ -42,12 +43,14 @@ export async function evaluateCall(
   mapped: Exclude<MappedTool, { readonly kind: 'command' | 'own' }>,
   world: EvaluationWorld,
 ): Promise<Verdict> {
-  if (mapped.kind === 'call')
-    return (await plan(mapped.name, placedArgs(mapped.name, mapped.args, cwd, world.root), [], world))
-      .verdict;
+  if (mapped.kind === 'call') {
+    const own = await loadOwnTool(mapped.name, world.options.builtins);
+    const args = placedArgs(mapped.name, mapped.args, cwd, world.root);
+    return (await evaluationOf(own, world).plan(args)).verdict;
+  }
   const effects = mapped.effects.map((effect) => placed(effect, cwd));
   const declared = otherTool(tool.name, effects);
-  return (await plan(declared.name, {}, [declared], world)).verdict;
+  return (await evaluationOf(declared, world).plan({})).verdict;
 }
 
 /** Evaluates a command as it is, and as it would run in a transaction. */
@@ -56,16 +59,17 @@ export async function evaluateCommand(
   world: EvaluationWorld,
 ): Promise<CommandVerdict> {
   const args = { command: line.command, working_dir: line.cwd };
-  const { sandbox = {} } = world.options;
+  const { sandbox = {}, builtins } = world.options;
+  const evaluation = evaluationOf(await loadOwnTool('bash', builtins), world);
   const bare =
     sandbox.os === 'required'
       ? {
           decision: 'deny' as const,
           reason: 'commands run in the command sandbox alone (sandbox.os = "required")',
         }
-      : (await plan('bash', args, [], world)).verdict;
+      : (await evaluation.plan(args)).verdict;
   if (!world.canContain || sandbox.os === 'off' || sandbox.transactions === 'off') return { bare };
-  const { verdict, answer } = await plan('bash', args, [], world, { transaction: true });
+  const { verdict, answer } = await evaluation.plan(args, { transaction: true });
   return { bare, contained: asksAfter(answer, world.options) ? { ...verdict, ...AFTERWARDS } : verdict };
 }
 
@@ -90,37 +94,46 @@ interface Planned {
   readonly answer: PolicyAnswer | undefined;
 }
 
-async function plan(
-  name: string,
-  args: JsonObject,
-  more: readonly Tool[],
-  { options, root }: EvaluationWorld,
-  seen: Pick<PolicyQuestion, 'transaction'> = {},
-): Promise<Planned> {
+/** What plans calls of one tool, again and again. */
+interface Evaluation {
+  readonly plan: (args: JsonObject, seen?: Seen) => Promise<Planned>;
+}
+
+type Seen = Pick<PolicyQuestion, 'transaction'>;
+
+function evaluationOf(tool: Tool, { options, root }: EvaluationWorld): Evaluation {
+  let seen: Seen = {};
   let answer: PolicyAnswer | undefined;
   const { policy, ...rest } = options;
-  const watched = watchPolicy(policy, seen, (given) => {
-    answer = given;
-  });
-  await using executor = createExecutor({
+  const planner = createPlanner({
     ...rest,
     root: options.root ?? root,
-    tools: [...builtinTools(options.builtins), ...more],
-    policy: watched,
+    tools: [tool],
+    policy: watchPolicy(
+      policy,
+      () => seen,
+      (given) => {
+        answer = given;
+      },
+    ),
     // Nothing is started to evaluate a call: what stands around it is known.
     sandbox: { ...rest.sandbox, os: 'off', transactions: 'off', allowAbsolute: true },
     journal: false,
   });
-  const { calls } = await executor.plan([{ id: 'call', name, args }]);
-  const [planned] = calls;
-  if (planned === undefined) throw new Error('a plan of one call has one call');
-  return { verdict: toVerdict(planned), answer };
+  return {
+    async plan(args, around = {}) {
+      seen = around;
+      answer = undefined;
+      const planned = await planner.plan({ id: 'call', name: tool.name, args });
+      return { verdict: toVerdict(planned), answer };
+    },
+  };
 }
 
 /** A policy that sees what stands around a command, and whose answer is seen. */
 function watchPolicy(
   policy: ExecutorOptions['policy'],
-  seen: Pick<PolicyQuestion, 'transaction'>,
+  seen: () => Seen,
   tell: (answer: PolicyAnswer) => void,
 ): NonNullable<ExecutorOptions['policy']> | null {
   if (policy === null) return null;
@@ -134,7 +147,7 @@ function watchPolicy(
     ...(inner.laterCode === undefined ? {} : { laterCode: inner.laterCode }),
     ...(inner.screen === undefined ? {} : { screen: inner.screen.bind(inner) }),
     decide(question) {
-      const answer = inner.decide({ ...question, ...seen });
+      const answer = inner.decide({ ...question, ...seen() });
       tell(answer);
       return answer;
     },
@@ -160,25 +173,6 @@ function otherTool(name: string, effects: readonly Effect[]): Tool {
     effects: () => effects,
     execute: () => '',
   });
-}
-
-/** Paths start where the agent is, not at the root. */
-export function placedArgs(name: string, args: JsonObject, cwd: string, root: string): JsonObject {
-  const { path, patch } = args;
-  if (typeof path === 'string') return { ...args, path: resolve(cwd, path) };
-  if (name === 'apply_patch' && typeof patch === 'string')
-    return { ...args, patch: placedPatch(patch, cwd, root) };
-  return name === 'grep' || name === 'glob' ? { ...args, path: cwd } : args;
-}
-
-/** A patch names files from where the agent is. */
-export function placedPatch(patch: string, cwd: string, root: string): string {
-  const below = relative(root, cwd);
-  if (below === '' || below.startsWith('..') || isAbsolute(below)) return patch;
-  return patch.replaceAll(
-    /^(\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: )(?!\/)(.*)$/gm,
-    (_, head: string, path: string) => `${head}${below}/${path}`,
-  );
 }
 
 function placed(effect: Effect, cwd: string): Effect {

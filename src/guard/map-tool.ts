@@ -1,5 +1,6 @@
 import type { Effect } from '../contract/effect.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
+import type { OwnToolName } from '../executor/load-own-tool.js';
 import { type AgentCall, isObject, NotUnderstood } from './document.js';
 
 /** What a tool of an agent is to us. */
@@ -8,7 +9,7 @@ export type MappedTool =
   /** The same as one of our tools. */
   | {
       readonly kind: 'call';
-      readonly name: string;
+      readonly name: OwnToolName;
       readonly args: JsonObject;
       /** The calls of our tools that say what becomes of which file; left out: it changes none. */
       readonly changes?: readonly FileChangeCall[];
@@ -35,7 +36,7 @@ type Mapper = (input: JsonObject) => MappedTool;
 
 const own: Mapper = () => ({ kind: 'own' });
 const reads =
-  (name: string, ...keys: readonly string[]): Mapper =>
+  (name: OwnToolName, ...keys: readonly string[]): Mapper =>
   (input) => ({ kind: 'call', name, args: { path: pathIn(input, keys) ?? '.' } });
 
 /** By the names of the three agents, in lower case. */
@@ -197,7 +198,7 @@ function patches(input: JsonObject): MappedTool {
   return changing('apply_patch', { patch });
 }
 
-function changing(name: string, args: JsonObject): MappedTool {
+function changing(name: OwnToolName, args: JsonObject): MappedTool {
   return { kind: 'call', name, args, changes: [{ tool: name, args }] };
 }
 

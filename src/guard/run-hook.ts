@@ -8,15 +8,10 @@ import { type CallingProgram, callingProgram } from '../platform/process/calling
 import { answerOf, type Decision } from './answer-event.js';
 import type { AgentCall, HookDocument } from './document.js';
 import { titleOf } from './document.js';
-import {
-  type EvaluationWorld,
-  evaluateCall,
-  evaluateCommand,
-  placedArgs,
-  type Verdict,
-} from './evaluate-call.js';
+import type { EvaluationWorld, Verdict } from './evaluate-call.js';
 import type { GuardState, IssuedCall, LogEntry } from './guard-state.js';
 import { type MappedCommand, type MappedTool, mapTool, quoteWord } from './map-tool.js';
+import { placedArgs } from './placed-args.js';
 
 export interface GuardedWorld {
   /** Of the configuration. */
@@ -91,6 +86,7 @@ async function decide(place: Place, tool: AgentCall): Promise<Decision> {
   const { options, journal } = place.world.configured(place.root);
   if (mapped.kind === 'command') return decideCommand(place, tool, mapped, options);
   const world: EvaluationWorld = { options, root: place.root, canContain: false };
+  const { evaluateCall } = await import('./evaluate-call.js');
   const verdict = await evaluateCall({ ...place.document, tool }, mapped, world);
   if (verdict.decision !== 'deny' && place.document.event === 'before')
     await recordChanges(place, tool, mapped, verdict, { options, journal });
@@ -161,6 +157,7 @@ async function decideCommand(
   if (issued !== undefined && issued.line === mapped.command) return decideIssued(place, issued);
   const cwd = resolve(document.cwd, mapped.cwd ?? '.');
   const canContain = !mapped.inBackground && (await world.canContain(root, options));
+  const { evaluateCommand } = await import('./evaluate-call.js');
   const { bare, contained } = await evaluateCommand(
     { command: mapped.command, cwd },
     { options, root, canContain },

@@ -1,0 +1,34 @@
+import { openOutputStore } from '../commands/open-output-store.js';
+import type { PlannedCall } from '../contract/approval.js';
+import type { ToolCall } from '../contract/call.js';
+import type { Tool } from '../contract/tool.js';
+import { createRegistry } from './declare/registry.js';
+import { checkExecutorOptions, type ExecutorOptions } from './executor-options.js';
+import { planBatch } from './plan/plan-batch.js';
+import { toPlannedCall } from './plan/to-plan.js';
+import { planningParts } from './planning-parts.js';
+
+export interface Planner {
+  /** What an executor with these options would do with a call. */
+  plan(call: ToolCall): Promise<PlannedCall>;
+}
+
+/**
+ * Plans calls of the given tools and can do nothing else: it loads neither what runs calls nor what records them.
+ * @throws ToolError `config_invalid`, as `createExecutor`
+ */
+export function createPlanner(options: ExecutorOptions & { readonly tools: readonly Tool[] }): Planner {
+  checkExecutorOptions(options);
+  const parts = planningParts(options, () => createRegistry([...options.tools]));
+  const { secretValues } = parts;
+  const outputs = openOutputStore();
+  const settings = { ...parts.settings, secretValues, outputs, journal: null };
+  return {
+    async plan(call) {
+      await parts.checkExamples?.();
+      const [planned] = await planBatch([call], settings);
+      if (planned === undefined) throw new Error('a plan of one call has one call');
+      return toPlannedCall(planned);
+    },
+  };
+}
