@@ -13,13 +13,13 @@ export interface Adoption {
   readonly ready: ReadyCall;
   readonly scope: BatchScope;
   readonly executed: Executed;
-  /** What the tool itself was answered with. */
+  /** The result that the tool itself produced, before middleware. */
   readonly own: ToolResult | undefined;
 }
 
 /**
- * Takes what middleware returned for a call: it must be a result; it is cleaned and cut like any other, except an
- * output that its tool has limited.
+ * Checks and cleans the value that middleware returned for a call. The value must be a result. It is cleaned
+ * and cut like any other result, but an output that its tool has already limited is not cut again.
  */
 export function adoptResult(value: unknown, { ready, scope, executed, own }: Adoption): ToolResult {
   if (isFinal(value)) return value;
@@ -52,27 +52,38 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
   return markFinal(final);
 }
 
-/** Middleware is the host program's: it may say where a result came from, as a recording does. */
+/**
+ * Middleware belongs to the host program, so it may say where a result came from, for example when it replays
+ * a recording.
+ */
 function originOf({ metadata: { origin }, error }: ToolResult, ready: ReadyCall): readonly Origin[] {
   if (Array.isArray(origin) && origin.every(isOrigin)) return origin;
   return error !== undefined && executedOf(error) === 'no' ? [] : ready.origin;
 }
 
-/** An output that only says the blocks in words is written again: the blocks may be others now. */
+/**
+ * When the output only describes the content blocks in words, it is written again, because middleware may
+ * have changed the blocks.
+ */
 function textOf(result: ToolResult, own: ToolResult | undefined): string {
   if (result.content === undefined) return result.output;
   return result.output === own?.output ? textBeside(own) : textBeside(result);
 }
 
-/** Middleware that hands on the tool's error in a result of its own keeps what the tool threw. */
+/**
+ * If middleware passes on the tool's error inside a new result, the error keeps the value that the tool
+ * threw.
+ */
 function causeFor(error: ToolFailure['error'], own: ToolResult | undefined): unknown {
   return own?.error?.message === error.message ? causeOf(own) : undefined;
 }
 
-/** Results that left `finalize`: middleware that hands them on unchanged costs nothing more. */
+/**
+ * Results that `finalize` has produced. If middleware returns one unchanged, it is not cleaned a second time.
+ */
 const finalized = new WeakSet<object>();
 
-/** Frozen: what is written into it afterwards would be neither cleaned nor cut. */
+/** Freezes the result: text written into it later would be neither cleaned nor cut. */
 export function markFinal<R extends ToolResult>(result: R): R {
   finalized.add(result);
   Object.freeze(result.metadata);
@@ -92,7 +103,10 @@ function executedOf({ details }: ToolFailure['error']): Executed | undefined {
   return said === 'no' || said === 'yes' || said === 'maybe' ? said : undefined;
 }
 
-/** A copy of what looks like a result, each part read once; undefined when it does not. */
+/**
+ * Copies a value that looks like a result and reads each part once. Returns undefined if the value is not a
+ * result.
+ */
 function readResult(value: unknown): ToolResult | undefined {
   if (!isObject(value)) return undefined;
   const { success, output, error, metadata, executionTimeMs, truncated, structured, outputRef, content } =

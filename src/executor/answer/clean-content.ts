@@ -3,37 +3,42 @@ import type { ContentBlock } from '../../contract/call.js';
 import { blockWords } from '../../providers/content-words.js';
 
 export interface ContentCleaning {
-  /** Of the tool's text: neutralised, redacted, cut to so many bytes. */
+  /** Cleans the tool's text: neutralises controls, redacts secrets and cuts the text to `maxBytes`. */
   readonly cleanText: (
     text: string,
     maxBytes: number,
   ) => { readonly text: string; readonly truncated: boolean; readonly redacted?: boolean };
-  /** Of names and addresses. */
+  /** Cleans names and addresses. */
   readonly cleanName: (text: string) => string;
-  /** Bytes of text in all blocks, with the words that stand for other blocks. */
+  /**
+   * Limit in bytes for the text of all blocks together, including the words that describe the other blocks.
+   */
   readonly maxTextBytes: number;
-  /** Bytes of data in all blocks. */
+  /** Limit in bytes for the data of all blocks together. */
   readonly maxContentBytes: number;
-  /** Keeps what is too large; gives where it can be read. */
+  /** Stores data that is too large, and returns where it can be read. */
   readonly keep: (data: Uint8Array) => string | undefined;
 }
 
 export interface CleanContent {
   readonly blocks: readonly ContentBlock[];
-  /** Something is missing: of a text, or a block that is too large. */
+  /** True if part of a text was cut, or a block was too large. */
   readonly truncated: boolean;
   readonly redacted: boolean;
-  /** Of the first block that is too large. */
+  /** Where the first block that was too large can be read. */
   readonly outputRef?: string;
 }
 
-/** Blocks as they may be shown, recorded and sent: texts are cleaned and cut, and what is too large becomes a text. */
+/**
+ * Prepares blocks to be shown, recorded and sent: texts are cleaned and cut, and a block that is too large is
+ * replaced by a text.
+ */
 export function cleanContent(content: readonly ContentBlock[], cleaning: ContentCleaning): CleanContent {
   const cleaner = new ContentCleaner(content, cleaning);
   const blocks = content.map((block) => withBase64Json(cleaner.clean(block)));
   const { truncated, redacted, outputRef } = cleaner;
   return {
-    // A text of which nothing is left says nothing.
+    // Drop texts that are empty after cleaning.
     blocks: Object.freeze(blocks.filter((block) => block.type !== 'text' || block.text !== '')),
     truncated,
     redacted,
@@ -52,7 +57,7 @@ class ContentCleaner {
   constructor(content: readonly ContentBlock[], cleaning: ContentCleaning) {
     this.#cleaning = cleaning;
     this.#dataRoom = cleaning.maxContentBytes;
-    // With a line end behind each.
+    // Each block's words are followed by a line end.
     const frame = content.reduce(
       (sum, block) => sum + Buffer.byteLength(blockWords(withoutText(block))) + 1,
       0,

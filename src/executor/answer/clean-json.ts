@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
-/** Deeper than this, a value refers to itself or is of no use to a reader. */
+/** A value nested deeper than this is either cyclic or of no use to a reader. */
 const DEEPEST = 100;
 
 /**
- * A copy of what a tool gave, as JSON holds it, with every text and every name cleaned. What JSON has no word for is told (a big
- * number, a date) or left out (a function), as `JSON.stringify` does.
- * @throws RangeError when it is nested deeper than 100; and whatever its getters throw.
+ * Copies a tool's value as plain JSON and cleans every text and every key. Values that JSON cannot express
+ * are converted (a big number, a date) or left out (a function), as `JSON.stringify` does.
+ * @throws RangeError if the value is nested deeper than 100; also any error that a getter throws.
  */
 export function cleanJson(value: object, clean: (text: string) => string, depth = 0): JsonObject {
   if (depth > DEEPEST) throw new RangeError(`nested deeper than ${DEEPEST}, or referring to itself`);
@@ -15,21 +15,24 @@ export function cleanJson(value: object, clean: (text: string) => string, depth 
     const kept = cleanValue(item, clean, depth + 1);
     if (kept === undefined) continue;
     const name = cleanName(key, cleaned, clean);
-    // Assigned plainly it would set the prototype.
+    // A plain assignment would set the prototype.
     if (name === '__proto__') Object.defineProperty(cleaned, name, { value: kept, enumerable: true });
     else cleaned[name] = kept;
   }
   return cleaned;
 }
 
-/** A name can be a secret as well. Two that are alike once they are clean are told apart by a number. */
+/**
+ * A key can contain a secret too. If two keys are equal after cleaning, a number is appended to the second
+ * one.
+ */
 function cleanName(key: string, cleaned: object, clean: (text: string) => string): string {
   const name = clean(key);
   if (name === key || !Object.hasOwn(cleaned, name)) return name;
   for (let count = 2; ; count++) if (!Object.hasOwn(cleaned, `${name} ${count}`)) return `${name} ${count}`;
 }
 
-/** The same for one value of any kind; undefined where JSON has nothing for it. */
+/** Like `cleanJson`, for one value of any kind. Returns undefined if JSON cannot express the value. */
 export function cleanValue(
   value: unknown,
   clean: (text: string) => string,

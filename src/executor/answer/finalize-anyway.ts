@@ -6,9 +6,9 @@ import { type Outcome, unusable } from './outcome.js';
 import { failure } from './results.js';
 
 /**
- * The result of an outcome, also where what cleans results is broken: then nothing that was not cleaned is shown. Never
+ * Turns an outcome into a result even if cleaning fails; in that case no uncleaned text is shown. Never
  * throws.
- * @param broken gets what was thrown
+ * @param broken receives the error that cleaning threw
  */
 export function finalizeAnyway(
   outcome: Outcome,

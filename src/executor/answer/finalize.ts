@@ -22,7 +22,7 @@ import { cleanJson, cleanValue } from './clean-json.js';
 import type { Outcome, OutcomeError } from './outcome.js';
 import { rememberCause } from './results.js';
 
-/** A call as far as its result needs it. */
+/** The parts of a call that its result needs. */
 type NamedCall = Pick<ReadyCall, 'declared' | 'origin'> & {
   readonly call: Pick<ReadyCall['call'], 'id' | 'name'>;
 };
@@ -30,10 +30,11 @@ type NamedCall = Pick<ReadyCall, 'declared' | 'origin'> & {
 const NOTHING: JsonObject = Object.freeze({});
 
 /**
- * Makes an outcome a result: controls neutralised, secrets redacted, then cut in bytes with the marker inside the
- * limit (D077, D079, D080). A failure whose message is a JSON object passes untouched (D061, D062).
- * @throws what metadata, structured value or details throw when they are read; RangeError when they refer to
- *   themselves.
+ * Turns an outcome into a result: neutralises controls, redacts secrets, then cuts to a number of bytes that
+ * includes the marker (D077, D079, D080). A failure whose message is a JSON object passes unchanged (D061,
+ * D062).
+ * @throws any error that reading the metadata, structured value or details throws; RangeError if one of them
+ * is cyclic.
  */
 export function finalize(
   outcome: Outcome,
@@ -64,7 +65,7 @@ export function finalize(
     ? (content?.outputRef ?? outputRefOf(outcome, ready, settings, output.truncated))
     : undefined;
   const isPlain = structured === undefined && content === undefined && outputRef === undefined;
-  // Most results are a text and nothing more: those need no second copy.
+  // Most results are only a text and need no second copy.
   const whole = isPlain
     ? result
     : {
@@ -81,7 +82,10 @@ export function finalize(
   return outcome.truncatable ? told : markUncut(told);
 }
 
-/** The executor's word: a tool cannot say that its text came from the person. What did not run came from nowhere. */
+/**
+ * The executor states the origin: a tool cannot claim that its text came from the person. A call that did not
+ * run has no origin.
+ */
 function withOrigin(metadata: JsonObject, origin: readonly Origin[]): JsonObject {
   if (origin.length === 0) return metadata;
   if (metadata !== NOTHING) return { ...metadata, origin };
@@ -93,10 +97,13 @@ function withOrigin(metadata: JsonObject, origin: readonly Origin[]): JsonObject
   return known;
 }
 
-/** Most results say nothing else of themselves, and share their origin. */
+/** Most results have no other metadata, so they share one object per origin. */
 const ORIGIN_ALONE = new WeakMap<readonly Origin[], JsonObject>();
 
-/** Where the tool keeps all of it; else it is kept now, as it would have been shown (F004). */
+/**
+ * Returns where the tool stored the whole output. If the tool did not store it, the executor stores the
+ * cleaned, uncut output now (F004).
+ */
 function outputRefOf(
   outcome: Outcome,
   ready: NamedCall,
@@ -118,7 +125,7 @@ interface CleanText {
   readonly redacted?: boolean;
 }
 
-/** What the tool says besides its blocks comes first, and takes its part of the limit. */
+/** The tool's text beside its blocks comes first and counts against the text limit. */
 function cleanBlocks(
   content: readonly ContentBlock[],
   beside: CleanText,
@@ -138,7 +145,10 @@ function cleanBlocks(
   });
 }
 
-/** The output of a result with content: what the tool said besides, else its blocks in words. */
+/**
+ * The output of a result with content: the tool's text beside the blocks, or else a description of the blocks
+ * in words.
+ */
 function withContent(
   beside: CleanText,
   { blocks, truncated, redacted }: CleanContent,
@@ -154,12 +164,12 @@ function withContent(
   };
 }
 
-/** Whether the tool limits its output itself, so that the executor must not cut it. */
+/** Whether the tool limits its output itself. The executor must not cut such a result. */
 export function isUncut(result: ToolResult): boolean {
   return uncut.has(result);
 }
 
-/** From now on this result is not cut. */
+/** Marks a result so that it is not cut. */
 export function markUncut(result: ToolResult): ToolResult {
   uncut.add(result);
   return result;
@@ -205,13 +215,13 @@ function cleanMessage(
 interface Cleaning {
   readonly cut: CleanOutputOptions;
   readonly uncut: CleanOutputOptions;
-  /** For texts beside the output, which people and models see as well. */
+  /** Cleans texts beside the output; people and models see these too. */
   readonly clean: (text: string) => string;
-  /** For values that programs read and a schema has accepted: what is no secret stays as it is. */
+  /** Cleans values that a schema has accepted and programs read: only known secret values are redacted. */
   readonly hide: (text: string) => string;
 }
 
-/** The same for every call of an executor. */
+/** One value per settings object, shared by all calls of an executor. */
 const usual = new WeakMap<ResultSettings, Cleaning>();
 
 function cleaningOf(settings: ResultSettings): Cleaning {
@@ -240,8 +250,8 @@ function cleanText({ text, truncatable }: Outcome, ready: NamedCall, settings: R
 const EMPTY = Object.freeze({ text: '', truncated: false });
 
 /**
- * In file contents only known values are redacted: a rule that guesses would corrupt what is edited next (F024).
- * An output that was kept is none: no tool edits it.
+ * In file contents only known secret values are redacted: a pattern that guesses could corrupt the text that
+ * the model edits next (F024). A stored output does not count as a file, because no tool edits it.
  */
 function holdsFileContent({ declared }: NamedCall, { outputs }: ResultSettings): boolean {
   return declared.length > 0 && declared.every((effect) => isOnPath(effect) && !outputs.owns(effect.path));

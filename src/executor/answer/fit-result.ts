@@ -10,7 +10,10 @@ import { stackOf } from './thrown.js';
 
 export type FittingScope = Pick<BatchScope, 'id' | 'settings' | 'capacityBytes'>;
 
-/** Refusals quote what models wrote: they are cleaned; an answer of the journal's is what it was. Never throws. */
+/**
+ * Fits an answer into the remaining context. A refusal quotes text from the model, so it is cleaned; an
+ * answer from the journal stays as it was recorded. Never throws.
+ */
 export function fitted(answer: ToolResult, isRecorded: boolean, scope: FittingScope): ToolResult {
   const { id, settings } = scope;
   try {
@@ -23,9 +26,10 @@ export function fitted(answer: ToolResult, isRecorded: boolean, scope: FittingSc
 }
 
 /**
- * Fits a result into what the model's context can still take, and takes it from there: what one result uses, the
- * later ones of the batch no longer have (D031, D079). A failure's message comes before its output, that before texts
- * of its content; what is no text takes nothing, because its bytes say nothing about what it needs.
+ * Cuts a result to the bytes that the model's context can still take, and subtracts its size, so later
+ * results of the batch have less room (D031, D079). The failure message comes first, then the output, then
+ * the texts of the content. Blocks without text use no capacity, because their size in bytes does not show
+ * how much context they need.
  */
 function takeCapacity(result: ToolResult, scope: FittingScope): ToolResult {
   if (scope.capacityBytes === Number.POSITIVE_INFINITY) return result;

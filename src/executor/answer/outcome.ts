@@ -8,17 +8,17 @@ import { readContent } from './read-content.js';
 import { readJson } from './read-json.js';
 import { reasonOf } from './results.js';
 
-/** What came of running a tool, before it is cleaned and cut. */
+/** The outcome of running a tool, before cleaning and cutting. */
 export interface Outcome {
   readonly text: string;
   readonly metadata?: JsonObject;
   readonly structured?: JsonValue;
-  /** Copied and checked. Without a text, the output says it in words. */
+  /** Copied and checked. If there is no text, the output describes the blocks in words. */
   readonly content?: readonly ContentBlock[];
   readonly truncatable: boolean;
-  /** The tool has left some of it out already. */
+  /** The tool itself has already left part of the output out. */
   readonly truncated?: boolean;
-  /** Where all of it can be read. */
+  /** Where the whole output can be read. */
   readonly outputRef?: string;
   readonly error?: OutcomeError;
 }
@@ -29,13 +29,14 @@ export interface OutcomeError {
   readonly hint?: string;
   readonly details?: JsonObject;
   readonly executed: Executed;
-  /** What was thrown, for programs in this process. */
+  /** The value that was thrown, for programs in this process. */
   readonly cause?: unknown;
 }
 
 /**
- * Reads what a tool returned: a text, an output (an object with `text`, `content`, `structured` or `error`), or any other
- * JSON value. Everything else is `invalid_tool_output`; it did run.
+ * Reads the value that a tool returned: a text, an output (an object with `text`, `content`, `structured` or
+ * `error`), or any other JSON value. Every other value gives `invalid_tool_output`, and the call counts as
+ * executed.
  */
 export function fromReturn(value: unknown, tool: Tool): Outcome | Promise<Outcome> {
   if (typeof value === 'string') {
@@ -56,7 +57,10 @@ export function fromReturn(value: unknown, tool: Tool): Outcome | Promise<Outcom
   return tool.output === undefined || plain.error !== undefined ? plain : checkStructured(plain, tool);
 }
 
-/** Stands for an outcome that cannot be made a result: the text stays, and the error, if it was one, without details. */
+/**
+ * Replaces an outcome that cannot be turned into a result. The text stays; an error stays too, but without
+ * its details.
+ */
 export function unusable(outcome: Outcome, tool: Tool, why: unknown): Outcome {
   const fault = `its metadata, structured output or details are no JSON: ${reasonOf(why)}`;
   const { error, ...answer } = invalid(tool, fault, outcome.text);
@@ -70,7 +74,7 @@ interface Fault {
   readonly text?: string;
 }
 
-/** Each of these says that an object is an output, and no value. */
+/** An object with one of these keys is read as an output, not as a plain JSON value. */
 const OUTPUT_PARTS = ['text', 'content', 'structured', 'error'];
 
 function isOutput(value: unknown): value is object {
@@ -85,7 +89,7 @@ function readValue(value: unknown): Outcome | Fault {
 
 const AS_VALUE = 'A value that has such a part of its own is returned as { structured: value }';
 
-/** Reads every part once: a getter may say something else the second time. */
+/** Reads every part once, because a getter may return something else the second time. */
 function readOutput(value: object): Outcome | Fault {
   const {
     text: given,
@@ -139,7 +143,9 @@ function readError(error: unknown): OutcomeError | string {
   };
 }
 
-/** @param otherwise what is wrong with it where the schema refuses it; default: as the schema says it. */
+/**
+ * @param otherwise the reason to report if the schema refuses the value; default: the schema's own message.
+ */
 function checkStructured(outcome: Outcome, tool: Tool, otherwise?: string): Outcome | Promise<Outcome> {
   const checker = compiledTool(tool).output;
   if (checker === undefined) return outcome;

@@ -3,8 +3,8 @@ import { fromBase64, withBase64Json } from '../../base/base64.js';
 import type { ContentBlock } from '../../contract/call.js';
 
 /**
- * Blocks of content, each part read once and copied, so that their maker cannot change them afterwards; else what is
- * wrong with them. `recorded`: bytes may be base64, as JSON holds them.
+ * Reads content blocks and copies each part once, so that the code that made them cannot change them later.
+ * Returns the reason as a text if a block is invalid. `recorded`: bytes may be base64, as they are in JSON.
  */
 export function readContent(value: unknown, recorded: boolean): readonly ContentBlock[] | string {
   if (!Array.isArray(value)) {
@@ -76,7 +76,7 @@ function readMediaType(value: unknown): string | undefined | typeof INVALID {
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !MEDIA_TYPE.test(value)) return INVALID;
   const lower = value.toLowerCase();
-  // Not a type that exists, and often written.
+  // This type does not exist, but it is often written.
   return lower === 'image/jpg' ? 'image/jpeg' : lower;
 }
 

@@ -1,15 +1,16 @@
 import { types } from 'node:util';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 
-/** Deeper than this, a value refers to itself or is of no use to a reader. */
+/** A value nested deeper than this is either cyclic or of no use to a reader. */
 const DEEPEST = 100;
 
 export type JsonReading = { readonly value: JsonValue } | { readonly fault: string };
 
 /**
- * A copy of a value that is JSON, each part read once; else what is none, and where: `at "a.b[2]": NaN is no JSON`.
- * Strict, so that nothing is lost or changed unnoticed: no NaN, no dates, no class instances, no undefined members.
- * @throws what getters throw.
+ * Copies a JSON value and reads each part once. If a part is not JSON, the reading names it and its place:
+ * `at "a.b[2]": NaN is no JSON`. The check is strict so that no data is lost or changed silently: NaN, dates,
+ * class instances and undefined members are refused.
+ * @throws any error that a getter throws.
  */
 export function readJson(value: unknown): JsonReading {
   try {
@@ -51,20 +52,20 @@ function copyObject(value: object, path: Path): JsonValue {
   if (path.length >= DEEPEST) {
     throw new NotJson(path.slice(0, 3), `it is nested deeper than ${DEEPEST}, or refers to itself.`);
   }
-  // Not by map(): it passes over holes.
+  // Not map(), because it skips holes.
   if (Array.isArray(value)) return Array.from(value, (item: unknown, index) => copy(item, [...path, index]));
   if (!isPlain(value)) throw new NotJson(path, foreign(value));
   const copied: { [key: string]: JsonValue } = {};
   for (const [key, item] of Object.entries(value)) {
     const kept = copy(item, [...path, key]);
-    // Assigned plainly it would set the prototype.
+    // A plain assignment would set the prototype.
     if (key === '__proto__') Object.defineProperty(copied, key, { value: kept, enumerable: true });
     else copied[key] = kept;
   }
   return copied satisfies JsonObject;
 }
 
-/** An object literal, of any realm, or one without a prototype. */
+/** Whether the value is an object literal, from any realm, or an object without a prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

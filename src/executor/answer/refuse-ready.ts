@@ -11,7 +11,10 @@ import type { ResultSettings } from '../call/settings.js';
 import { cleanJson } from './clean-json.js';
 import { notRun } from './results.js';
 
-/** Answers a call that was ready without running it. Message and hint may hold what a person or a guard wrote. */
+/**
+ * Answers a ready call without running it. The message and hint may contain text from a person or a guard, so
+ * both are cleaned.
+ */
 export function refuseReady(
   ready: Pick<ReadyCall, 'call' | 'effects'>,
   code: ErrorCode,
@@ -29,16 +32,19 @@ export function refuseReady(
   };
 }
 
-/** Why a call did not run, for people: what the model reads, and what only they can do about it. */
+/**
+ * The reason for people why a call did not run: the message that the model reads, followed by the hint, which
+ * only a person can act on.
+ */
 export function reasonFor({ message, hint }: ResultError): string {
   return hint === undefined ? message : `${message} ${hint}`;
 }
 
-/** The answer to a call that did not run because the journal cannot record it; why is the hint. */
+/** The answer to a call that did not run because the journal cannot record it. The hint gives the cause. */
 export const UNRECORDED =
   'Nothing was run: the call could not be recorded. Tell the person; repeat it later.';
 
-/** Nothing runs that could not be accounted for. */
+/** Refuses every ready call, because no call may run without a record. */
 export function refuseUnrecorded(
   evaluated: readonly EvaluatedCall[],
   { id, settings }: Pick<BatchScope, 'id' | 'settings'>,
@@ -56,7 +62,10 @@ export function cleanReason(text: string): string {
   return cleanOutput(text, { maxBytes: OUTPUT_LIMITS.reasonBytes }).text;
 }
 
-/** A refusal quotes what the model sent: neutralised, redacted and cut like everything that is shown (D079). */
+/**
+ * Cleans a refusal, because it quotes text from the model: it is neutralised, redacted and cut like all shown
+ * text (D079).
+ */
 export function cleanRefusal(result: ToolFailure, settings: ResultSettings): ToolFailure {
   const { error } = result;
   const { maxOutputBytes: maxBytes, secretValues: values } = settings;
@@ -77,15 +86,15 @@ export function cleanRefusal(result: ToolFailure, settings: ResultSettings): Too
 }
 
 function cleanDetails(details: JsonObject | undefined, values: readonly string[]): JsonObject | undefined {
-  // Most say only that nothing was executed.
+  // Most details only say that the call was not executed.
   if (details === undefined || Object.keys(details).length < 2) return details;
   const uncut = { maxBytes: Number.POSITIVE_INFINITY, values };
   return cleanJson(details, (text) => cleanOutput(text, uncut).text);
 }
 
 /**
- * How a call is answered that waits for approval: not run yet, and that is not its last word.
- * @param changed files that are not any more what the request was shown with.
+ * The preliminary answer to a call that waits for approval and has not run yet.
+ * @param changed files that have changed since the request was shown
  */
 export function pending(
   { call, effects }: Pick<ReadyCall, 'call' | 'effects'>,

@@ -7,7 +7,7 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 const NOTHING: JsonObject = Object.freeze({});
 const NOT_RUN: JsonObject = Object.freeze({ executed: 'no' });
 
-/** A call as far as an answer needs it. */
+/** The parts of a call that an answer needs. */
 export type NamedCall = Pick<ToolCall, 'id' | 'name'>;
 
 export function nameOf(call: unknown, index: number): NamedCall {
@@ -18,12 +18,13 @@ export function nameOf(call: unknown, index: number): NamedCall {
   };
 }
 
-// Cannot happen while a call is answered on every path; an answer is owed all the same.
+// The answer to a call that has no other answer. This cannot happen as long as every path answers its call;
+// it exists because every call must get an answer.
 export function lost(call: NamedCall): ToolResult {
   return failure(call, 'outcome_unknown', 'The call ended without an answer.', 'maybe');
 }
 
-/** The answer to a call that never started. The message must be clean already. */
+/** The answer to a call that never started. The message must already be clean. */
 export function notRun(
   call: NamedCall,
   code: ErrorCode,
@@ -65,7 +66,10 @@ export function failure(
   };
 }
 
-/** What a dry run answers for a call that would change something: nothing ran, no question was asked. */
+/**
+ * The answer of a dry run to a call that would change something: the call did not run, and the person was not
+ * asked.
+ */
 export function dryRunResult({ call, summary }: Pick<ReadyCall, 'call' | 'summary'>): ToolResult {
   return {
     callId: call.id,
@@ -78,7 +82,7 @@ export function dryRunResult({ call, summary }: Pick<ReadyCall, 'call' | 'summar
   };
 }
 
-/** What a tool threw, behind the result that it was answered with; known in this process alone. */
+/** The thrown value behind each failed result. It exists only in this process. */
 const causes = new WeakMap<ToolResult, unknown>();
 
 export function causeOf(result: ToolResult): unknown {
@@ -89,7 +93,9 @@ export function rememberCause(result: ToolResult, cause: unknown): void {
   if (cause !== undefined) causes.set(result, cause);
 }
 
-/** @throws ToolError where the call failed: its code, its `details.output` the kept output */
+/**
+ * @throws ToolError if the call failed, with the call's code; `details.output` is the output that was kept
+ */
 export function outputOf(result: ToolResult): string {
   const { success, output, error } = result;
   if (success) return output;
@@ -102,23 +108,23 @@ export function outputOf(result: ToolResult): string {
 }
 
 export const CANCELLED_MESSAGE = 'Cancelled by user';
-/** `close()` is the program's doing, not the person's. */
+/** The host program calls `close()`, not the person. */
 export const CLOSED_MESSAGE = 'Cancelled: the executor was closed';
 
-/** What a call says that was cancelled by this signal of its batch. */
+/** The message of a call that was cancelled by this signal of its batch. */
 export function cancelledMessage({ reason }: AbortSignal): string {
   return reason instanceof Error && reason.message === CLOSED_MESSAGE ? CLOSED_MESSAGE : CANCELLED_MESSAGE;
 }
 
 const MOST_CHARACTERS = 1_000;
 
-/** What a thrown value says, for a message: bounded, and never a throw of its own. */
+/** Describes a thrown value for a message. The text is bounded, and this function never throws. */
 export function reasonOf(thrown: unknown): string {
   try {
     const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
     return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
   } catch {
-    // It can throw when it is looked at: a proxy, a getter, an object without a prototype.
+    // Reading the value can throw: a proxy, a getter, an object without a prototype.
     return 'a value that cannot be shown';
   }
 }

@@ -2,19 +2,19 @@ import type { Executed, ToolCall, ToolResult } from '../../contract/call.js';
 import type { OutcomeError } from './outcome.js';
 import { CANCELLED_MESSAGE, CLOSED_MESSAGE, notRun } from './results.js';
 
-/** Why a call is told to end before it has finished. */
+/** Why a call must end before it has finished. */
 export type Stop =
   | { readonly cause: 'timeout'; readonly timeoutMs: number }
   | { readonly cause: 'cancelled'; readonly reason?: string }
   | { readonly cause: 'closed' }
   | { readonly cause: 'fail_fast' };
 
-/** @param reason that the caller gave */
+/** @param reason the reason that the caller gave */
 export function cancelled(reason: unknown): Stop {
   return typeof reason === 'string' ? { cause: 'cancelled', reason } : { cause: 'cancelled' };
 }
 
-/** How a stopped call is answered (D053, D054, B008). */
+/** The outcome of a stopped call (D053, D054, B008). */
 export function stoppedOutcome(
   stop: Stop,
   toolName: string,
@@ -50,13 +50,13 @@ export function stoppedOutcome(
   }
 }
 
-/** How a call is answered that was stopped before it started. */
+/** The answer to a call that was stopped before it started. */
 export function stoppedBefore(call: Pick<ToolCall, 'id' | 'name'>, stop: Stop): ToolResult {
   const { error } = stoppedOutcome(stop, call.name, 'no');
   return notRun(call, error.code, error.message, error.details);
 }
 
-/** What the signal of a stopped batch aborts with. */
+/** The abort reason for the signal of a stopped batch. */
 export function toReason({ cause }: Stop): Error {
   return new Error(cause === 'closed' ? CLOSED_MESSAGE : CANCELLED_MESSAGE);
 }

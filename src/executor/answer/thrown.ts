@@ -8,8 +8,8 @@ import { isJsonObjectText } from '../../output/clean-output.js';
 import type { Outcome, OutcomeError } from './outcome.js';
 
 /**
- * Reads what a tool threw: a ToolError speaks for itself, any other Error is a failure of the tool. A programming error
- * and what is no Error is a panic.
+ * Reads the value that a tool threw. A ToolError keeps its code and message; any other Error is a failure of
+ * the tool. A programming error, or a value that is not an Error, is a panic.
  */
 export function fromThrow(thrown: unknown, toolName: string): Outcome {
   try {
@@ -32,7 +32,7 @@ export function fromThrow(thrown: unknown, toolName: string): Outcome {
       },
     };
   } catch {
-    // It throws when it is looked at.
+    // Reading the thrown value throws.
     return panic(thrown);
   }
 }
@@ -47,13 +47,15 @@ function failed(toolName: string, message: string, cause: unknown): Outcome {
   return { text: '', truncatable: true, error };
 }
 
-/** D061: a tool's JSON error goes as it is. An empty one gets a sentence where it becomes a result. */
+/**
+ * D061: a JSON error of a tool passes unchanged. An empty message gets a sentence when the result is made.
+ */
 function failureMessage(toolName: string, message: string): string {
   if (message.trim() === '') return '';
   return isJsonObjectText(message) ? message : `${toolName} failed: ${message}`;
 }
 
-/** Errors that say that the program is wrong, and not that what it tried has failed. */
+/** These errors mean that the program is wrong, not that an operation failed. */
 const PROGRAMMING_ERRORS: ReadonlySet<unknown> = new Set([
   'TypeError',
   'ReferenceError',
@@ -62,11 +64,12 @@ const PROGRAMMING_ERRORS: ReadonlySet<unknown> = new Set([
   'AssertionError',
 ]);
 
-/** An Error of any realm that is no programming error. */
+/** Whether the value is an Error, from any realm, that is not a programming error. */
 function isFailure(thrown: unknown): boolean {
   if (!isError(thrown)) return false;
   if ('code' in thrown && thrown.code === 'ERR_ASSERTION') return false;
-  // The prototypes carry the names, in every realm and for subclasses; an own name is how others say the same.
+  // The prototypes carry the names, in every realm and for subclasses. Other errors carry the name as an own
+  // property.
   for (let at: unknown = thrown; isObject(at); at = Object.getPrototypeOf(at)) {
     const own: unknown = Object.getOwnPropertyDescriptor(at, 'name')?.value;
     if (PROGRAMMING_ERRORS.has(own)) return false;
@@ -81,13 +84,16 @@ function isError(thrown: unknown): thrown is object {
 
 function executedBy(code: ErrorCode, details: unknown): Executed {
   if (BEFORE_THE_START.has(code) && saysNo(details)) return 'no';
-  // How far what was broken off had come is not known.
+  // A cancelled operation may have had an effect before it was cancelled.
   return code === 'cancelled' || saysMaybe(details) ? 'maybe' : 'yes';
 }
 
-/** Says of a call that its tool was not even asked. Only the executor throws it: a tool may have done something before. */
+/**
+ * Reports that the tool of a call was never asked. Only the executor throws this error; after an error of the
+ * tool itself, the tool may have acted already.
+ */
 export class NothingDone extends ToolError {
-  /** Goes to the result. */
+  /** Becomes part of the result's metadata. */
   readonly metadata: JsonObject;
 
   constructor(
@@ -101,27 +107,36 @@ export class NothingDone extends ToolError {
   }
 }
 
-/** Codes of what was never started; a tool may have started something else before. */
+/** Codes for an operation that never started. The tool may have started another operation before it. */
 const BEFORE_THE_START: ReadonlySet<ErrorCode> = new Set([
   'spawn_failed',
   'schema_fetch_failed',
   'circuit_open',
 ]);
 
-/** What could not be started has done nothing, where its tool says that this was all. */
+/** Whether the tool says that nothing else was done besides the operation that could not start. */
 function saysNo(details: unknown): boolean {
   return isObject(details) && 'executed' in details && details.executed === 'no';
 }
 
-/** A tool whose work is done elsewhere may not know what has become of it. */
+/**
+ * Whether the tool says that the effect is unknown: a tool that works through a remote service may not know
+ * the outcome.
+ */
 function saysMaybe(details: unknown): boolean {
   return isObject(details) && 'executed' in details && details.executed === 'maybe';
 }
 
-/** More than is shown of a panic: it is cut when it is clean, so that no half of a secret stays. */
+/**
+ * Longer than the shown part of a panic: the message is cut again after cleaning, so that no half of a secret
+ * remains.
+ */
 const PANIC_CHARACTERS = 16_384;
 
-/** D055, D058: the message is bounded here, cleaned and cut with the result; the stack goes to the log alone. */
+/**
+ * D055, D058: the message is bounded here, then cleaned and cut with the result. The stack goes only to the
+ * log.
+ */
 export function panic(thrown: unknown): Outcome {
   const message = `Tool panicked: ${describeThrown(thrown).slice(0, PANIC_CHARACTERS)}`;
   return {
@@ -131,14 +146,14 @@ export function panic(thrown: unknown): Outcome {
   };
 }
 
-/** @param replaced what the tool has replaced of what all code depends on, by name */
+/** @param replaced name of the built-in, on which all code depends, that the tool has replaced */
 export function replacedPanic(replaced: string): Outcome {
   return panic(
     new Error(`it replaced ${replaced}. All code of this process depends on that: it was put back.`),
   );
 }
 
-/** For the log alone. */
+/** The stack text. Use it only in the log. */
 export function stackOf(error: unknown): string {
   try {
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -155,12 +170,12 @@ function describeThrown(thrown: unknown): string {
     if (isError(thrown)) return describeSilentError(thrown);
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    // A thrown value can itself throw when it is looked at (a proxy, a getter, a cycle).
+    // A thrown value can itself throw while it is read (a proxy, a getter, a cycle).
     return 'a value that cannot be shown';
   }
 }
 
-/** An error without a message: what it gathers, its code, or its name. */
+/** Describes an error without a message by its collected errors, its code or its name. */
 function describeSilentError(error: object): string {
   const { errors, code, name } = error as { readonly [key: string]: unknown };
   const gathered = Array.isArray(errors) ? errors.map(describeThrown).join('; ') : '';

@@ -4,14 +4,16 @@ interface Announced {
   readonly settings: Pick<ApprovalSettings, 'hooks' | 'clock' | 'agent'>;
   readonly conversation: string;
   readonly type: 'permission_prompt' | 'elicitation_dialog';
-  /** For the person: one line. */
+  /** One line for the person. */
   readonly message: string;
 }
 
-/** No person answers sooner: until then it may be an option that answers. */
+/**
+ * A person needs longer than this to answer. A faster answer comes from an option, so nothing is announced.
+ */
 const SOON_MS = 300;
 
-/** Reports a question to the Notification hooks, unless it is answered at once. */
+/** Reports a question to the Notification hooks if it is still open after 300 ms. */
 export async function announce<T>(announced: Announced, ask: () => Promise<T>): Promise<T> {
   if (announced.settings.hooks.notify === undefined) return ask();
   const forget = announced.settings.clock.after(SOON_MS, () => announceNow(announced));
@@ -27,7 +29,7 @@ export function announceNow({ settings, conversation, type, message }: Announced
   hooks.notify?.({ type, message }, { conversation, agent });
 }
 
-/** @param summaries of the calls that are asked for */
+/** @param summaries one for each call in the question */
 export function permissionNeeded(summaries: readonly string[]): string {
   const [first = ''] = summaries;
   return summaries.length === 1

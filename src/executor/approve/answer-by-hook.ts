@@ -7,7 +7,7 @@ import { type ApprovedCall, type AskedCall, BY_HOOK, toRequest } from './ask-app
 export interface HookQuestion {
   readonly scope: BatchScope;
   readonly signal: AbortSignal;
-  /** Puts the question with an approver, as a person's. */
+  /** Asks a question through an approver, in the same way as a person is asked. */
   readonly ask: (
     asked: AskedCall,
     approver: (requests: readonly ApprovalRequest[]) => Promise<ApprovalDecision>,
@@ -15,8 +15,8 @@ export interface HookQuestion {
 }
 
 /**
- * What the PermissionRequest hooks say of a call that a person is about to be asked for; undefined: the person is asked.
- * Their consent is bound to what they were shown, like a person's.
+ * Lets the PermissionRequest hooks answer for a call before the person is asked. Returns undefined if no hook
+ * answers; then the person is asked. A hook's consent is bound to the shown content, like a person's.
  */
 export async function answerByHook(
   asked: AskedCall,
@@ -35,7 +35,7 @@ export async function answerByHook(
     return denied;
   }
   return ask(asked, async ([request]) => {
-    // Asked again: a file has changed since the hook was asked.
+    // On a second request a file has changed since the hook answered, so the hook is asked again.
     const now = answer ?? (request && (await permission?.(request, place)));
     answer = undefined;
     if (request === undefined || now === undefined)

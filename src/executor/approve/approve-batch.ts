@@ -21,22 +21,24 @@ export interface ApprovalParts {
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly recorder: Recorder | undefined;
-  /** As planned, in order. */
+  /** The planned calls, in order. */
   readonly evaluated: readonly EvaluatedCall[];
-  /** Places of the calls that need approval. */
+  /** Indexes of the calls that need approval. */
   readonly waiting: readonly number[];
   readonly signal: AbortSignal;
   readonly inner: CallScope;
 }
 
-/** Whom to ask. Null is consent in advance: the host program has decided that no question is asked. */
+/**
+ * The approver to ask. Null is consent in advance: the host program has decided that no question is asked.
+ */
 export function approverOf(options: RunOptions, { settings }: BatchScope): RunOptions['approver'] {
   return options.approver === undefined ? settings.approver : options.approver;
 }
 
 /**
- * The one question about a batch, before any of it runs. With `defer` the calls that need approval are put off; their
- * siblings run.
+ * Asks once about a whole batch before any of its calls runs. With `defer`, the calls that need approval wait
+ * and the other calls of the batch run.
  */
 export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[]> {
   const { scope, options, recorder, evaluated, waiting } = parts;
@@ -50,7 +52,8 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of putOff) after[index] = pending(ready(evaluated, index), scope.id);
     return after;
   }
-  // What changes nothing needs no answer: that is known when its command has ended.
+  // A command that changes nothing needs no approval, and only its end shows whether it did. Such calls are
+  // asked about later.
   const open = approver === null ? waiting : await askedBefore(parts, after);
   const before = await answeredByHooks(open, parts, after);
   if (before.length === 0) return after;
@@ -65,7 +68,10 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
   return after;
 }
 
-/** Those of the waiting calls that are asked for now; the others are asked for when their commands have ended. */
+/**
+ * Returns the waiting calls that must be asked about now. The other calls run first and are asked about when
+ * their commands have ended.
+ */
 async function askedBefore(
   { waiting, evaluated, scope }: ApprovalParts,
   after: EvaluatedCall[],
@@ -76,7 +82,7 @@ async function askedBefore(
   return waiting.filter((index) => !isLate(index));
 }
 
-/** Hooks may answer in the person's place. @returns the calls that are still open */
+/** Lets hooks answer in the person's place. @returns the calls that are still open */
 async function answeredByHooks(
   open: readonly number[],
   parts: ApprovalParts,
@@ -110,7 +116,7 @@ function announcementOf(asked: readonly AskedCall[], { settings, conversation }:
   return { settings, conversation, type: 'permission_prompt', message } as const;
 }
 
-/** What was shown is on record before the batch waits: consent that comes later is bound to it. */
+/** Records the shown content before the batch waits, because later consent is bound to it. */
 async function defer(
   indexes: readonly number[],
   { scope, evaluated }: ApprovalParts,
@@ -123,7 +129,7 @@ async function defer(
   announceNow(announcementOf(all, scope));
 }
 
-/** What a request shows: consent is bound to it. */
+/** The shown content of a request, for the journal. Consent is bound to it. */
 export function askedNote({ ready, snapshot }: AskedCall): JsonObject {
   const { risk, containment } = ready;
   const shown = snapshot.shown.map(({ path, hash }) => ({ path, hash }));
@@ -131,9 +137,9 @@ export function askedNote({ ready, snapshot }: AskedCall): JsonObject {
 }
 
 /**
- * Goes on with a deferred batch: its calls, planned again, are asked for, and what is approved is taken over. A call
- * that has its answer keeps it. Where the question stays open, or a call is not any more what was shown and there is
- * no approver, the batch goes on waiting.
+ * Continues a deferred batch: plans its calls again, asks about them, and takes the batch over once they are
+ * decided. A call that already has an answer keeps it. The batch goes on waiting if the question stays open,
+ * or if a call differs from the shown one and there is no approver.
  */
 export async function approveDeferred(
   parts: ApprovalParts & { readonly recorder: Recorder },
@@ -146,7 +152,7 @@ export async function approveDeferred(
   const asked = await Promise.all(open.map((index) => askedSince(ready(evaluated, index), index, parts)));
   const approver = approverOf(options, scope);
   const goOnWaiting = (): EvaluatedCall[] => {
-    // A call that the rules of now refuse keeps its record as it is.
+    // A call that the current rules refuse keeps its record unchanged.
     const after: EvaluatedCall[] = evaluated.map((call) =>
       call.kind === 'resolved' ? { ...call, recorded: true } : call,
     );
@@ -165,14 +171,15 @@ export async function approveDeferred(
   );
   const questions = needed.map((index) => (asked[open.indexOf(index)] as (typeof asked)[number]).call);
   const answers = approver === null ? [] : await ask(questions, approver, parts);
-  // A person who leaves the question open has not decided.
+  // If the person leaves the question open, there is no decision.
   if (signal.aborted || answers.some(isUnanswered)) return goOnWaiting();
   for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.evaluated;
   let isOurs: boolean;
   try {
     isOurs = await recorder.decide('resume', { worker: { ...scope.settings.worker } });
   } catch (error) {
-    // Whether it was taken over is not known, and nothing may be recorded for it: the process that has it does that.
+    // It is unknown whether this process took the batch over. Nothing may be recorded for the batch here; the
+    // process that owns it records its calls.
     scope.settings.logger.error({ batch: scope.id, why: reasonOf(error) }, 'a batch could not be taken over');
     return goOnWaiting();
   }
@@ -181,7 +188,7 @@ export async function approveDeferred(
   return after;
 }
 
-/** Another decision came first: what becomes of the calls there is the answer here too. */
+/** Another decision came first. The calls get their answers from that decision. */
 async function decidedElsewhere(
   evaluated: readonly EvaluatedCall[],
   parts: ApprovalParts,
@@ -197,7 +204,8 @@ async function decidedElsewhere(
 
 function asRecorded(call: EvaluatedCall, record: CallRecord | undefined, batchId: string): EvaluatedCall {
   if (record === undefined) return call;
-  // Another batch delivered it first, or it runs right now as a sibling of the calls that wait.
+  // Either another batch delivered this call first, or the call runs right now while other calls of its batch
+  // wait.
   if (record.batchId !== batchId || (record.result === undefined && !waits(record))) {
     return attachToRecord(call, { kind: 'known', key: record.key, record });
   }
@@ -210,7 +218,9 @@ function waits({ state, disposition }: CallRecord): boolean {
   return state === 'queued' && disposition === 'requires_confirmation';
 }
 
-/** A deferred call as it has to be asked for now, and which of its files are not what was shown. */
+/**
+ * Prepares a deferred call for a new question, and lists its files that have changed since they were shown.
+ */
 async function askedSince(
   planned: ReadyCall,
   index: number,
@@ -221,7 +231,7 @@ async function askedSince(
   return { call, changed };
 }
 
-/** A recorded call as it must be asked now, and the files that differ from those shown. */
+/** Prepares a recorded call for a new question, and lists the files that differ from the shown ones. */
 export async function snapshotSince(
   planned: ReadyCall,
   key: CallKey,
@@ -238,7 +248,10 @@ export async function snapshotSince(
   };
 }
 
-/** As it was recorded, but for what the caller says that the person saw. Undefined: nothing is known of it. */
+/**
+ * Reads the recorded snapshot. Where the caller says which content the person saw, that content replaces the
+ * recorded one. Undefined: there is no record.
+ */
 function readSnapshot(
   recorded: Readonly<Record<string, JsonValue>> | undefined,
   seen: readonly ShownFile[] | undefined,
@@ -278,7 +291,7 @@ async function ask(
   const question = { approver, replan, signal, settings, scope: inner };
   const answers = await askApproval(asked, question);
   for (const { evaluated, approved, reason, snapshot, changed } of answers) {
-    // The person has seen the changed content: it counts as read.
+    // The person has seen the changed content, so the conversation counts it as read.
     if (approved && snapshot !== undefined && changed !== undefined) {
       recordShown(scope.memory, snapshot.shown, settings.clock.now());
     }
@@ -287,7 +300,7 @@ async function ask(
   return answers;
 }
 
-/** Records what was decided about each call, and by whom. */
+/** Records the decision about each call, and the decider. */
 function noteAnswers(
   answers: readonly ApprovedCall[],
   indexes: readonly number[],
@@ -303,7 +316,7 @@ function noteAnswers(
   }
 }
 
-/** The question could not be put; that is no decision. */
+/** If the question could not be asked, there is no decision. */
 function isUnanswered({ evaluated }: ApprovedCall): boolean {
   return evaluated.kind === 'resolved' && evaluated.result.error?.code === 'approval_unavailable';
 }

@@ -18,13 +18,17 @@ export interface LateQuestion {
   readonly scope: BatchScope;
   readonly recorder: Recorder | undefined;
   readonly signal: AbortSignal;
-  /** Told whether a person has agreed to the changes: an option agrees beforehand, and has seen none. */
+  /**
+   * Called with the decision: true if a person agreed to the changes. An option such as `--yes` gives consent
+   * before there are changes to see, so it does not count.
+   */
   readonly agreed: (isPersons: boolean) => void;
 }
 
 /**
- * Asks whether what a command has changed is committed. @returns why it is not, or which paths alone are; undefined: all of it
- * is. A person who cannot be asked has not agreed.
+ * Asks whether the changes of a command may be committed. @returns the refusal, or the only paths that may be
+ * committed; undefined: all changes may be committed. If the person cannot be asked, the changes are not
+ * approved.
  */
 export async function askAfter(
   question: LateQuestion,
@@ -85,7 +89,10 @@ function chosenIn(decision: ApprovalDecision, id: string): readonly string[] | u
   return Object.hasOwn(decision.paths, id) ? decision.paths[id] : undefined;
 }
 
-/** Where a question is the way of the tool, it is open; where more was changed than allowed, that is refused. */
+/**
+ * The refusal when there is no approver. If the tool normally asks after its commands, the question stays
+ * open. If the command changed more than it was allowed to, the policy refuses the changes.
+ */
 function unaskable({ asksAfter }: ReadyCall, beyond: string | undefined): DeedsRefusal {
   if (!asksAfter && beyond !== undefined) return { why: beyond, by: 'policy' };
   return { why: 'there is no person to ask about its changes', by: 'unasked' };

@@ -12,26 +12,26 @@ import type { Replan } from '../plan/plan-batch.js';
 import { pictureParts } from './picture-parts.js';
 import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 
-/** What became of one call that had to be asked for. */
+/** The decision about one call that needed a question. */
 export interface ApprovedCall {
   readonly evaluated: EvaluatedCall;
   readonly approved: boolean;
   readonly reason?: string;
-  /** Who has said so, where the decision names it. */
+  /** The decider, if the decision names one. */
   readonly by?: string;
-  /** SHA-256 of exactly the arguments that were agreed to. */
+  /** SHA-256 of exactly the approved arguments. */
   readonly argsHash?: string;
-  /** Of the files, as they were when the question was asked. */
+  /** The files as they were when the question was asked. */
   readonly snapshot?: Snapshot;
-  /** Of a call that was asked for again: what had changed since it was shown first. */
+  /** For a call that was asked about again: the files that changed since it was first shown. */
   readonly changed?: readonly string[] | undefined;
 }
 
-/** A call that is asked for, and the snapshot that it is asked with. */
+/** A call that needs a question, with the snapshot that the question shows. */
 export interface AskedCall {
   readonly ready: ReadyCall;
   readonly snapshot: Snapshot;
-  /** Files that are not any more what an earlier request for the call was shown with. */
+  /** Files that have changed since an earlier request for the call was shown. */
   readonly changed?: readonly string[];
 }
 
@@ -40,24 +40,24 @@ export interface Question {
   readonly replan: Replan;
   readonly signal: AbortSignal;
   readonly settings: ApprovalSettings;
-  /** Of the batch: calls that the approver makes itself do not wait behind the batch that asks. */
+  /** The scope of the batch. Calls that the approver makes itself do not wait behind the batch that asks. */
   readonly scope: CallScope;
 }
 
-/** How often one call is asked for again because its files change while the person decides. */
+/** How often one call may be asked about again because its files change while the person decides. */
 const MOST_ROUNDS = 10;
 
 /**
- * Asks for all calls of a batch at once, before any of it runs (D034, D127, D128). A decision that is no decision
- * and an approver that throws agree to nothing. Consent holds for the arguments, the resolved paths and the contents
- * that were shown: a call whose files have changed meanwhile is planned and asked for again.
+ * Asks about all calls of a batch at once, before any of them runs (D034, D127, D128). An invalid decision,
+ * or an approver that throws, approves nothing. Consent is bound to the shown arguments, resolved paths and
+ * contents: if a call's files change in the meantime, the call is planned and asked about again.
  */
 export async function askApproval(
   asked: readonly AskedCall[],
   question: Question,
 ): Promise<readonly ApprovedCall[]> {
   const answers = new Map<AskedCall, ApprovedCall>();
-  // What is asked in a later round belongs to the call that it began with.
+  // An answer from a later round belongs to the call of the first round.
   let open = asked.map((call) => ({ first: call, now: call }));
   for (let round = 1; open.length > 0; round++) {
     const given = await askOnce(
@@ -78,7 +78,7 @@ export async function askApproval(
   return asked.map((call) => answers.get(call) as ApprovedCall);
 }
 
-/** The answer, where it still fits the world; else the call as it has to be asked for again. */
+/** Returns the answer if the files are unchanged; otherwise the call with a new question. */
 async function checkSnapshot(answer: ApprovedCall, question: Question): Promise<ApprovedCall | AskedCall> {
   const { evaluated, approved, snapshot } = answer;
   const { settings, replan, signal } = question;
@@ -90,7 +90,10 @@ async function checkSnapshot(answer: ApprovedCall, question: Question): Promise<
   return askedAgain(planned, await takeSnapshot(planned, settings), changed);
 }
 
-/** A call whose files have changed since it was shown: it is asked for also where the policy would not ask. */
+/**
+ * A new question for a call whose files have changed since it was shown. The call now needs approval even if
+ * the policy would not ask.
+ */
 export function askedAgain(ready: ReadyCall, snapshot: Snapshot, changed: readonly string[]): AskedCall {
   const reason = `${ready.reason}; changed since it was shown: ${changed.join(', ')}`;
   return { ready: ready.asking(true, reason), snapshot, changed };
@@ -110,12 +113,12 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
       return asked.map(({ ready }) => refused(ready, 'cancelled', cancelledMessage(signal)));
     return asked.map(({ ready }) => unavailable(ready, `The approver failed: ${reasonOf(error)}`));
   } finally {
-    // A person takes minutes.
+    // The wait may have taken minutes; a tool may have replaced built-ins meanwhile, so restore them.
     keepLanguage();
   }
   return Promise.all(
     asked.map((call) =>
-      // A decision with getters can throw while it is read: then it is none.
+      // A decision with getters can throw while it is read. Then it counts as no decision.
       applyDecision(call, decision, replan, settings)
         .then((answer) => signed(answer, decision))
         .catch((error: unknown) =>
@@ -132,15 +135,18 @@ function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   return typeof by === 'string' && by !== '' ? { ...said, by: cleanReason(by) } : said;
 }
 
-/** Whether a decision is a person's, who has seen the question: an option was given before there was one. */
+/**
+ * Whether a person made the decision after seeing the question. Options such as `--yes` and hooks do not
+ * count.
+ */
 export function isPersons(by: string | undefined): boolean {
   return by?.startsWith('--') !== true && by !== BY_HOOK;
 }
 
-/** The decider of what a PermissionRequest hook has answered. */
+/** The decider's name when a PermissionRequest hook answered. */
 export const BY_HOOK = 'a PermissionRequest hook';
 
-/** The request as a person gets it, with what there is to see. */
+/** The request for the person, with the parts of its picture. */
 export async function toQuestion(asked: AskedCall, settings: ApprovalSettings): Promise<ApprovalRequest> {
   const parts = await pictureParts(asked.ready, asked.snapshot.shown, settings);
   return { ...toRequest(asked, settings), parts };
@@ -197,7 +203,7 @@ function approved({ ready, snapshot, changed }: AskedCall): ApprovedCall {
   return { evaluated: ready, approved: true, argsHash: hashArguments(ready.call.args), snapshot, changed };
 }
 
-// The person has written these arguments, so they need not be asked about them once more.
+// The person wrote these arguments, so the person is not asked about them a second time.
 async function edited(evaluated: EvaluatedCall, settings: ApprovalSettings): Promise<ApprovedCall> {
   if (evaluated.kind === 'resolved') return { evaluated, approved: false, reason: evaluated.reason };
   return approved({ ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) });
@@ -232,7 +238,7 @@ function refused(
   };
 }
 
-// Ids come from the model: a plain property access would find what every object inherits.
+// Ids come from the model: a plain property access could find an inherited property.
 function own<T>(record: Readonly<Record<string, T>> | undefined, id: string): T | undefined {
   return record !== undefined && record !== null && Object.hasOwn(record, id) ? record[id] : undefined;
 }

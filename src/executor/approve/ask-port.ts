@@ -7,8 +7,10 @@ import type { LateQuestion } from './ask-after.js';
 import { toRequest } from './ask-approval.js';
 
 /**
- * Asks whether programs of this machine, such as the person's browser, may reach a port of the conversation's loopback.
- * @returns why they may not, in words; undefined: they may. A person who cannot be asked has not agreed.
+ * Asks whether programs on this machine, such as the person's browser, may reach a loopback port of the
+ * conversation.
+ * @returns the reason for a refusal, in words; undefined: they may. If the person cannot be asked, the port
+ * is refused.
  */
 export async function askPort(
   question: Omit<LateQuestion, 'agreed'>,
@@ -23,7 +25,7 @@ export async function askPort(
   const request: ApprovalRequest = {
     ...toRequest({ ready, snapshot: { shown: [], places: [] } }, settings),
     summary,
-    // Programs of this machine come in; nothing of a file changes.
+    // Other programs on this machine can connect, but no file changes.
     risk: 'medium',
     containment: { transaction: false, network: true, undo: false },
     parts: [{ kind: 'arguments', json: { expose_port: port } }],

@@ -23,15 +23,15 @@ export interface TicketParts {
   readonly scope: BatchScope;
   readonly signal: AbortSignal;
   readonly recovery: {
-    /** Undefined: what dead processes left is recovered. */
+    /** Recovers the calls that dead processes left. Undefined: recovery is already done. */
     ensure(): Promise<void> | undefined;
   };
 }
 
 /**
- * The question about one call, recorded before it is put: a batch that waits, with a secret that only its ticket
- * holds. A call that needs no approval is not recorded before it runs.
- * @throws ToolError `journal_unavailable` where a call needs approval and nothing can be recorded
+ * Asks about one call with a ticket. The question is recorded first, as a waiting batch with a secret that
+ * only its ticket holds. A call that needs no approval is not recorded before it runs.
+ * @throws ToolError `journal_unavailable` if the call needs approval and nothing can be recorded
  */
 export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts): Promise<AskedTicket> {
   const { scope, signal } = parts;
@@ -55,7 +55,7 @@ function unrecorded(): ToolError {
   return new ToolError('journal_unavailable', message);
 }
 
-/** The same call, where it was asked about before and has not run since. */
+/** Finds the same call if it was asked about before and has not run since. */
 async function findAsked(
   { call }: ReadyCall,
   conversation: string,
@@ -70,7 +70,10 @@ async function findAsked(
   return found === undefined || found.state.isClosed ? undefined : found;
 }
 
-/** @returns undefined where the call is answered already: by an earlier delivery, or because nothing can be recorded. */
+/**
+ * @returns undefined if the call already has an answer: from an earlier delivery, or because nothing can be
+ * recorded.
+ */
 async function askFirst(
   ready: ReadyCall,
   { scope, recovery }: TicketParts,
@@ -94,7 +97,7 @@ async function askFirst(
 
 const NEVER = new Promise<void>(() => {});
 
-/** Asked before: the same ticket, until what was shown has changed. */
+/** A repeated question keeps its ticket until the shown files change. */
 async function askAgain(ready: ReadyCall, found: AskedRecord, { scope }: TicketParts): Promise<AskedTicket> {
   const { asked, changed } = await snapshotSince(ready, found.record.key, scope);
   const last = found.state.rounds.at(-1);
@@ -114,7 +117,7 @@ async function askedState(
   return { needed: true, request: await toQuestion(asked, settings), ticket };
 }
 
-/** From now on the earlier question does not count any more. */
+/** Starts a new question; the earlier one no longer counts. */
 async function beginRound(
   asked: AskedCall,
   { batchId, key }: CallRecord,

@@ -2,7 +2,10 @@ import type { ChangedEntry, PreviewedChanges } from '../../contract/changes.js';
 import type { PicturePart } from '../../contract/picture.js';
 import { contentPart } from './picture-parts.js';
 
-/** The picture of changes that are not committed yet: every path first, then the texts of the files that are shown. */
+/**
+ * Shows changes that are not committed yet: first the list of all paths, then the texts of the files that can
+ * be shown.
+ */
 export function changedParts({ entries, notKept }: PreviewedChanges): readonly PicturePart[] {
   if (entries.length + notKept.length === 0) return [];
   const texts: PicturePart[] = [];

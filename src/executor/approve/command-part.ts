@@ -4,8 +4,8 @@ import { describeEffect } from '../../effects/traits.js';
 import { fromCallStart } from '../../policy/shell/from-call-start.js';
 
 /**
- * A command line, taken apart by the analysis that the policy uses: what the policy knows of the line is in `touches`, and
- * what it knows of each simple command in that command.
+ * Splits a command line into simple commands with the same analysis that the policy uses. The effects of the
+ * whole line are in `touches`; each simple command has its own.
  */
 export async function commandPart({ command: text, shell, cwd }: Effect<'run'>): Promise<CommandPart> {
   const { analyzeOnce } = await import('../../policy/shell/analyze-once.js');
@@ -21,7 +21,7 @@ export async function commandPart({ command: text, shell, cwd }: Effect<'run'>):
       marks.push({ ...(place ?? whole(text)), reason });
     return { words: [...words], touches, ...(own.isUntold ? { isUntold: true as const } : {}) };
   });
-  // What the parts do not explain concerns the whole.
+  // Reasons that no simple command explains are marked on the whole line.
   if (verdict !== 'allow') {
     const said = new Set(marks.map(({ reason }) => reason));
     for (const reason of reasons) if (!said.has(reason)) marks.push({ ...whole(text), reason });
@@ -42,7 +42,7 @@ function lossesIn(effects: readonly Effect[]): readonly string[] {
   return effects.filter(({ kind }) => kind === 'delete').map(describeEffect);
 }
 
-/** Where the first and the last of the words stand, if they stand there as they are. */
+/** Finds the first and the last word of a simple command in the line, if they appear there unchanged. */
 function placeOf(
   words: readonly string[],
   text: string,

@@ -19,9 +19,10 @@ import {
 type World = Pick<ExecutorSettings, 'journal' | 'clock' | 'worker'>;
 
 /**
- * Records what a person has decided about a ticket. The call of a denied one is answered at once; an approved one
- * waits for the program that runs it.
- * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` for a decision that is none, `journal_unavailable`.
+ * Records a person's decision about a ticket. A denied call is answered at once; an approved call waits for
+ * the program that runs it.
+ * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` for an invalid decision,
+ * `journal_unavailable`.
  */
 export async function decideTicket(given: string, decision: ApprovalDecision, world: World): Promise<void> {
   const ticket = parseTicket(given);
@@ -61,13 +62,13 @@ function requireOpen({ state, record }: AskedRecord, round: TicketRound): void {
   if (state.isClosed || record.result !== undefined) throw decided('its call was answered already.');
 }
 
-/** A copy of plain data: what is kept is what was checked. */
+/** Copies the decision as plain data, so that the recorded value is the checked value. */
 function readDecision(given: unknown): ApprovalDecision {
   try {
     const decision: unknown = JSON.parse(JSON.stringify(given));
     if (isDecision(decision)) return decision;
   } catch {
-    // A value that is no JSON, or that throws while it is read.
+    // The value is not JSON, or throws while it is read.
   }
   const expected = "{ kind: 'approve_all' }, { kind: 'deny_all' } or { kind: 'approve_selected', ids }";
   throw new ToolError('bad_args', `Cannot decide about this ticket: ${expected} is expected.`);
@@ -79,7 +80,7 @@ function isDecision(value: unknown): value is ApprovalDecision {
   return value.kind === 'approve_selected' && 'ids' in value && Array.isArray(value.ids);
 }
 
-/** Answers a call that a person has refused. Done twice, the first answer stays. */
+/** Answers a call that a person has denied. If this happens twice, the first answer stays. */
 export async function endDenied(
   { batchId, key, callId: id, toolName: name }: CallRecord,
   decision: ApprovalDecision,

@@ -12,15 +12,15 @@ import { commandPart } from './command-part.js';
 import { describeRequest } from './describe-request.js';
 import { textOf } from './picture-parts.js';
 
-/** Where contents of files are found again. */
+/** Finds the contents of files again. */
 export interface RecordedContents {
-  /** What the journal keeps under this hash. */
+  /** The content that the journal keeps under this hash. */
   kept(hash: string): Uint8Array | undefined;
-  /** What a file holds now; undefined where it cannot be read. */
+  /** The current content of a file; undefined if it cannot be read. */
   now(path: string): Uint8Array | undefined;
 }
 
-/** The line that stands for a recorded call: cheap, nothing is looked at. */
+/** The one-line summary of a recorded call. It is cheap, because it reads no file. */
 export function summarizeRecorded(
   { toolName, effects }: Pick<CallRecord, 'toolName' | 'effects'>,
   notes: readonly JournalNote[],
@@ -32,8 +32,8 @@ export function summarizeRecorded(
 }
 
 /**
- * What a recorded call was to do and did to files, as the picture that the person was asked with: its command lines taken
- * apart, the difference of each file, from the contents that the journal keeps. Never rejects.
+ * Draws a recorded call as the picture that the person saw in the question: its command lines split into
+ * simple commands, and the difference of each file, from the contents that the journal keeps. Never rejects.
  */
 export async function describeRecorded(
   record: CallRecord,
@@ -47,7 +47,7 @@ export async function describeRecorded(
     if (effect.kind === 'fetch') parts.push({ kind: 'url', url: effect.url });
   }
   for (const change of changesIn(notes)) {
-    // What was to stay out of the record is not read from the file either.
+    // Content that was left out of the record is not read from the file either.
     parts.push(hasLeftOut(args) ? leftOutPart(change) : changePart(change, args, contents));
   }
   if (parts.length === 0) parts.push({ kind: 'arguments', json: args });
@@ -66,14 +66,17 @@ function requestOf(
   parts: readonly PicturePart[],
 ): ApprovalRequest {
   const words = summarizeText(describeEffects(toolName, effects));
-  // The title begins with the name already.
+  // The title already begins with the name.
   const summary = words.startsWith(`${toolName}: `)
     ? words.slice(toolName.length + 2)
     : words.replace(`${toolName} (touches nothing)`, 'touches nothing');
   return { callId, toolName, summary, ...riskIn(notes, effects), args, effects, reason, shown: [], parts };
 }
 
-/** As it was asked for, where that was put off; else as the notes of its run tell what stood around it. */
+/**
+ * The risk and containment of a recorded call: from the note that began its transaction, else from its
+ * deferred question, else from its effects.
+ */
 function riskIn(
   notes: readonly JournalNote[],
   effects: readonly Effect[],
@@ -99,13 +102,13 @@ function isContainment(value: JsonValue | undefined): value is { [K in keyof Con
   return [transaction, network, undo].every((each) => typeof each === 'boolean');
 }
 
-/** What a person has put in place of the model's arguments. */
+/** The arguments that a person put in place of the model's. */
 export function approvedArgs(notes: readonly JournalNote[]): JsonObject | undefined {
   const args = notes.findLast(({ kind, data }) => kind === 'approval' && data.approved === true)?.data.args;
   return typeof args === 'object' && args !== null && !Array.isArray(args) ? (args as JsonObject) : undefined;
 }
 
-/** Of each file from what the call found to what it left. */
+/** One change for each file: from its state before the call to its state after it. */
 function changesIn(notes: readonly JournalNote[]): readonly NotedChange[] {
   const byPath = new Map<string, NotedChange>();
   for (const { kind, data } of notes) {
@@ -145,7 +148,7 @@ function changePart(
   };
 }
 
-/** By its hash: the next change kept it, the file still holds it, or it is an argument. */
+/** Finds content by its hash: in the journal, among the arguments, or in the file as it is now. */
 function find(
   sha256: string,
   path: string,

@@ -4,8 +4,9 @@ import { summarizeText } from '../../output/clean-output.js';
 import { sanitize } from '../../output/sanitize.js';
 
 /**
- * What a call would do, as a picture that any surface can draw: the question on the terminal, `plan`, `waiting`, a page.
- * Takes what an approver gets, what `waiting()` lists, and the calls of a plan.
+ * Draws the effect of a call as a picture that any user interface can show: the question on the terminal,
+ * `plan`, `waiting`, a web page. Takes the request of an approver, a request from `waiting()`, or a call of a
+ * plan.
  */
 export function describeRequest(request: ApprovalRequest | PlannedCall): Picture {
   const { toolName, summary, risk, effects, reason, containment } = request;
@@ -24,13 +25,15 @@ export function describeRequest(request: ApprovalRequest | PlannedCall): Picture
 
 const MOST_REASON = 2_000;
 
-/** Of a request that comes from elsewhere: what it says by itself. */
+/**
+ * The parts of a request that has no `parts`: only the facts in the request itself, without reading any file.
+ */
 function partsWithoutALook({ effects, args }: ApprovalRequest | PlannedCall): readonly PicturePart[] {
   const parts = effects.flatMap((effect): PicturePart[] => {
     if (effect.kind === 'fetch') return [{ kind: 'url', url: effect.url }];
     if (effect.kind !== 'run') return [];
     const { command: text, shell, cwd } = effect;
-    // Nothing has looked at it, so nothing vouches for it.
+    // No analysis has checked this command, so the whole line is marked.
     const marks = [{ start: 0, end: text.length, reason: 'The command was not analysed.' }];
     const place = cwd === undefined ? {} : { cwd };
     return [{ kind: 'command', text, shell, ...place, marks, touches: [], commands: [] }];

@@ -1,6 +1,9 @@
 import type { ChangedEntry, Unexpected } from '../../contract/changes.js';
 
-/** What of changes goes beyond what was allowed, in one sentence for people and models: why each is asked about. */
+/**
+ * Describes in one sentence, for people and models, which changes went beyond the allowed ones and why each
+ * needs a question.
+ */
 export function describeUnexpected(entries: readonly Pick<ChangedEntry, 'path' | 'unexpected'>[]): string {
   const parts = ORDER.flatMap((why) => {
     const paths = entries.filter(({ unexpected }) => unexpected === why).map(({ path }) => path);
@@ -18,7 +21,7 @@ const WORDS: Readonly<Record<Unexpected, (paths: string, isOne: boolean) => stri
   not_allowed: (paths) => `changed ${paths}, which the rule that allows it does not name`,
 };
 
-/** As many as a sentence takes. */
+/** Lists as many paths as fit in a sentence. */
 function listOf(paths: readonly string[]): string {
   const named = paths.slice(0, 3).map((path) => JSON.stringify(path));
   const more = paths.length - named.length;

@@ -10,9 +10,12 @@ import { readAsked } from './ticket.js';
 export interface DeferredBatch {
   readonly id: string;
   readonly conversation: string;
-  /** Whether its deliveries attach: else its calls are calls of their own, as they were when it was put off. */
+  /**
+   * Whether a repeated delivery of the batch attaches to its record. False: its calls are new calls, as they
+   * were when the batch was deferred.
+   */
   readonly attach: boolean;
-  /** In order; one that was delivered before is another batch's. */
+  /** In order. A call that was delivered before belongs to the earlier batch. */
   readonly calls: readonly CallRecord[];
 }
 
@@ -20,10 +23,10 @@ export const LEFT_OUT_REMEDY =
   'Only the process that deferred it can run it, as long as that lives. To give it up: toolexec journal recover --discard, or decide().';
 
 /**
- * A batch that waits for approval.
+ * Finds a batch that waits for approval.
  * @param given its id, or a unique beginning of it
- * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` when it waits for something else or for nothing,
- *   `journal_unavailable`.
+ * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` when the batch does not wait for approval,
+ * `journal_unavailable`.
  */
 export async function findDeferred(journal: Journal | null, given: string): Promise<DeferredBatch> {
   const found = await findWaiting(journal, given, 'approve');
@@ -46,14 +49,16 @@ export async function findDeferred(journal: Journal | null, given: string): Prom
   return { id, conversation, attach, calls };
 }
 
-/** A deferred batch as it is delivered once more. */
+/** A deferred batch that is delivered again. */
 interface Resumed {
   readonly calls: readonly ToolCall[];
   readonly how: RunOptions;
   readonly known: DeferredBatch & Pick<ApproveOptions, 'shown'>;
 }
 
-/** @throws ToolError as `findDeferred`; `bad_args` or `tools_disabled` where an approval could run nothing */
+/**
+ * @throws ToolError as `findDeferred`; `bad_args` or `tools_disabled` if an approval could not run anything
+ */
 export async function resumeDeferred(
   batchId: string,
   options: ApproveOptions,
@@ -62,7 +67,7 @@ export async function resumeDeferred(
   requireApprovable(batchId, options, mode);
   const deferred = await findDeferred(journal, batchId);
   const { conversation, attach } = deferred;
-  // A rerun has its own keys, even if it is approved. A call keeps the turn with which it was recorded.
+  // A rerun keeps its own keys when it is approved. Each call keeps the turn with which it was recorded.
   const { shown, turn: _, ...rest } = options;
   return {
     calls: deferred.calls.map(recordedCall),
@@ -77,7 +82,7 @@ export interface FoundBatch extends Omit<DeferredBatch, 'attach'> {
 }
 
 /**
- * A batch that waits for the person.
+ * Finds a batch that waits for the person.
  * @param action for the message: `approve`, `resume`, `discard`
  * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` when it never waited.
  */
@@ -91,7 +96,7 @@ export async function findWaiting(
   const decisions = await journal.decisions(id);
   const last = decisions.at(-1);
   const calls = await journal.batch(id);
-  // What waits has calls of its own.
+  // A batch that waits has at least one call that belongs to it.
   const own = calls.find((call) => call.batchId === id);
   if (last === undefined || own === undefined) {
     throw new ToolError('bad_args', `Cannot ${action} batch "${id}": it does not wait for the person.`);
@@ -100,13 +105,15 @@ export async function findWaiting(
   return { journal, id, conversation: own.conversation, calls, waitsFor: reasonToWait(last) };
 }
 
-/** Shorter beginnings name a batch only by chance. */
+/** A shorter beginning would match a batch only by chance. */
 const LEAST_CHARACTERS = 8;
 const MOST_NAMED = 5;
 
 /**
- * The whole id of the batch with this id or, from 8 characters on, of the only one that begins so.
- * @throws ToolError `unknown_batch`: there is none, or there are several, which the message and `details.batches` name.
+ * Returns the whole id of the batch with this id, or of the only batch whose id begins with `given` (at least
+ * 8 characters).
+ * @throws ToolError `unknown_batch` if there is no such batch, or several; the message and `details.batches`
+ * name them.
  */
 export async function findBatchId(journal: Journal, given: string, action: string): Promise<string> {
   if (typeof given !== 'string') throw unknownBatch(String(given), action, 'an id is a text.');
@@ -127,7 +134,7 @@ export async function findBatchId(journal: Journal, given: string, action: strin
 async function idsBeginningWith(journal: Journal, prefix: string): Promise<readonly string[]> {
   const begins = ({ id }: { readonly id: string }): boolean => id.startsWith(prefix);
   const found = await journal.batches({ prefix, limit: MOST_NAMED + 1 });
-  // A journal of the program's own may not know the filter.
+  // A host program's journal may not support the filter.
   const matching = found.every(begins) ? found : (await journal.batches()).filter(begins);
   return matching.map(({ id }) => id);
 }
@@ -144,7 +151,7 @@ function unknownBatch(
   });
 }
 
-/** For one who comes too late: the batch does not wait any more. */
+/** The error for a decision about a batch that no longer waits. */
 export function alreadyDecided(batchId: string, action: string, decided?: BatchDecision): ToolError {
   const at = decided === undefined ? undefined : new Date(decided.at).toISOString();
   const since = at === undefined ? '' : `, on ${at}`;
@@ -157,7 +164,7 @@ export function alreadyDecided(batchId: string, action: string, decided?: BatchD
   );
 }
 
-/** What a batch waits for; undefined where it does not. */
+/** The reason why a batch waits; undefined if it does not wait. */
 export async function waitsFor(
   journal: Journal,
   batchId: string,

@@ -21,8 +21,8 @@ const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | un
 };
 
 /**
- * The batches that wait for approval, whichever process deferred them, with what the person is asked about each; the
- * longest wait first. Touches nothing: calls are planned again, and no observer of decisions is told.
+ * Lists the batches that wait for approval, with the requests for the person, from whichever process deferred
+ * them; the longest wait first. Changes nothing: calls are planned again, and `onDecision` is not called.
  * @throws ToolError `config_invalid` for a wrong option, `journal_unavailable`.
  */
 export async function listWaiting(
@@ -33,7 +33,7 @@ export async function listWaiting(
   const { conversation } = normalizeOptions('options', options, RULES);
   const { journal } = settings;
   if (journal === null) return [];
-  // What waits is shown in every mode: it was deferred by an executor that runs calls.
+  // Waiting batches are shown in every mode, because an executor that runs calls deferred them.
   const planning: ApprovalSettings = { ...settings, mode: 'enabled', onDecision: undefined };
   const waiting = await journal.batches({
     waiting: true,
@@ -43,12 +43,13 @@ export async function listWaiting(
   for (const { id, conversation: name } of waiting.toReversed()) {
     const decisions = await journal.decisions(id);
     const last = decisions.at(-1);
-    // An approval that came to nothing goes on with the wait that there was.
+    // If an approval did not complete, the wait counts from its first start.
     const first = decisions.find(({ kind, data }) => kind === 'wait' && data.why === 'approval');
-    // Since it was listed it may have been decided; what a crash left half done is recover()'s.
+    // The batch may have been decided since it was listed. A batch that a crash left half done is listed by
+    // recover().
     if (last?.kind !== 'wait' || last.data.why !== 'approval') continue;
     const round = (await readAsked(journal, id))?.state.rounds.at(-1);
-    // The person has decided; the program that asked has yet to run the call.
+    // The person has decided, but the program that asked has not run the call yet.
     if (round?.decided !== undefined) continue;
     const requests: ApprovalRequest[] = [];
     const informed = await withOrigins(planning, memoryOf(name));
@@ -67,7 +68,7 @@ export async function listWaiting(
   return found;
 }
 
-/** The calls that the person is asked about; where only a review wanted that, all that are open. */
+/** The calls that the person is asked about. If only a review wanted the question, all open calls. */
 async function askedCalls(journal: Journal, batchId: string): Promise<readonly CallRecord[]> {
   const calls = await journal.batch(batchId);
   const open = calls.filter((call) => call.batchId === batchId && call.result === undefined);
@@ -95,7 +96,10 @@ async function requestOf(
   }
 }
 
-/** For a call that would not run now: its tool is gone, its arguments or the policy have changed. */
+/**
+ * The request for a call that could not run now: its tool is gone, or its arguments or the policy have
+ * changed.
+ */
 function fromRecord(record: CallRecord, refusal: string | undefined): ApprovalRequest {
   const { callId, toolName, args, effects, reason } = record;
   return {

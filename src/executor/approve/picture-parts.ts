@@ -12,15 +12,17 @@ import { runInScope } from '../call/unhandled-errors.js';
 import { toPlan } from '../plan/to-plan.js';
 import { commandPart } from './command-part.js';
 
-/** A file with more is not shown: no person reads a million characters. */
+/** Larger files are not shown: no person reads a million characters. */
 const MOST_BYTES = 1024 * 1024;
-/** More than a look around should ever take. */
+/** A preview should never take longer than this. */
 const PREVIEW_MS = 5_000;
 
 /**
- * What there is to see of a call before it runs: the changes that it would make to files, its command lines taken
- * apart. Never rejects: what cannot be told is a part that says so.
- * @param shown the contents that consent will be bound to; a preview of others is told as that.
+ * The parts that a person can see of a call before it runs: its file changes, and its command lines split
+ * into simple commands. Never rejects: a part that cannot be computed is replaced by one that states the
+ * problem.
+ * @param shown the contents to which consent will be bound; if a file no longer has its content, its part
+ * states that
  */
 export async function pictureParts(
   ready: ReadyCall,
@@ -33,12 +35,12 @@ export async function pictureParts(
     if (effect.kind === 'fetch') parts.push({ kind: 'url', url: effect.url });
   }
   if (ready.tool.previewChanges !== undefined) parts.push(...(await previewParts(ready, shown, settings)));
-  // A tool that shows nothing else shows what it was asked to do.
+  // If there is no other part to show, show the arguments.
   if (parts.every(({ kind }) => kind === 'problem')) parts.push({ kind: 'arguments', json: ready.call.args });
   return parts;
 }
 
-/** A plan in which each call that requires confirmation has what the person would see. */
+/** Returns a plan in which each call that requires confirmation has the picture that the person would see. */
 export async function picturePlan(
   planned: readonly EvaluatedCall[],
   settings: ApprovalSettings,
@@ -82,7 +84,7 @@ async function previewParts(
       changes.flatMap(({ bytes, like }) => (bytes !== null && like !== undefined ? [like] : [])),
     );
     for (const change of changes) {
-      // The other half of a move shows both names.
+      // The part for the other end of the move shows both names.
       if (change.bytes === null && moved.has(change.path)) continue;
       parts.push(await changePart(change, changes, shown, files));
     }
@@ -111,7 +113,7 @@ async function changePart(
   const size = await sizeOf(source, files);
   if (Math.max(size ?? 0, bytes?.length ?? 0) > MOST_BYTES) return tooLarge(size);
   const before = await readWhole(source, files);
-  // Behind a link, whose own size says nothing.
+  // The file was reached through a link, whose own size says nothing about the content.
   if (before !== undefined && before.length > MOST_BYTES) return tooLarge(undefined);
   const canonical = files.resolve?.(source) ?? source;
   const bound = shown.find((file) => file.path === canonical);
@@ -121,7 +123,7 @@ async function changePart(
   return contentPart(path, before, bytes, from);
 }
 
-/** What is to be seen of a file by its old and its new content; nothing of it where there is none. */
+/** Shows a file by its old and new content; undefined content means that there is no file. */
 export function contentPart(
   path: string,
   before: Uint8Array | undefined,
@@ -165,7 +167,7 @@ function sha256(bytes: Uint8Array): string {
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined where there is no file, false where it is no text, or too much of it. */
+/** Undefined if there is no file; false if the content is not text or is too large. */
 export function textOf(bytes: Uint8Array | null | undefined): string | false | undefined {
   if (bytes === undefined || bytes === null) return undefined;
   if (bytes.length > MOST_BYTES || bytes.includes(0)) return false;

@@ -9,13 +9,16 @@ import type { ExecutorSettings } from '../call/settings.js';
 import { endDenied } from './decide-ticket.js';
 import { approves, bindingOf, isSameCall, isSecret, parseTicket, readAsked } from './ticket.js';
 
-/** What a ticket lets happen to the calls of a batch. */
+/** What a ticket allows for the calls of a batch. */
 export type Redeemed =
-  /** Nothing runs: these are the answers. */
+  /** No call runs; `answers` are their answers. */
   | { readonly kind: 'refused'; readonly answers: readonly ResolvedCall[] }
-  /** As without a ticket, and with no person to ask: an earlier delivery is answered from the journal. */
+  /**
+   * The calls run as without a ticket, with no person to ask. An earlier delivery is answered from the
+   * journal.
+   */
   | { readonly kind: 'plain'; readonly approver: Approver | null }
-  /** The recorded call, with the decision that was made about it. */
+  /** The recorded call, with the person's decision about it. */
   | {
       readonly kind: 'decided';
       readonly batchId: string;
@@ -23,7 +26,7 @@ export type Redeemed =
       readonly approver: Approver;
     };
 
-/** Looks at a ticket before anything runs. Everything that does not fit exactly is refused. */
+/** Checks a ticket before any call runs. A ticket that does not match exactly is refused. */
 export async function redeemTicket(
   ticket: string,
   calls: readonly ToolCall[],
@@ -77,7 +80,7 @@ function isSame(
   try {
     return isSameCall(record, conversation, call, journal);
   } catch {
-    // Arguments that are no JSON are those of no recorded call.
+    // Arguments that are not JSON cannot match a recorded call.
     return false;
   }
 }
@@ -90,14 +93,15 @@ function unplanned({ id, name }: Pick<ToolCall, 'id' | 'name'>): Pick<ResolvedCa
   return { call: { id, name, args: NO_ARGS }, effects: [] };
 }
 
-/** A ticket replaces the approver: a call that turns out to need approval does not run. */
+/** A ticket replaces the approver: if the call turns out to need approval, it does not run. */
 const noDecision: Approver = () => {
   throw new Error('a ticket takes the place of the approver, and it approves no such call');
 };
 
 /**
- * Gives the recorded decision. It holds for what was shown: files that changed since, and what a command has changed
- * beyond that, are other questions. The latter goes to the executor's own approver.
+ * An approver that returns the recorded decision. The decision covers only the shown content: if files have
+ * changed since, or if a command changes more, that is another question. The executor's own approver answers
+ * the question about changes of a command.
  */
 function deciding(decision: ApprovalDecision, approver: ExecutorSettings['approver']): Approver {
   return (requests, options) => {

@@ -10,8 +10,9 @@ import { type Replan, replanner } from '../plan/plan-batch.js';
 import { toRequest } from './ask-approval.js';
 
 /**
- * The stage between plan and approval: reviewers in order, each sees what the one before it left. Changed arguments
- * are planned again from the start, so that no review can lead past validation, sandbox or policy.
+ * The review between plan and approval. Reviewers run in order, and each one gets the calls as the previous
+ * one left them. Changed arguments are planned again from the start, so that no review can bypass validation,
+ * sandbox or policy.
  */
 export async function review(
   ready: ReadyCall,
@@ -33,12 +34,12 @@ interface ReviewPlace {
   readonly conversation: string;
 }
 
-/** A review comes before the question: no file is looked at for it. */
+/** A review comes before the question, so no file has been shown yet. */
 const NOT_SHOWN = { shown: [], places: [] };
 
 interface Reviewed {
   readonly evaluated: EvaluatedCall;
-  /** Why a reviewer wants the person to be asked: no later one takes that back. */
+  /** Why a reviewer wants the person to be asked. A later reviewer cannot take this back. */
   readonly asked?: string | undefined;
 }
 
@@ -107,7 +108,7 @@ interface Planning {
   readonly isStopped: boolean;
 }
 
-/** The calls as planned, once their schemas have answered and their reviewers have spoken. */
+/** Waits for asynchronous schemas, runs the reviewers, and returns the planned calls. */
 export async function reviewPlan(
   planning: readonly EvaluatedCall[] | Promise<readonly EvaluatedCall[]>,
   batch: Planning,
@@ -127,12 +128,12 @@ export async function reviewPlan(
   );
 }
 
-/** Plans are final: there is neither a reviewer nor a hook that hears of refusals. */
+/** Whether plans are final: there is no reviewer, and no hook that receives refusals. */
 export function isUnreviewed({ reviewers, hooks }: Pick<ApprovalSettings, 'reviewers' | 'hooks'>): boolean {
   return reviewers.length === 0 && hooks.denied === undefined;
 }
 
-/** Refusals that no person has made. */
+/** Codes of refusals that do not come from a person. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'denylisted',
   'policy_denied',
@@ -140,7 +141,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'security_violation',
 ]);
 
-/** Hooks hear of a refusal, and may add lines for the model. */
+/** Reports a refusal to the hooks, which may add lines for the model. */
 async function afterRefusal(
   refused: ResolvedCall,
   { signal, conversation }: ReviewPlace,
@@ -154,7 +155,7 @@ async function afterRefusal(
   return { ...refused, result: withLines(result, lines) };
 }
 
-// A schema of the tool's own may never answer; neither the batch nor its cancellation may wait for that (D107).
+// A tool's own schema may never answer. Neither the batch nor its cancellation may wait for it (D107).
 async function inTime<T>(
   evaluating: Promise<T>,
   { signal }: Planning,

@@ -5,21 +5,28 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 import type { FileSettings } from '../call/settings.js';
 import { placeEffects } from '../plan/place-effects.js';
 
-/** Read at a time. */
+/** The number of bytes read at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
-/** What a request is bound to besides its arguments: the files that it would change, as they were when it was shown. */
+/**
+ * Besides its arguments, a request is bound to this snapshot: the files that the call would change, as they
+ * were when the request was shown.
+ */
 export interface Snapshot {
-  /** Regular files; one that is not there is left out. */
+  /** Regular files. A file that does not exist is left out. */
   readonly shown: readonly ShownFile[];
-  /** Where the declared effects lead, links followed. */
+  /** The paths of the declared effects, with links followed. */
   readonly places: readonly string[];
 }
 
-/** The files that a call would change as they are now. What cannot be read is left out, as it is not shown either. */
+/**
+ * Takes a snapshot of the files that a call would change. A file that cannot be read is left out, because it
+ * is not shown either.
+ */
 export async function takeSnapshot(ready: ReadyCall, settings: FileSettings): Promise<Snapshot> {
   const { effects, violation } = placeEffects(ready.declared, settings);
-  // A place that the sandbox refuses by now is none: the snapshot differs, and planning says why.
+  // If the sandbox now refuses the paths, the snapshot has none. It then differs from the shown one, and
+  // planning reports the reason.
   const places = violation === undefined ? placesOf(effects) : [];
   const changed = effects.flatMap(({ effect: { kind }, at }) =>
     at !== undefined && (kind === 'write' || kind === 'delete') ? [at] : [],
@@ -32,7 +39,9 @@ export async function takeSnapshot(ready: ReadyCall, settings: FileSettings): Pr
   return { shown, places };
 }
 
-/** The paths whose snapshot is another one. */
+/**
+ * The paths that differ between two snapshots: the content is different, or only one snapshot has the path.
+ */
 export function changedPaths(before: Snapshot, now: Snapshot): readonly string[] {
   const changed = new Set<string>();
   const was = new Map(before.shown.map(({ path, hash }) => [path, hash]));

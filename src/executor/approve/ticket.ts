@@ -6,13 +6,13 @@ import type { JsonObject } from '../../contract/json.js';
 import { hasArguments } from '../../journal/redaction/redacting-journal.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 
-/** The call that a ticket is bound to, besides its conversation. */
+/** A ticket is bound to these parts of a call, and to its conversation. */
 export type TicketCall = Pick<ToolCall, 'id' | 'name' | 'args'>;
 
 /**
- * A ticket as text. A call that needs approval has a batch that waits, and a secret beside it in the journal: without
- * the journal no ticket can be guessed from another one. A call that needs none has only a hash: forging it gains
- * nothing, because such a call runs without a ticket too.
+ * A parsed ticket. A call that needs approval has a waiting batch and, beside it in the journal, a secret:
+ * without the journal, one ticket cannot be guessed from another. A call that needs no approval has only a
+ * hash: forging it gains nothing, because such a call also runs without a ticket.
  */
 export type ParsedTicket =
   | { readonly kind: 'asked'; readonly batchId: string; readonly secret: string }
@@ -37,12 +37,12 @@ export function unaskedTicket(conversation: string, call: TicketCall): string {
   return `ticket_unasked_${bindingOf(conversation, call)}`;
 }
 
-/** SHA-256 of everything that a ticket without a question is bound to. */
+/** SHA-256 of all parts to which a ticket without a question is bound. */
 export function bindingOf(conversation: string, { id, name, args }: TicketCall): string {
   return hash('sha256', JSON.stringify([conversation, id, name, argumentsOf(args)]), 'hex');
 }
 
-/** What is no JSON object is refused by planning, whatever its ticket. */
+/** Arguments that are not a JSON object are refused by planning, whatever the ticket says. */
 function argumentsOf(args: JsonObject): string {
   try {
     return hashArguments(args);
@@ -55,28 +55,28 @@ export function newSecret(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** One question to the person: it begins when it is asked, and a later one takes its place. */
+/** One question to the person. It begins when it is asked, and a later question replaces it. */
 export interface TicketRound {
   readonly secret: string;
   readonly decided?: TicketDecision;
 }
 
 export interface TicketDecision {
-  /** Names this decision among several that come at once. */
+  /** Identifies this decision if several arrive at once. */
   readonly id: string;
   readonly decision: ApprovalDecision;
   readonly at: number;
 }
 
-/** How the question about a recorded call stands. */
+/** The state of the question about a recorded call. */
 export interface TicketState {
-  /** All questions so far; the last one counts. */
+  /** All questions so far. Only the last one counts. */
   readonly rounds: readonly TicketRound[];
-  /** The call was begun, or given up: no decision counts any more. */
+  /** The call has started or was given up, so a decision no longer counts. */
   readonly isClosed: boolean;
 }
 
-/** The note of a person's decision: the call goes on waiting, for the program that runs it. */
+/** The note of a person's decision. The call goes on waiting for the program that runs it. */
 export function decidedNote(
   secret: string,
   id: string,
@@ -94,8 +94,8 @@ export function decidedNote(
 }
 
 /**
- * Reads the questions from the notes of a call. The journal keeps their order, so of two persons who decide at once the
- * first one counts. Undefined: `ask` did not record the call.
+ * Reads the questions from the notes of a call. The journal keeps the order of notes, so if two persons
+ * decide at once, the first decision counts.
  */
 function readRounds(notes: readonly JournalNote[]): readonly TicketRound[] {
   const rounds: TicketRound[] = [];
@@ -133,7 +133,7 @@ export async function readAsked(journal: Journal, batchId: string): Promise<Aske
   return { record, state: { rounds, isClosed: record.decision !== 'wait' } };
 }
 
-/** Whether a decision lets this call run. */
+/** Whether a decision allows this call to run. */
 export function approves(decision: ApprovalDecision, callId: string): boolean {
   if (decision.kind === 'approve_all') return true;
   return decision.kind === 'approve_selected' && decision.ids.includes(callId);

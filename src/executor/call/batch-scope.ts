@@ -7,58 +7,60 @@ import type { Observer } from '../events/observer.js';
 import type { EvaluatedCall, ReadyCall } from './evaluated-call.js';
 import type { ExecutorSettings } from './settings.js';
 
-/** A call whose tool is to be run. */
+/** A call whose tool is about to run. */
 export interface PreviewedCall {
   readonly index: number;
   readonly ready: ReadyCall;
   readonly signal: AbortSignal;
-  /** Resolves when it is on record. */
+  /** Writes a note about the call. Resolves when the journal holds it. */
   readonly note: (data: JsonObject) => Promise<void>;
 }
 
 export type UnexpectedEntry = Pick<ChangedEntry, 'path' | 'unexpected'>;
 
-/** The part that a batch plays for a preview: its calls are tried, or what they gave then is taken over. */
+/** The role of a batch in a preview: either it tries its calls, or it replays the results of the trial. */
 export interface PreviewRole {
-  /** Whether a call is run; the others answer as in a dry run. */
+  /** Whether a call runs in the trial. Other calls answer as in a dry run. */
   runs(ready: ReadyCall): boolean;
-  /** A command has changed more than its call declared and was allowed. */
+  /** Reports that a command changed more than its call declared and was allowed. */
   sawUnexpected(index: number, entries: readonly UnexpectedEntry[]): void;
-  /** @returns the calls, with those asked about of which more is known than the plan */
+  /** @returns the calls; a call that changed more in the trial than it was allowed now needs approval */
   planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
-  /** Told what was approved, before any call runs. @returns what becomes of them */
+  /**
+   * Called with the approved calls before any call runs. @returns the calls that go on, and the refused ones
+   */
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
-  /** Runs a tool, or gives what it gave. */
+  /** Runs a tool, or returns its result from the trial. */
   run(call: PreviewedCall, execute: () => unknown): unknown;
-  /** A call has its answer. */
+  /** Reports that a call has its answer. */
   answered(index: number): void;
 }
 
-/** What the calls of one batch have in common (D032). */
+/** The values that all calls of one batch share (D032). */
 export interface BatchScope {
   readonly id: string;
   readonly settings: ExecutorSettings;
   readonly conversation: string;
   readonly memory: ConversationMemory;
   readonly dryRun: boolean;
-  /** Recorded with the batch, where the caller has given them. */
+  /** Recorded with the batch if the caller passed it. */
   readonly message: BatchMessage | undefined;
   readonly origin: JsonObject | undefined;
   /**
-   * For a deferred batch that is gone on with: its calls as recorded. A call that an earlier batch delivered first
+   * For a deferred batch that continues: its recorded calls. A call that an earlier batch delivered first
    * belongs to that batch.
    */
   readonly deferred:
     | {
         readonly calls: readonly CallRecord[];
-        /** What the person saw, where the caller says so. */
+        /** The content that the person saw, if the caller passed it. */
         readonly shown: readonly ShownFile[];
       }
     | undefined;
-  /** Left out: it is an ordinary batch. */
+  /** Left out for an ordinary batch. */
   readonly preview?: PreviewRole | undefined;
-  /** Undefined: the batch has no reader for its events. */
+  /** Undefined: no reader receives the batch's events. */
   readonly observer: Observer | undefined;
-  /** Bytes that the model's context can still take; shrinks with every result. */
+  /** The bytes that the model's context can still take. Every result reduces it. */
   capacityBytes: number;
 }

@@ -4,7 +4,10 @@ import type { CallEntry } from '../../contract/journal.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { type EvaluatedCall, shownEffects } from './evaluated-call.js';
 
-/** Copies of calls that wait, so that the executor runs what was asked for. A value that is no call stays: planning refuses it. */
+/**
+ * Copies calls that have to wait, so that the executor runs the calls as the caller passed them. A value that
+ * is not a call is passed on, and planning refuses it.
+ */
 export function copyCalls(calls: readonly ToolCall<unknown>[]): readonly ToolCall[] {
   return calls.map(copyCall);
 }
@@ -27,15 +30,19 @@ function copyCall(call: ToolCall<unknown>): ToolCall {
   }
 }
 
-/** Planning checks the arguments before anything else looks at them. */
+/**
+ * Treats a call as a ToolCall before its arguments are checked. Planning checks them before any other code
+ * reads them.
+ */
 export function unchecked(call: ToolCall<unknown>): ToolCall {
   return call as ToolCall;
 }
 
 /**
- * What makes a call's id a name: nothing more for an id of the provider's own; for a made-up one that it is made up, and
- * the turn, where it is known. Unknown values come in, because callers hand over calls of any making.
- * @param turn the caller's word (`RunOptions.turn`), which counts before the call's own.
+ * The part of a call's identity besides its id: empty for an id from the provider; for a made-up id, the mark
+ * `madeUp` and the turn, if it is known. The parameters are unknown because callers may pass calls of any
+ * shape.
+ * @param turn the caller's `RunOptions.turn`, which takes precedence over the call's own turn
  */
 export function madeUpIn(
   { madeUp, turn: own }: { readonly madeUp?: unknown; readonly turn?: unknown },
@@ -48,7 +55,7 @@ export function madeUpIn(
 
 const OWN_ID = Object.freeze({});
 
-/** A recorded call as it was asked for. */
+/** Turns a record back into the call that was asked for. */
 export function recordedCall({
   callId: id,
   toolName: name,
@@ -58,14 +65,15 @@ export function recordedCall({
   return { id, name, args, ...madeUpIn(identity) };
 }
 
-/** A planned call as it is recorded. */
+/** Turns a planned call into its journal entry. */
 export function toCallEntry(evaluated: EvaluatedCall): CallEntry {
   const { call, reason } = evaluated;
   const entry: CallEntry = {
     callId: call.id,
     toolName: call.name,
     args: call.args,
-    // What the policy has seen a command touch is part of what was evaluated and approved.
+    // The effects that the policy saw in a command are part of the evaluation and the approval, so record
+    // them too.
     effects: shownEffects(evaluated),
     disposition: dispositionOf(evaluated),
     reason,

@@ -1,11 +1,11 @@
 import { isToolError } from '../../errors/tool-error.js';
 
-/** What is known of all the changes to files that a call has asked for. */
+/** Counts the file changes that a call has asked for. */
 export class ChangeTally {
   #begun = 0;
   #refused = 0;
 
-  /** Counts a change from its start to its end. */
+  /** Counts a change from start to end. */
   async count<T>(change: Promise<T>): Promise<T> {
     this.#begun++;
     try {
@@ -16,13 +16,15 @@ export class ChangeTally {
     }
   }
 
-  /** The file system has refused every change before a file was touched. False where none was asked for. */
+  /**
+   * True if the file system refused every change before it touched a file. False if no change was asked for.
+   */
   get hasChangedNothing(): boolean {
     return this.#begun > 0 && this.#refused === this.#begun;
   }
 }
 
-/** The file system's own refusal of a change, of which nothing was made or all was taken back. */
+/** Whether the file system itself refused a change and no part of the change remains. */
 function isRefusal(error: unknown): boolean {
   if (!isToolError(error, 'execution_failed')) return false;
   const { errno, changed, lost } = error.details;

@@ -9,52 +9,60 @@ import { describeEffects, isAllReads } from '../../effects/traits.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { originOfCall } from '../../provenance/origin-of-call.js';
 
-/** A call that is answered without running. */
+/** A call that gets its answer without running. */
 export interface ResolvedCall {
   readonly kind: 'resolved';
   readonly call: ToolCall;
   readonly result: ToolResult;
   readonly reason: string;
   readonly effects: readonly PlacedEffect[];
-  /** Its answer is not to be recorded: it is the journal's own, or comes there from an earlier delivery. */
+  /**
+   * The answer must not be recorded, because it comes from the journal or an earlier delivery will record it.
+   */
   readonly recorded?: true;
 }
 
 export interface ReadyParts {
-  /** `args` are the frozen copy: exactly what will be hashed, asked for and run. */
+  /** `args` is the frozen copy that is hashed, shown and run. */
   readonly call: ToolCall;
   readonly tool: Tool;
-  /** What the tool's callbacks get: `args` as its schema parsed them. */
+  /** The arguments for the tool's callbacks: `args` as the tool's schema parsed them. */
   readonly parsed: unknown;
   readonly declared: readonly Effect[];
   readonly effects: readonly PlacedEffect[];
-  /** What the policy has seen its commands touch: shown, and nothing is granted by it. */
+  /** The effects that the policy found in the call's commands. They are shown, but grant no access. */
   readonly seen?: readonly Effect[] | undefined;
   readonly risk: Risk;
   readonly containment: Containment;
   readonly needsApproval: boolean;
-  /** The tool itself requires it, so that no review may lift it. */
+  /** The tool itself requires approval, so a review cannot remove the requirement. */
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
-  /** What rules let its commands change. */
+  /** The changes that rules allow the call's commands to make. */
   readonly consent?: WriteConsent | undefined;
-  /** Its commands change what is real at once. */
+  /** The call's commands change real files immediately. */
   readonly writesThrough: boolean;
-  /** A rule allows it as what runs in a transaction: its commands run in one, or not at all. Left out: false. */
+  /**
+   * A rule allows the call only because its commands run in a transaction. They run in one, or not at all.
+   * Left out: false.
+   */
   readonly needsTransaction?: boolean;
-  /** It may be asked for when its commands have ended. */
+  /** The person may be asked after the call's commands have ended. */
   readonly mayAskAfter: boolean;
-  /** It runs unasked, and is asked for where its commands went beyond what was to be expected; a deletion does. */
+  /**
+   * The call runs without a question. The person is asked afterwards about unexpected changes; a deletion is
+   * always unexpected.
+   */
   readonly asksBeyond?: boolean;
-  /** It is, and not before. */
+  /** The call runs without a question, and the person is asked about its changes afterwards. */
   readonly asksAfter?: boolean;
-  /** A person has seen it, and said yes. */
+  /** A person has seen the call and agreed to it. */
   readonly isAgreed?: boolean;
-  /** What may have steered it, as far as it was looked at. */
+  /** The origins of text that may have influenced the call, as far as they were examined. */
   readonly origins?: CallOrigins | undefined;
 }
 
-/** A call that may run, or may after a person has agreed. */
+/** A call that may run now, or after a person agrees. */
 export class ReadyCall {
   readonly kind = 'ready';
   readonly call: ToolCall;
@@ -68,7 +76,7 @@ export class ReadyCall {
   readonly needsApproval: boolean;
   readonly toolRequiresApproval: boolean;
   readonly reason: string;
-  /** Nothing but reads: no start record, no dry run, no harm in repeating it. */
+  /** The call only reads: it needs no start record, runs in a dry run too, and is safe to repeat. */
   readonly onlyReads: boolean;
   readonly consent: WriteConsent | undefined;
   readonly writesThrough: boolean;
@@ -104,29 +112,35 @@ export class ReadyCall {
     this.#summary = summary;
   }
 
-  /** Redacted, one line, at most 200 characters. Made at the first look: most calls run unasked and unseen. */
+  /**
+   * Redacted, one line, at most 200 characters. Computed on first use, because most calls run without a
+   * question and are never shown.
+   */
   get summary(): string {
     this.#summary ??= summarizeText(this.#describe());
     return this.#summary;
   }
 
-  /** Where its result comes from. */
+  /** The origin of the call's result. */
   get origin(): readonly Origin[] {
     const { tool, declared: effects, containment } = this;
     return originOfCall({ toolName: tool.name, isProgram: tool.program !== undefined, effects, containment });
   }
 
-  /** The same call, asked for or not. */
+  /** Copies the call with another need for approval. */
   asking(needsApproval: boolean, reason: string): ReadyCall {
     return new ReadyCall({ ...this, needsApproval, reason }, this.#summary);
   }
 
-  /** The same call, which runs unasked, and whose changes are asked for before they become real. */
+  /**
+   * Copies the call so that it runs without a question, and the person is asked about its changes before they
+   * are committed.
+   */
   askingAfter(): ReadyCall {
     return new ReadyCall({ ...this, needsApproval: false, asksAfter: true }, this.#summary);
   }
 
-  /** The same call, to which a person has agreed. */
+  /** Copies the call as approved by a person. */
   agreed(): ReadyCall {
     return new ReadyCall({ ...this, isAgreed: true }, this.#summary);
   }
@@ -136,7 +150,8 @@ export class ReadyCall {
       const text: unknown = this.tool.summarize?.(this.parsed);
       if (typeof text === 'string') return text;
     } catch {
-      // Only a call that is asked for has to have the tool's own words (D044); that one was asked for them before.
+      // Only a call that needs a question must have the tool's own summary (D044), and its summary was made
+      // earlier.
     }
     return describeEffects(this.call.name, this.declared);
   }
@@ -144,17 +159,17 @@ export class ReadyCall {
 
 export type EvaluatedCall = ResolvedCall | ReadyCall;
 
-/** What the call says it will touch, as it said it. */
+/** The effects that the call declared. */
 function declaredEffects(evaluated: EvaluatedCall): readonly Effect[] {
   return evaluated.kind === 'ready' ? evaluated.declared : evaluated.effects.map(({ effect }) => effect);
 }
 
-/** What people are shown of it: what it said, and what the policy has seen besides. */
+/** The effects that people are shown: the declared effects, and those that the policy found. */
 export function shownEffects(evaluated: EvaluatedCall): readonly Effect[] {
   const declared = declaredEffects(evaluated);
   if (evaluated.kind === 'resolved' || evaluated.seen === undefined) return declared;
   return [...declared, ...evaluated.seen];
 }
 
-/** The arguments of a call that never got as far as having any. */
+/** The arguments of a call that was refused before its arguments were read. */
 export const NO_ARGS: JsonObject = Object.freeze({});

@@ -9,13 +9,16 @@ import type { FileSettings } from './settings.js';
 
 type Access = 'read' | 'write' | 'delete';
 
-/** How the changes of a call are kept track of. */
+/** Records the changes of a call. */
 interface ChangeRecord {
   readonly intend?: ChangeOptions['intend'];
   readonly tally?: ChangeTally;
 }
 
-/** The sandbox's files, narrowed to what the call has declared, for as long as the call lives. */
+/**
+ * The sandbox's files, restricted to the effects that the call has declared. The handle works only while the
+ * call lives.
+ */
 export function grantFiles(
   ready: ReadyCall,
   settings: FileSettings,
@@ -31,7 +34,8 @@ export function grantFiles(
     allow(access, path, sandbox.resolve(path, access));
   }
 
-  // A patch may declare thousands of files, and asks for each by its own name.
+  // A patch may declare thousands of files and then asks for each by name, so exact names are looked up in a
+  // set.
   const declared = new Map<Access, Set<string>>();
   function isDeclaredByName(access: Access, asked: string): boolean {
     const [first] = ready.effects;
@@ -57,7 +61,10 @@ export function grantFiles(
     );
   }
 
-  /** What an entry is may be told of a link too that leads elsewhere: it is not followed. */
+  /**
+   * A link is not followed when the tool looks at the entry itself, even if the link leads out of the
+   * declared paths.
+   */
   function requireLook(path: string): void {
     const name = basename(path);
     const isEntry = name !== '' && name !== '.' && name !== '..';
@@ -66,7 +73,7 @@ export function grantFiles(
     else require('read', path);
   }
 
-  /** A kept output, where `path` is the name of one: only to be read, and only as declared. */
+  /** Whether `path` names a stored output. Stored outputs can only be read, and only if declared. */
   function requireOutput(path: string): boolean {
     if (!outputs.owns(path)) return false;
     lease.require(`read "${path}"`);
@@ -74,7 +81,8 @@ export function grantFiles(
     return true;
   }
 
-  // The place that was read is the one that must be granted: asked of what was open, it needs no second look.
+  // The grant is checked for the place that was actually opened and read, so no second look at the file
+  // system is needed.
   async function readPlaced(path: string, options?: ReadOptions): Promise<PlacedBytes> {
     if (requireOutput(path)) return { path, bytes: await outputs.read(path, options) };
     lease.require(`read "${path}"`);
@@ -86,7 +94,7 @@ export function grantFiles(
     try {
       read = await files.readPlaced(path, options);
     } catch (error) {
-      // What was not declared is refused as such, whether or not it is there.
+      // An undeclared path is refused as undeclared, whether or not the file exists.
       require('read', path);
       throw error;
     }
@@ -94,7 +102,7 @@ export function grantFiles(
     return read;
   }
 
-  // What a rename replaces is the entry itself: where it is a link, not what it leads to.
+  // A rename replaces the entry itself. If the entry is a link, its target stays unchanged.
   function requireReplace(path: string): void {
     lease.require(`write "${path}"`);
     allow('write', path, sandbox.resolve(path, 'delete'));
@@ -111,7 +119,8 @@ export function grantFiles(
     );
   }
 
-  // While bytes go to the disk, or the journal, or other processes are waited for, the call may be answered.
+  // The call may be answered while a change waits for the disk, the journal or another process, so the lease
+  // is checked again.
   const check = (): void => lease.require('change files');
   const recorded: ChangeOptions = intend === undefined ? { check } : { check, intend };
   return {
@@ -164,7 +173,7 @@ export function grantFiles(
   };
 }
 
-/** The same, to look at and not to change: for what is asked of a tool before or after its call. */
+/** The same files, read-only, for callbacks of a tool that run before or after its call. */
 export function grantFilesToLook(ready: ReadyCall, settings: FileSettings, lease: Lease): ContainedFiles {
   const refuse = async (): Promise<never> => {
     throw new ToolError('sandbox_violation', 'Cannot change files: they can only be looked at now.');

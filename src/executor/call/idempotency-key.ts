@@ -6,18 +6,22 @@ import { attaches } from './run-options.js';
 
 interface Delivery {
   readonly ready: ReadyCall;
-  /** Its place in the batch. */
+  /** The index of the call in its batch. */
   readonly index: number;
   readonly scope: BatchScope;
   readonly options: RunOptions;
 }
 
-/** Stable over repeated delivery of the same call: that is known only where the caller has named the conversation. */
+/**
+ * A key that stays the same if the same call is delivered again. This is only possible if the caller has
+ * named the conversation.
+ */
 export function idempotencyKey({ ready: { call }, index, scope, options }: Delivery): string {
   if (!attaches(options) || !hasIdentity(call)) return `${scope.id}/${index}`;
-  // The first slash ends the conversation: else "a/b" and "c" would share a key with "a" and "b/c".
+  // The first slash ends the conversation. Without escaping, "a/b" and "c" would share a key with "a" and
+  // "b/c".
   const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('/', '%2F');
-  // No escaped conversation ends with "%", so that no id of a provider's own shares a key with a made-up one.
+  // No escaped conversation ends with "%", so a provider's id never shares a key with a made-up id.
   const turn = call.madeUp === true ? `%/${escaped(call.turn ?? '')}` : '';
   return `${escaped(scope.conversation)}${turn}/${call.id}`;
 }

@@ -1,9 +1,9 @@
 import { ToolError } from '../../errors/tool-error.js';
 
-/** How long the handles of a call live, and which processes it has running. */
+/** Limits the life of a call's handles, and tracks the call's running processes. */
 export class Lease {
   #alive = true;
-  /** Made with the first process: most calls start none. */
+  /** Created with the first process, because most calls start none. */
   #running: Set<Promise<unknown>> | undefined;
 
   get alive(): boolean {
@@ -18,7 +18,7 @@ export class Lease {
     this.#alive = false;
   }
 
-  /** @throws ToolError `sandbox_violation` once the call is answered. */
+  /** @throws ToolError `sandbox_violation` after the call has been answered. */
   require(action: string): void {
     if (this.#alive) return;
     throw new ToolError('sandbox_violation', `Cannot ${action}: the call is answered, its handles are dead.`);
@@ -34,7 +34,7 @@ export class Lease {
     return running;
   }
 
-  /** Resolves when the processes that run now have ended. */
+  /** Resolves when the processes that are running now have ended. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#running ?? []);
   }

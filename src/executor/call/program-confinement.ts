@@ -2,7 +2,10 @@ import type { Confinement } from '../../contract/processes.js';
 import type { Tool } from '../../contract/tool.js';
 import type { ContainmentSettings } from './settings.js';
 
-/** The sandbox of an external tool's program. Undefined: the tool is not a program, or its program runs outside of the sandbox. */
+/**
+ * The sandbox for an external tool's program. Undefined: the tool is not a program, or its program runs
+ * outside the sandbox.
+ */
 export function confinementOf(
   { program }: Tool,
   { programs }: Pick<ContainmentSettings, 'programs'>,

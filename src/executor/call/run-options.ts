@@ -65,33 +65,36 @@ function isMessage(value: unknown): boolean {
   return typeof text === 'string' && isName(model) && isName(provider);
 }
 
-/** Whether a call that was delivered before is answered from the record: only where the caller has named what it belongs to. */
+/**
+ * Whether a call that was delivered before is answered from the record. This requires a conversation from the
+ * caller.
+ */
 export function attaches({ conversation, again }: RunOptions): boolean {
   return conversation !== undefined && again !== true;
 }
 
-/** @throws ToolError `bad_args` when calls are no array. */
+/** @throws ToolError `bad_args` if calls is not an array. */
 export function checkCalls(calls: unknown): void {
   if (Array.isArray(calls)) return;
   throw new ToolError('bad_args', 'Cannot run calls: an array of { id, name, args } is expected.');
 }
 
-/** @param action what was asked of it: `run calls`. */
+/** @param action the refused action: `run calls`. */
 export function executorIsClosed(action: string): ToolError {
   return new ToolError('cancelled', `Cannot ${action}: the executor is closed. Create another one.`);
 }
 
-/** Whether nothing of it shall become real. They are not checked yet. */
+/** Whether the options ask for a preview, which commits no change. The options are not checked yet. */
 export function isPreview(options: unknown): boolean {
   return isObject(options) && (options as RunOptions).dryRun === 'preview';
 }
 
-/** A batch that is watched or comes in pieces is no preview. */
+/** The error for a preview of a batch that is streamed or watched. */
 export function onlyRun(): ToolError {
   return new ToolError('bad_args', "Cannot run calls: dryRun: 'preview' is for run() alone. Call preview().");
 }
 
-/** What was started or dropped takes nothing more. */
+/** The error for adding to a batch that was already started or dropped. */
 export function incomingIsOver(): ToolError {
   return new ToolError(
     'bad_args',
@@ -112,12 +115,12 @@ function isShown(value: unknown): boolean {
   });
 }
 
-/** @throws ToolError `config_invalid`, which names the option and what it takes. */
+/** @throws ToolError `config_invalid`, which names the option and its allowed values. */
 export function checkApproveOptions(options: ApproveOptions): void {
   checkOptions('options', options, APPROVE_RULES);
 }
 
-/** @throws ToolError where an approval could run nothing */
+/** @throws ToolError if an approval could not run anything */
 export function requireApprovable(
   batchId: string,
   { dryRun = false }: ApproveOptions,
@@ -138,7 +141,7 @@ const ASK_RULES: OptionRules<{ [K in keyof TicketOptions]-?: TicketOptions[K] | 
   signal: RULES.signal,
 };
 
-/** @throws ToolError `config_invalid`, which names the option and what it takes. */
+/** @throws ToolError `config_invalid`, which names the option and its allowed values. */
 export function checkAskOptions(options: unknown): asserts options is TicketOptions {
   checkOptions('options', isObject(options) ? options : {}, ASK_RULES);
   if (isObject(options) && (options as Partial<TicketOptions>).conversation !== undefined) return;
@@ -148,7 +151,7 @@ export function checkAskOptions(options: unknown): asserts options is TicketOpti
   );
 }
 
-/** @throws ToolError `config_invalid` for an option that says how approval is had in another way. */
+/** @throws ToolError `config_invalid` for an option that arranges approval in another way. */
 export function checkTicketOptions(options: RunOptions): void {
   const other = (['approver', 'defer', 'again', 'dryRun'] as const).find(
     (name) => options[name] !== undefined,
@@ -158,7 +161,7 @@ export function checkTicketOptions(options: RunOptions): void {
   throw new ToolError('config_invalid', message);
 }
 
-/** @throws ToolError `config_invalid`, which names the option and what it takes. */
+/** @throws ToolError `config_invalid`, which names the option and its allowed values. */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions('options', options, RULES);
 }

@@ -23,7 +23,10 @@ import type { OnUnhandledError } from './unhandled-errors.js';
 
 export interface CallLimits {
   readonly maxToolCallsPerBatch: number;
-  /** For a loop around a model: how many rounds. The executor itself runs batches and counts no rounds. */
+  /**
+   * The limit of rounds for a loop around a model. The executor itself runs batches and does not count
+   * rounds.
+   */
   readonly maxToolIterationsPerUserTurn: number;
   readonly maxToolArgsBytes: number;
   readonly maxApplyPatchBytes: number;
@@ -33,47 +36,49 @@ export interface CallLimits {
 
 export interface ClassTimeout {
   readonly ms: number;
-  /** Named by the configuration: then it beats a tool's own default (F003). */
+  /** The configuration names this timeout, so it takes precedence over a tool's own default (F003). */
   readonly explicit: boolean;
 }
 
-/** `fine`: nothing more to say. `ask`: only with a person's consent. `refuse`: no consent helps. */
+/** `fine`: no objection. `ask`: only with a person's consent. `refuse`: not even with consent. */
 export type CommandSandboxVerdict =
   | { readonly kind: 'fine' }
   | { readonly kind: 'ask'; readonly reason: string }
   | { readonly kind: 'refuse'; readonly error: ToolError };
 
 export interface CommandGuard {
-  /** As far as it is known without looking. @param isThrough it is known that the command writes through */
+  /**
+   * The verdict as far as it is known without a test. @param isThrough it is known that the command writes
+   * through
+   */
   known(isThrough: boolean): CommandSandboxVerdict | undefined;
-  /** Tries it, once for a process. Never rejects. */
+  /** Tests the sandbox, once per process. Never rejects. */
   look(isThrough: boolean): Promise<CommandSandboxVerdict>;
-  /** Whether commands must not run without the command sandbox, whatever the person decides. */
+  /** Whether commands must not run without the command sandbox, even if the person agrees. */
   readonly isRequired: boolean;
-  /** What stands around commands, as far as it is known without looking. */
+  /** The sandbox around commands, as far as it is known without a test. */
   standing(): StandingSandbox | undefined;
-  /** Looks, where that was not done a moment ago. Never rejects. */
+  /** Tests the sandbox, unless it was tested a moment ago. Never rejects. */
   lookAround(): Promise<StandingSandbox>;
 }
 
-/** What stands around the next command. */
+/** The sandbox for the next command. */
 export interface StandingSandbox {
-  /** It runs in the OS sandbox. */
+  /** The command runs in the OS sandbox. */
   readonly stands: boolean;
-  /** Also where it writes through, everything is hidden from it that deny patterns name. */
+  /** Every file that deny patterns name is hidden from the command, even if the command writes through. */
   readonly hidesAll: boolean;
-  /** One in the foreground runs in a transaction. */
+  /** A command in the foreground runs in a transaction. */
   readonly transaction: boolean;
   readonly network: boolean;
 }
 
-/** A world in which calls are tried. */
-/** Why nothing of a preview was committed. */
+/** Explains why no change of a preview was committed. */
 export interface NothingMade {
   readonly why: string;
-  /** Others changed the same. */
+  /** Other processes changed the same files. */
   readonly isConflict: boolean;
-  /** The conflicts, path by path. */
+  /** The conflicting paths. */
   readonly changes?: CommandChanges;
 }
 
@@ -82,107 +87,120 @@ export interface PreviewWorld {
   readonly search: ContainedSearch;
   readonly runCommand: RunCommand;
   readonly runProgram: RunProgram;
-  /** Where the changes are kept. */
+  /** The directory that holds the changes. */
   readonly directory: string;
-  /** That the paths of changes are relative to. */
+  /** Paths of changes are relative to this root. */
   readonly root: string;
-  /** A tool has changed files by itself. */
+  /** Called when a tool has ended that changes files directly. */
   fileToolEnded(): Promise<void>;
-  /** What all of it has changed. */
+  /** All changes of the preview so far. */
   look(): Promise<PreviewedChanges>;
-  /** @param begin waited for before anything is changed. @returns what was changed, and what could not be; a text: why nothing was */
+  /**
+   * Commits the changes.
+   * @param begin runs to its end before any file is changed
+   * @returns the committed changes and those that could not be written; or why nothing was committed
+   */
   commit(begin: () => Promise<void>): Promise<CommandChanges | NothingMade>;
   discard(): Promise<void>;
 }
 
-// The settings of an executor are complete: nothing inside is optional that is always there. Each step gets its part.
+// The settings of an executor are complete: a member that always has a value is never optional. Each step
+// gets only its part.
 
-/** Every step needs these. */
+/** The settings that every step needs. */
 export interface CommonSettings {
   readonly mode: ExecutorMode;
   readonly logger: Logger;
   /** Undefined: nothing is traced, and nothing of it costs anything. */
   readonly telemetry?: Telemetry | undefined;
   readonly clock: Clock;
-  /** A new unique, time-ordered id. */
+  /** Creates a unique, time-ordered id. */
   readonly createId: () => string;
 }
 
-/** The tools, and the limits of their calls. */
+/** The tools and the limits of their calls. */
 export interface ToolSettings {
   readonly registry: Registry;
   readonly limits: CallLimits;
   readonly timeouts: Readonly<Record<TimeoutClass, ClassTimeout>>;
 }
 
-/** The contained files, and the kept outputs, which tools read like files. */
+/** The contained files, and the stored outputs, which tools read like files. */
 export interface FileSettings {
   readonly sandbox: Sandbox;
   readonly covers: (outer: string, inner: string) => boolean;
-  /** Untruncated outputs. */
+  /** Stores outputs that are too long for a result. */
   readonly outputs: OutputStore;
 }
 
-/** The policy, and what helps it to understand a call. */
+/** The policy, and the helpers with which it understands a call. */
 export interface PolicySettings {
-  /** Null: no policy is asked. */
+  /** Null: there is no policy. */
   readonly policy: Policy | null;
-  /** Before the policy is asked about a command: loads what understands it. Undefined: it is there. */
+  /**
+   * Loads the command analysis before the policy is asked about a command. Undefined: it is already loaded.
+   */
   readonly loadAnalysis: () => Promise<void> | undefined;
-  /** Only once that is loaded. */
+  /** May be called only after `loadAnalysis`. */
   readonly analyze: AnalyzeCommand;
-  /** Told of every decision of the policy. */
+  /** Called with every decision of the policy. */
   readonly onDecision: DecisionObserver | undefined;
-  /** For the policy: the sub-agent that makes the calls of a run. */
+  /** For the policy: the sub-agent that makes the calls of this run. */
   readonly agent?: string | undefined;
-  /** For the policy: where a path lies that a command names. */
+  /** For the policy: finds the place of a path that a command names. */
   readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
-  /** Of the conversation whose calls are planned. Undefined: nothing is known that a policy could read. */
+  /**
+   * The origins of the conversation whose calls are planned. Undefined: there are none that a policy could
+   * read.
+   */
   readonly origins?: OriginView | undefined;
 }
 
-/** What the command sandbox means for a call. */
+/** The effect of the command sandbox on a call. */
 export interface ContainmentSettings {
-  /** Which external tools are kept in the command sandbox, and in what. */
+  /** Which external tools run in the command sandbox, and with which confinement. */
   readonly programs: { readonly which: 'off' | 'untrusted' | 'all'; readonly confinement: Confinement };
-  /** What the command sandbox means for a call that runs a command. */
+  /** Gives the verdict of the command sandbox on a call that runs a command. */
   readonly commandGuard: CommandGuard;
-  /** Commands are meant to run in the OS sandbox, without the network, and change nothing before their end. */
+  /** Commands should run in the OS sandbox, without network, and change nothing before they end. */
   readonly keepsCommandsApart: boolean;
-  /** `contained`: then they run unasked, and are asked about where they went beyond what was to be expected. */
+  /** `contained`: such commands run without a question, and the person is asked about unexpected changes. */
   readonly profile: 'none' | 'contained';
-  /** Whether this machine can do that. */
+  /** Whether this machine supports that. */
   readonly canKeepApart: () => Promise<boolean>;
 }
 
-/** The journal, and the process that writes it. */
+/** The journal, and the process that writes to it. */
 export interface JournalSettings {
   /** Null: nothing is recorded. */
   readonly journal: Journal | null;
   readonly worker: Worker;
-  /** Whether the very process lives that a journal knows. */
+  /** Whether exactly the process that the journal names is alive. */
   readonly isWorkerAlive: (worker: Worker) => boolean;
 }
 
-/** How results are cleaned and cut. */
+/** The settings for cleaning and cutting results. */
 export interface ResultSettings extends Pick<FileSettings, 'outputs'> {
-  /** Exact values that never leave: those of removed environment variables. More may join while calls run. */
+  /**
+   * Exact values that must never appear in a result: those of removed environment variables. More can be
+   * added while calls run.
+   */
   readonly secretValues: readonly string[];
   readonly maxOutputBytes: number;
-  /** Bytes of pictures, sounds and documents in one result. */
+  /** Limit in bytes for the pictures, sounds and documents of one result. */
   readonly maxContentBytes: number;
 }
 
-/** Who is asked. */
+/** Who answers questions. */
 export interface PersonSettings {
   readonly reviewers: readonly Reviewer[];
-  /** Users' programs that hear of questions, refusals, batches and turns. */
+  /** The user's programs that receive questions, refusals, batches and turns. */
   readonly hooks: EventHooks;
   /** Null: confirmation is skipped, on purpose. Undefined: there is no person to ask. */
   readonly approver: Approver | null | undefined;
-  /** Asked while a call runs, and by the sub-agents of a call. */
+  /** Asked while a call runs, and by a call's sub-agents. */
   readonly lateApprover: Approver | null | undefined;
-  /** Asked what tools want to know. Undefined: no person is there. */
+  /** Answers the questions of tools. Undefined: there is no person. */
   readonly asker: Asker | undefined;
 }
 
@@ -190,28 +208,31 @@ export interface PersonSettings {
 export interface CommandSettings {
   readonly runCommand: RunCommand;
   readonly runProgram: RunProgram;
-  /** Undefined: no port is exposed. */
+  /** Undefined: ports cannot be exposed. */
   readonly exposePort?: ((conversation: string, port: number) => Promise<ExposedPort | string>) | undefined;
-  /** Those of this executor, of all its conversations: who knows an id may use it. */
+  /**
+   * The background shells of this executor, for all its conversations. Any caller that knows a shell's id may
+   * use the shell.
+   */
   readonly shells: BackgroundShells;
-  /** The environment of commands, already sanitised. `isAttended`: a person sits in front of the command. */
+  /** The sanitised environment of commands. `isAttended`: a person is at the terminal of the command. */
   readonly commandEnvironment: (options?: {
     readonly maxAgeMs?: number;
     readonly isAttended?: boolean;
   }) => Readonly<Record<string, string>>;
 }
 
-/** Who does the work of sub-agents. */
+/** How sub-agents run. */
 export interface AgentSettings {
-  /** Does the work of sub-agents. Undefined: there are none. */
+  /** Runs sub-agents. Undefined: there are no sub-agents. */
   readonly agents: AgentRunner | undefined;
-  /** How deep this agent is below the conversation itself, which is 0. */
+  /** The depth of this agent; the conversation itself has depth 0. */
   readonly depth: number;
-  /** An executor with other settings, which is a part of this one and is closed with it. */
+  /** Creates an executor with other settings. It is part of this executor and closes with it. */
   readonly partOf: (settings: ExecutorSettings) => Executor;
 }
 
-/** Planning a call. */
+/** The settings for planning a call. */
 export interface PlanSettings
   extends CommonSettings,
     ToolSettings,
@@ -221,36 +242,36 @@ export interface PlanSettings
     ResultSettings,
     Pick<JournalSettings, 'journal'> {}
 
-/** Asking for calls, which are planned again if their arguments or files change. */
+/** The settings for asking about calls, which are planned again if their arguments or files change. */
 export interface ApprovalSettings extends PlanSettings, PersonSettings {}
 
-/** Recording a batch and its calls. */
+/** The settings for recording a batch and its calls. */
 export interface RecordSettings
   extends CommonSettings,
     JournalSettings,
     Pick<ToolSettings, 'timeouts'>,
     Pick<ContainmentSettings, 'programs'> {}
 
-/** Answering calls that a dead process left. */
+/** The settings for answering calls of a dead process. */
 export interface RecoverySettings extends PlanSettings, JournalSettings {
-  /** Whether it could be seen from here that it lives. */
+  /** Whether this process could see that the worker is alive. */
   readonly isWorkerVisible: (worker: Worker) => boolean;
   readonly isProcessAlive: (pid: number, startTicks?: number) => boolean;
 }
 
-/** Running a tool. */
+/** The settings for running a tool. */
 export interface ExecutionSettings extends ApprovalSettings, RecordSettings, CommandSettings, AgentSettings {
   readonly middleware: readonly Middleware[];
-  /** Null: nothing is answered from memory. */
+  /** Null: results are not cached. */
   readonly cache: LruResultCache | null;
-  /** For the calls that run, by that clock. */
+  /** Time limits of the running calls, measured by the clock of these settings. */
   readonly timeLimits: TimeLimits<Limited>;
   readonly search: ContainedSearch;
 }
 
-/** All of it. */
+/** All settings of an executor. */
 export interface ExecutorSettings extends ExecutionSettings, RecoverySettings {
-  /** @throws ToolError `sandbox_violation` where this machine cannot keep changes apart */
+  /** @throws ToolError `sandbox_violation` if this machine cannot keep changes apart */
   readonly openPreview: () => Promise<PreviewWorld>;
   readonly onUnhandledError: OnUnhandledError;
 }

@@ -4,7 +4,10 @@ import { systemClock } from '../../platform/clock/clock.js';
 
 type Level = keyof Logger;
 
-/** The host program's logger, frozen, so that one that throws changes no answer and no tool can replace its methods. */
+/**
+ * Wraps and freezes the host program's logger: if the logger throws, no answer changes, and no tool can
+ * replace its methods.
+ */
 export function shieldLogger(logger: Logger): Logger {
   const write =
     (level: Level): Logger[Level] =>
@@ -13,7 +16,7 @@ export function shieldLogger(logger: Logger): Logger {
         const written: unknown = logger[level](data, message);
         ignoreRejection(written);
       } catch {
-        // The log is what is broken: there is no other place to report it.
+        // The log itself is broken, so there is no place to report the error.
       }
     };
   return Object.freeze({
@@ -24,7 +27,10 @@ export function shieldLogger(logger: Logger): Logger {
   });
 }
 
-/** The host program's clock; where it throws or tells no number, the system's own answers. */
+/**
+ * Wraps the host program's clock. If it throws or returns a value that is not a number, the system clock is
+ * used.
+ */
 export function shieldClock(clock: Clock): Clock {
   if (clock === systemClock) return clock;
   const read = (name: 'now' | 'monotonic'): number => {
@@ -33,7 +39,7 @@ export function shieldClock(clock: Clock): Clock {
       if (typeof time === 'number' && Number.isFinite(time)) return time;
       ignoreRejection(time);
     } catch {
-      // Answered by the system's clock below.
+      // Fall through to the system clock below.
     }
     return systemClock[name]();
   };
@@ -52,7 +58,10 @@ export function shieldClock(clock: Clock): Clock {
   });
 }
 
-/** What should have answered at once has given a promise: should it reject, the host program must not end by it. */
+/**
+ * Ignores the rejection of a promise that came where a direct answer was expected, so that it cannot end the
+ * host program.
+ */
 export function ignoreRejection(value: unknown): void {
   if (value instanceof Promise) value.catch(() => {});
 }
@@ -61,6 +70,6 @@ function quietly(act: () => void): void {
   try {
     act();
   } catch {
-    // A timer that cannot be taken back rings for nothing.
+    // If a timer cannot be cancelled, its callback does nothing when it fires.
   }
 }

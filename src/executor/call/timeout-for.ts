@@ -2,13 +2,19 @@ import type { RunOptions } from '../../contract/executor.js';
 import type { ReadyCall } from './evaluated-call.js';
 import type { ToolSettings } from './settings.js';
 
-/** The longest delay that timers can wait, in milliseconds (about 24.8 days). */
+/** The longest delay of a timer, in milliseconds (about 24.8 days). */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * F003: the caller's word for this run (E038) beats an argument or the tool's own value, that beats a class that the configuration
- * names, that beats the tool's default, that beats the class, that beats the general default (D053, D117, D118).
- * @throws what the tool throws when it is asked
+ * The timeout of a call in milliseconds. The first value that exists counts (F003, D053, D117, D118):
+ *
+ * 1. the caller's value for this run (E038),
+ * 2. the value of an argument or of the tool itself,
+ * 3. the value of the tool's class, if the configuration names that class,
+ * 4. the tool's default,
+ * 5. the default of the class, which may be the general default.
+ *
+ * @throws any error that the tool throws when it computes its timeout
  */
 export function timeoutFor(
   { tool, parsed }: ReadyCall,

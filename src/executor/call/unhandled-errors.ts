@@ -1,13 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Reports errors that escaped every handler; answered true, an error goes no further. The returned function stops it. */
+/**
+ * Calls `handle` with each error that escaped all handlers. If `handle` returns true, the error goes no
+ * further. The returned function stops the reporting.
+ */
 export type OnUnhandledError = (handle: (error: unknown) => boolean) => () => void;
 
-/** What code that runs for a call belongs to: found again in every timer and promise that the code leaves behind. */
+/**
+ * The call to which running code belongs. Every timer and promise that the code creates finds this scope
+ * again.
+ */
 export interface CallScope {
-  /** Takes errors that escape through timers and floating promises. Left out: they are the host program's own. */
+  /**
+   * Receives errors that escape through timers and floating promises. Left out: those errors belong to the
+   * host program.
+   */
   unhandledError?(error: unknown): void;
-  /** The queue in which the call has its turn: calls that it makes itself do not wait behind it there. */
+  /**
+   * The queue in which the call takes its turn. Calls that this call makes itself do not wait behind it in
+   * that queue.
+   */
   readonly queue?: object | undefined;
 }
 
@@ -15,8 +27,8 @@ const scopes = new AsyncLocalStorage<CallScope | undefined>();
 let watching = false;
 
 /**
- * Runs a tool so that what it throws from a timer, or rejects without a handler, reaches its call and does not end the
- * process. Errors of the host program itself still do (D055–D057).
+ * Runs a tool so that an error from its timer, or an unhandled rejection, reaches its call and does not end
+ * the process. Errors of the host program itself still end it (D055–D057).
  */
 export function runInScope<A extends unknown[], T>(
   scope: CallScope | undefined,
@@ -26,12 +38,15 @@ export function runInScope<A extends unknown[], T>(
   return scopes.run(scope, run, ...args);
 }
 
-/** The call that the running code belongs to; undefined in the host program's own code. */
+/** The call to which the running code belongs; undefined in the host program's own code. */
 export function currentScope(): CallScope | undefined {
   return scopes.getStore();
 }
 
-/** Starts watching, for the life of the process: a tool may throw long after its executor was closed. */
+/**
+ * Starts watching for unhandled errors, for the rest of the process: a tool may throw long after its executor
+ * was closed.
+ */
 export function watchUnhandledErrors(onUnhandledError: OnUnhandledError): void {
   if (watching) return;
   watching = true;

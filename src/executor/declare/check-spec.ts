@@ -29,13 +29,13 @@ function isProgram(value: unknown): boolean {
   return typeof value === 'object' && value !== null && isBoolean(Reflect.get(value, 'trusted'));
 }
 
-// A pattern for every host would switch the check of addresses off.
+// A pattern that matches every host would disable the check of addresses.
 const isPrivateHost = (value: unknown): boolean => typeof value === 'string' && isNarrowHostPattern(value);
 
 const isSchema = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null && !Array.isArray(value)) || isFunction(value);
 
-/** Every part of a tool's declaration, and what it may be. */
+/** A rule for each member of a tool's declaration. */
 const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
   name: { accepts: isText, expected: 'a text', required: true },
   aliases: { accepts: Array.isArray, expected: 'a list of names' },
@@ -91,13 +91,13 @@ const SPEC_RULES: { readonly [K in keyof ToolSpec<unknown>]-?: Rule } = {
 };
 
 const RULES = Object.entries(SPEC_RULES);
-/** The parts of a declaration. */
+/** The names of all members of a declaration. */
 export const SPEC_KEYS: readonly string[] = Object.keys(SPEC_RULES);
 
 /**
- * Whether a declaration says what a declaration can say. A slip of the pen in a name is refused, because it would
- * guard nothing (`requireApproval`); what resembles no part of a declaration is the tool's own business.
- * @throws ToolError `config_invalid` naming the part.
+ * Checks a tool's declaration. A misspelled member (`requireApproval`) is refused, because it would have no
+ * effect; a member that resembles no known name is left to the tool.
+ * @throws ToolError `config_invalid` naming the member.
  */
 export function checkSpec(label: string, spec: ToolSpec<unknown>): void {
   for (const [key, { accepts, expected, required }] of RULES) {

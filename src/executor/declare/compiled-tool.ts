@@ -4,7 +4,7 @@ import { annotationsOf } from '../../effects/effect-kinds.js';
 import type { Checker } from '../../schema/checker.js';
 import { compileInput, compileOutput } from '../../schema/compile-schema.js';
 
-/** A tool's schemas, compiled at most once each, when the first call needs them. */
+/** A tool's schemas. Each one is compiled at most once, when the first call needs it. */
 export class CompiledTool {
   readonly #tool: Tool;
   #input: Checker | undefined;
@@ -19,7 +19,7 @@ export class CompiledTool {
     return this.#input;
   }
 
-  /** Undefined: the tool promises nothing about structured output. */
+  /** Undefined: the tool declares no schema for structured output. */
   get output(): Checker | undefined {
     if (this.#tool.output === undefined) return undefined;
     this.#output ??= compileOutput(this.#tool.output, this.#tool.name, FIRST_USE);
@@ -27,7 +27,7 @@ export class CompiledTool {
   }
 
   /**
-   * `whole`: finds out too whether the schemas can be compiled.
+   * `whole` also checks whether the schemas can be compiled.
    * @throws ToolError `config_invalid` when a schema cannot be used
    */
   check(how: 'whole' | 'plainly'): void {
@@ -48,19 +48,22 @@ const FIRST_USE = { when: 'first_use' } as const;
 const compiled = new WeakMap<Tool, CompiledTool>();
 const lazy = new WeakSet<Tool>();
 
-/** For our own tools: their schemas are tested, so compiling waits for the first call (F028). */
+/** Delays compiling until the first call. Used for toolexec's own tools, whose schemas are tested (F028). */
 export function compileOnFirstUse(tool: Tool): void {
   lazy.add(tool);
 }
 
 const stated = new WeakMap<Tool, ToolAnnotations>();
 
-/** Of a tool whose annotations say more than the kinds of its effects: a remote tool that reads, of a server that is trusted. */
+/**
+ * Sets annotations that say more than the tool's effect kinds can, for example for a read-only remote tool of
+ * a trusted server.
+ */
 export function stateAnnotations(tool: Tool, annotations: ToolAnnotations): void {
   stated.set(tool, Object.freeze(annotations));
 }
 
-/** Undefined: the tool does not say what it touches. */
+/** Undefined: the tool does not declare which kinds of effects it has. */
 export function toolAnnotations(tool: Tool): ToolAnnotations | undefined {
   const { touches, idempotent } = tool;
   if (touches === undefined) return undefined;

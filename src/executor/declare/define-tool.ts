@@ -6,15 +6,15 @@ import type { FromJsonSchema } from '../../schema/from-json-schema.js';
 import { checkSpec, SPEC_KEYS } from './check-spec.js';
 import { compileOnFirstUse } from './compiled-tool.js';
 
-/** The arguments that a schema lets through, as a type. */
+/** The type of the arguments that a schema accepts. */
 export type ArgsOf<S> =
   S extends StandardSchemaV1<unknown, infer A> ? A : S extends JsonSchema ? FromJsonSchema<S> : unknown;
 
-/** The values that an output schema accepts, as a type; unknown where there is none. */
+/** The type of the values that an output schema accepts; unknown if there is no schema. */
 export type OutputOf<P> =
   P extends StandardSchemaV1<infer O, unknown> ? O : P extends JsonSchema ? FromJsonSchema<P> : unknown;
 
-/** A spec whose types of arguments and of what is returned come from its schemas. */
+/** A spec whose argument and return types come from its schemas. */
 export type SpecFor<S extends StandardSchemaV1 | JsonSchema, P = undefined> = Omit<
   ToolSpec<ArgsOf<S>, OutputOf<P>>,
   'input' | 'output'
@@ -24,20 +24,21 @@ export type SpecFor<S extends StandardSchemaV1 | JsonSchema, P = undefined> = Om
 };
 
 /**
- * Declares a tool. The argument type of `execute`, `effects` and the other callbacks is inferred from `input`, and the
- * type of what `execute` returns is checked against `output`.
- * Arguments reach the callbacks frozen: what was planned and approved is what runs (D021, D110).
- * @throws ToolError `config_invalid` when the declaration is not complete or not valid.
+ * Declares a tool. The argument type of `execute`, `effects` and the other callbacks is inferred from
+ * `input`, and the return type of `execute` is checked against `output`. Callbacks receive frozen arguments,
+ * so the call runs exactly as it was planned and approved (D021, D110).
+ * @throws ToolError `config_invalid` when the declaration is incomplete or invalid.
  */
 export function defineTool<
   const S extends StandardSchemaV1 | JsonSchema,
   const P extends StandardSchemaV1 | JsonSchema | undefined = undefined,
 >(spec: SpecFor<S, P>): TypedTool<ArgsOf<S>> {
-  // The one place where a tool's argument type is forgotten: from here on only its own schema vouches for it.
+  // Only here is a tool's argument type erased. From here on, the tool's schema alone guarantees the
+  // arguments.
   return completeTool(spec as unknown as ToolSpec<unknown>);
 }
 
-/** The same for the tools that toolexec brings along: the program starts without compiling their schemas. */
+/** Like `defineTool`, for toolexec's own tools: their schemas are not compiled when the program starts. */
 export function defineOwnTool<A, O = unknown>(spec: ToolSpec<A, O>): Tool {
   const tool = completeTool(spec as unknown as ToolSpec<unknown>);
   compileOnFirstUse(tool);
@@ -85,7 +86,7 @@ function completeTool(spec: ToolSpec<unknown>): Tool {
   });
 }
 
-/** What the spec says, also where it is an instance of a class whose methods are not its own. */
+/** Copies the members of a spec, including methods that a class instance inherits. */
 function known(spec: ToolSpec<unknown>): Partial<ToolSpec<unknown>> {
   const parts: Record<string, unknown> = {};
   for (const key of SPEC_KEYS) {

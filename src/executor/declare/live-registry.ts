@@ -4,9 +4,10 @@ import { ToolError } from '../../errors/tool-error.js';
 import { createRegistry, unknownTool } from './registry.js';
 
 /**
- * The tools of a registry, and those that sources have at the moment. A name of the registry's own is never another's: a
- * tool of a source with such a name, or with one that an earlier source has, is left out and told.
- * @param onLeftOut told once for each such tool.
+ * Combines the tools of a registry with the tools that the sources have at the moment. The registry's names
+ * take precedence over a source's names, and an earlier source over a later one; a tool with a taken name is
+ * left out and reported.
+ * @param onLeftOut called once for each tool that is left out.
  */
 export function createLiveRegistry(
   own: Registry,
@@ -74,7 +75,9 @@ class LiveRegistry implements Registry {
     return this.#current().definitions();
   }
 
-  /** Made again when anything has changed; readers see the old one or the new one. */
+  /**
+   * Rebuilt whenever a source or the registry has changed. A reader sees either the old or the new registry.
+   */
   #current(): Registry {
     const { revision } = this;
     if (revision === this.#seen) return this.#all;

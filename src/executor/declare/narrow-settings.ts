@@ -7,8 +7,8 @@ import type { ExecutorSettings } from '../call/settings.js';
 import { unknownTool } from './registry.js';
 
 /**
- * The settings of a part of the work. What the whole may not do, the part may not do: it has no tool besides, and what
- * the policy refuses the parent it refuses the part.
+ * The settings for a sub-agent. A sub-agent can never do more than its parent: it has no additional tools,
+ * and each refusal of the policy for the parent also applies to the sub-agent.
  * @throws ToolError `unknown_tool`
  */
 export function narrowSettings(settings: ExecutorSettings, options: NarrowOptions): ExecutorSettings {
@@ -20,7 +20,7 @@ export function narrowSettings(settings: ExecutorSettings, options: NarrowOption
   return { ...named, ...asked, registry, agents: settings.agents ?? agents };
 }
 
-/** The settings as the options of one run have them. */
+/** The settings with the options of one run applied. */
 export function withRunOptions(
   settings: ExecutorSettings,
   { agent, approver, whileRunning }: RunOptions,
@@ -29,12 +29,16 @@ export function withRunOptions(
   const named = agent === undefined ? settings : { ...settings, agent };
   const asked = approver === undefined ? named : { ...named, approver, lateApprover: approver };
   if (whileRunning === undefined) return asked;
-  // The executor's own person comes first: the approver of a run may answer one question alone.
+  // The executor's own approver and asker take precedence, because the approver of a run may answer only one
+  // question.
   const { lateApprover = whileRunning.approver, asker = whileRunning.asker } = settings;
   return { ...asked, lateApprover, asker };
 }
 
-/** Refuses what the parent is refused; else it is the same policy, asked about the part. */
+/**
+ * A policy for a sub-agent: it refuses every call that the parent's policy refuses; otherwise the same policy
+ * decides for the sub-agent.
+ */
 function heirOf({ policy, agent: parent }: ExecutorSettings): Policy | null {
   if (policy === null) return null;
   const { screen, refuses, searchesOrigins = true } = policy;
@@ -50,7 +54,7 @@ function heirOf({ policy, agent: parent }: ExecutorSettings): Policy | null {
   };
 }
 
-/** Some tools of a registry, and what becomes of them there. */
+/** A subset of a registry's tools. It follows changes of the whole registry. */
 class RegistryPart implements Registry {
   readonly #whole: Registry;
   readonly #names: ReadonlySet<string>;

@@ -4,8 +4,8 @@ import { ToolError } from '../../errors/tool-error.js';
 import { compiledTool, toolAnnotations } from './compiled-tool.js';
 
 /**
- * Tools by name and alias (D027, A003–A006). Look-up takes the same time however many there are.
- * @param tools registered at once, in order.
+ * Finds tools by name and alias (D027, A003–A006). A lookup takes the same time for any number of tools.
+ * @param tools registered immediately, in order.
  * @throws ToolError `duplicate_tool`, `config_invalid`.
  */
 export function createRegistry(tools: readonly Tool[] = []): Registry {
@@ -15,8 +15,9 @@ export function createRegistry(tools: readonly Tool[] = []): Registry {
 }
 
 /**
- * A schema that cannot be used is refused when its tool is registered. Of tools beyond so many, a schema that can be
- * checked only by compiling it, or by having its library convert it, is checked at first use: thousands would take seconds.
+ * A schema that cannot be used is refused when its tool is registered. After this number of tools, a schema
+ * that must be compiled or converted by its library to be checked is checked at first use instead: checking
+ * thousands would take seconds.
  */
 const MOST_CHECKED = 32;
 
@@ -94,8 +95,8 @@ function requireTool(tool: unknown): asserts tool is Tool {
 }
 
 /**
- * Lists what there is in its place: by name, the nearest first, at most ten; `details` hold the same.
- * @param tools those that may be named
+ * Lists known tools: at most ten, the nearest names first. `details` holds the same list.
+ * @param tools the tools that may be named
  */
 export function unknownTool(name: string, tools: readonly Tool[]): ToolError {
   const names = byNearness(
@@ -107,7 +108,7 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolError {
     tools.flatMap((tool) => [tool.name, ...tool.aliases]),
   );
   const owner = tools.find((tool) => tool.name === meant || tool.aliases.some((alias) => alias === meant));
-  // What is suggested leads the list, whichever of its names is the near one.
+  // The suggested tool leads the list, even if its alias is the near name.
   const listed = owner === undefined ? names : [owner.name, ...names.filter((other) => other !== owner.name)];
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   const suggestion = owner === undefined ? '' : ` Did you mean "${owner.name}"?`;
@@ -135,10 +136,10 @@ function toDefinition(tool: Tool): ToolDefinition {
   });
 }
 
-// Byte order: the same on every machine, whatever its locale (D112).
+// Compares by bytes, so that the order is the same on every machine and in every locale (D112).
 function byName(a: Tool, b: Tool): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** The module-wide registry, for programs whose tools register themselves when they are imported (A006). */
+/** The module-wide registry, for programs whose tools register themselves on import (A006). */
 export const defaultRegistry: Registry = createRegistry();

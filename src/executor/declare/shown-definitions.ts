@@ -3,9 +3,9 @@ import type { ToolDefinition } from '../../contract/tool.js';
 import type { ExecutorSettings } from '../call/settings.js';
 
 /**
- * The definitions that a model is shown: nothing in mode `disabled`, those of the configuration in `parse_only` where
- * there are any (D114), else those of the registry, without the tools that the policy refuses whatever the
- * arguments: a model would only try in vain.
+ * The tool definitions for a model: none in mode `disabled`; in `parse_only`, those of the configuration, if
+ * it has any (D114); otherwise those of the registry. Tools that the policy always refuses are left out,
+ * because a model would only try them in vain.
  */
 export function shownDefinitions(
   { mode, registry, policy }: ExecutorSettings,
@@ -24,7 +24,7 @@ function refuses(policy: Policy, name: string, aliases: readonly string[]): bool
     if (policy.refuses !== undefined) return policy.refuses(name, aliases) === true;
     return policy.screen?.(name, aliases)?.disposition === 'pre_resolved';
   } catch {
-    // A policy that fails refuses the call as well.
+    // A policy that throws would refuse the call too.
     return true;
   }
 }
