@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { CallOrigins, Origin, OriginView } from '../contract/origin.js';
 import { isUntrusted } from '../patterns/origin.js';
-import { LEAST_CHARACTERS, normalize, TextIndex } from './text-index.js';
+import { LEAST_CHARACTERS, normalize, TextIndex, WantedText } from './text-index.js';
 
 /** Of one conversation: characters and bytes of results whose text is searched. Older ones count for `seen` alone. */
 const MOST_BYTES = 16_777_216;
@@ -80,7 +80,8 @@ export class ConversationOrigins implements OriginView {
   #find(argument: string): { readonly origins: readonly Origin[]; readonly place: string } | undefined {
     const origins = new Set<Origin>();
     let place: string | undefined;
-    for (const wanted of piecesOf(argument)) {
+    for (const piece of piecesOf(argument)) {
+      const wanted = new WantedText(piece);
       for (const { callId, origin, index } of this.#texts) {
         if (!index.holds(wanted)) continue;
         for (const one of origin) origins.add(one);

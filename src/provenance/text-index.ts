@@ -1,6 +1,23 @@
 /** Shorter texts stand everywhere: they say nothing about where they came from. */
 export const LEAST_CHARACTERS = 8;
 
+/** A text that is looked for: normalized, of at least eight characters. Its parts are hashed once for all texts. */
+export class WantedText {
+  readonly text: string;
+  readonly hashes: readonly number[];
+
+  constructor(normalized: string) {
+    this.text = normalized;
+    const hashes: number[] = [];
+    let hash = 0;
+    for (let at = 0; at < normalized.length; at++) {
+      hash = ((hash << STEP) + gearOf(normalized.charCodeAt(at))) | 0;
+      if (at >= LEAST_CHARACTERS - 1) hashes.push(hash);
+    }
+    this.hashes = hashes;
+  }
+}
+
 /**
  * A text that can be asked whether it holds another one, ignoring case, white space and the forms of Unicode. A set of hashes
  * of its parts of eight characters answers most questions with no; the text answers the others.
@@ -8,41 +25,60 @@ export const LEAST_CHARACTERS = 8;
 export class TextIndex {
   readonly #text: string;
   readonly #parts: Uint32Array;
-  readonly #mask: number;
+  /** Of a hash, the upper bits: in them is something of all eight characters. */
+  readonly #shift: number;
   #normalized: string | undefined;
 
   constructor(text: string) {
     this.#text = text;
-    const bits = 2 ** Math.min(20, Math.max(10, Math.ceil(Math.log2(text.length * 8 + 1))));
-    this.#parts = new Uint32Array(bits / 32);
-    this.#mask = bits - 1;
-    forEachPart(isAscii(text) ? text : normalize(text), (hash) => {
-      const at = hash & this.#mask;
-      this.#parts[at >>> 5] = (this.#parts[at >>> 5] as number) | (1 << (at & 31));
-    });
+    const log = Math.min(20, Math.max(10, Math.ceil(Math.log2(text.length * 8 + 1))));
+    this.#parts = new Uint32Array(2 ** log / 32);
+    this.#shift = 32 - log;
+    this.#add(isAscii(text) ? text : normalize(text));
   }
 
   get size(): number {
     return this.#text.length + this.#parts.byteLength;
   }
 
-  /** @param wanted normalized, of at least eight characters */
-  holds(wanted: string): boolean {
-    let mayHold = true;
-    forEachPart(wanted, (hash) => {
-      const at = hash & this.#mask;
-      if (((this.#parts[at >>> 5] as number) & (1 << (at & 31))) === 0) mayHold = false;
-    });
-    if (!mayHold) return false;
+  holds(wanted: WantedText): boolean {
+    if (!this.mayHold(wanted)) return false;
     this.#normalized ??= normalize(this.#text);
-    return this.#normalized.includes(wanted);
+    return this.#normalized.includes(wanted.text);
+  }
+
+  /** False: it does not. */
+  mayHold({ hashes }: WantedText): boolean {
+    for (let at = 0; at < hashes.length; at++) {
+      const bit = (hashes[at] as number) >>> this.#shift;
+      if (((this.#parts[bit >>> 5] as number) & (1 << (bit & 31))) === 0) return false;
+    }
+    return true;
   }
 
   /** The line, from 1, in which such a text begins. */
-  lineOf(wanted: string): number | undefined {
+  lineOf({ text }: WantedText): number | undefined {
     const lines = this.#text.split('\n');
-    const at = lines.findIndex((line) => normalize(line).includes(wanted));
+    const at = lines.findIndex((line) => normalize(line).includes(text));
     return at === -1 ? undefined : at + 1;
+  }
+
+  // White space does not count, nor the case of ASCII letters: of other texts both are gone already.
+  #add(text: string): void {
+    const parts = this.#parts;
+    const shift = this.#shift;
+    let hash = 0;
+    let left = LEAST_CHARACTERS;
+    for (let at = 0; at < text.length; at++) {
+      const gear = gearOf(text.charCodeAt(at));
+      if (gear === 0) continue;
+      hash = ((hash << STEP) + gear) | 0;
+      if (left > 1) left--;
+      else {
+        const bit = hash >>> shift;
+        parts[bit >>> 5] = (parts[bit >>> 5] as number) | (1 << (bit & 31));
+      }
+    }
   }
 }
 
@@ -54,26 +90,22 @@ function isAscii(text: string): boolean {
   return !/[^\x00-\x7f]/.test(text);
 }
 
-const WIDTH = LEAST_CHARACTERS;
-const FACTOR = 0x01000193;
-/** What a character counts for once it has left the part. */
-const LEAVING = Array.from({ length: WIDTH }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
+/** A character leaves a hash of 32 bits after eight steps. */
+const STEP = 32 / LEAST_CHARACTERS;
 
-/** Of each part of eight characters a hash; white space and the case of ASCII letters do not count. */
-function forEachPart(text: string, visit: (hash: number) => void): void {
-  const last = new Uint16Array(WIDTH);
-  let hash = 0;
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    let code = text.charCodeAt(at);
-    if (code === 32 || (code >= 9 && code <= 13)) continue;
-    if (code >= 65 && code <= 90) code += 32;
-    const slot = count % WIDTH;
-    hash = Math.imul(hash, FACTOR) + code;
-    if (count >= WIDTH) hash -= Math.imul(last[slot] as number, LEAVING);
-    last[slot] = code;
-    count++;
-    // The low bits of a product mix little: the upper ones join them.
-    if (count >= WIDTH) visit((hash ^ (hash >>> 15)) >>> 0);
-  }
+/** A number for each character; 0 for white space. */
+const GEARS = Int32Array.from({ length: 128 }, (_, code) => {
+  if (code === 32 || (code >= 9 && code <= 13)) return 0;
+  return mix(code >= 65 && code <= 90 ? code + 32 : code);
+});
+
+function gearOf(code: number): number {
+  return code < 128 ? (GEARS[code] as number) : mix(code);
+}
+
+/** Never 0. */
+function mix(code: number): number {
+  let mixed = Math.imul(code + 1, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
+  return (mixed ^ (mixed >>> 13)) | 1;
 }
