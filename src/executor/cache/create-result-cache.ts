@@ -8,9 +8,9 @@ import type { CacheStats, ResultCache } from '../../contract/outputs.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 
 export interface ResultCacheOptions {
-  /** Results that are kept; what was not asked for the longest makes room. Default 100. */
+  /** The number of results that are kept; the least recently used one is dropped first. Default 100. */
   readonly capacity?: number;
-  /** Milliseconds after which a result is forgotten. Default 300000. */
+  /** Milliseconds until a result is dropped. Default 300000. */
   readonly ttlMs?: number;
 }
 
@@ -20,14 +20,15 @@ export const CACHE_RULES: OptionRules<Required<ResultCacheOptions>> = {
 };
 
 /**
- * A cache of results: the least recently used makes room, and nothing outlives its time (C026, C027, C039).
+ * Creates a cache of results. The least recently used result is dropped first, and no result is kept longer
+ * than `ttlMs` (C026, C027, C039).
  * @throws ToolError `config_invalid` for a wrong option.
  */
 export function createResultCache(options?: ResultCacheOptions, clock?: Clock): ResultCache {
   return new LruResultCache(normalizeOptions('cache', options, CACHE_RULES), clock);
 }
 
-/** Where the cache is off: keeps nothing, and says so. */
+/** A cache that keeps nothing, for executors without a cache. */
 export const NO_CACHE: ResultCache = Object.freeze({
   get: () => undefined,
   set() {},
@@ -37,11 +38,11 @@ export const NO_CACHE: ResultCache = Object.freeze({
 
 export interface Entry {
   readonly result: ToolResult;
-  /** What else has to be the same for it to hold; undefined: nothing. */
+  /** Further conditions under which the entry is valid; undefined: none. */
   readonly state: unknown;
 }
 
-/** The same with a state beside each result, for the executor. */
+/** The same cache with a state for each result, for the executor. */
 export class LruResultCache implements ResultCache {
   readonly #options: Required<ResultCacheOptions>;
   readonly #clock: Clock | undefined;
@@ -81,7 +82,7 @@ export class LruResultCache implements ResultCache {
     };
   }
 
-  /** A copy of an entry that still holds; one that does not is forgotten. */
+  /** Returns a copy of an entry that is still valid, and drops an invalid one. */
   find(toolName: string, args: JsonObject, holds: (entry: Entry) => boolean): Entry | undefined {
     const key = keyOf(toolName, args);
     const entry = this.#entries?.get(key);
@@ -116,13 +117,13 @@ export class LruResultCache implements ResultCache {
     return this.#entries;
   }
 
-  // Zero stands for no time in the library.
+  // The cache library reads a time of zero as "no time", so the clock never returns zero.
   #now(): number {
     return (this.#clock?.monotonic() ?? 0) + 1;
   }
 }
 
-/** A structured clone forgets how bytes of content are written as JSON. */
+/** A structured clone loses the way in which content bytes are written as JSON, so it is added again. */
 function cloneOf(result: ToolResult): ToolResult {
   const clone = structuredClone(result);
   return clone.content === undefined ? clone : { ...clone, content: clone.content.map(withBase64Json) };

@@ -2,22 +2,24 @@ import type { ToolEvent } from '../../contract/executor.js';
 
 type ChunkEvent = Extract<ToolEvent, { chunk: string }>;
 
-/** Text that may wait for a reader before its producer is slowed down, in UTF-16 units. */
+/** How much text may wait for a reader before its producer is slowed down, in UTF-16 units. */
 const HIGH_WATER = 256 * 1024;
-/** Text that is kept until the reader begins. */
+/** How much text is kept before the reader begins, in UTF-16 units. */
 const UNREAD_KEPT = 256 * 1024;
-/** What an event takes besides its text, counted as if it were text: many tiny chunks must not fill the memory. */
+/** The size that an event counts in addition to its text, so that many tiny chunks cannot fill the memory. */
 const SLOT = 64;
-/** Chunks that wait are joined up to this size, so that many small ones do not cost a slot each. */
+/** Waiting chunks are joined up to this size, so that many small chunks do not each cost a slot. */
 const JOINED = 16 * 1024;
 
 /**
  * The events of one batch, for one reader (D076, D099).
  *
  * 1. Events come out in the order in which they went in.
- * 2. Once the reader reads, nothing is dropped: `pushChunk` returns a promise while too much is waiting.
- * 3. Before that, nothing blocks: chunks over a bound are counted instead of kept, and the reader gets the count.
- * 4. State changes are always kept; they are bounded by the number of calls.
+ * 2. After the reader begins, no event is dropped: `pushChunk` returns a promise while too much text is
+ *   waiting.
+ * 3. Before the reader begins, no producer waits: chunks over a limit are counted instead of kept, and the
+ *   reader gets the count.
+ * 4. State changes are always kept; the number of calls bounds them.
  */
 export class EventStream implements AsyncIterable<ToolEvent> {
   readonly #waiting: ToolEvent[] = [];
@@ -43,7 +45,7 @@ export class EventStream implements AsyncIterable<ToolEvent> {
     this.#wake();
   }
 
-  /** A promise: wait for it, the reader is behind. */
+  /** Returns a promise if the reader is behind. Wait for it before the next chunk. */
   pushChunk(event: ChunkEvent): void | Promise<void> {
     if (this.#abandoned || event.chunk === '') return undefined;
     if (!this.#reading && this.#waitingText + event.chunk.length > UNREAD_KEPT) {
@@ -59,19 +61,19 @@ export class EventStream implements AsyncIterable<ToolEvent> {
     return this.#reading && this.#waitingText > HIGH_WATER ? this.#whenRoom() : undefined;
   }
 
-  /** No more events will come. */
+  /** Ends the stream. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** No more events will come, and the reader is told why. */
+  /** Ends the stream with an error, which the reader receives. */
   fail(error: unknown): void {
     this.#failure = { error };
     this.end();
   }
 
-  /** Ends as these results do. @returns them */
+  /** Ends the stream when the results are complete, or with their error. @returns the results */
   async endWith<Results>(results: Promise<Results>): Promise<Results> {
     try {
       const all = await results;
@@ -135,7 +137,7 @@ export class EventStream implements AsyncIterable<ToolEvent> {
     return this.#room.promise;
   }
 
-  // A reader that has gone must not hold up those who still write.
+  // The reader has left, so waiting producers continue.
   #leave(): void {
     this.#abandoned = true;
     this.#waiting.length = 0;

@@ -7,8 +7,8 @@ import type { EventStream } from './event-stream.js';
 type Named = Pick<ToolCall, 'id' | 'name'>;
 
 /**
- * Reports what happens to calls: as events, if the batch has a reader, and to its trace. A batch with neither has no
- * observer and pays nothing. A trace that throws changes no call.
+ * Reports the progress of calls: as events, if the batch has a reader, and to the batch's trace. A batch with
+ * neither has no observer and no cost. If a trace throws, no call changes.
  */
 export class Observer {
   readonly #stream: EventStream | undefined;
@@ -53,7 +53,7 @@ export class Observer {
     this.#stream?.push({ type: 'started', ...this.#of(call) });
   }
 
-  /** Runs the call as a part of its trace. */
+  /** Runs the call inside its trace. */
   running<T>({ id }: Named, run: () => T): T {
     let enter: ReturnType<BatchTrace['started']> | undefined;
     this.#report((trace) => {
@@ -71,7 +71,7 @@ export class Observer {
     this.#report((trace) => trace.completed(call.id, result));
   }
 
-  /** W3C headers for what the call starts. */
+  /** W3C trace headers for the requests and processes that the call starts. */
   headers({ id }: Named): Readonly<Record<string, string>> {
     let headers = {};
     this.#report((trace) => {
@@ -85,7 +85,7 @@ export class Observer {
     try {
       report(this.trace);
     } catch {
-      // Spans and metrics are lost: the call goes on.
+      // Spans and metrics are lost, but the call continues.
     }
   }
 

@@ -1,32 +1,36 @@
 import type { CommandRequest } from '../../contract/processes.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 
-/** The question about what a command has changed, as far as it has come. */
+/** The state of the question about a command's changes. */
 export interface LateAgreement {
   readonly state: 'open' | 'person' | 'other';
 }
 
 /**
- * Which new files with a denied name a person has agreed to: those that the command names, as the person has seen it, and
- * those that were shown to the person when it had ended. A rule, a mode and an option (`--yes`) agree to none.
+ * Decides which new files with a denied name a command may create. A person's consent covers the names that
+ * the command contains, because the person saw the command, and the names that the person was shown after the
+ * command ended. A rule, a mode or an option (`--yes`) never gives this consent.
  */
 export function agreedNames(
   ready: Pick<ReadyCall, 'isAgreed'>,
   late: LateAgreement | undefined,
   { command, cwd }: Pick<CommandRequest, 'command' | 'cwd'>,
 ): CommandRequest['mayCreate'] {
-  // As long as the question is open it shows them.
+  // While the question is open, the new names are part of it.
   if (late !== undefined) return () => late.state !== 'other';
   return ready.isAgreed ? (path, isDirectory) => names(command, cwd, path, isDirectory) : undefined;
 }
 
-/** Absolute, or from where the command starts; a directory also by what is in it. */
+/**
+ * Whether the command contains the path: absolute, or relative to the directory where the command starts. A
+ * directory also counts if the command names a path inside it.
+ */
 function names(command: string, cwd: string, path: string, isDirectory: boolean): boolean {
   const spellings = [path, ...(path.startsWith(`${cwd}/`) ? [path.slice(cwd.length + 1)] : [])];
   return spellings.some((spelling) => wordsOf(command, spelling).some((next) => ends(next, isDirectory)));
 }
 
-/** What follows the spelling, wherever a word of the command begins with it. */
+/** Returns the text after the spelling for each word of the command that begins with the spelling. */
 function wordsOf(command: string, spelling: string): readonly string[] {
   const found: string[] = [];
   for (let at = command.indexOf(spelling); at !== -1; at = command.indexOf(spelling, at + 1)) {

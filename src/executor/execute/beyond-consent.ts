@@ -8,31 +8,35 @@ import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-co
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
 
-/** What a call may change. */
+/** The changes that a call may make. */
 export interface AllowedDeeds {
   readonly consent?: WriteConsent | undefined;
-  /** What was shown to the person who has agreed to it. Undefined: no person has. */
+  /** The effects that a person saw and agreed to. Undefined: no person has agreed. */
   readonly agreed: readonly Effect[] | undefined;
-  /** Nothing was asked before: what it removed is asked about. Left out: it is not. */
+  /**
+   * The call ran without a question, so the person is asked about its deletions. Left out: deletions are not
+   * asked about.
+   */
   readonly asksBeyond?: boolean;
 }
 
-/** Where a command runs, and what runs later there. */
+/** Where a command runs, and which paths hold code that runs later. */
 export interface DeedsSettings {
   readonly sandbox: { readonly roots: readonly string[]; readonly cwd: string };
   readonly policy: { readonly laterCode?: readonly string[] } | null | undefined;
 }
 
 /**
- * The changes that go beyond what was declared and allowed, and why. Expected is:
+ * Finds the changes that go beyond the declared and allowed ones, with a reason for each. These changes are
+ * expected:
  *
- * 1. what the rules that allow the commands name (`writes`), and the paths that rules allow by name;
- * 2. where no rule says so: every path that is not run later by itself;
- * 3. where a person has agreed to the call: that, and every path that the question named. A directory that was named is
- *    no consent to what runs later in it.
+ * 1. paths that the rules allowing the commands name in `writes`, and paths that rules allow by name;
+ * 2. if no rule names paths: every path that does not hold code that runs later by itself;
+ * 3. if a person has agreed to the call: the paths under 2, and every path that the question named. Consent
+ *   to a directory does not cover code in it that runs later.
  *
- * Where nothing was asked before the call (`asksBeyond`), what it removed is not expected either, unless that can be made
- * again or was only moved.
+ * If no question was asked before the call (`asksBeyond`), a deletion is unexpected too, unless the file can
+ * be made again or was only moved.
  */
 export async function beyondConsent(
   changes: readonly MadeChange[],
@@ -46,7 +50,8 @@ export async function beyondConsent(
     if (why !== undefined) found.set(change, why);
   }
   if (!expectation.namesPaths) return found;
-  // A directory comes with what is expected in it; one that is empty is a change by itself.
+  // A new directory is expected if it contains an expected change. An empty new directory is a change that
+  // needs its own check.
   const wanted = new Set(
     changes.filter((one) => !isNewDirectory(one) && !found.has(one)).flatMap(({ path }) => above(path)),
   );
@@ -67,7 +72,7 @@ class Expectation {
   readonly #patterns: ReturnType<typeof parsePathPattern> | undefined;
   readonly #later: LaterCode;
   readonly #sparesDependencies: boolean;
-  /** Contents that came; undefined: removals are expected. */
+  /** Hashes of the contents of new files, to recognise moves. Undefined: deletions are expected. */
   readonly #come: ReadonlySet<string> | undefined;
 
   constructor(
@@ -90,12 +95,12 @@ class Expectation {
     this.#later = laterCodeOf(own);
   }
 
-  /** Only some paths are expected. */
+  /** True if only listed paths are expected. */
   get namesPaths(): boolean {
     return this.#patterns !== undefined;
   }
 
-  /** Undefined: it is expected. */
+  /** The reason why a change is unexpected; undefined if it is expected. */
   async whyNot(made: MadeChange): Promise<Unexpected | undefined> {
     const { path } = made;
     if (this.#named.some((name) => this.#isNamedBy(name, path))) return undefined;
@@ -129,7 +134,7 @@ class Expectation {
   }
 }
 
-/** What files hold, by SHA-256. */
+/** The SHA-256 hashes of file contents. */
 function contentsOf(contents: readonly (Uint8Array | undefined)[]): ReadonlySet<string> {
   return new Set(contents.flatMap((bytes) => (bytes === undefined ? [] : [hash('sha256', bytes)])));
 }
@@ -138,7 +143,9 @@ function isCreated({ change, kind }: MadeChange): boolean {
   return change === 'create' && kind === 'file';
 }
 
-/** A pattern for all below a directory is one for the directory. */
+/**
+ * Whether a pattern matches a path. A pattern for everything below a directory also matches the directory.
+ */
 function covers(
   pattern: ReturnType<typeof parsePathPattern>[number],
   { path, kind }: MadeChange,
@@ -159,7 +166,7 @@ function above(path: string): readonly string[] {
   return at === path ? [] : [at, ...above(at)];
 }
 
-/** By the list of a policy. */
+/** Compiled patterns for each list of a policy. */
 const known = new WeakMap<readonly string[], LaterCode>();
 
 function laterCodeOf(patterns: readonly string[] = LATER_CODE_PATTERNS): LaterCode {

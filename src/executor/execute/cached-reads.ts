@@ -6,32 +6,38 @@ import type { Entry, LruResultCache } from '../cache/create-result-cache.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { CallParts } from './tool-context.js';
 
-/** What a kept read rests on. */
+/** A cached read stays valid as long as this state is unchanged. */
 interface ReadState {
   readonly effects: readonly PlacedEffect[];
-  /** Of every file, as the file system tells them apart. */
+  /** A fingerprint of each file, from the file system. */
   readonly prints: readonly string[];
-  /** A read is also what a conversation remembers of a file: another conversation has to read for itself. */
+  /**
+   * A read also marks the file as read in its conversation, so another conversation must read the file
+   * itself.
+   */
   readonly memory: ConversationMemory;
   readonly uncut: boolean;
 }
 
-/** What a kept answer of the web rests on: for how long it said that it holds. */
+/** A cached answer from the web stays valid for as long as the answer itself says. */
 interface FreshState {
   readonly freshUntil: number;
   readonly memory: ConversationMemory;
   readonly uncut: boolean;
 }
 
-/** The part of the cache in one call. Never throws. */
+/** One call's access to the cache. Never throws. */
 export interface CacheVisit {
   /** The answer of an earlier call. */
   readonly cached: ToolResult | undefined;
-  /** Keeps the result, unless a file has changed since the visit began; forgets what the call has changed. */
+  /**
+   * Stores the result, unless a file has changed since the visit began, and removes cached reads of paths
+   * that the call changed.
+   */
   update(result: ToolResult): void;
 }
 
-/** @param failed the cache broke, which costs the call its speed and nothing else */
+/** @param failed called if the cache fails; the call then only loses speed */
 export function visitCache(parts: CallParts, failed: (error: unknown) => void): CacheVisit {
   const { cache, covers } = parts.scope.settings;
   const { ready } = parts;
@@ -63,7 +69,10 @@ interface KeptRead {
   keep(result: ToolResult): void;
 }
 
-/** What was made for another budget may not fit, or be less than could be had. */
+/**
+ * Whether a call's result can be cached. A result made for a limited context budget is not cached: it may not
+ * fit another budget, or hold less than another budget allows.
+ */
 function isCacheable({ ready, scope }: CallParts): boolean {
   const isOffered = onlyFetches(ready) || (ready.tool.cacheable === true && ready.onlyReads);
   if (!isOffered || ready.effects.length === 0) return false;
@@ -71,10 +80,10 @@ function isCacheable({ ready, scope }: CallParts): boolean {
 }
 
 /**
- * Looks a call up (F017): only for tools that say they are cacheable, whose effects are all reads of regular
- * files. A directory is read again each time, because nothing tells whether something changed below it. By now the
- * policy has let the call pass.
- * @returns undefined if the cache has no part in this call
+ * Looks up a call (F017). This applies only to tools that declare themselves cacheable and whose effects are
+ * all reads of regular files. A directory is read again each time, because no fingerprint shows whether a
+ * file below it changed. The policy has already allowed the call.
+ * @returns undefined if the call cannot use the cache
  */
 function lookUp(cache: LruResultCache, parts: CallParts): KeptRead | undefined {
   if (!isCacheable(parts)) return undefined;
@@ -103,12 +112,15 @@ function lookUp(cache: LruResultCache, parts: CallParts): KeptRead | undefined {
   };
 }
 
-/** It changes no file, so that nothing is forgotten for it. */
+/** Whether a call only fetches. Such a call changes no file, so it invalidates no cached read. */
 function onlyFetches({ effects }: ReadyCall): boolean {
   return effects.length > 0 && effects.every(({ effect }) => effect.kind === 'fetch');
 }
 
-/** The same for what comes from the web: kept for as long as the answer itself said (`metadata.fresh_seconds`). */
+/**
+ * Looks up an answer from the web. It is kept for as long as the answer itself says
+ * (`metadata.fresh_seconds`).
+ */
 function lookUpFresh(cache: LruResultCache, { ready, scope }: CallParts): KeptRead {
   const { memory, settings } = scope;
   const { name } = ready.tool;
@@ -125,21 +137,24 @@ function lookUpFresh(cache: LruResultCache, { ready, scope }: CallParts): KeptRe
       const { fresh_seconds: seconds } = result.metadata;
       const isKept = result.success && typeof seconds === 'number' && seconds > 0;
       if (!isKept || bytesOfContent(result) > MOST_CONTENT_BYTES) return;
-      // The answer was as old as its call before it came.
+      // The time counts from the start of the call, because the answer may be that old.
       const state: FreshState = { freshUntil: now + seconds * 1_000, memory, uncut: isUncut(result) };
       cache.keep(name, args, { result, state });
     },
   };
 }
 
-/** Of one kept result: a hundred pictures of the largest size would fill the memory. */
+/**
+ * The limit for the content of one cached result: a hundred results of the largest size would fill the
+ * memory.
+ */
 const MOST_CONTENT_BYTES = 1024 * 1024;
 
 function bytesOfContent({ content = [] }: ToolResult): number {
   return content.reduce((sum, block) => sum + ('data' in block ? (block.data?.length ?? 0) : 0), 0);
 }
 
-/** After a call that changes something no kept read of it may stay. */
+/** Removes every cached read that a call's changes may have invalidated. */
 function forgetWhatTouches(cache: LruResultCache, effects: readonly PlacedEffect[], covers: Covers): void {
   cache.forgetWhere(({ state }: Entry) => isReadState(state) && conflicts(state.effects, effects, covers));
 }
@@ -173,7 +188,7 @@ function isSame(before: readonly string[], after: readonly string[]): boolean {
   return before.length === after.length && before.every((print, at) => print === after[at]);
 }
 
-/** The answer of this call: its own id, the name it was called by, and no time spent. */
+/** Adapts a cached result to this call: its id, the name it was called by, and zero execution time. */
 function asAnswer({ result, state }: Entry, { call }: ReadyCall): ToolResult {
   const metadata = { ...result.metadata, cached: true };
   const answer = { ...result, callId: call.id, toolName: call.name, executionTimeMs: 0, metadata };

@@ -1,13 +1,13 @@
 import type { CommandOutcome } from '../../contract/processes.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 
-/** What is known of all that the commands of a call have done. */
+/** Tracks whether any command of a call left a change. */
 export class CommandTally {
   #running = 0;
   #ended = 0;
   #leftSomething = false;
 
-  /** Counts a command from its start to its end. */
+  /** Counts a command from start to end. */
   async count<T extends Pick<CommandOutcome, 'discarded' | 'sandbox'>>(command: Promise<T>): Promise<T> {
     this.#running++;
     try {
@@ -23,12 +23,15 @@ export class CommandTally {
     }
   }
 
-  /** A command was begun that no call waits for. */
+  /** Records that the call started a command without waiting for its end. */
   leave(): void {
     this.#leftSomething = true;
   }
 
-  /** Everything that the call may do is to run commands, or its program, and the changes of each were dropped before they were real. */
+  /**
+   * True if the call can do no more than run commands or its program, and the changes of every one were
+   * discarded before they were committed.
+   */
   hasLeftNothing({ tool, effects }: ReadyCall): boolean {
     if (this.#ended === 0 || this.#running > 0 || this.#leftSomething) return false;
     if (tool.program !== undefined) return true;

@@ -17,23 +17,23 @@ import { middlewarePanic, runMiddleware } from './run-middleware.js';
 import { runTool } from './run-tool.js';
 import { CallHandles, type CallParts, type HandlesOwner } from './tool-context.js';
 
-/** How long a stopped tool may take to return what it has. */
+/** How long a stopped tool may take to return its output. */
 const GRACE_MS = 50;
-/** The same while its commands are being killed. */
+/** How long a stopped tool may take while its commands are being killed. */
 const PROCESS_GRACE_MS = 2_500;
-/** What middleware gets on top, to unwind. */
+/** Additional time for middleware to unwind. */
 const UNWIND_MS = 100;
 
 /**
- * One call from its start to its one result.
+ * One call from its start to its only result.
  *
- * 1. There is exactly one result, whatever the tool does: returns, throws, hangs, ignores its signal. The first ending
- *    counts; the tool's handles die with it.
- * 2. The step that answers cannot fail: a cache, a schema or a cleaner that breaks changes the result, not that there
- *    is one. Grace periods are measured by the system's own timers.
- * 3. Once there is a result, no timer of the execution is left.
- * 4. What the tool comes to after that is recorded as late and changes nothing.
- * 5. The call's time stands still while it waits for the person.
+ * 1. There is exactly one result, whether the tool returns, throws, hangs or ignores its signal. The first
+ *   end counts; after it, the tool's handles no longer work.
+ * 2. Producing the result cannot fail: if a cache, a schema or the cleaning fails, the result is different,
+ *   but there is one. Grace periods use the system's timers.
+ * 3. After the result, no timer of the execution remains.
+ * 4. An outcome that the tool produces after the result is recorded as late and changes nothing.
+ * 5. The call's time limit pauses while the call waits for the person.
  */
 export class Execution implements CallScope, HandlesOwner, Limited {
   dueAt = 0;
@@ -41,13 +41,13 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   readonly #handles: CallHandles;
   readonly #startedAt: number;
   #timeoutMs = 0;
-  /** How often the call waits for the person now, and the time that was left when it began to. */
+  /** The number of current waits for the person, and the time that was left when the first one began. */
   #waits = 0;
   #leftMs = 0;
   #stop: Stop | undefined = undefined;
   #cache: CacheVisit | undefined = undefined;
   #hasStarted = false;
-  /** Among the tools that run, and may replace what all code depends on. */
+  /** The tool is counted among the running tools, which may replace built-ins that all code depends on. */
   #isCounted = false;
   /** The tool's own result, before middleware. */
   #own: ToolResult | undefined = undefined;
@@ -55,7 +55,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   #isAnswered = false;
   #clearGrace: (() => void) | undefined = undefined;
   #clearUnwind: (() => void) | undefined = undefined;
-  /** Answers the call although its middleware has not come back. Undefined: there is none. */
+  /** Answers the call even if its middleware has not returned. Undefined: there is no middleware. */
   #giveUp: (() => void) | undefined = undefined;
 
   constructor(parts: CallParts) {
@@ -72,7 +72,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     return this.#parts.ready.effects;
   }
 
-  /** Runs the call; to be called once, and `end` when there is a result. Never rejects. */
+  /** Runs the call. Call this once, and `end` when there is a result. Never rejects. */
   run(): Promise<ToolResult> {
     const { ready, scope, options } = this.#parts;
     const { timeLimits, middleware } = scope.settings;
@@ -87,7 +87,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     return middleware.length === 0 ? this.#runTool() : this.#runMiddleware();
   }
 
-  /** The call has its result. */
+  /** Ends the execution when the call has its result. */
   end(): void {
     this.#isAnswered = true;
     this.#parts.scope.settings.timeLimits.end(this);
@@ -99,7 +99,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     }
   }
 
-  /** Stops the call. It is answered after a short grace, whether its tool listens or not. */
+  /** Stops the call. It is answered after a short grace period, even if its tool ignores the signal. */
   stop(stop: Stop): void {
     this.#lookForReplaced(afterLaterTurn);
     if (this.#isAnswered || this.#stop !== undefined) return;
@@ -112,12 +112,12 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     this.#abort(new ToolError(error.code, error.message));
   }
 
-  /** Its time is over. */
+  /** Stops the call because its time is over. */
   over(): void {
     this.stop({ cause: 'timeout', timeoutMs: this.#timeoutMs });
   }
 
-  /** An error of the tool that escaped through a timer or a floating promise. */
+  /** Handles an error of the tool that escaped through a timer or a floating promise. */
   unhandledError(error: unknown): void {
     this.#lookForReplaced(afterLaterTurn);
     this.#log('tool threw outside of its call', error);
@@ -137,7 +137,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     }
   }
 
-  /** The tool's own result: what it came to, or what cut it short. */
+  /** Returns the tool's own result: its outcome, or the reason why it was stopped. */
   #runTool(): Promise<ToolResult> {
     return new Promise((resolve) => {
       this.#cache = visitCache(this.#parts, (error) => this.#log('the cache failed', error));
@@ -154,7 +154,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     });
   }
 
-  /** Runs in the scope of the call, so that its errors find the way back here. */
+  /** Runs the tool in the scope of the call, so that its unhandled errors reach this execution. */
   async #callTool(): Promise<void> {
     try {
       const value = await this.#takeFirstTurn();
@@ -184,13 +184,13 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     this.#isCounted = false;
   }
 
-  /** What a tool has replaced is put back; its own answer says so. */
+  /** Restores built-ins that the tool has replaced, and makes the call fail with that reason. */
   #lookForReplaced(putBack: () => string | undefined): void {
     const replaced = this.#isCounted ? putBack() : undefined;
     if (replaced !== undefined) this.#end(replacedPanic(replaced));
   }
 
-  /** The tool has come to its end. The first one counts: what it does between that and the answer changes neither. */
+  /** Records the tool's outcome. Only the first outcome counts; a later one before the answer is ignored. */
   #end(outcome: Outcome): void {
     const { recorder, index, ready } = this.#parts;
     if (this.#isAnswered) {
@@ -206,7 +206,10 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     }
   }
 
-  /** The tool has not waited for its commands, or they are being killed: they end before the call has its answer. */
+  /**
+   * Delays the answer until the call's commands have ended: the tool did not wait for them, or they are being
+   * killed.
+   */
   async #afterProcesses(own: ToolResult): Promise<ToolResult> {
     const idle = this.#handles.lease.idle();
     this.#abort(new Error('the call is answered'));
@@ -217,7 +220,8 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     return own;
   }
 
-  // The tool's own listeners run in here: what they throw is the tool's, and an answer that is there by then stays.
+  // The abort runs the tool's own listeners. An error in them counts as the tool's, and an answer that
+  // already exists stays.
   #abort(reason: Error): void {
     runInScope(this, () => this.#handles.abort(reason));
   }
@@ -262,7 +266,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   #result(outcome: Outcome): ToolResult {
     const { hasLeftNothing } = this.#handles;
     if (this.#stop !== undefined) {
-      // What the tool returned before it was stopped is kept; the error says that it was stopped.
+      // The output that the tool returned before the stop is kept; the error reports the stop.
       const executed = this.#hasStarted && !hasLeftNothing ? 'maybe' : 'no';
       const { error } = stoppedOutcome(this.#stop, this.#parts.ready.call.name, executed);
       return this.#finalized({ ...outcome, error });
@@ -287,5 +291,5 @@ export class Execution implements CallScope, HandlesOwner, Limited {
   }
 }
 
-/** The outcome of a tool that was stopped and never came back. */
+/** The outcome of a tool that was stopped and did not return. */
 const NOTHING_RETURNED: Outcome = Object.freeze({ text: '', truncatable: true });

@@ -9,9 +9,9 @@ import { narrowSettings } from '../declare/narrow-settings.js';
 
 const DEFAULT_MS = 300_000;
 const MOST_MS = 1_800_000;
-/** How deep sub-agents go; the conversation itself is 0 (C006). */
+/** The greatest depth of sub-agents; the conversation itself has depth 0 (C006). */
 const DEEPEST = 5;
-/** The one tool that makes further agents. */
+/** The only tool that starts sub-agents. */
 const TASK = 'task';
 
 interface AgentsGrant {
@@ -21,7 +21,7 @@ interface AgentsGrant {
   readonly emit: ToolContext['emit'];
 }
 
-/** Sub-agents for one call, for as long as it lives. Undefined: the executor has none. */
+/** Lets one call start sub-agents while the call lives. Undefined: the executor has no sub-agents. */
 export function grantAgents(grant: AgentsGrant): ToolAgents | undefined {
   const { settings, lease } = grant;
   if (settings.agents === undefined) return undefined;
@@ -63,7 +63,7 @@ async function runAgent(
   } finally {
     time.end();
     signal.removeEventListener('abort', onAbort);
-    // What the runner does from now on runs nothing.
+    // After this, the runner can start no more calls.
     await executor.close();
   }
 }
@@ -79,7 +79,10 @@ function outOfTime(task: AgentTask): ToolError {
   });
 }
 
-/** Its parent's settings, with the tools that the task names; questions say whose they are and stop the time. */
+/**
+ * The settings for a sub-agent: its parent's, restricted to the tools that the task names. Questions name the
+ * sub-agent and pause its time limit.
+ */
 function forAgent(
   task: AgentTask,
   depth: number,
@@ -87,7 +90,7 @@ function forAgent(
   time: WorkTime,
 ): ExecutorSettings {
   const all = task.tools ?? settings.registry.list().map(({ name }) => name);
-  // Below the deepest agent there is none: it is not shown the tool either.
+  // An agent at the greatest depth cannot start another, so it does not see the tool.
   const tools = depth < DEEPEST ? all : all.filter((name) => settings.registry.find(name)?.name !== TASK);
   const { lateApprover: approver, asker } = settings;
   const asked = {
@@ -100,7 +103,7 @@ function forAgent(
   return { ...narrowSettings(settings, asked), asker: asker && time.outside<Asker>(asker) };
 }
 
-/** The time that a sub-agent works: it stands while the person is asked. */
+/** Measures the working time of a sub-agent. It pauses while the person is asked. */
 class WorkTime {
   #leftMs: number;
   readonly #settings: ExecutorSettings;
@@ -131,7 +134,8 @@ class WorkTime {
         if (--this.#questions === 0 && !this.#isOver) this.#go();
       }
     };
-    // The same parameters, and a promise of the same answer, which every question may give.
+    // The parameters are unchanged, and the result is a promise of the same answer, which every asking
+    // function may return.
     return asking as unknown as F;
   }
 

@@ -7,7 +7,7 @@ import { type HostPattern, parseHostPattern } from '../../patterns/host.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Lease } from '../call/lease.js';
 
-/** HTTP, narrowed to what a call has declared to fetch, for as long as the call lives. */
+/** HTTP access, restricted to the URLs that a call has declared. It works only while the call lives. */
 export class HttpGrant {
   readonly fetch: ToolHttp;
   readonly #ended = new AbortController();
@@ -26,7 +26,10 @@ export class HttpGrant {
     };
   }
 
-  /** The call is answered: what is still under way, or was never read, is closed. */
+  /**
+   * Closes all requests that are still running and all bodies that were not read, because the call is
+   * answered.
+   */
   close(): void {
     this.#ended.abort(new ToolError('cancelled', 'The call is answered.'));
   }
@@ -39,7 +42,10 @@ function declares({ effects }: ReadyCall, asked: URL): boolean {
   });
 }
 
-/** The same scheme, host and port; or the same host by `https`, in place of `http`. */
+/**
+ * Whether the URL has the same scheme, host and port, or is the `https` form of a declared `http` URL on the
+ * same host.
+ */
 function isWithin(asked: URL, declared: string): boolean {
   const url = parseUrl(declared);
   if (url === undefined) return false;

@@ -33,26 +33,29 @@ export interface ProcessGrant {
   readonly settings: ExecutionSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
-  /** Records what is known of a process; the call does not wait for it. */
+  /** Records a fact about a process. The call does not wait for the record. */
   readonly note: (data: JsonObject) => void;
-  /** The same, and resolves when it is on record. */
+  /** Records a fact about a process, and resolves when the journal holds it. */
   readonly noted: (data: JsonObject) => Promise<void>;
   readonly tally: CommandTally;
-  /** Asks for what a command has changed; undefined: nothing is asked. */
+  /** Asks about the changes of a command; undefined: no question is asked. */
   readonly agree: CommandRequest['agree'];
-  /** Holds what its commands have changed against what it declared and was allowed. */
+  /** Compares the changes of a command with the changes that the call declared and was allowed. */
   readonly deeds: DeedsReview;
-  /** How far that question has come; undefined: nothing is asked. */
+  /** The state of the question about changes; undefined: no question is asked. */
   readonly late: LateAgreement | undefined;
-  /** Asks whether a port may be exposed: why not, in words. */
+  /** Asks whether a port may be exposed. Resolves to the reason for a refusal, in words. */
   readonly agreeToPort: (port: number) => Promise<string | undefined>;
-  /** Undefined: there is no reader, so nothing is decoded while the command runs. */
+  /** Undefined: no reader is connected, so output is not decoded while the command runs. */
   readonly live: LiveOutput | undefined;
   /** The call's trace, for the environment of what it starts. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
-/** Commands and background shells, narrowed to those that the call has declared, for as long as the call lives. */
+/**
+ * Commands and background shells, restricted to those that the call has declared. They work only while the
+ * call lives.
+ */
 export function grantProcesses({
   ready,
   conversation,
@@ -79,7 +82,7 @@ export function grantProcesses({
     return at;
   }
 
-  /** How a process is recorded, and whose changes they are. */
+  /** The parts of a request that record the process, and assign its changes to this call. */
   function recordedParts(onStarted: (started: StartedCommand) => void) {
     return {
       tool: ready.tool.name,
@@ -90,7 +93,7 @@ export function grantProcesses({
       ...(ready.needsTransaction || ready.asksBeyond || (ready.isAgreed && ready.containment.transaction)
         ? { needsTransaction: true }
         : {}),
-      // Where nothing of this is on record, no process of the call was started.
+      // If the journal holds neither of these notes, the call has started no process.
       onStarting(begun: TransactionEvent | undefined): Promise<void> {
         if (begun === undefined) return noted({ starting: true });
         const { directory, ...event } = begun;
@@ -102,7 +105,8 @@ export function grantProcesses({
     };
   }
 
-  // A tool knows no id before it has started the shell.
+  // Shells that this call started. Their ids could not be declared, because a tool learns them only at the
+  // start.
   const own = new Set<string>();
   function requireShell(capability: ShellCapability, id: string): void {
     if (!own.has(id)) requireDeclaredShell(ready, capability, id);
@@ -153,7 +157,7 @@ export function grantProcesses({
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
       tally.leave();
-      // A stopped call reports no id, so no later call could end the shell.
+      // A stopped call does not report the id, so no later call could end the shell. Kill it now.
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
       const started = (await lease.holdProcess(kept)) ?? (await starting);
       own.add(started.id);
@@ -232,7 +236,7 @@ export function grantProcesses({
   };
 }
 
-/** What the analysis of its command says that it changes, or reads. */
+/** The paths that the command changes or reads, according to the command analysis. */
 function namedPaths(
   { seen = [] }: ReadyCall,
   cwd: string,
@@ -243,7 +247,7 @@ function namedPaths(
   );
 }
 
-/** What was read of the shells of an executor. */
+/** The output already read from the shells of each executor. */
 const shellOutputs = new WeakMap<ExecutionSettings['shells'], ShellOutput>();
 
 function shellOutputOf({ shells, secretValues }: ExecutionSettings): ShellOutput {
@@ -270,7 +274,8 @@ function requireCommand(ready: ReadyCall, shell: Shell, command: string, cwd: st
     if (effect.shell === shell) return;
     declaredShell = effect.shell;
   }
-  // The policy has read the command as the declared shell reads it; another shell may run something else.
+  // The policy analysed the command for the declared shell. Another shell could read the same text
+  // differently.
   const [why, hint] =
     declaredShell === undefined
       ? [`${ready.tool.name} did not declare it.`, DECLARE_RUN]
@@ -329,9 +334,9 @@ function noRunDeclared(name: string): ToolError {
 
 const DECLARE_RUN = "Declare { kind: 'run', command, shell, cwd } in the effects of the tool.";
 
-/** Longer patterns match what is not meant. */
+/** A longer pattern is probably a mistake. */
 const LONGEST_FILTER = 1000;
-/** What grep's patterns, and those of most languages, say for it; ECMA-262 has no such thing. */
+/** The prefix that grep and most languages use for case-insensitive patterns. ECMA-262 does not have it. */
 const IGNORE_CASE = '(?i)';
 
 function compileFilter(filter: string): LinearPattern {

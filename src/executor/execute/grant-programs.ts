@@ -17,8 +17,8 @@ export function requireProgram({ tool }: ReadyCall, file: string): void {
 }
 
 /**
- * What a program says that it touches is a promise outside of the sandbox; inside, nothing else becomes real. Undefined:
- * it has promised nothing.
+ * Returns a check that forbids undeclared changes. Outside the sandbox, a program's declaration is only a
+ * promise; inside, undeclared changes are not committed. Undefined: the program declared no limit.
  */
 export function forbidsUndeclared({ tool, effects }: ReadyCall): ForbidsChange | undefined {
   if (effects.some(({ effect }) => grantsEverything(effect))) return undefined;
@@ -27,13 +27,13 @@ export function forbidsUndeclared({ tool, effects }: ReadyCall): ForbidsChange |
   const places = { write: placesFor('write'), delete: placesFor('delete') };
   return (path, change, isNewDirectory) => {
     if (places[change].some((place) => covers(place, path))) return undefined;
-    // A file that is written may need a directory that is not there.
+    // A declared file may need a parent directory that does not exist yet.
     const leadsTo = change === 'write' && places.write.some((place) => covers(path, place));
     return leadsTo && isNewDirectory() ? undefined : `${tool.name} has not declared that it changes this`;
   };
 }
 
-/** What a result says of the sandbox around a program and of its changes. */
+/** The facts that a result reports about a program's sandbox and its changes. */
 export function tellProgram(outcome: ProgramOutcome, isConfined: boolean): ToldProgram {
   if (!isConfined) return { ...outcome, notice: '', metadata: {} };
   const { changes, discardedWrites } = outcome;
@@ -50,7 +50,10 @@ export function tellProgram(outcome: ProgramOutcome, isConfined: boolean): ToldP
   };
 }
 
-/** Where nothing but the program itself has failed, it says why. */
+/**
+ * The fault that the sandbox or a limit caused. If only the program itself failed, undefined: the program
+ * reports its own error.
+ */
 function faultOf(outcome: ProgramOutcome): ToldProgram['fault'] {
   const { aborted, overflow, discarded, limit, sandbox } = outcome;
   if (aborted || overflow) return undefined;

@@ -5,7 +5,10 @@ import type { BatchScope } from '../call/batch-scope.js';
 
 type Stream = 'stdout' | 'stderr';
 
-/** What is shown while a call runs: decoded over chunk borders, controls neutralised, known secrets redacted (D077). */
+/**
+ * The output that is shown while a call runs: decoded across chunk borders, controls neutralised, known
+ * secrets redacted (D077).
+ */
 export class LiveOutput {
   readonly #call: ToolCall;
   readonly #scope: BatchScope;

@@ -11,30 +11,30 @@ import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import type { NothingMade } from '../call/settings.js';
 import { runsProcesses, tellUnmade, type Unmade } from './tell-unmade.js';
 
-/** What a tool gave when it was tried. */
+/** The value that a tool returned, or threw, in the trial. */
 type Given = { readonly value: unknown } | { readonly thrown: unknown };
 
-/** What cannot be tried. The call answers as in a dry run. */
+/** Thrown for an operation that cannot be tried. The call then answers as in a dry run. */
 export class NotInPreview extends Error {}
 
-/** Tries calls, and keeps what their tools give. */
+/** Tries the calls of a preview and keeps the values that their tools return or throw. */
 export class PreviewTrial implements PreviewRole {
-  /** By the place of the call. */
+  /** By the index of the call. */
   readonly given = new Map<number, Given>();
-  /** By the place of the call: what its commands have changed beyond what it declared and was allowed. */
+  /** By the index of the call: changes of its commands beyond the declared and allowed ones. */
   readonly unexpected = new Map<number, readonly UnexpectedEntry[]>();
   #evaluated: readonly EvaluatedCall[] = [];
   readonly #fileToolEnded: () => Promise<void>;
 
   readonly #isConfined: (tool: Tool) => boolean;
 
-  /** @param isConfined the tool is a program that runs in the OS sandbox */
+  /** @param isConfined whether the tool is a program that runs in the OS sandbox */
   constructor(fileToolEnded: () => Promise<void>, isConfined: (tool: Tool) => boolean) {
     this.#fileToolEnded = fileToolEnded;
     this.#isConfined = isConfined;
   }
 
-  /** As they were planned. */
+  /** The calls as they were planned. */
   get evaluated(): readonly EvaluatedCall[] {
     return this.#evaluated;
   }
@@ -61,7 +61,7 @@ export class PreviewTrial implements PreviewRole {
     );
   }
 
-  /** The calls as they are asked about: also those that have changed more than they were allowed. */
+  /** The calls for the question: a call that changed more than it was allowed now needs approval too. */
   asked(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[] {
     return evaluated.map((call, index) => {
       const entries = this.unexpected.get(index);
@@ -95,24 +95,24 @@ export class PreviewTrial implements PreviewRole {
   answered(): void {}
 }
 
-/** All of it stays in files and commands. */
+/** Whether the effect concerns only files and commands. */
 function isContained({ kind }: Effect): boolean {
   return kind === 'read' || kind === 'write' || kind === 'delete' || kind === 'run';
 }
 
-/** How the changes of a trial become real. */
+/** Commits the changes of a trial. */
 export interface TrialChanges {
   readonly directory: string;
-  /** That the paths of changes are relative to. */
+  /** Paths of changes are relative to this root. */
   readonly root: string;
-  /** @returns of what was committed what could not be written; or why nothing was committed. */
+  /** @returns the changes that could not be written; or why nothing was committed. */
   commit(begin: () => Promise<void>): Promise<Unmade | NothingMade>;
 }
 
 /**
- * Takes a trial over: each call gets what its tool gave then, once the changes of all are real. They wait for each
- * other, so that all of them are claimed before anything changes: after a crash none is taken for never started.
- * What was not tried is run afterwards, in order.
+ * Replays a trial: each call gets the value of its tool from the trial, after the changes of all calls are
+ * committed. The calls wait for each other, so that all are claimed before any change: after a crash, no call
+ * looks as if it never started. Calls that were not tried run afterwards, in order.
  */
 export class PreviewReplay implements PreviewRole {
   readonly #trial: PreviewTrial;
@@ -137,7 +137,7 @@ export class PreviewReplay implements PreviewRole {
 
   #unmade: Unmade = { refused: [], conflicts: [] };
 
-  /** Whether the changes are real. */
+  /** Whether the changes are committed. */
   isMade = false;
 
   runs(): boolean {
@@ -165,7 +165,10 @@ export class PreviewReplay implements PreviewRole {
     return evaluated.map((call, index) => (this.#wasStopped(index, call) ? notMade(call) : call));
   }
 
-  /** It only reads, and was answered before: that answer stands, whatever becomes of the others. */
+  /**
+   * Whether a call only reads and already has an answer. That answer stays, whatever happens to the other
+   * calls.
+   */
   #isKnown(index: number, call: EvaluatedCall | undefined): boolean {
     const tried = this.#trial.evaluated[index];
     const isReplayed = call?.kind === 'resolved' && call.result.metadata.replayed === true;
@@ -179,7 +182,7 @@ export class PreviewReplay implements PreviewRole {
     );
   }
 
-  /** It did not come to its turn in the trial. */
+  /** Whether the trial stopped before the call's turn. */
   #wasStopped(index: number, call: EvaluatedCall): boolean {
     return call.kind === 'ready' && !this.#trial.given.has(index) && this.#trial.runs(call);
   }
@@ -217,14 +220,14 @@ export class PreviewReplay implements PreviewRole {
     if ('why' in unmade) throw nothingMade(unmade.why, unmade);
     this.#unmade = unmade;
     this.isMade = true;
-    // It is made: that this is not on record changes nothing about it.
+    // The changes are committed, even if this note cannot be written.
     await noteAll('committed').catch(() => {});
   }
 }
 
 const REFUSED = 'a part of it was refused';
 
-/** The same delivery gets the same answer. */
+/** A repeated delivery gets the same answer. */
 const ANSWERED = 'These calls have their answer now: preview new ones, or these with options.again.';
 
 function nothingMade(why: string, unmade?: NothingMade): NothingDone {
@@ -233,12 +236,12 @@ function nothingMade(why: string, unmade?: NothingMade): NothingDone {
   return new NothingDone(code, message, { hint: ANSWERED }, changesMetadata(unmade?.changes, undefined));
 }
 
-/** There was no decision about it. */
+/** Whether the question about the call was left open. */
 function isOpen(call: EvaluatedCall | undefined): boolean {
   return call?.kind === 'resolved' && call.result.error?.code === 'approval_unavailable';
 }
 
-/** @param isUnasked another call got no decision: then this one has none either. */
+/** @param isUnasked another call got no decision, so this call has none either. */
 function notMade(call: EvaluatedCall, isUnasked = false): EvaluatedCall {
   if (call.kind === 'resolved') return call;
   if (!isUnasked) return refuseReady(call, 'cancelled', nothingMade(REFUSED).message, ANSWERED);

@@ -3,7 +3,7 @@ import type { Effect } from '../../contract/effect.js';
 import { type ReadyCall, shownEffects } from '../call/evaluated-call.js';
 import type { DeedsSettings } from './beyond-consent.js';
 
-/** Holds what the commands of a call have changed against what the call declared and was allowed. */
+/** Compares the changes of a call's commands with the changes that the call declared and was allowed. */
 export function reviewDeeds(ready: ReadyCall, settings: DeedsSettings, ask: DeedsReview['ask']): DeedsReview {
   const { consent, isAgreed, asksBeyond } = ready;
   return {
@@ -17,7 +17,10 @@ export function reviewDeeds(ready: ReadyCall, settings: DeedsSettings, ask: Deed
   };
 }
 
-/** One command of git that puts committed versions in the working tree, and runs nothing that a person could not see. */
+/**
+ * Whether the effect is a single git command that writes committed versions to the working tree and runs no
+ * other command.
+ */
 function isGitSwitch(effect: Effect): boolean {
   return effect.kind === 'run' && GIT_SWITCH.test(effect.command) && !RUNS_MORE.test(effect.command);
 }

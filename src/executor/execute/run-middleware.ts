@@ -11,15 +11,21 @@ interface Layers {
   readonly ready: ReadyCall;
   readonly scope: BatchScope;
   readonly handles: { readonly signal: AbortSignal };
-  /** What a layer makes itself belongs to this: calls do not wait behind its own, errors stay the host program's. */
+  /**
+   * The scope of middleware: calls that middleware makes do not wait behind this call, and its errors count
+   * as the host program's.
+   */
   readonly inner: CallScope;
   /** Runs the tool. */
   readonly innermost: () => Promise<ToolResult>;
-  /** Checks what a layer has answered. */
+  /** Checks the answer of a middleware. */
   readonly adopt: (answer: unknown) => ToolResult;
 }
 
-/** Runs the tool inside the middleware, the first outermost (A018). Rejects with what a layer throws. */
+/**
+ * Runs the tool inside the middleware; the first middleware is the outermost (A018). Rejects with any error
+ * that middleware throws.
+ */
 export function runMiddleware(layers: Layers): Promise<ToolResult> {
   return runLayer(layers, contextOf(layers), 0);
 }
@@ -56,7 +62,7 @@ function onlyOnce(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
       ? Promise.reject(new ToolError('tool_panicked', 'next() was called twice: a call runs once.'))
       : next();
     used = true;
-    // Middleware that does not wait for it must not end the process.
+    // If middleware does not wait for this promise, its rejection must not end the process.
     result.catch(() => {});
     return result;
   };

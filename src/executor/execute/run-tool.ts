@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.js';
 import type { CallHandles, CallParts } from './tool-context.js';
 
-/** The one place where a tool is run. */
+/** The only place where a tool is run. */
 export function runTool(parts: CallParts, handles: CallHandles): unknown {
   const { ready, index, scope, recorder } = parts;
   const { tool, parsed } = ready;

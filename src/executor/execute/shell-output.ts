@@ -7,8 +7,9 @@ import { sanitize } from '../../output/sanitize.js';
 import type { LinearPattern } from '../../schema/linear-pattern.js';
 
 /**
- * What is read of background shells, cleaned over the borders of readings: a sequence or a secret that comes in two
- * pieces is not shown by two readings (D077). What may be a beginning waits for the next one.
+ * Cleans the output of background shells across readings: if a control sequence or a secret is split between
+ * two readings, neither reading shows it (D077). A possible beginning of one is held back until the next
+ * reading.
  */
 export class ShellOutput {
   readonly #values: readonly string[];
@@ -35,7 +36,10 @@ export class ShellOutput {
     };
   }
 
-  /** Of shells whose output was not read to its end; more than can run at a time. */
+  /**
+   * Drops the state of the oldest shell whose output was not read to its end. The limit is higher than the
+   * number of shells that can run at a time.
+   */
   #forgetOldest(): void {
     const [oldest] = this.#streams.keys();
     if (oldest !== undefined && this.#streams.size > MOST) this.#streams.delete(oldest);
@@ -46,7 +50,7 @@ const MOST = 200;
 
 class CleanStream {
   readonly #pipe: Sanitizer;
-  /** Clean, and not shown yet. */
+  /** Cleaned text that has not been shown yet. */
   #rest = '';
 
   constructor(values: readonly string[]) {
@@ -54,9 +58,9 @@ class CleanStream {
   }
 
   next(part: ShellText, options: { readonly ended: boolean; readonly wholeLines: boolean }): ShellText {
-    // What comes behind a gap does not go on with what was before it.
+    // Text after a gap does not continue the text before it.
     if (part.droppedBytes > 0) this.#rest += this.#pipe.end();
-    // Is told, not shown.
+    // Binary output is reported, but not shown.
     if (part.binary) return part;
     const text = this.#rest + this.#pipe.push(part.text) + (options.ended ? this.#pipe.end() : '');
     const end = options.wholeLines && !options.ended ? text.lastIndexOf('\n') + 1 : text.length;
@@ -65,12 +69,15 @@ class CleanStream {
   }
 }
 
-/** Characters of a line that are looked at: what is longer is no line that a person wrote. */
+/** The number of characters of a line that are matched. A person does not write longer lines. */
 const LOOKED_AT = 16_384;
-/** How long other calls may be kept waiting at a time. */
+/** The longest time that other calls wait before filtering pauses. */
 const SLICE_MS = 20;
 
-/** The lines that `pattern` matches, with their ends. Lets other work in between, and stops when the caller is gone. */
+/**
+ * Returns the lines that `pattern` matches, with their line ends. Pauses regularly for other work, and stops
+ * when the call is aborted.
+ */
 export async function filterLines(
   text: string,
   pattern: LinearPattern,
@@ -97,13 +104,17 @@ function withoutEnd(line: string): string {
   return line.replace(/\r?\n$/, '');
 }
 
-/** Characters of either end that are cleaned: several times what a tool shows of it, so that nothing shown is cut. */
+/**
+ * The number of characters that are cleaned at each end: several times the amount that a tool shows, so that
+ * the shown text is never cut.
+ */
 const HEAD = 128 * 1024;
 const TAIL = 16 * 1024;
 
 /**
- * What a command printed, neutralised and redacted as far from both ends as it can be shown. A caller that cuts it afterwards
- * leaves neither half an escape sequence nor half a secret (D077). The middle of long output stays as it came.
+ * Neutralises and redacts a command's output at both ends, as far as it can be shown. If a caller cuts the
+ * output afterwards, no half of an escape sequence or a secret remains (D077). The middle of long output is
+ * not cleaned.
  */
 export function cleanOutcome(outcome: CommandOutcome, values: readonly string[]): CommandOutcome {
   const clean = (kept: KeptOutput): KeptOutput => (kept.binary ? kept : cleanKept(kept, values));
@@ -127,7 +138,7 @@ function cleanKept(kept: KeptOutput, values: readonly string[]): KeptOutput {
   return { ...kept, head: cleaned };
 }
 
-/** A place near `at` where a text can be cut: never inside of a character. */
+/** A position near `at` where the text can be cut without splitting a character. */
 function seam(text: string, at: number): number {
   if (at <= 0) return 0;
   if (at >= text.length) return text.length;

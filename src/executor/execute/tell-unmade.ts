@@ -5,14 +5,14 @@ import { ToolError } from '../../errors/tool-error.js';
 import { changeNotices, changesMetadata } from '../../tools/command-changes.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 
-/** What was to become real and could not. */
+/** Changes that could not be committed. */
 export type Unmade = Pick<CommandChanges, 'refused' | 'conflicts'>;
 
 /**
- * What a tried call says once it is known what of its changes could not be made: a command what is missing, every other
- * tool that it has failed.
- * @param value what its tool gave
- * @param root that paths are relative to
+ * Adapts the value of a tried call when some of its changes could not be committed: the result of a command
+ * lists the missing changes, and any other tool fails.
+ * @param value the value that the tool returned in the trial
+ * @param root the directory to which paths are relative
  * @throws ToolError `execution_failed`
  */
 export function tellUnmade(value: unknown, ready: ReadyCall, unmade: Unmade, root: string): unknown {
@@ -30,7 +30,10 @@ export function tellUnmade(value: unknown, ready: ReadyCall, unmade: Unmade, roo
   );
 }
 
-/** What it changes is told by the end of a command, or of the program that its tool is. */
+/**
+ * Whether the call changes files through a command, or through the program that its tool is. Its changes are
+ * then reported when the command or program ends.
+ */
 export function runsProcesses({ tool, declared }: ReadyCall): boolean {
   return tool.program !== undefined || declared.some(({ kind }) => kind === 'run');
 }
@@ -65,7 +68,7 @@ function ofCommand(value: unknown, unmade: Unmade): unknown {
   };
 }
 
-/** A structured answer without a text is its own text. */
+/** A structured answer without a text is shown as JSON. */
 function textOf(text: unknown, structured: unknown): string {
   if (typeof text === 'string') return text;
   return structured === undefined ? '' : JSON.stringify(structured);
@@ -73,10 +76,10 @@ function textOf(text: unknown, structured: unknown): string {
 
 const NOTHING = { head: '', tail: '', totalBytes: 0, omittedBytes: 0, binary: false };
 
-/** `more` counts those of all lists. */
+/** `more` counts the paths that were left out of all lists. */
 type KnownChanges = CommandChanges & { readonly discarded: readonly string[] };
 
-/** As the tools that run commands give them. */
+/** Reads the changes from the metadata of a tool that runs commands. */
 function changesIn(metadata: unknown): KnownChanges | undefined {
   const changes: unknown = Object(metadata).changes;
   const lists = ['created', 'modified', 'deleted', 'refused', 'conflicts', 'discarded'];

@@ -28,25 +28,25 @@ import { reviewDeeds } from './review-deeds.js';
 /** One execution of one call. */
 export interface CallParts {
   readonly ready: ReadyCall;
-  /** Its place in the batch. */
+  /** The index of the call in its batch. */
   readonly index: number;
   readonly scope: BatchScope;
   readonly options: RunOptions;
-  /** Undefined: nothing of this batch is recorded. */
+  /** Undefined: the batch is not recorded. */
   readonly recorder: Recorder | undefined;
-  /** In which the call has its turn. */
+  /** The queue in which the call takes its turn. */
   readonly queue: object;
 }
 
-/** What the handles of a call ask of its execution. */
+/** The part of the execution that the handles of a call need. */
 export interface HandlesOwner {
-  /** Waits for a person: the time that this takes is not the call's. */
+  /** Waits for a person. The wait does not count as the call's time. */
   whilePaused<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /**
- * The handles of one call, as the executor holds them. The tool gets `context`: a frozen view that reaches nothing
- * else. A handle that the tool never asks for is never made, because most calls need few (D029, D030).
+ * The executor's side of one call's handles. The tool gets only `context`, a frozen view. A handle is created
+ * when the tool first asks for it, because most calls need few (D029, D030).
  */
 export class CallHandles {
   readonly parts: CallParts;
@@ -147,7 +147,10 @@ export class CallHandles {
     return this.#processes;
   }
 
-  /** Beyond what was declared and allowed: in a preview the question comes when it is committed. */
+  /**
+   * Asks about changes beyond the declared and allowed ones. A preview only notes them and asks when it is
+   * committed.
+   */
   async #askAboutDeeds(changes: PreviewedChanges): Promise<DeedsRefusal | ChosenPaths | undefined> {
     const { index, scope } = this.parts;
     if (scope.preview === undefined) return this.#askAfter(changes);
@@ -183,7 +186,7 @@ export class CallHandles {
     return scope.observer?.headers(ready.call) ?? {};
   }
 
-  // A function of its own, because tools take their context apart: `({ emit }) => emit(text)`.
+  // A separate function, because tools destructure their context: `({ emit }) => emit(text)`.
   get emit(): ToolContext['emit'] {
     this.#emit ??= (text, stream) => {
       if (this.parts.scope.observer?.isRead !== true || !this.lease.alive) return undefined;
@@ -192,7 +195,9 @@ export class CallHandles {
     return this.#emit;
   }
 
-  /** Everything that the call has done was dropped before it was real, or refused by the file system. */
+  /**
+   * True if every change of the call was discarded before it was committed, or refused by the file system.
+   */
   get hasLeftNothing(): boolean {
     const { ready } = this.parts;
     if (this.#tally !== undefined) return this.#tally.hasLeftNothing(ready);
@@ -233,7 +238,7 @@ export class CallHandles {
     this.#controller?.abort(reason);
   }
 
-  /** The call is answered: the last of the live output is shown, and every handle is dead. */
+  /** Shows the rest of the live output and ends every handle, because the call is answered. */
   close(): void {
     this.lease.end();
     this.#http?.close();
@@ -247,8 +252,8 @@ export class CallHandles {
 }
 
 /**
- * What a tool sees. Its handles come from getters on a frozen prototype: a literal with own getters costs 2 µs a call,
- * this 0.04.
+ * The view that a tool gets. Its handles are getters on a frozen prototype, which costs 0.04 µs a call; an
+ * object literal with its own getters costs 2 µs.
  */
 class ContextView implements ToolContext {
   readonly #handles: CallHandles;
@@ -319,7 +324,7 @@ class ContextView implements ToolContext {
   }
 }
 
-// Nothing leads from the view to the class, and no tool changes what the next one sees.
+// The view does not lead to the class, and no tool can change the view of the next one.
 Object.defineProperty(ContextView.prototype, 'constructor', { value: Object });
 for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(ContextView.prototype))) {
   if (descriptor.get !== undefined) {
@@ -328,7 +333,7 @@ for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors
 }
 Object.freeze(ContextView.prototype);
 
-/** Calls that may ask the person: a remote service asks through the tool that calls it. */
+/** Effects that allow a call to ask the person. A remote service asks through the tool that calls it. */
 const ASKING: ReadonlySet<string> = new Set(['ask', 'call']);
 
 function undeclared(action: string, { tool }: ReadyCall, hint: string): ToolError {
@@ -345,7 +350,7 @@ interface SearchGrant {
   readonly signal: AbortSignal;
 }
 
-/** Searching, narrowed to what the call has declared to read, for as long as the call lives. */
+/** Search, restricted to the paths that the call has declared to read. It works only while the call lives. */
 function grantSearch({ ready, settings, lease, signal }: SearchGrant): ToolSearch {
   function require(path: string): void {
     lease.require(`search "${path}"`);

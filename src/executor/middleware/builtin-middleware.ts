@@ -3,25 +3,25 @@ import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
 import { systemClock } from '../../platform/clock/clock.js';
 
-/** Figures of one tool. Durations are milliseconds. */
+/** Metrics of one tool. Durations are in milliseconds. */
 export interface ToolMetrics {
   readonly totalExecutions: number;
   readonly successfulExecutions: number;
   readonly failedExecutions: number;
   readonly totalDurationMs: number;
   readonly averageDurationMs: number;
-  /** How often each error code came up. */
+  /** The number of failures for each error code. */
   readonly failuresByCode: Readonly<Record<string, number>>;
 }
 
 export interface Metrics {
   readonly middleware: Middleware;
-  /** By tool name; a copy. */
+  /** A copy of the metrics, by tool name. */
   snapshot(): Readonly<Record<string, ToolMetrics>>;
   reset(): void;
 }
 
-/** Counts calls and how they ended. One instance may serve several executors. */
+/** Counts calls and their outcomes. One instance can serve several executors. */
 export function createMetrics(): Metrics {
   const tools = new Map<string, Tally>();
   return {
@@ -72,7 +72,9 @@ function toMetrics({ succeeded, failed, durationMs, codes }: Tally): ToolMetrics
   };
 }
 
-/** Logs every call's start and end; arguments and outputs stay out of the log, because they may hold secrets. */
+/**
+ * Logs the start and end of every call. Arguments and outputs are not logged, because they may hold secrets.
+ */
 export function loggingMiddleware(logger: Logger): Middleware {
   return async (call, { conversation, risk }, next) => {
     logger.info({ callId: call.id, tool: call.name, conversation, risk }, 'tool call started');
@@ -86,9 +88,12 @@ export function loggingMiddleware(logger: Logger): Middleware {
 }
 
 export interface TimingOptions {
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'monotonic'>;
-  /** Called once per call, also when it failed. Milliseconds. Default: the executor's logger is told, level `info`. */
+  /**
+   * Called once for each call, even if the call failed, with its duration in milliseconds. Default: log with
+   * the executor's logger at level `info`.
+   */
   readonly report?: (call: ToolCall, durationMs: number) => void;
 }
 

@@ -2,16 +2,16 @@ import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy.js';
 import type { PlanSettings, StandingSandbox } from '../call/settings.js';
 import { askPolicy } from './ask-policy.js';
 
-/** What the policy answers, told where the call's commands run. */
+/** The policy's answer for a call, given where its commands run. */
 export interface Contained {
   readonly answer: PolicyAnswer;
-  /** A rule allows it because they run in a transaction. */
+  /** A rule allows the call because its commands run in a transaction. */
   readonly needsTransaction: boolean;
 }
 
 /**
  * Asks the policy about a call that runs commands.
- * @param startsShell it may start a shell in the background, which writes through
+ * @param startsShell whether the call may start a background shell, which writes through
  */
 export function askContained(
   settings: Pick<PlanSettings, 'policy' | 'onDecision' | 'logger' | 'locator'>,

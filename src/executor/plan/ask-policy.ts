@@ -16,14 +16,14 @@ import { recordable } from './refuse.js';
 
 type Asked = Pick<PlanSettings, 'policy' | 'onDecision' | 'logger'>;
 
-/** Asks the policy about a call, and lets observers see the answer. */
+/** Asks the policy about a call and reports the answer to observers. */
 export function askPolicy(settings: Asked, question: PolicyQuestion): PolicyAnswer {
   const answer = decide(settings.policy, question);
   if (settings.onDecision !== undefined) observe(settings, question, answer);
   return answer;
 }
 
-/** A guard that fails, or gives no answer, must not open the gate. */
+/** A policy that throws, or gives no answer, must not allow the call. */
 function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
   if (policy === null) return question.requiresApproval ? NO_POLICY_ASKS : NO_POLICY_RUNS;
   try {
@@ -33,7 +33,7 @@ function decide(policy: Policy | null, question: PolicyQuestion): PolicyAnswer {
   }
 }
 
-/** Asks for what the policy says of a name alone; undefined when it says nothing yet. */
+/** Asks the policy about a name alone; undefined if the policy needs to know more. */
 export function screenByPolicy(
   settings: Asked,
   { name, args }: ToolCall,
@@ -42,7 +42,7 @@ export function screenByPolicy(
   if (settings.policy?.screen === undefined) return undefined;
   const named = { name: tool?.name ?? name, aliases: tool?.aliases ?? [] };
   const answer = screen(settings.policy, named);
-  // The arguments are not checked yet: the observer gets a copy of those that are an object.
+  // The arguments are not checked yet, so the observer gets a copy, and only if they are an object.
   if (answer !== undefined && settings.onDecision !== undefined)
     observe(settings, { ...named, args: recordable(args) }, answer);
   return answer;
@@ -61,14 +61,15 @@ function screen(
     const answer: unknown = policy.screen?.(name, aliases);
     if (answer === undefined) return undefined;
     const parsed = parseAnswer(answer);
-    // Only a refusal can be said of a name alone: whatever else it means, arguments and sandbox come first.
+    // Only a refusal can follow from a name alone. For any other answer, the arguments and the sandbox are
+    // checked first.
     return parsed.disposition === 'pre_resolved' ? parsed : undefined;
   } catch (error) {
     return failed(error);
   }
 }
 
-/** Observers see every decision and change none (C035). */
+/** Observers see every decision and cannot change it (C035). */
 function observe({ onDecision, logger }: Asked, question: ObservedQuestion, answer: PolicyAnswer): void {
   const log = (error: unknown): void =>
     logger.warn({ error: reasonOf(error), tool: question.name }, 'an observer of decisions failed');
@@ -131,7 +132,7 @@ function evidenceOf(
   };
 }
 
-/** @throws TypeError for one that cannot be read: it must not come to allow everything */
+/** @throws TypeError for a consent that cannot be read, which must not allow every change */
 function parseConsent(consent: unknown): WriteConsent {
   const { patterns, named = [] } = consent as { readonly patterns?: unknown; readonly named?: unknown };
   if (patterns === undefined) return { named: parseEffects(named) };

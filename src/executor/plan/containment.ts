@@ -7,14 +7,15 @@ import type { PlanSettings, StandingSandbox } from '../call/settings.js';
 interface CallToContain {
   readonly tool: Tool;
   readonly declared: readonly Effect[];
-  /** It may start a command in the background, which writes through. */
+  /** The call may start a command in the background, which writes through. */
   readonly startsShell: boolean;
   readonly answer: PolicyAnswer;
 }
 
 /**
- * What stands around a call, and what of it can be taken back.
- * @param around its command, or its program; undefined: it runs neither, or outside of them
+ * Describes the sandbox around a call, and whether the call can be undone.
+ * @param around the sandbox of the call's command or program; undefined: the call runs neither, or runs it
+ * outside
  */
 export function containmentOf(
   { tool, declared, startsShell, answer }: CallToContain,
@@ -22,12 +23,14 @@ export function containmentOf(
   { journal }: Pick<PlanSettings, 'journal'>,
 ): Containment {
   if (around === undefined) {
-    // A tool that says which files it would change changes them with the handle that it is given, and notes it first.
+    // A tool that previews its file changes makes them through its file handle, which notes each change
+    // first.
     const isNoted = journal !== null && tool.previewChanges !== undefined && changesOnlyFiles(declared);
     return isNoted ? { transaction: false, network: false, undo: true } : uncontained(declared);
   }
   const transaction = around.transaction && !startsShell && answer.writesThrough !== true;
-  // A program runs as a whole inside; beside a command the tool's own code may do what it has declared.
+  // A program runs entirely in the sandbox. Beside a command, the tool's own code may have the other declared
+  // effects.
   const beside = tool.program === undefined ? declared.filter(({ kind }) => kind !== 'run') : [];
   const network = around.network || reachesOut(beside);
   return { transaction, network, undo: transaction && journal !== null && !isSideEffecting(beside) };
@@ -39,8 +42,8 @@ function changesOnlyFiles(declared: readonly Effect[]): boolean {
 }
 
 /**
- * The risk, once what stands around the call is counted.
- * @param own what the tool says, or its effects
+ * The risk of a call, after its containment is taken into account.
+ * @param own the risk that the tool states, or the risk of its effects
  */
 export function riskWithin(
   { transaction, network }: Containment,
@@ -52,7 +55,10 @@ export function riskWithin(
   return declared.every((effect) => onlyReads(effect, analyze)) ? 'low' : 'medium';
 }
 
-/** As far as the text of a command says so: a program that may touch more than its words tell does not only read. */
+/**
+ * Whether an effect only reads, as far as a command's text shows. If the command runs a program that may
+ * touch more than its words say, the answer is no.
+ */
 function onlyReads(effect: Effect, analyze: PlanSettings['analyze']): boolean {
   if (effect.kind !== 'run') return effect.kind === 'read';
   const { verdict, effects, found } = analyze(effect.command, effect.shell);

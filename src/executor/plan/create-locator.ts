@@ -8,10 +8,11 @@ import { systemClock } from '../../platform/clock/clock.js';
 export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
 
 /**
- * Tells the policy where a path lies that a command names: canonical, or undefined where the sandbox would not reach
- * it; and why it would not. What it tells bounds no command; it keeps a rule that allows from being led outside by a
- * link, and a person from missing what is plain to see.
- * @param home what `~` stands for in commands.
+ * Locates for the policy the paths that a command names. `locate` gives the canonical path, or undefined if
+ * the sandbox would not reach the path; `refusal` gives the reason. The locator does not restrict a command.
+ * It prevents a link from leading an allowed path outside, and it shows the person paths that the command
+ * plainly names.
+ * @param home the directory that `~` means in commands.
  */
 export function createLocator(sandbox: Sandbox, home?: string): Locator {
   const look = (absolute: string, access: PathEffect['kind']): Looked => {
@@ -22,7 +23,8 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
       return { error };
     }
   };
-  // The calls of a batch name the same paths, and are planned at one moment.
+  // The calls of a batch often name the same paths and are planned together, so results are kept for a
+  // moment.
   const looked = new Map<string, Looked>();
   let since = 0;
   const expanded = new Map<string, readonly string[] | undefined>();
@@ -58,7 +60,8 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
       } catch (error) {
         if (!isToolError(error, 'sandbox_violation')) return undefined;
         if (isDenied(error.details)) return error.message;
-        // Whether a file tool may write it as an absolute path says nothing of commands.
+        // The sandbox may accept this path only for file tools, by its absolute name. That does not apply to
+        // commands.
         const absolute = resolve(from ?? sandbox.cwd, written);
         const [own, ...others] = sandbox.roots.map((root) => isBelow(relative(root, absolute)));
         if (others.includes(true)) return undefined;

@@ -3,10 +3,10 @@ import type { Tool } from '../../contract/tool.js';
 import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
- * What the OS sandbox around commands has to say about a call that runs one, or a program that belongs into it, once the
- * policy has let it pass. Looked for only where it decides something: a command that is asked for anyway needs no answer
- * yet, unless the command sandbox is required.
- * @param startsShell it may start one in the background, which writes through
+ * The verdict of the OS sandbox on a call that runs a command, or a program that belongs in the sandbox. The
+ * policy has already allowed the call. The sandbox is tested only if the test can change the outcome: a
+ * command that needs a question anyway is not tested yet, unless the command sandbox is required.
+ * @param startsShell whether the call may start a background shell, which writes through
  */
 export function evaluateSandbox(
   guard: CommandGuard,
@@ -19,14 +19,17 @@ export function evaluateSandbox(
   return guard.isRequired || disposition === 'execute_now' ? guard.look(isThrough) : FINE;
 }
 
-/** Unless the tool says that it does not. */
+/** Whether a call may start a background shell. The default is yes, unless the tool says no. */
 export function mayStartShell({ background = true }: Tool, parsed: unknown): boolean {
   return typeof background === 'function' ? background(parsed) !== false : background;
 }
 
 export const FINE: CommandSandboxVerdict = { kind: 'fine' };
 
-/** A rule, a list or a mode that allows the call was decided without knowing that there is no command sandbox. */
+/**
+ * If there is no command sandbox, the call needs approval: the rule, list or mode that allowed it did not
+ * know that.
+ */
 export function answerWith(verdict: CommandSandboxVerdict, answer: PolicyAnswer): PolicyAnswer {
   if (verdict.kind !== 'ask') return answer;
   const reason = `${answer.reason.replace(/[.]+$/, '')}; ${verdict.reason}`;

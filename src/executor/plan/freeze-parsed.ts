@@ -1,6 +1,7 @@
 /**
- * A private, frozen copy of what a schema made of the arguments: no callback of the tool can change what a later one
- * sees. Instances of classes (a Date, a URL that a transform has made) are the schema's own and handed on as they are.
+ * Copies and freezes the value that a schema made from the arguments, so that no callback of the tool can
+ * change the value for a later one. Instances of classes (a Date, a URL from a transform) belong to the
+ * schema and are passed on unchanged.
  */
 export function freezeParsed(parsed: unknown): unknown {
   return copy(parsed, new Map());
@@ -21,7 +22,7 @@ function copy(value: unknown, known: Map<object, unknown>): unknown {
   const properties: object = Object.create(prototype);
   known.set(value, properties);
   for (const [name, item] of Object.entries(value)) {
-    // Defined, not assigned: `__proto__` is a name like any other here.
+    // Defined, not assigned: here `__proto__` is a name like any other.
     Object.defineProperty(properties, name, { value: copy(item, known), enumerable: true });
   }
   return Object.freeze(properties);

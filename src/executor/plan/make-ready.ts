@@ -19,13 +19,18 @@ export interface Permitted
   extends Pick<ReadyParts, 'call' | 'tool' | 'parsed' | 'declared' | 'effects' | 'origins'>,
     Contained {
   readonly requires: boolean;
-  /** It may start a shell in the background. */
+  /** The call may start a background shell. */
   readonly startsShell: boolean;
-  /** Around its commands; undefined: it runs none, and no program, in the command sandbox. */
+  /**
+   * The sandbox around the call's commands; undefined: the call runs no command or program in the command
+   * sandbox.
+   */
   readonly standing: StandingSandbox | undefined;
 }
 
-/** A call that neither policy nor sandbox refuses, as it may run or be asked about. */
+/**
+ * Makes a call ready that the policy allows or wants to ask about. The sandbox's verdict may still refuse it.
+ */
 export function makeReady(
   permitted: Permitted,
   verdict: CommandSandboxVerdict,
@@ -46,10 +51,10 @@ export function makeReady(
     const containment = containmentOf(permitted, permitted.standing, settings);
     const risk = riskWithin(containment, riskOf(tool, parsed, declared), declared, settings);
     const toolRequiresApproval = requires || insists === true;
-    // D044: a summary that throws answers a call that would have been asked for; it stops no other.
+    // D044: a summary that throws refuses a call that needs a question; it does not stop any other call.
     const summary = needsApproval ? summaryOf(tool, parsed) : undefined;
     const asksLater = needsApproval && mayAskAfter(permitted, settings);
-    // Written out: a spread costs more than the rest of the plan.
+    // Listed member by member: a spread costs more than the rest of the plan.
     return new ReadyCall(
       {
         call,
@@ -77,7 +82,7 @@ export function makeReady(
   }
 }
 
-/** The person should know which arguments a stranger may have written. */
+/** Adds to the reason which arguments untrusted text may have influenced, so that the person knows. */
 function withOrigins(why: string, origins: CallOrigins | undefined): string {
   if (origins === undefined) return why;
   const outside = Object.entries(origins.args).filter(([, found]) => found.some(isUntrusted));
@@ -89,7 +94,10 @@ function withOrigins(why: string, origins: CallOrigins | undefined): string {
   return why.includes(said) ? why : `${why}; ${said}`;
 }
 
-/** No rule asks, and all that the call does stays in the sandbox until the person agrees. */
+/**
+ * Whether the question may come after the commands: no rule asks, and all of the call's effects stay in the
+ * sandbox until the person agrees.
+ */
 function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: PlanSettings): boolean {
   if (tool.approval === undefined) return false;
   const { approval } = tool;
@@ -102,7 +110,10 @@ function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: Pl
   );
 }
 
-/** In the profile `contained`: no rule asks, and all that the call does stays in the sandbox until it was looked at. */
+/**
+ * Whether the call may run unasked in the profile `contained`: no rule asks, and all of its effects stay in
+ * the sandbox until its changes have been checked.
+ */
 function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settings: PlanSettings): boolean {
   return (
     settings.profile === 'contained' &&
@@ -132,7 +143,7 @@ function summaryOf(tool: Tool, parsed: unknown): string | undefined {
   throw new TypeError(`summarize must return a text, not a value of type ${typeof text}`);
 }
 
-/** A tool says no by throwing a ToolError of its own; everything else is a fault of the tool. */
+/** A tool refuses a call by throwing a ToolError. Any other error is a fault of the tool. */
 export function refusalOf(
   error: unknown,
   tool: Tool,

@@ -5,7 +5,7 @@ import { refuse } from './refuse.js';
 
 const PENDING = Object.freeze({ pending: true });
 
-/** What a mode that does not run tools answers (D012, D013); undefined when calls are to be evaluated. */
+/** The answer to a call in a mode that runs no tools (D012, D013); undefined if the mode evaluates calls. */
 export function modeAnswer(call: ToolCall, settings: PlanSettings): ResolvedCall | undefined {
   const { mode } = settings;
   if (mode === 'enabled') return undefined;

@@ -6,13 +6,13 @@ import type { FileSettings } from '../call/settings.js';
 
 export interface Placed {
   readonly effects: readonly PlacedEffect[];
-  /** The first path that the sandbox refuses. */
+  /** The error for the first path that the sandbox refuses. */
   readonly violation?: ToolError;
 }
 
 const NONE: Placed = Object.freeze({ effects: Object.freeze([]) });
 
-/** Sandbox preflight: every declared path is resolved, so that what is scheduled and granted is canonical. */
+/** Resolves every declared path before the call runs, so that scheduling and grants use canonical paths. */
 export function placeEffects(declared: readonly Effect[], settings: FileSettings): Placed {
   if (declared.length === 0) return NONE;
   const effects: PlacedEffect[] = [];
@@ -40,14 +40,15 @@ function place(effect: Effect, { sandbox, outputs }: FileSettings): PlacedEffect
     case 'delete':
       return { effect, at: sandbox.resolve(effect.path, effect.kind) };
     case 'run':
-      // Where a command starts is checked like any path; what it does from there is the OS sandbox's to bound.
+      // The start directory of a command is checked like any path. The OS sandbox limits the paths that the
+      // command reaches from there.
       return { effect, at: effect.cwd === undefined ? sandbox.cwd : sandbox.resolve(effect.cwd, 'read') };
     default:
       return { effect };
   }
 }
 
-/** An output that was kept has no place in the file system, and no call may change it. */
+/** A stored output has no place in the file system, and no call may change it. */
 function placeOutput(effect: Extract<Effect, { readonly path: string }>): PlacedEffect {
   if (effect.kind === 'read') return { effect, at: effect.path };
   throw new ToolError(

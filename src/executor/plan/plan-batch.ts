@@ -7,8 +7,8 @@ import { planCall } from './plan-call.js';
 import { refuse } from './refuse.js';
 
 /**
- * Plans every call of a batch, in order. A promise only where some tool's schema is asynchronous.
- * @param turn that made-up ids belong to; left out: the calls' own.
+ * Plans every call of a batch, in order. Returns a promise only if a tool's schema is asynchronous.
+ * @param turn the turn of made-up ids; left out: each call's own turn.
  */
 export function planBatch(
   calls: readonly ToolCall[],
@@ -18,7 +18,7 @@ export function planBatch(
   const seen = calls.length > 1 ? new Set<string>() : undefined;
   let asynchronous = false;
   const evaluated = new Array<EvaluatedCall | Promise<EvaluatedCall>>(calls.length);
-  // By index: a hole in the array is a malformed call too.
+  // By index, because a hole in the array is a malformed call too.
   for (let index = 0; index < calls.length; index++) {
     const { call, malformed } = readCall(calls[index], index, turn);
     const duplicate = seen?.has(call.id) ?? false;
@@ -32,10 +32,13 @@ export function planBatch(
   return asynchronous ? Promise.all(evaluated) : (evaluated as EvaluatedCall[]);
 }
 
-/** Plans a call again, with the arguments that the person put in its place, or against the world as it now is. */
+/** Plans a call again, with arguments that the person changed, or against the current files. */
 export type Replan = (ready: ReadyCall, args: ReadyCall['call']['args']) => Promise<EvaluatedCall>;
 
-/** Plans one call again with other arguments, from the start; what is said of its place in the batch stays. */
+/**
+ * Plans one call again from the start. The limit for the batch and duplicate ids are not checked a second
+ * time.
+ */
 export function replanner(settings: PlanSettings): Replan {
   return async (ready, args) => planCall({ ...ready.call, args }, { index: 0, duplicate: false }, settings);
 }
@@ -47,15 +50,15 @@ interface ReadCall {
   readonly malformed: boolean;
 }
 
-/** A copy, each property read once: what the caller does to its object later does not count. */
+/** Copies a call and reads each property once, so that later changes by the caller have no effect. */
 function readCall(given: unknown, index: number, turn: string | undefined): ReadCall {
   const properties = propertiesOf(given);
   const { id, name, args, reason } = properties;
   const isNamed = typeof id === 'string' && id !== '';
   if (isNamed && typeof name === 'string') {
-    // Not checked yet: planning first asks whether the arguments are an object.
+    // Not checked yet: planning first checks that the arguments are an object.
     const own = { id, name, args: args as JsonObject };
-    // Without a spread where it says nothing: most ids are the provider's own.
+    // Most ids come from the provider, so most calls need no spread.
     const call = properties.madeUp === true ? { ...own, ...madeUpIn(properties, turn) } : own;
     return { call: typeof reason === 'string' ? { ...call, reason } : call, malformed: false };
   }
@@ -81,7 +84,7 @@ function propertiesOf(given: unknown): {
     const { id, name, args, reason, madeUp, turn } = given as Record<string, unknown>;
     return { id, name, args, reason, madeUp, turn };
   } catch {
-    // A getter or a proxy that throws.
+    // A getter or a proxy threw.
     return {};
   }
 }

@@ -23,17 +23,17 @@ import { modeAnswer } from './mode-answer.js';
 import { placeEffects } from './place-effects.js';
 import { type Refusal, refuse } from './refuse.js';
 
-/** Where a call stands in its batch. */
+/** The place of a call in its batch. */
 export interface BatchPosition {
   readonly index: number;
-  /** An earlier call of the batch carries the same id. */
+  /** Whether an earlier call of the batch has the same id. */
   readonly duplicate: boolean;
 }
 
 /**
- * Plans one call without touching anything, in the documented order: mode, policy disabled, duplicate id, denylist,
- * existence, limits, arguments, sandbox, policy, summary (D020, D041, D042). A promise only where a
- * tool's own schema is asynchronous.
+ * Plans one call without changing anything, in the documented order: mode, policy disabled, duplicate id,
+ * denylist, existence, limits, arguments, sandbox, policy, summary (D020, D041, D042). Returns a promise only
+ * if a tool's own schema is asynchronous.
  */
 export function planCall(
   call: ToolCall,
@@ -65,7 +65,7 @@ export function planCall(
   }
 }
 
-// Not by a spread where that is not needed: to freeze such a copy takes as long as everything around it.
+// No spread unless needed: freezing such a copy takes as long as all the work around it.
 function withArguments(call: ToolCall, args: JsonObject): ToolCall {
   const { id, name, reason, madeUp } = call;
   const isPlain = reason === undefined && madeUp === undefined;
@@ -93,7 +93,7 @@ function screen(
   return answer && { code: answer.code ?? 'policy_denied', message: answer.reason, hint: answer.hint };
 }
 
-/** Tools that the policy refuses by their name are not named to a model. */
+/** The error for an unknown tool. It does not suggest tools that the policy always refuses. */
 function unknownIn({ registry, policy }: PlanSettings, call: ToolCall): Refusal {
   const reason = registry.whyMissing?.(call.name);
   if (reason !== undefined) {
@@ -150,7 +150,10 @@ function planChecked(
   return whenKnown(loading, () => planDeclared(call, said, settings));
 }
 
-/** In the tool's own words. Undefined: it has none, and the schema speaks. */
+/**
+ * The tool's own explanation of wrong arguments. Undefined: the tool has none, so the schema's message is
+ * used.
+ */
 function explained(tool: Tool, args: JsonObject): string | undefined {
   try {
     const words: unknown = tool.explainArgs?.(args);
@@ -182,7 +185,7 @@ function planDeclared(
     expand: settings.locator.expand,
     args: call.args,
   };
-  // Spread where they say something only: a spread costs as much as the question.
+  // Spread only if there is a value: a spread costs as much as the question itself.
   const { agent, origins } = settings;
   const known = origins === undefined ? question : { ...question, origins: origins.of(call.args) };
   const byWhom = agent === undefined ? known : { ...known, agent };
@@ -213,14 +216,14 @@ function planDeclared(
   );
 }
 
-/** A call of which it is known what it would touch. */
+/** A call whose declared effects and their places are known. */
 interface Placed extends Pick<Permitted, 'call' | 'tool' | 'parsed' | 'declared' | 'effects' | 'origins'> {
   readonly violation: ToolError | undefined;
   readonly requires: boolean;
   readonly startsShell: boolean;
 }
 
-/** @param standing undefined: it runs neither a command nor a program in the command sandbox */
+/** @param standing undefined: the call runs neither a command nor a program in the command sandbox */
 function planAnswered(
   placed: Placed,
   contained: Contained,
@@ -238,7 +241,7 @@ function planAnswered(
   if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
   const { tool, parsed, declared, requires, origins } = placed;
   const { needsTransaction } = contained;
-  // Written out: to copy it by spread takes longer than to plan the call.
+  // Listed member by member: a copy by spread takes longer than planning the call.
   const permitted: Permitted = {
     call,
     tool,
@@ -256,12 +259,15 @@ function planAnswered(
   return whenKnown(verdict, (found) => makeReady(permitted, found, settings));
 }
 
-/** At once where the value is there: only a schema of the tool's own, and the first command, are waited for. */
+/**
+ * Continues at once if the value is already there. Only an asynchronous schema and the first command have to
+ * be waited for.
+ */
 function whenKnown<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** What a policy may answer where the sandbox has not been asked yet (D041). */
+/** Codes of a refusal that takes precedence over a refusal of the sandbox (D041). */
 const BEFORE_SANDBOX: ReadonlySet<ErrorCode> = new Set(['policy_disabled', 'denylisted']);
 
 interface Declared {
@@ -292,7 +298,10 @@ function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: PlanSettings)
   }
 }
 
-/** A tool that gives more than it says it touches is not to be trusted with any of it. */
+/**
+ * Refuses a call whose effects exceed the kinds that its tool says it touches: none of the tool's
+ * declarations can then be trusted.
+ */
 function requireTouched(name: string, declared: readonly Effect[], touches: readonly EffectKind[]): void {
   const stray = declared.find(({ kind }) => !touches.includes(kind));
   if (stray === undefined) return;

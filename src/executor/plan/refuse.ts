@@ -10,9 +10,9 @@ import type { PlanSettings } from '../call/settings.js';
 
 export interface Refusal {
   readonly code: ErrorCode;
-  /** May hold what a model, a tool or a policy wrote: it is cleaned here. */
+  /** May contain text from a model, a tool or a policy; it is cleaned here. */
   readonly message: string;
-  /** For the developer or the person; cleaned here as well. */
+  /** For the developer or the person; it is cleaned here too. */
   readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly effects?: readonly PlacedEffect[];
@@ -32,7 +32,7 @@ export function refuse(call: ToolCall, refusal: Refusal, settings: PlanSettings)
   };
 }
 
-/** What is recorded must be plain data: arguments or details that are none are left out. */
+/** Only plain data can be recorded. Arguments or details that are not plain data are left out. */
 export function recordable(value: unknown): JsonObject {
   const frozen = freezeArguments(value, { maxBytes: MAX_RECORDED_BYTES });
   return frozen.ok ? frozen.value : NO_ARGS;

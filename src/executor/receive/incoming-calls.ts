@@ -10,28 +10,28 @@ import { recordReceived } from './record-received.js';
 import { RECEIVE, streamCallId, toReceivedData, toStreamArgs } from './stream-record.js';
 
 export interface IncomingParts {
-  /** Of the batch that the calls will be. */
+  /** The id of the batch that the calls will form. */
   readonly id: string;
   readonly conversation: string;
   readonly options: RunOptions;
   readonly settings: ExecutorSettings;
-  /** Calls that earlier processes left are recovered first. */
+  /** Recovers calls that earlier processes left, before anything else. */
   readonly ensureRecovered: () => Promise<void> | undefined;
   /** Starts the batch under its id. */
   readonly begin: (calls: readonly ToolCall[], options: RunOptions) => BatchRun;
 }
 
 /**
- * A batch whose calls are still arriving (D086). Until it is whole it is a record of its own, a call that nothing runs
- * and whose notes hold what came: a process that finds it unfinished, and its writer dead, answers those calls.
+ * A batch whose calls are still arriving (D086). Until the batch is complete, it is recorded as a call that
+ * never runs; the notes of this call hold the calls so far. If its writer dies, recovery answers those calls.
  */
 export class IncomingCalls implements IncomingBatch {
   readonly id: string;
   readonly #parts: IncomingParts;
-  /** Undefined: what is not meant to happen is not recorded. */
+  /** Undefined: the calls are not meant to run, so they are not recorded. */
   readonly #journal: Journal | undefined;
   readonly #calls: ToolCall[] = [];
-  /** Came and cannot be read: each with its answer. */
+  /** Calls that cannot be read, each with its answer. */
   readonly #unreadable: { readonly call: ToolCall; readonly result: ToolResult }[] = [];
   #said: string | undefined;
   #stream: Promise<CallKey> | undefined;
@@ -60,7 +60,7 @@ export class IncomingCalls implements IncomingBatch {
   }
 
   async #note(calls: readonly ToolCall[], said: string | undefined, keep: () => void): Promise<void> {
-    // What was said before the stream began is not said again.
+    // Text before the start of the stream is recorded only once.
     const data = toReceivedData(calls, said ?? (this.#stream === undefined ? this.#said : undefined));
     keep();
     this.#said = said ?? this.#said;
@@ -79,14 +79,17 @@ export class IncomingCalls implements IncomingBatch {
     const spoken =
       this.#said === undefined ? options : { ...options, message: { ...message, text: this.#said } };
     const run = begin(this.#calls, spoken);
-    // By then the batch is recorded itself, or nothing of it was run.
+    // By then the batch has a record, or none of its calls ran.
     const results = this.#recordUnreadable(run.results).finally(() =>
       this.#end(`${this.#calls.length} calls came, and are batch ${this.id}.`),
     );
     return { ...run, results };
   }
 
-  /** A call that cannot be read is no call of the batch: it is recorded beside it, with its answer. */
+  /**
+   * A call that cannot be read does not belong to the batch. It is recorded in a separate batch, with its
+   * answer.
+   */
   async #recordUnreadable(running: BatchRun['results']): Promise<readonly ToolResult[]> {
     const results = await running;
     const journal = this.#journal;
@@ -101,7 +104,7 @@ export class IncomingCalls implements IncomingBatch {
         results: this.#unreadable.map(({ result }) => result),
       });
     } catch (error) {
-      // The calls of the batch have run, and their results stand.
+      // The calls of the batch have run, and their results stay valid.
       settings.logger.error(
         { batch: this.id, why: reasonOf(error) },
         'an unreadable call could not be recorded',
@@ -185,7 +188,7 @@ export class IncomingCalls implements IncomingBatch {
       const { error: _, ...result } = failure(call, 'cancelled', '', 'no', { output });
       await this.#journal.finish(key, { ...result, success: true }, clock.now());
     } catch (error) {
-      // Recovery finds the batch itself, and ends this.
+      // Recovery finds the batch itself, and ends this record.
       logger.error({ batch: this.id, why: reasonOf(error) }, 'the end of a stream could not be recorded');
     }
   }
@@ -202,8 +205,8 @@ export class IncomingCalls implements IncomingBatch {
 }
 
 /**
- * A result that was handed in (D013): to the model and the record it is a tool's output like any, so it is redacted, cut
- * and fitted into what the context can still take.
+ * Adopts a result that the host program submitted (D013). For the model and the journal it is an ordinary
+ * tool output, so it is redacted, cut and fitted into the remaining context.
  */
 function adoptSubmitted(
   call: ToolCall,
@@ -214,7 +217,7 @@ function adoptSubmitted(
   const error = { code: 'execution_failed', message: output, executed: 'maybe' } as const;
   const result = finalize(
     success ? { ...outcome, text: output } : { ...outcome, text: '', error },
-    // The host program hands it in.
+    // The host program submits the result.
     { call, declared: [], origin: ['user'] },
     scope,
     0,

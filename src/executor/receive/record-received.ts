@@ -5,12 +5,15 @@ import { madeUpIn } from '../call/calls.js';
 import type { ExecutorSettings } from '../call/settings.js';
 import type { ReceivedStream } from './stream-record.js';
 
-/** Calls that came in and will not be run, each with its answer. */
+/** Calls that arrived and will not run, each with its answer. */
 export interface ReceivedCalls extends ReceivedStream {
   readonly results: readonly ToolResult[];
 }
 
-/** Records calls that came in as a batch, each with its answer. False: there was nothing to record, or it is already. */
+/**
+ * Records arrived calls as a batch, each with its answer. Returns false if there is nothing to record, or the
+ * batch is already recorded.
+ */
 export async function recordReceived(
   journal: Journal,
   { clock, worker, logger }: Pick<ExecutorSettings, 'clock' | 'worker' | 'logger'>,
@@ -33,7 +36,8 @@ export async function recordReceived(
         reason: 'its response was broken off',
       })),
     });
-    // A delivery that attached has the answer of the first; where the conversation waits, nothing was recorded.
+    // A call that attached keeps the answer of its first delivery. If the conversation waits for the person,
+    // nothing was recorded.
     const ended = answers.map(({ kind }, index) => {
       const result = results[index];
       if (result === undefined || (kind !== 'fresh' && kind !== 'conflict')) return undefined;
@@ -42,7 +46,7 @@ export async function recordReceived(
     await Promise.all(ended);
     return ended.some((each) => each !== undefined);
   } catch (error) {
-    // Another process was faster, or its own process came so far.
+    // Another process, or the batch's own process, has already recorded the batch.
     if ((await journal.batch(batch.id)).length === 0) throw error;
     logger.debug({ batch: batch.id }, 'a batch that came in was recorded before');
     return false;

@@ -6,31 +6,34 @@ import { ToolError } from '../../errors/tool-error.js';
 import { madeUpIn } from '../call/calls.js';
 import { attaches } from '../call/run-options.js';
 
-/** The name under which the journal keeps a response that is coming in. */
+/** The tool name under which the journal records an arriving response. */
 export const RECEIVE = 'receive';
 
-/** What is known of a response whose end never came. */
+/** The known parts of a response that was interrupted. */
 export interface ReceivedStream {
-  /** Of the batch that it was to be. */
+  /** The id of the batch that the calls were to form. */
   readonly id: string;
   readonly conversation: string;
   readonly attach: boolean;
-  /** Those that were whole, in order. */
+  /** The calls that arrived completely, in order. */
   readonly calls: readonly ToolCall[];
   readonly message?: BatchMessage;
-  /** The turn that their made-up ids belong to. Left out: the calls' own. */
+  /** The turn of their made-up ids. Left out: each call's own turn. */
   readonly turn?: string;
   readonly origin?: JsonObject;
 }
 
-/** Whether a record is not a call of a model, but the arriving of a response: people count their calls without it. */
+/**
+ * Whether a record stands for an arriving response and not for a model's call. Counts of calls for people
+ * leave it out.
+ */
 export function isStreamRecord({ toolName, callId, disposition, batchId }: StreamLike): boolean {
   return toolName === RECEIVE && disposition === 'pre_resolved' && callId === streamCallId(batchId);
 }
 
 type StreamLike = Pick<CallRecord, 'toolName' | 'callId' | 'disposition' | 'batchId'>;
 
-/** @param id of the batch that is recorded for the stream itself */
+/** @param id the id of the batch that records the stream itself */
 export function streamCallId(id: string): string {
   return `${RECEIVE}_${id}`;
 }
@@ -47,7 +50,7 @@ export function toStreamArgs(batch: string, options: RunOptions): JsonObject {
   };
 }
 
-/** @throws ToolError `bad_args` for calls that are no plain data. */
+/** @throws ToolError `bad_args` for calls that are not plain data. */
 export function toReceivedData(calls: readonly ToolCall[], said: string | undefined): JsonObject {
   try {
     const plain: JsonValue = JSON.parse(JSON.stringify(calls));
@@ -57,7 +60,7 @@ export function toReceivedData(calls: readonly ToolCall[], said: string | undefi
   }
 }
 
-/** Undefined for a call that is none of ours. */
+/** Undefined if the record is not of an arriving response. */
 export function readStream(record: CallRecord, notes: readonly JournalNote[]): ReceivedStream | undefined {
   const { batch: id, attach, model, provider, turn, origin } = record.args;
   const received = notes.filter(({ kind }) => kind === 'received');

@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * What becomes of a call that this conversation may have seen before: the same call is answered from the journal, the
+ * Handles a call that its conversation may have seen before: the same call is answered from the journal; the
  * same id with other arguments is refused.
  */
 export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | undefined): EvaluatedCall {
@@ -24,7 +24,8 @@ export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | und
     const message = `The call id "${call.call.id}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
     return refuseReady(call, 'duplicate_tool_call_id', message);
   }
-  // Also for a call that would be refused today: what its first delivery did stays true.
+  // This also applies to a call that would be refused today, because the outcome of the first delivery stays
+  // true.
   const { result, decision, state, batchId } = acceptance.record;
   if (result === undefined && state === 'queued' && decision === 'wait') return pending(call, batchId);
   if (result === undefined) {
@@ -37,13 +38,13 @@ export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | und
   return recorded(call, replayed, 'answered from the journal: this call was delivered before');
 }
 
-/** How a recorded result is delivered after what the person has decided about its batch. */
+/** Adapts a recorded result to the person's decision about its batch. */
 export function asDecided({ decision, settled }: CallRecord, result: ToolResult): ToolResult {
   if (decision === 'discard') return discarded(result);
   return settled === undefined ? result : settledResult(settled, result);
 }
 
-/** What the person has said takes the place of not knowing. */
+/** Replaces an unknown outcome with the outcome that the person reported. */
 function settledResult(settled: Settlement, { callId, toolName, metadata }: ToolResult): ToolResult {
   const told = { ...metadata, settled_by: 'person' };
   if (settled === 'not_applied') {
@@ -54,7 +55,10 @@ function settledResult(settled: Settlement, { callId, toolName, metadata }: Tool
   return { callId, toolName, success: true, output, truncated: false, executionTimeMs: 0, metadata: told };
 }
 
-/** A result whose batch the person has discarded: what happened stays true, but counts for nothing. */
+/**
+ * The result of a batch that the person has discarded. It still says whether the call ran, but its output is
+ * dropped.
+ */
 function discarded(result: ToolResult): ToolResult {
   const executed = result.success ? 'yes' : (result.error.details?.executed ?? 'maybe');
   const message = `Discarded by the user. ${TOLD[String(executed)] ?? TOLD.maybe}`;
@@ -74,9 +78,9 @@ const TOLD: Readonly<Record<string, string>> = {
 };
 
 /**
- * The same call was delivered before, and is being run right now, here or in another process: what becomes of it is the
- * answer of both (D085). Waits while its process lives, and no longer than `limitMs`; what has no answer by then stays
- * as it was. Undefined: no call has to be waited for.
+ * Waits for calls that were delivered before and run right now, here or in another process, and shares their
+ * answers (D085). The wait ends when the other process dies, and after `limitMs` at the latest; a call
+ * without an answer by then stays as it was. Undefined: no call needs the wait.
  */
 export function awaitDeliveries(
   answers: readonly Acceptance[],
@@ -91,7 +95,7 @@ export function awaitDeliveries(
   return known === answers ? undefined : Promise.resolve(known);
 }
 
-/** It was deferred, is approved by now, and has not begun: it is of the process that has approved it. */
+/** Whether a deferred call is approved but has not begun. It belongs to the process that approved it. */
 function wasTakenOver(answer: Acceptance): boolean {
   if (answer.kind !== 'known') return false;
   const { result, decision, worker } = answer.record;
@@ -124,7 +128,7 @@ async function poll(
   });
   let current = answers;
   for (let pauseMs = FIRST_PAUSE_MS; !isStopped && clock.monotonic() < end; ) {
-    // Once more: a process that is gone now may have recorded the answer after it was read here.
+    // Read once more: a process that has just died may have recorded the answer after the last read.
     if (!current.some((answer) => isUnderWay(answer, world))) return readAll(current, world);
     let forget = (): void => {};
     const pause = new Promise<void>((done) => {
@@ -138,12 +142,12 @@ async function poll(
   return current;
 }
 
-/** It has no answer, and does not wait for the person. */
+/** Whether a call has no answer and does not wait for the person. */
 function isOpen(answer: Acceptance): boolean {
   return answer.kind === 'known' && answer.record.result === undefined && answer.record.decision !== 'wait';
 }
 
-/** The process that has it lives, too. */
+/** Whether an open call belongs to a process that is alive. */
 function isUnderWay(answer: Acceptance, { isWorkerAlive }: Pick<World, 'isWorkerAlive'>): boolean {
   if (answer.kind !== 'known' || !isOpen(answer)) return false;
   const owner = answer.record.worker ?? answer.record.acceptedBy;
@@ -160,7 +164,7 @@ async function readAgain(answer: Acceptance, world: World): Promise<Acceptance> 
   return withTaker(withUnrecorded(record === undefined ? answer : { ...answer, record }, world), world);
 }
 
-/** This process has answered the call, and could not record it yet. */
+/** Adds an answer that this process has given but could not record yet. */
 export function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'journal'>): Acceptance {
   if (answer.kind !== 'known' || answer.record.result !== undefined) return answer;
   const result = unrecordedResultsOf(journal).of(answer.record.key);
@@ -171,7 +175,9 @@ export function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'jou
 
 type Blocked = Extract<Acceptance, { readonly kind: 'waits' }>;
 
-/** Nothing new happens in a conversation before the person has decided about what a crash left half done. */
+/**
+ * Refuses every call of a conversation until the person has decided about calls that a crash left half done.
+ */
 function refuseWaiting(call: EvaluatedCall, { batchId }: Blocked): ResolvedCall {
   if (call.kind === 'resolved') return { ...call, recorded: true };
   const message =

@@ -13,13 +13,13 @@ interface MemorySettings {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Conversations whose memory is kept; the one that was used longest ago is forgotten first. */
+/** The number of conversations whose memory is kept. The least recently used one is dropped first. */
 const KEPT = 1_000;
 
 /**
- * What tools remember, a conversation at a time. Bounded, so that a server can run for ever. Which files a
- * conversation has read, and its to-do list, are in the journal as well: a later process, and another one at the same
- * time, know them too.
+ * The memory of tools, one for each conversation. The number is bounded, so that a server can run without
+ * limit of time. The files that a conversation has read, and its to-do list, are also in the journal, so that
+ * later and parallel processes know them too.
  */
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
@@ -67,7 +67,10 @@ export class ConversationMemories {
   }
 }
 
-/** By the memory, out of the reach of tools, which can replace the methods of what they find in it. */
+/**
+ * Found by the memory object, out of reach of tools, because tools could replace methods of the objects in
+ * the memory.
+ */
 const journaled = new WeakMap<ConversationMemory, MemoryHandle>();
 
 interface MemoryHandle {
@@ -81,8 +84,8 @@ interface ReadsHandle {
 }
 
 /**
- * Hands what is new since the last time to the journal: reads, and the to-do list. Called right before a result is recorded, so that both go to
- * the disk together: once the result was handed over, later processes know the read. Never throws.
+ * Writes new reads and the to-do list to the journal. Called directly before a result is recorded, so that
+ * both reach the disk together: once the result is delivered, later processes know the read. Never throws.
  */
 export function recordReads(memory: ConversationMemory): void {
   const handle = journaled.get(memory);
@@ -90,7 +93,7 @@ export function recordReads(memory: ConversationMemory): void {
   handle?.recordTodos();
 }
 
-/** What was shown counts as read: for this conversation, in all its processes. */
+/** Marks shown files as read, for all processes of the conversation. */
 export function recordShown(memory: ConversationMemory, shown: readonly ShownFile[], at: number): void {
   const handle = journaled.get(memory)?.reads;
   for (const { path, hash } of shown) {
@@ -101,7 +104,7 @@ export function recordShown(memory: ConversationMemory, shown: readonly ShownFil
   handle?.record();
 }
 
-/** What a conversation knows, in the journal. */
+/** The journal's record of a conversation's facts. */
 export interface FactsRecord {
   remember(facts: readonly ConversationFact[]): ReturnType<NonNullable<Journal['remember']>>;
   recall(since: number | undefined): ReturnType<NonNullable<Journal['recall']>> | undefined;
@@ -112,15 +115,16 @@ export interface FactsRecord {
 /**
  * The reads of a named conversation.
  *
- * 1. `set` touches memory alone; `#record` hands everything new to the journal in one go and waits for nothing.
- * 2. `refresh` takes in what the journal has, but never over a record of this process that may not be there yet.
- * 3. What could not be recorded is tried again with the next `#record`.
+ * 1. `set` changes only memory; `#record` passes all new reads to the journal at once and does not wait.
+ * 2. `refresh` takes reads from the journal, but never replaces a read of this process that the journal may
+ *   not have yet.
+ * 3. Reads that could not be recorded are tried again with the next `#record`.
  */
 class JournaledReads extends FilesRead {
   readonly #journal: FactsRecord;
-  /** Set, and not handed to the journal yet. */
+  /** Reads that have not been passed to the journal yet. */
   #fresh = new Map<string, FileRecord>();
-  /** Handed over, and not known to be written. */
+  /** Reads that were passed to the journal, but may not be written yet. */
   readonly #underWay = new Map<string, FileRecord>();
   #mark: number | undefined;
 
@@ -194,7 +198,7 @@ function pathOf(key: string): string | undefined {
   return key.startsWith(KEY) ? key.slice(KEY.length) : undefined;
 }
 
-/** Tools reach the records: what is none is not recorded. */
+/** Tools can change the records, so a value that is not a valid record is not stored. */
 function toFact(path: unknown, record: unknown, now: number): ConversationFact[] {
   const sha256 = hashIn(record);
   if (typeof path !== 'string' || sha256 === undefined) return [];

@@ -11,8 +11,9 @@ const KEY = 'origin:';
 const CLEAN = 'origins:clean';
 
 /**
- * What a conversation has seen, by its memory and out of the reach of tools. Of a named conversation the journal holds the
- * origins as well, so that a later process goes on with them; the texts stay in this process.
+ * The origins of all results that a conversation has seen, found by its memory object and out of reach of
+ * tools. For a named conversation the journal also holds the origins, for later processes; the texts stay in
+ * this process.
  */
 class TrackedOrigins {
   readonly origins = new ConversationOrigins();
@@ -24,10 +25,10 @@ class TrackedOrigins {
     this.#journal = journal;
   }
 
-  /** @param isSearched where its text stands may matter for a decision */
+  /** @param isSearched whether a decision may depend on where the text appears */
   saw(result: ToolResult, isSearched: boolean): void {
     const { origin } = result.metadata;
-    // Most calls of a program's own tools: nothing to search, nothing new.
+    // Most results come from the program's own tools: there is no text to search and no new origin.
     if (!Array.isArray(origin) || (origin.length === 1 && origin[0] === 'user')) return;
     const text = isSearched ? textOf(result) : '';
     const fresh = this.origins.add(result.callId, origin as readonly Origin[], text);
@@ -39,7 +40,7 @@ class TrackedOrigins {
     this.#record([{ key: CLEAN, value: true }]);
   }
 
-  /** Takes in what other processes have seen. A promise only where a journal has to be read. */
+  /** Loads the origins that other processes have seen. Returns a promise only if a journal has to be read. */
   refresh(): void | Promise<void> {
     if (this.#journal === undefined) return undefined;
     try {
@@ -47,7 +48,7 @@ class TrackedOrigins {
       if (!(recalled instanceof Promise)) return this.#take(recalled);
       return recalled.then((facts) => this.#take(facts)).catch(() => undefined);
     } catch {
-      // A journal that cannot be read lets no call run: recording the batch says so.
+      // If the journal cannot be read, no call runs: recording the batch reports the error.
       return undefined;
     }
   }
@@ -55,7 +56,7 @@ class TrackedOrigins {
   #take(recalled: Awaited<ReturnType<FactsRecord['recall']>>): void {
     if (recalled === undefined) return;
     this.#mark = recalled.mark;
-    // In the order of writing: what was seen before the mark is forgotten by it.
+    // Facts come in the order of writing, and a mark forgets all origins before it.
     for (const { key } of recalled.facts) {
       if (key === CLEAN && !this.#isRecalled) this.origins.clear();
       else if (key.startsWith(KEY) && isOriginPattern(key.slice(KEY.length)))
@@ -83,12 +84,12 @@ function textOf({ error, output }: ToolResult): string {
 
 const tracked = new WeakMap<ConversationMemory, TrackedOrigins>();
 
-/** @param journal undefined: the conversation is one of this process alone */
+/** @param journal undefined: the conversation exists only in this process */
 export function trackOrigins(memory: ConversationMemory, journal?: FactsRecord): void {
   tracked.set(memory, new TrackedOrigins(journal));
 }
 
-/** A result goes to the model. */
+/** Notes that the model receives this result. */
 export function sawResult({ memory, settings }: SeeingScope, result: ToolResult): void {
   of(memory).saw(result, settings.policy?.searchesOrigins !== false);
 }
@@ -98,7 +99,7 @@ interface SeeingScope {
   readonly settings: Pick<PolicySettings, 'policy'>;
 }
 
-/** The host program declares that nothing seen so far counts any more. */
+/** Handles the host program's declaration that earlier origins no longer count. */
 export function markClean(memory: ConversationMemory, state: unknown): void {
   if (state !== 'clean') {
     throw new ToolError('bad_args', 'Cannot mark: write executor.mark(conversation, "clean").');
@@ -106,7 +107,7 @@ export function markClean(memory: ConversationMemory, state: unknown): void {
   of(memory).clear();
 }
 
-/** What the calls of a conversation may have been steered by; undefined: nothing was seen yet. */
+/** The origins that may have influenced the calls of a conversation; undefined: there are none yet. */
 export function originsFor(
   memory: ConversationMemory,
 ): OriginView | undefined | Promise<OriginView | undefined> {
@@ -125,7 +126,7 @@ function of(memory: ConversationMemory): TrackedOrigins {
   return known;
 }
 
-/** The settings for planning calls of a conversation, with what it has seen. */
+/** Adds the conversation's origins to the settings for planning its calls. */
 export async function withOrigins<S extends Pick<PolicySettings, 'policy' | 'origins'>>(
   settings: S,
   memory: ConversationMemory,

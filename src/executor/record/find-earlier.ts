@@ -6,8 +6,8 @@ import { attachToRecord, withUnrecorded } from './attach.js';
 import type { JournalDeadline } from './journal-deadline.js';
 
 /**
- * The calls of a batch that cannot be recorded: those that an earlier delivery has answered keep that answer, because
- * reading may work when writing does not.
+ * Answers the calls of a batch that cannot be recorded, if an earlier delivery has an answer: reading the
+ * journal may work even when writing fails.
  */
 export async function findAnswered(
   evaluated: readonly EvaluatedCall[],
@@ -44,7 +44,10 @@ async function findEarlier(
   }
 }
 
-/** An answer that was given for want of a record is none: the call may run when the journal works again. */
+/**
+ * Whether an answer is final. If a call did not run because it could not be recorded, it may run when the
+ * journal works again.
+ */
 function isFinal({ result, worker }: CallRecord): boolean {
   if (result === undefined) return worker !== undefined;
   return result.error?.code !== 'journal_unavailable' || result.error.details?.executed !== 'no';

@@ -4,7 +4,7 @@ import { type Limited, TimeLimits } from '../../platform/clock/time-limits.js';
 /** How long a stopped batch waits for a journal that does not answer. */
 const STOPPED_MS = 1_000;
 
-/** The waits of all batches of this process share one timer. */
+/** The waits of all batches in this process share one timer. */
 const waits = new TimeLimits<Wait>();
 
 interface Wait extends Limited {
@@ -19,7 +19,7 @@ export class JournalDeadline {
     this.#limitMs = limitMs;
   }
 
-  /** Ends as `work` does. @throws ToolError `journal_unavailable` when that takes too long */
+  /** Returns the outcome of `work`. @throws ToolError `journal_unavailable` if `work` takes too long */
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const wait: Wait = { of: this, dueAt: 0, over: () => reject(this.#exceeded()) };
@@ -28,7 +28,7 @@ export class JournalDeadline {
     });
   }
 
-  /** The batch was stopped: from now on it waits for nothing much longer. */
+  /** Shortens all waits, because the batch was stopped. */
   hurry(): void {
     this.#limitMs = Math.min(this.#limitMs, STOPPED_MS);
     for (const wait of waits.running) if (wait.of === this) waits.shorten(wait, this.#limitMs);

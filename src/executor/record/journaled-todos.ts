@@ -4,10 +4,10 @@ import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'todos';
 
-/** The to-do list of a named conversation: the newest one stands in the journal. */
+/** The to-do list of a named conversation. The journal holds the newest list. */
 export class JournaledTodos extends TodoList {
   readonly #journal: FactsRecord;
-  /** Replaced since it was recorded. */
+  /** The list was replaced since it was last recorded. */
   #isFresh = false;
 
   constructor(journal: FactsRecord) {
@@ -27,7 +27,10 @@ export class JournaledTodos extends TodoList {
     if (fact !== undefined) super.replace(toTodos(fact.value));
   }
 
-  /** Hands a new list to the journal, and waits for nothing. One that could not be recorded is tried again. Never throws. */
+  /**
+   * Passes a new list to the journal and does not wait. If recording fails, the list is tried again next
+   * time. Never throws.
+   */
   record(): void {
     if (!this.#isFresh) return;
     this.#isFresh = false;

@@ -9,22 +9,22 @@ import type { CallKey, Journal } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { leavesOut } from '../../journal/redaction/redacting-journal.js';
 
-/** A change to one file as the journal notes it, before it is made. */
+/** A change to one file, as the journal notes it before the change is made. */
 export interface NotedChange extends Omit<IntendedChange, 'content'> {
-  /** What was there is kept in the journal, under `before`. */
+  /** The journal keeps the old content under the hash `before`. */
   readonly preimage?: string;
 }
 
 export interface NotedIntent {
   readonly op: string;
   readonly changes: readonly NotedChange[];
-  /** Directories that were made for it; outermost first. */
+  /** Directories created for the change; outermost first. */
   readonly made: readonly string[];
-  /** Empty directories that it removes. */
+  /** Empty directories that the change removes. */
   readonly removed: readonly DirectoryMode[];
 }
 
-/** @param isKept whether the journal keeps what was there, where that is known */
+/** @param isKept whether the journal keeps the old content, if known */
 export function toNotedChange(
   { content, beforeOwner, ...change }: IntendedChange,
   isKept = content !== undefined,
@@ -36,7 +36,7 @@ export function toNotedChange(
   };
 }
 
-/** What a note says; undefined where it is no intent of ours. */
+/** Reads an intent from a note; undefined if the note is not a valid intent. */
 export function readIntent(data: JsonObject): NotedIntent | undefined {
   const { op, changes, made, removed } = data;
   if (typeof op !== 'string' || !Array.isArray(changes)) return undefined;
@@ -45,12 +45,12 @@ export function readIntent(data: JsonObject): NotedIntent | undefined {
   return { op, changes: noted, made: textsOf(made), removed: directoriesOf(removed) };
 }
 
-/** The texts of a list; none where it is no list. */
+/** The texts of a list; empty if the value is not a list. */
 export function textsOf(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-/** The directories of a list; none where it is no list. */
+/** The directories of a list; empty if the value is not a list. */
 export function directoriesOf(value: JsonValue | undefined): readonly DirectoryMode[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each) => {
@@ -59,7 +59,10 @@ export function directoriesOf(value: JsonValue | undefined): readonly DirectoryM
   });
 }
 
-/** What lies at a path, as the notes name it: a file by its hash, nothing as null. No two of them are alike. */
+/**
+ * The state of a path, as the notes name it: a file by its hash, a missing file as null. Different states
+ * never have the same name.
+ */
 export type NotedState = string | null;
 
 export function stateOf(entry: ExaminedEntry): NotedState {
@@ -73,7 +76,7 @@ export function stateBefore({ before, beforeKind }: NotedChange): NotedState {
   return beforeKind === 'link' ? `link ${before}` : beforeKind;
 }
 
-/** @param changes all of the intent: a link that is moved stays a link. */
+/** @param changes all changes of the intent: a link that is moved stays a link. */
 export function stateAfter({ after, movedFrom }: NotedChange, changes: readonly NotedChange[]): NotedState {
   const source = movedFrom === undefined ? undefined : changes.find(({ path }) => path === movedFrom);
   return source?.beforeKind === undefined ? after : stateBefore(source);
@@ -114,15 +117,18 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Resolves when it is on disk what a call will replace, with what is there now. */
+/**
+ * Resolves when the journal holds the note of a call's changes, and the current content of each file that the
+ * call will replace.
+ */
 export async function noteIntent(
   journal: Journal,
   key: CallKey,
   { op, changes, made, removed }: FileIntent,
   at: number,
 ): Promise<void> {
-  // Asked for in one turn: they share a commit.
-  // What a call with arguments that are left out finds may be what an earlier one wrote.
+  // All writes are requested in one turn, so they share a commit. If a call's arguments are left out of the
+  // journal, contents are left out too: an earlier such call may have written them.
   const isKept = ({ content }: IntendedChange): boolean => content !== undefined && !leavesOut(journal, key);
   const kept = changes.filter(isKept).map(({ content }) => content && journal.keep(content));
   const data = {

@@ -1,14 +1,14 @@
 import type { JournalNote } from '../../contract/journal.js';
 
-/** A transaction of a call, as far as its notes tell. */
+/** A transaction of a call, as its notes describe it. */
 export interface NotedTransaction {
   readonly directory: string;
   readonly state: 'begun' | 'committed' | 'discarded';
-  /** Its command reached the network. */
+  /** The command could use the network. */
   readonly network: boolean;
 }
 
-/** The transactions of a call, in the order in which they were begun. */
+/** The transactions of a call, in the order in which they began. */
 export function transactionsIn(notes: readonly JournalNote[]): readonly NotedTransaction[] {
   const found = new Map<string, NotedTransaction>();
   for (const { kind, data } of notes) {

@@ -1,7 +1,7 @@
 import type { BatchDecision, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
 
-/** The process that has taken a deferred batch over with its approval, as it has written itself down. */
+/** The process that took over a deferred batch with its approval, as that process recorded itself. */
 export function readTaker(decision: BatchDecision | undefined): Worker | undefined {
   return decision?.kind === 'resume' ? toWorker(decision.data.worker) : undefined;
 }

@@ -20,14 +20,15 @@ import { noteIntent } from './noted-change.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
 /**
- * The place of a batch in the journal.
+ * Writes one batch to the journal.
  *
- * 1. A batch is accepted whole before any of its calls is claimed, and a call is claimed before it has an effect.
+ * 1. A whole batch is accepted before any of its calls is claimed, and a call is claimed before it has an
+ *   effect.
  * 2. A call that was delivered before keeps its first answer, even while nothing new can be recorded.
- * 3. Nothing is waited for longer than the default timeout. After the first write that fails nothing more is started.
+ * 3. No wait is longer than the default timeout. After the first failed write, no further call is started.
  * 4. An answer that cannot be recorded stays true: it is kept, and written when the journal works again.
- * 5. What is asked of the journal in one turn of the event loop shares a write: the acceptance of a batch and its first
- *    claim, the answer of a call and the claim of the next.
+ * 5. Requests to the journal in one turn of the event loop share a write: the acceptance of a batch with its
+ *   first claim, and the answer of a call with the next claim.
  */
 export class Recorder {
   readonly #journal: Journal;
@@ -36,15 +37,17 @@ export class Recorder {
   readonly #options: RunOptions;
   readonly #batch: { readonly stopped: Promise<void> };
   readonly deadline: JournalDeadline;
-  /** By call; empty where the journal answers later. */
+  /** One for each call; empty while the journal has not answered. */
   #acceptances: readonly Acceptance[] = [];
-  /** The batch on its way to the disk, if the first claim is to wait for that. Never rejects. */
+  /** The write that accepts the batch, if the first claim must wait for it. Never rejects. */
   #accepting: Promise<unknown> | undefined;
-  /** `asked`: the journal may have the batch; `yes`: it has, or will before the first claim. */
+  /**
+   * `asked`: the journal may have the batch; `yes`: it has the batch, or will have it before the first claim.
+   */
   #isAccepted: 'no' | 'asked' | 'yes' = 'no';
-  /** Calls that do more than read, if the journal answers later. */
+  /** Claimed calls, which do more than read, if the journal answers asynchronously. */
   #claimed: Set<number> | undefined;
-  /** The last answer of one of them, which may not be on disk yet. */
+  /** The write of the last answer of a claimed call. It may not be on disk yet. */
   #owed: Promise<unknown> | undefined;
   /** The first write that failed. */
   #broken: { readonly error: unknown } | undefined;
@@ -65,14 +68,15 @@ export class Recorder {
 
   key(index: number): CallKey {
     const acceptance = this.#acceptances[index];
-    // The journal's own text is found faster than one that is put together again.
+    // Reusing the journal's own text is faster than building the key again.
     return acceptance?.kind === 'fresh' ? acceptance.key : callKey(this.#scope.id, index);
   }
 
   /**
-   * Records the batch whole. Calls that were delivered before are answered from the journal, or as they are answered
-   * where they run now; if the journal refuses, no call runs. Never rejects.
-   * @param recovering of what dead processes left, which comes first. Undefined: that is done.
+   * Records the whole batch. A call that was delivered before gets its answer from the journal, or from the
+   * place where it runs now. If the journal refuses the batch, no call runs. Never rejects.
+   * @param recovering the recovery of calls that dead processes left, which comes first. Undefined: it is
+   * done.
    */
   async accept(
     evaluated: readonly EvaluatedCall[],
@@ -83,7 +87,7 @@ export class Recorder {
     try {
       if (recovering !== undefined) await this.deadline.within(recovering);
       if (this.#unrecorded.size > 0) await this.deadline.within(this.#unrecorded.flush());
-      // A conversation that waits for the person after a crash is not run again either.
+      // If the conversation waits for the person after a crash, a rerun attaches too, so that it is refused.
       const attach = isNamedAgain ? await this.deadline.within(isHeld(this.#scope)) : attaches(this.#options);
       this.#isAccepted = 'asked';
       const accepting = this.#journal.accept(this.#entry(evaluated, attach));
@@ -92,7 +96,8 @@ export class Recorder {
         this.#acceptances = await this.deadline.within(accepting);
         proven.add(this.#journal);
       } else {
-        // Every call is fresh and the journal works: the first claim waits for the record, and shares its write.
+        // Every call is fresh and the journal works, so the first claim waits for this record and shares its
+        // write.
         this.#accepting = this.deadline.within(accepting).catch((error: unknown) => this.#refused(error));
       }
       this.#isAccepted = 'yes';
@@ -120,22 +125,22 @@ export class Recorder {
     return origin === undefined ? said : { ...said, origin };
   }
 
-  /** What becomes of calls that run elsewhere. Undefined: there are none. */
+  /** Waits for the answers of calls that run elsewhere. Undefined: there are no such calls. */
   awaitOthers(acceptances: readonly Acceptance[]): Promise<readonly Acceptance[]> | undefined {
     const { isWorkerAlive, clock, timeouts } = this.#settings;
     const world = { isWorkerAlive, clock, journal: this.#journal };
     return awaitDeliveries(acceptances, world, this.#batch, timeouts.default.ms);
   }
 
-  /** Continues a batch that is recorded. */
+  /** Continues a batch that is already recorded. */
   adopt(calls: readonly CallRecord[]): void {
     this.#isAccepted = 'yes';
     this.#acceptances = calls.map(({ key }) => ({ kind: 'fresh', key }));
   }
 
   /**
-   * `wait`: from now on the calls that need approval wait for it, whatever becomes of this process. `resume`: the batch
-   * lives and dies with this process. True for one of all who try.
+   * `wait`: from now on, the calls that need approval wait for it, even if this process dies. `resume`: from
+   * now on, the batch belongs to this process. True for only one of several processes that try.
    */
   async decide(kind: 'wait' | 'resume', data: JsonObject = {}): Promise<boolean> {
     const decision = { kind, at: this.#settings.clock.now(), data: { why: 'approval', ...data } };
@@ -143,16 +148,17 @@ export class Recorder {
   }
 
   /**
-   * The fence: true for one of all who try, once everything before it is on disk. A call that only reads needs no claim,
-   * because running it twice changes nothing; it waits for the results of those that do more, as every call does (D087).
-   * A call that declares nothing is claimed: whether it can be repeated is unknown.
+   * Claims a call: true for only one of several processes that try, after all earlier writes are on disk. A
+   * call that only reads needs no claim, because a second run changes nothing; like every call, it waits for
+   * the answers of claimed calls (D087). A call that declares no effects is claimed, because it may not be
+   * safe to repeat.
    * @throws ToolError `journal_unavailable`, or rejects with it
    */
   claim(index: number, ready: ReadyCall): Awaitable<boolean> {
     this.#requireWhole();
     if (ready.onlyReads && ready.declared.length > 0)
       return this.#owed === undefined || this.#onDisk(this.#owed).then(() => true);
-    // On disk with the claim: up to the next note the program has done nothing.
+    // Written together with the claim: until the next note, the program has done nothing.
     if (confinementOf(ready.tool, this.#settings) !== undefined)
       this.note(index, ready.call.id, 'process', { preparing: true });
     try {
@@ -171,7 +177,7 @@ export class Recorder {
     }
   }
 
-  /** Resolves when it is on disk, and everything before it. */
+  /** Resolves when this write and all earlier ones are on disk. */
   async #onDisk<T>(writing: Promise<T>): Promise<T> {
     try {
       const written = await this.deadline.within(writing);
@@ -185,12 +191,13 @@ export class Recorder {
   }
 
   /**
-   * Records the answer of a call. True once it is on disk. False: it could not be recorded, so it is kept, and written
-   * as soon as the journal works again. Never throws or rejects.
+   * Records the answer of a call. True: it is on disk. False: it could not be recorded, so it is kept and
+   * written as soon as the journal works again. Never throws or rejects.
    */
   finish(index: number, call: NamedCall, result: ToolResult): Awaitable<boolean> {
     if (this.#isAccepted !== 'yes') {
-      // A journal that refused the batch with an error may have it all the same: then it needs the answer.
+      // A journal that refused the batch with an error may still have recorded it. In that case it needs the
+      // answer.
       if (this.#isAccepted === 'asked') this.#keep(index, result);
       return false;
     }
@@ -210,7 +217,7 @@ export class Recorder {
     }
   }
 
-  /** Records what a call came to after it was answered. Never rejects. */
+  /** Records the outcome of a call that came after the call's answer. Never rejects. */
   async finishLate(index: number, call: NamedCall, result: ToolResult): Promise<void> {
     if (this.#isAccepted !== 'yes') return;
     try {
@@ -218,7 +225,7 @@ export class Recorder {
         Promise.resolve(this.#journal.finish(this.key(index), result, this.#settings.clock.now())),
       );
     } catch (error) {
-      // Without a code the default logger is silent: a tool may go on after its journal was closed.
+      // Without a code the default logger prints nothing: a tool may continue after its journal was closed.
       this.#broke(error, 'what came of a call after its answer could not be recorded', call.id, {});
       this.#keep(index, result);
     }
@@ -234,13 +241,15 @@ export class Recorder {
     });
   }
 
-  /** The same, and resolves when it is on disk. */
+  /** Like `note`, but resolves when the note is on disk. */
   async noted(index: number, kind: JournalNote['kind'], data: JournalNote['data']): Promise<void> {
     const note = { kind, data, at: this.#settings.clock.now() };
     await this.deadline.within(Promise.resolve(this.#journal.note(this.key(index), note)));
   }
 
-  /** Resolves when the content that a call will replace, and its own, are on disk: nothing is replaced before that. */
+  /**
+   * Resolves when the old and new contents of a call's changes are on disk. No file is replaced before that.
+   */
   async intend(index: number, intent: FileIntent): Promise<void> {
     this.#requireWhole();
     try {
@@ -270,5 +279,5 @@ export class Recorder {
 
 const JOURNAL_UNAVAILABLE = { code: 'journal_unavailable' };
 
-/** Journals whose last write worked. */
+/** Journals whose last write succeeded. */
 const proven = new WeakSet<Journal>();

@@ -2,7 +2,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { CallKey, Journal } from '../../contract/journal.js';
 import { idleClock } from '../../platform/clock/clock.js';
 
-/** Pauses between attempts to write, in milliseconds: each twice as long as the one before it. */
+/** Pauses between attempts to write, in milliseconds. Each pause is twice as long as the one before. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -12,8 +12,8 @@ interface Unrecorded {
 }
 
 /**
- * Answers that were given and could not be recorded. They are written as soon as the journal works again; until then a
- * second delivery of the call gets the same answer from here.
+ * Answers that were given but could not be recorded. They are written as soon as the journal works again.
+ * Until then, a second delivery of the call gets its answer from here.
  */
 export class UnrecordedResults {
   readonly #journal: Journal;
@@ -39,7 +39,7 @@ export class UnrecordedResults {
     this.#tryLater();
   }
 
-  /** Tries to write all of them, once. Never rejects. */
+  /** Tries once to write all answers. Never rejects. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = undefined;
@@ -49,7 +49,7 @@ export class UnrecordedResults {
     return this.#flushing;
   }
 
-  /** Stops trying: what is left is for recovery. */
+  /** Stops trying. Recovery handles the remaining answers. */
   end(): void {
     this.#forgetTimer?.();
     this.#forgetTimer = undefined;
@@ -61,8 +61,8 @@ export class UnrecordedResults {
         await this.#journal.finish(key, result, at);
         this.#results.delete(key);
       } catch {
-        // The journal may not know the call at all: its batch could not be recorded. Then there is nothing to write to.
-        // Else it still fails, and would for every other result.
+        // If the journal does not know the call, its batch could not be recorded, and there is no record to
+        // complete. Otherwise the journal still fails, and would fail for every other answer.
         if (!(await this.#isUnknown(key))) return;
         this.#results.delete(key);
       }
@@ -79,7 +79,7 @@ export class UnrecordedResults {
 
   #tryLater(): void {
     if (this.#forgetTimer !== undefined) return;
-    // Its timers do not keep a program alive that has nothing else to do.
+    // This timer does not keep a program alive that has no other work.
     this.#forgetTimer = idleClock.after(this.#pauseMs, () => {
       this.#forgetTimer = undefined;
       void this.flush();
@@ -90,7 +90,7 @@ export class UnrecordedResults {
 
 const unrecorded = new WeakMap<Journal, UnrecordedResults>();
 
-/** Those of all executors that share this journal. */
+/** The unrecorded answers of all executors that share this journal. */
 export function unrecordedResultsOf(journal: Journal): UnrecordedResults {
   let results = unrecorded.get(journal);
   if (results === undefined) {

@@ -8,7 +8,7 @@ import { alreadyDecided, type FoundBatch, findWaiting } from '../approve/find-de
 import { parseTicket } from '../approve/ticket.js';
 import type { RecoverySettings } from '../call/settings.js';
 
-/** About a batch, or the answer to a ticket's question. */
+/** A decision about a batch, or the answer to a ticket's question. */
 export type WaitingDecision = Exclude<DecisionKind, 'wait'> | ApprovalDecision;
 
 /** @throws ToolError as `decideBatch` and `decideTicket` */
@@ -25,10 +25,11 @@ export async function decideWaiting(
 }
 
 /**
- * Ends the wait of a batch (D089): of one that was left half done either way; of one that was put off for approval only
- * by giving it up, because what is to run has to be agreed to.
+ * Ends the wait of a batch (D089). A half-done batch can be resumed or discarded. A batch that waits for
+ * approval can only be discarded, because its calls need a person's consent to run.
  * @param given its id, or a unique beginning of it
- * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` when it never waited, or for another decision.
+ * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` when it never waited, or for another
+ * decision.
  */
 async function decideBatch(
   given: string,
@@ -50,11 +51,12 @@ async function decideBatch(
   const at = clock.now();
   const data = { by: 'person', ...(waitsFor === 'approval' ? { why: waitsFor } : {}), ...settled };
   if (!(await found.journal.decide(batchId, { kind, at, data }))) throw alreadyDecided(batchId, kind);
-  // Who dies before this has left calls that were never started: recovery says the same of them.
+  // If this process dies before this line, the calls remain as never started, and recovery gives the same
+  // answers.
   if (waitsFor === 'approval') await endCalls(found.journal, batchId, at);
 }
 
-/** @throws ToolError `bad_args` for a call that is not of this batch, or whose outcome is known. */
+/** @throws ToolError `bad_args` for a call that does not belong to this batch, or whose outcome is known. */
 function readSettled(
   { settled = {} }: DecideOptions,
   { id, calls }: FoundBatch,

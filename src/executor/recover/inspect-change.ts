@@ -9,8 +9,8 @@ import {
 } from '../record/noted-change.js';
 
 /**
- * What a file is now, held against what was noted: `same` where the change changes nothing, `changed` where it is
- * neither of both.
+ * The current state of a file, compared with a noted change: `before` or `after` the change; `same` if the
+ * change changes nothing; `changed` if the file is neither.
  */
 export type FileState = 'before' | 'after' | 'same' | 'changed' | 'unreadable';
 
@@ -19,7 +19,7 @@ export interface InspectedChange {
   readonly state: FileState;
 }
 
-/** The last change of a call, as its files are now. */
+/** The last change of a call, with the current state of its files. */
 export interface InspectedIntent extends Pick<NotedIntent, 'made'> {
   readonly changes: readonly InspectedChange[];
   readonly rolledBack: boolean;
@@ -29,7 +29,7 @@ export function inspectIntent({ changes }: NotedIntent, sandbox: Sandbox): reado
   return changes.map((change) => ({ change, state: inspectChange(change, changes, sandbox) }));
 }
 
-/** `mixed`: some files are as before, some as after. Undefined: it cannot be told. */
+/** `mixed`: some files are as before the change, some as after it. Undefined: the states do not show it. */
 export function verdictOf(
   inspected: readonly InspectedChange[],
 ): 'applied' | 'not_applied' | 'mixed' | undefined {

@@ -26,13 +26,14 @@ import { toRecoveredResult } from './recovered-result.js';
 import { runProbe, type Verdict } from './run-probe.js';
 
 /**
- * The answer to a call whose process is dead (D109): never started is `cancelled`; started is `outcome_unknown`, unless
- * its tool can tell. A half-made change of several files is put back first. Nothing is run again.
+ * The answer to a call whose process is dead (D109). A call that never started is `cancelled`; a started call
+ * is `outcome_unknown`, unless its tool can find out. A half-made change of several files is first rolled
+ * back. No call runs again.
  */
 export async function recoverCall(record: CallRecord, settings: RecoverySettings): Promise<ToolResult> {
   if (record.worker === undefined) return neverStarted(record);
   const { journal } = settings;
-  // Notes name files by their canonical paths, whatever is accepted of callers.
+  // Notes name files by canonical path, whatever paths callers may use.
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
   const noted = (await journal?.notes(record.key)) ?? [];
   const notes = await recoverTransactions(noted, inside);
@@ -40,13 +41,13 @@ export async function recoverCall(record: CallRecord, settings: RecoverySettings
   const undo = readUndoNote(notes);
   const ready = undo === undefined ? await reviveCall(record, notes, inside) : undefined;
   const lastChange = inspected === undefined ? 'not_applied' : lastChangeOf(inspected.changes);
-  // What an undo does is files alone, so that they say it all.
+  // An undo changes only files, so their states show its outcome and no probe is needed.
   const asked = ready === undefined ? 'unknown' : await runProbe(ready, { notes, lastChange }, inside);
   const verdict = undo === undefined ? asked : undoVerdict(undo, notes, lastChange);
-  // Where files are neither old nor new, what was left beside them may be all there is of the old. Not so of an undo:
-  // it keeps in the journal what it replaces.
+  // If files are neither old nor new, a leftover beside them may be the only copy of the old content, so
+  // nothing is removed. For an undo it is safe, because the journal keeps the replaced contents.
   if (lastChange !== 'unknown' || undo !== undefined) sweep(record, inspected, ready, inside);
-  // Directories are empty only then.
+  // Only in this case are the new directories empty.
   if (lastChange === 'not_applied') {
     await setDirectories({ tidy: [...(inspected?.made ?? []), ...(undo?.makes ?? [])] }, inside);
   }
@@ -54,7 +55,9 @@ export async function recoverCall(record: CallRecord, settings: RecoverySettings
   return toRecoveredResult({ record, verdict, ready, notes, inspected }, settings);
 }
 
-/** It is nothing but changes to files, those of transactions among them. */
+/**
+ * An undo consists only of file changes, including those of transactions, so its verdict follows from them.
+ */
 function undoVerdict({ last }: UndoNote, notes: readonly JournalNote[], lastChange: Verdict): Verdict {
   if (last !== undefined) {
     const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? [readIntent(data)] : []));
@@ -68,7 +71,7 @@ function undoVerdict({ last }: UndoNote, notes: readonly JournalNote[], lastChan
 function neverStarted(record: CallRecord): ToolResult {
   const { effects, acceptedBy } = record;
   const who = acceptedBy === undefined ? '' : ` (pid ${acceptedBy.pid})`;
-  // What only reads is not marked when it starts: either way it has changed nothing.
+  // A call that only reads has no start record. In both cases it has changed nothing.
   const message =
     effects.length > 0 && isAllReads(effects)
       ? `Its process${who} died before it was answered. It only reads: nothing was changed.`
@@ -77,7 +80,7 @@ function neverStarted(record: CallRecord): ToolResult {
   return failure({ id: record.callId, name: record.toolName }, 'cancelled', message, 'no', { metadata });
 }
 
-/** Only the last change can have been under way: those before it were made, or given up. */
+/** Only the last change can have been interrupted: earlier ones were completed or given up. */
 async function inspectLastIntent(
   { key }: CallRecord,
   notes: readonly JournalNote[],
@@ -91,13 +94,16 @@ async function inspectLastIntent(
   if (last.op !== 'writeAll' || verdictOf(changes) !== 'mixed' || journal === null) {
     return { changes, made, rolledBack: false };
   }
-  // Another process may have recovered it: then the files may hold later work.
+  // Another process may have recovered this call already, and later work may have changed the files.
   if ((await journal.call(key))?.state === 'done') return { changes, made, rolledBack: false };
   const rolledBack = await rollBack(changes, sandbox, journal);
   return { changes: inspectIntent(last, sandbox), made, rolledBack };
 }
 
-/** What was made for files that did not come goes, as far as nothing else is in it by now. */
+/**
+ * Removes directories that were created for files that were never written, if the directories are empty, and
+ * creates missing ones.
+ */
 async function setDirectories(
   directories: Pick<RestoreOptions, 'make' | 'tidy'>,
   { sandbox, logger }: RecoverySettings,
@@ -109,7 +115,7 @@ async function setDirectories(
   }
 }
 
-/** What an undo would still have done, had its process lived. */
+/** Completes the remaining steps of an undo whose process died. */
 async function completeUndo(
   { callId }: CallRecord,
   { of, make, tidy }: UndoNote,
@@ -124,7 +130,7 @@ function lastChangeOf(changes: readonly InspectedChange[]): Verdict {
   return verdict === undefined || verdict === 'mixed' ? 'unknown' : verdict;
 }
 
-/** Removes what the dead process has left beside the files that it was changing. */
+/** Removes the temporary files that the dead process left beside the files it was changing. */
 function sweep(
   { worker, effects }: CallRecord,
   inspected: InspectedIntent | undefined,
@@ -136,11 +142,12 @@ function sweep(
   const declared = (ready?.effects ?? []).flatMap(({ effect: { kind }, at }) =>
     at !== undefined && (kind === 'write' || kind === 'delete') ? [at] : [],
   );
-  // An undo has no tool: it names its files by their canonical paths.
+  // An undo has no tool. Its effects name files by canonical path.
   const own =
     ready === undefined ? effects.flatMap((effect) => (effect.kind === 'write' ? [effect.path] : [])) : [];
   const paths = [...declared, ...own.filter(isAbsolute), ...changes.map(({ change }) => change.path)];
-  // What is known to be old or new is in its place by now, or in the journal: so is what another recovery put aside.
+  // Contents known as old or new are in place by now, or in the journal. The same is true for contents that
+  // another recovery set aside.
   const kept = new Set(
     changes.flatMap(({ change: { before, after } }) => [before ?? [], after ?? []].flat()),
   );
@@ -149,7 +156,10 @@ function sweep(
   }
 }
 
-/** Where new contents were written first: beside the files, or in the deepest directory that was there before. */
+/**
+ * The directories where new contents were first written: beside the files, or in the deepest directory that
+ * existed before.
+ */
 function stagingDirectories(
   paths: readonly string[],
   made: readonly string[],
@@ -167,7 +177,7 @@ function stagingDirectories(
   return directories;
 }
 
-/** False also where it may not be looked at. */
+/** False also if the path may not be examined. */
 function isMissing(path: string, sandbox: Sandbox): boolean {
   try {
     return sandbox.examine(path).kind === 'none';
@@ -182,10 +192,10 @@ export function isStream({ toolName, worker }: CallRecord): boolean {
 }
 
 /**
- * Ends a response that never came to its end (D086, D142): the calls that had come are a batch now, of which nothing
- * was started.
- * @returns the batch's id, where it was recorded now; undefined where there was nothing to record. False: it is a call
- *   like any other.
+ * Ends a response that was interrupted (D086, D142). The calls that had arrived become a batch of which no
+ * call was started.
+ * @returns the batch's id if it was recorded now; undefined if there was nothing to record; false if the
+ * record is an ordinary call
  */
 export async function recoverStream(
   record: CallRecord,
@@ -206,8 +216,8 @@ export async function recoverStream(
 }
 
 /**
- * Puts a half-made change of several files back to where it began: all of them, or none. Only what is exactly as the
- * change made it is touched. False: it cannot be done.
+ * Rolls back a half-made change of several files: all of them, or none. Only files that are exactly as the
+ * change left them are touched. Returns false if a rollback is not possible.
  * @param sandbox one that takes canonical paths
  */
 async function rollBack(
@@ -234,14 +244,15 @@ async function rollBack(
     await sandbox.restore(files);
     return true;
   } catch {
-    // Another process has changed one of them meanwhile, perhaps by doing the same: they are looked at again.
+    // Another process has changed one of the files, perhaps with the same rollback. The caller examines them
+    // again.
     return false;
   }
 }
 
 /**
- * A recorded call as its tool would see it again, with the arguments that were approved. Undefined where the tool is
- * not there any more, or does not know these arguments any more.
+ * Plans a recorded call again, with the approved arguments. Undefined if the tool no longer exists or no
+ * longer accepts these arguments.
  */
 async function reviveCall(
   record: CallRecord,
@@ -251,7 +262,7 @@ async function reviveCall(
   const tool = settings.registry.find(record.toolName);
   if (tool === undefined) return undefined;
   const args = approvedArguments(notes) ?? record.args;
-  // A probe would look for what is not there.
+  // Without the left-out arguments, a probe would look in the wrong place.
   if (hasLeftOut(args)) return undefined;
   try {
     const checked = await compiledTool(tool).input.check(args);
@@ -278,7 +289,7 @@ async function reviveCall(
   }
 }
 
-/** A person may have changed them. */
+/** A person may have changed the arguments. */
 function approvedArguments(notes: readonly JournalNote[]): JsonObject | undefined {
   const approval = notes.findLast(({ kind, data }) => kind === 'approval' && data.approved === true);
   const args = approval?.data.args;

@@ -4,12 +4,12 @@ import { changesMetadata } from '../../tools/command-changes.js';
 import type { RecoverySettings } from '../call/settings.js';
 import { transactionsIn } from '../record/noted-transactions.js';
 
-/** What became of the changes of a transaction that recovery has brought to its end. */
+/** The outcome of recovery for the changes of a transaction. */
 export type RecoveredChanges = 'whole' | 'partly' | 'conflict' | 'none';
 
 /**
- * Brings the transactions of a call to their end whose process is dead, and adds what became of them to what is known.
- * Where a process dies before it has begun to make changes, it has changed nothing.
+ * Completes the transactions of a call whose process is dead, and adds the outcomes to the notes. If the
+ * process died before it began to write changes, no file has changed.
  */
 export async function recoverTransactions(
   notes: readonly JournalNote[],
@@ -46,7 +46,7 @@ export async function recoverTransactions(
         ...withoutSpared(done),
         roots: done.roots,
         first,
-        // A command of which nothing is kept lists what stood in the way, and nothing else.
+        // If none of a command's changes are kept, only the obstacles are listed.
         leftOut: isTakenBack ? [] : leftOut,
         keepVersion: undefined,
       });
@@ -65,7 +65,10 @@ export async function recoverTransactions(
   return [...notes, ...settled];
 }
 
-/** What the last of them says, if recovery has found its plan: of a call that runs one command, all that it changed. */
+/**
+ * The outcome of the last transaction, if recovery found its plan. For a call with a single command, it
+ * covers all changes.
+ */
 export function recoveredChanges(
   notes: readonly JournalNote[],
 ): { readonly settled: RecoveredChanges; readonly changes: JsonObject } | undefined {

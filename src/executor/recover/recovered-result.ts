@@ -8,17 +8,17 @@ import type { InspectedIntent } from './inspect-change.js';
 import { type RecoveredChanges, recoveredChanges } from './recover-transactions.js';
 import type { Verdict } from './run-probe.js';
 
-/** All that is known of a call whose process is dead. */
+/** All facts known about a call whose process is dead. */
 export interface RecoveredOutcome {
   readonly record: CallRecord;
   readonly verdict: Verdict;
-  /** Undefined: its tool is not there any more. */
+  /** Undefined: the call's tool no longer exists. */
   readonly ready: ReadyCall | undefined;
   readonly notes: readonly JournalNote[];
   readonly inspected: InspectedIntent | undefined;
 }
 
-/** What such a call is answered with. */
+/** The result for a call whose process is dead. */
 export function toRecoveredResult(
   settlement: RecoveredOutcome,
   settings: Pick<RecoverySettings, 'isProcessAlive'>,
@@ -65,7 +65,7 @@ export function toRecoveredResult(
   };
 }
 
-/** Of changes that were not all made, the error code; undefined where they were, or nothing was to be made. */
+/** The error code if some changes were not made; undefined if all were made, or there were none to make. */
 function unmadeCode(
   settled: RecoveredChanges | undefined,
   verdict: Verdict,
@@ -85,7 +85,7 @@ function unmadeMessage(toolName: string, code: 'conflict' | 'execution_failed', 
   return `${begin}: a part of them was made, as metadata.changes lists. Look at what is there before you repeat it.`;
 }
 
-/** The exit code of a command, or a program, that was all that the call did, where that is no success. */
+/** The failing exit code of the command or program, if running it was all that the call did. */
 function failedWith({ ready, notes }: RecoveredOutcome): number | undefined {
   if (ready === undefined || !isOneProcess(ready)) return undefined;
   const codes = notes.flatMap(({ kind, data: { exitCode } }) =>

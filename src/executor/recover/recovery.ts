@@ -8,18 +8,22 @@ import { readIntent } from '../record/noted-change.js';
 import { readTaker } from '../record/read-taker.js';
 import { isStream, recoverCall, recoverStream } from './recover-call.js';
 
-/** Batches that are recovered at a time: they share the journal’s commits, and each may read files or wait for a probe. */
+/**
+ * The number of batches recovered at the same time. They share the journal's commits, and each may read files
+ * or wait for a probe.
+ */
 const AT_A_TIME = 128;
-/** Unfinished calls that are looked at together. */
+/** The number of unfinished calls that are read together. */
 const PAGE = 1000;
 
 /**
- * Recovers what dead processes have left (D011, D089, D109).
+ * Recovers the calls that dead processes left (D011, D089, D109).
  *
- * 1. A call whose process lives, or cannot be seen, is left alone; and a batch that has changed files outside of these
- *    roots.
- * 2. Each call is recovered once, however many recover at the same time: the first result counts.
- * 3. Of a batch that is left half done it is recorded, together with the results, that it waits for the person.
+ * 1. A call is left alone if its process lives or cannot be seen; so is a batch that has changed files
+ *   outside these roots.
+ * 2. Each call is recovered once, even if several processes recover at the same time: the first result
+ *   counts.
+ * 3. If a batch is left half done, its wait for the person is recorded together with the results.
  */
 export class Recovery {
   readonly #settings: RecoverySettings;
@@ -30,7 +34,10 @@ export class Recovery {
     this.#settings = settings;
   }
 
-  /** Before the first batch; undefined once that is done, or where nothing outlives the process. */
+  /**
+   * Recovers before the first batch. Undefined: recovery is done, or the journal does not outlive the
+   * process.
+   */
   ensure(): Promise<void> | undefined {
     if (this.#done || this.#settings.journal?.durable !== true) return undefined;
     this.#first ??= this.#recoverAll('refuse').then(
@@ -46,7 +53,7 @@ export class Recovery {
     return this.#first;
   }
 
-  /** Recovers, and gives the batches that had to be, and those that wait; the oldest first. */
+  /** Recovers, and returns the recovered and the waiting batches; the oldest first. */
   async run(): Promise<readonly RecoveredBatch[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
@@ -61,8 +68,9 @@ export class Recovery {
   }
 
   /**
-   * Page by page: what is left may be more than memory holds.
-   * @param unrecordable whether a batch whose results the journal does not take is an error, or listed as it is
+   * Works page by page, because the unfinished calls may not fit in memory.
+   * @param unrecordable if the journal does not accept the results of a batch: throw an error, or list the
+   * batch unchanged
    * @returns the ids of the batches that had such calls.
    */
   async #recoverAll(unrecordable: 'refuse' | 'list'): Promise<readonly string[]> {
@@ -75,7 +83,7 @@ export class Recovery {
       const unfinished = await journal.unfinished(undefined, page);
       const left = new Set<string>();
       for (const record of unfinished) {
-        // A batch may be cut by the page: it is recovered whole.
+        // A page may end inside a batch, but a batch is always recovered whole.
         if (!recovered.has(record.batchId) && (await living.isLeft(record))) left.add(record.batchId);
       }
       const ids = await eachOf([...left], async (id) => {
@@ -96,12 +104,11 @@ export class Recovery {
   }
 
   /**
-   * Whether a queued call is still to come: its batch was put off on purpose and waits for approval, or a process has
-   * approved it, whose process lives.
+   * Whether a queued call may still run: its batch waits for approval, or a living process has approved it.
    */
   async #isHeld(journal: Journal, call: CallRecord, living: LivingWorkers): Promise<boolean> {
     if (call.worker !== undefined || call.decision === undefined) return false;
-    // Siblings of the calls that wait were to run at once.
+    // Calls of the same batch that needed no approval should have run at once.
     if (call.disposition !== 'requires_confirmation') return false;
     const last = (await journal.decisions(call.batchId)).at(-1);
     if (last?.data.why !== 'approval') return false;
@@ -110,26 +117,26 @@ export class Recovery {
     return worker !== undefined && (await living.has(worker));
   }
 
-  /** @returns the ids of the batches that there are of it now: its own, or that of a response which never ended. */
+  /** @returns the ids of the resulting batches: the batch's own, or that of an interrupted response */
   async #recoverBatch(journal: Journal, batchId: string, living: LivingWorkers): Promise<readonly string[]> {
     const results = new Map<string, ToolResult>();
     const calls = await journal.batch(batchId);
     for (const call of calls) {
-      // One that was delivered before belongs to its own batch.
+      // A call that was delivered before belongs to the earlier batch.
       if (call.result !== undefined || call.batchId !== batchId || !(await living.isLeft(call))) continue;
       if (isStream(call)) {
         const received = await recoverStream(call, journal, this.#settings);
         if (received !== false) return received === undefined ? [] : [received];
       }
       if (await this.#isHeld(journal, call, living)) continue;
-      // A process that has these files recovers the call, and the batch with it.
+      // A process with access to these files recovers the call, and its batch.
       if (await liesElsewhere(call, journal, this.#settings)) return [batchId];
       results.set(call.key, await recoverCall(call, this.#settings));
     }
     if (results.size === 0) return [batchId];
     const all = calls.map(({ key, result }) => result ?? results.get(key));
     const at = this.#settings.clock.now();
-    // In one turn, and so in one commit: there is no moment in which it is half done and does not wait.
+    // All writes are in one turn and thus in one commit, so the batch is never half done without a wait.
     const waits =
       all.some(isDone) && all.some(isLeftOut)
         ? journal.decide(batchId, { kind: 'wait', at, data: { why: 'recovery' } })
@@ -139,7 +146,7 @@ export class Recovery {
   }
 }
 
-/** One result each, in order; so many at a time. */
+/** Runs `act` for each item, at most 128 at a time. Returns one result for each item, in order. */
 async function eachOf<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
   let next = 0;
@@ -151,7 +158,7 @@ async function eachOf<T, R>(items: readonly T[], act: (item: T) => Promise<R>): 
   return results;
 }
 
-/** It was done, at least in part: by itself, or so the probe says. */
+/** Whether the call took effect, at least in part: it says so, or its probe does. */
 function isDone(result: ToolResult | undefined): boolean {
   if (result === undefined) return false;
   if (result.success || result.error.details?.executed === 'yes') return true;
@@ -182,8 +189,8 @@ function toRecovered(
 }
 
 /**
- * Whether a started call has changed files outside of these roots, as one of another directory has that shares the
- * journal: what they say can be read there, and an answer that is given once stays.
+ * Whether a started call has changed files outside these roots, for example a call of another directory that
+ * shares the journal. It must be recovered where its files can be read, because an answer, once given, stays.
  */
 async function liesElsewhere(
   { key, worker }: CallRecord,
@@ -206,7 +213,7 @@ async function liesElsewhere(
   );
 }
 
-/** Which processes live of those that a journal names; each is looked up once. */
+/** Checks which processes named in a journal are alive. Each process is looked up once. */
 class LivingWorkers {
   readonly #settings: Pick<RecoverySettings, 'isWorkerAlive' | 'isWorkerVisible'>;
   readonly #journal: Journal;
@@ -218,7 +225,10 @@ class LivingWorkers {
     this.#journal = journal;
   }
 
-  /** Whether the process of a call is dead: that which has started it, or else that which would. */
+  /**
+   * Whether the process that started a call is dead, or, if the call has not started, the process that
+   * accepted it.
+   */
   async isLeft({ worker: starter, acceptedBy }: CallRecord): Promise<boolean> {
     const worker = starter ?? acceptedBy;
     return worker === undefined || !(await this.has(worker));
@@ -233,8 +243,8 @@ class LivingWorkers {
   }
 
   /**
-   * A process that cannot be seen counts as alive, unless only this one has the journal open: one of another container, which
-   * is most often the one that this one has taken the place of.
+   * A process that cannot be seen counts as alive, unless this process alone has the journal open. Such a
+   * process ran in another container, and in most cases this process replaced it.
    */
   async #find(worker: Worker): Promise<boolean> {
     const { isWorkerAlive, isWorkerVisible } = this.#settings;

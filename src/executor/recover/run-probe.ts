@@ -14,10 +14,13 @@ export interface Evidence {
   readonly lastChange: ProbeContext['lastChange'];
 }
 
-/** More than a look around should ever take. */
+/** A probe should never take longer than this. */
 const PROBE_MS = 5_000;
 
-/** Asks a tool whether a call of a dead process took effect. What throws, hangs or says something else is `unknown`. */
+/**
+ * Asks a tool whether a call of a dead process took effect. If the probe throws, hangs or gives any other
+ * answer, the verdict is `unknown`.
+ */
 export async function runProbe(
   ready: ReadyCall,
   { notes, lastChange }: Evidence,
@@ -59,7 +62,9 @@ function probeOf({ probe, program }: Tool): Probe | undefined {
   return probe ?? (program === undefined ? undefined : probeProgram);
 }
 
-/** Where nothing of a process is on record, one may have been started all the same: outside of the sandbox that is noted late. */
+/**
+ * The missing note of a process proves nothing: outside the sandbox, a process is noted only after its start.
+ */
 function probeProgram(args: unknown, context: ProbeContext): Verdict {
   const isKnown = context.notes.some(({ kind }) => kind === 'process');
   return isKnown ? probeCommand(args, context) : 'unknown';

@@ -2,24 +2,27 @@ import { hash } from 'node:crypto';
 import type { RestoredFile } from '../../contract/files.js';
 import type { NotedState } from '../record/noted-change.js';
 
-/** What becomes of a file. `done`: there is nothing to put back. `stays`: it cannot be put back. */
+/**
+ * The decision about a file. `restore`: its old content comes back. `done`: nothing needs to be restored.
+ * `stays`: it cannot be restored.
+ */
 export type Fate = Restoration | Settled;
 
 interface Restoration {
   readonly kind: 'restore';
   readonly file: RestoredFile;
-  /** SHA-256 of what comes back; null: the file goes. */
+  /** SHA-256 of the restored content; null: the file is removed. */
   readonly before: string | null;
-  /** The permission bits that the call left. */
+  /** The permission bits after the call. */
   readonly modeLeft: number | undefined;
 }
 
 interface Settled {
   readonly kind: 'done' | 'stays';
   readonly reason: string;
-  /** What the file was before the call. */
+  /** The state of the file before the call. */
   readonly was: NotedState;
-  /** What lies there; undefined where that is not known. */
+  /** The current state; undefined if it is not known. */
   readonly now: NotedState | undefined;
 }
 
@@ -31,17 +34,20 @@ export function stays(reason: string, was: NotedState, now?: NotedState): Fate {
   return { kind: 'stays', reason, was, now };
 }
 
-/** Paths of which all are put back, or none. */
+/** Paths that are all restored, or none of them. */
 export interface Group {
   readonly paths: ReadonlySet<string>;
   readonly isMove: boolean;
-  /** Why a file stays when `other` does. */
+  /** The reason why a file stays if `other` stays. */
   readonly because: (other: string) => string;
 }
 
-/** Lets files stay whose undoing would be half of something, or would lose a text. Changes `fates`. */
+/**
+ * Marks files as staying if restoring them would undo only half of a change, or would lose a text. Changes
+ * `fates`.
+ */
 export function keepTogether(fates: Map<string, Fate>, groups: readonly Group[]): void {
-  // A file that stays can make another one stay.
+  // If one file stays, another one may have to stay too.
   for (let before = -1; before !== countStaying(fates); ) {
     before = countStaying(fates);
     for (const group of groups) keepWhole(group, fates);
@@ -61,8 +67,9 @@ function keepWhole({ paths, because }: Group, fates: Map<string, Fate>): void {
 }
 
 /**
- * A call may have taken a text from one file to another without a move: a patch that deletes `a` and adds `b`. Where
- * `a` stays as a person has made it since, `b` is all that is left of the text.
+ * A call may have moved a text between files without a move, for example by a patch that deletes `a` and adds
+ * `b`. If `a` stays because a person has created it again, `b` holds the only copy of the old text and must
+ * stay too.
  */
 function keepOnlyCopies(fates: Map<string, Fate>): void {
   const left = new Set([...fates.values()].map(stateLeft));
@@ -77,10 +84,10 @@ function keepOnlyCopies(fates: Map<string, Fate>): void {
   }
 }
 
-/** SHA-256 of nothing: an empty file is no text to lose. */
+/** SHA-256 of empty content: an empty file has no text to lose. */
 const EMPTY = hash('sha256', '');
 
-/** What the undo leaves at a path. */
+/** The state of a path after the undo. */
 function stateLeft(fate: Fate): NotedState | undefined {
   return fate.kind === 'restore' ? fate.before : fate.now;
 }
@@ -90,7 +97,7 @@ function letStay(path: string, reason: string, fates: Map<string, Fate>): void {
   if (fate?.kind === 'restore') fates.set(path, stays(reason, fate.before, fate.file.expectedSha256));
 }
 
-/** Tells each file of a move which other one it was. */
+/** Links each file of a move to the other file of the move. */
 function pairUp(paths: ReadonlySet<string>, fates: Map<string, Fate>): void {
   const restored = [...paths].flatMap((path) => {
     const fate = fates.get(path);
@@ -101,7 +108,10 @@ function pairUp(paths: ReadonlySet<string>, fates: Map<string, Fate>): void {
   }
 }
 
-/** The file that holds the old content now, else any other one of the move; and the bits that it has if they were not changed. */
+/**
+ * Finds the file that now holds the old content, or else any other file of the move. Also gives that file's
+ * permission bits, to check that they are unchanged.
+ */
 function partnerOf(
   one: Restoration,
   group: readonly Restoration[],

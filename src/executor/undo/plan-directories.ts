@@ -5,17 +5,17 @@ import type { NotedIntent } from '../record/noted-change.js';
 import type { Fate } from './keep-together.js';
 
 export interface PlannedDirectories {
-  /** Directories that the call removed, and that are missing. */
+  /** Missing directories that the call removed. */
   readonly make: readonly DirectoryMode[];
-  /** Directories that the call made, and that nothing will be in. */
+  /** Directories that the call created and that will be empty. */
   readonly tidy: readonly string[];
-  /** All directories that are missing, and that will be made. */
+  /** All missing directories that will be created. */
   readonly makes: readonly string[];
 }
 
 /**
- * What becomes of directories when `files` are put back.
- * @param first files that are gone by the time that directories are made
+ * Plans the directories to create and remove when `files` are restored.
+ * @param first files that are removed before directories are created
  */
 export function planDirectories(
   intents: readonly NotedIntent[],
@@ -46,7 +46,10 @@ export function planDirectories(
   return { make, tidy: goingWith(intents, going, keeps, sandbox), makes: [...makes] };
 }
 
-/** Directories that a call made and that go when all that is in them goes, unless something comes; the innermost first. */
+/**
+ * Directories that a call created and that can be removed: everything in them is removed and nothing is
+ * restored into them. The innermost comes first.
+ */
 function goingWith(
   intents: readonly NotedIntent[],
   files: ReadonlySet<string>,
@@ -71,10 +74,10 @@ function goingWith(
 }
 
 /**
- * Files that cannot come back before others have gone: a directory of the call is in their place, or a file of it in
- * the place of their directory.
- * @returns to each of them the files that have to go first, all of which the undo removes; none for a directory that an
- *   undo emptied before it was killed
+ * Finds files that can be restored only after other files are removed: a directory of the call is in their
+ * place, or a file of the call is in the place of their directory.
+ * @returns for each of these files, the files to remove first, all of which the undo removes; an empty list
+ * if a killed undo has already emptied the directory
  */
 export function findObstacles(
   fates: ReadonlyMap<string, Fate>,
@@ -96,12 +99,12 @@ export function findObstacles(
   return obstacles;
 }
 
-/** The directories that a path leads through, the innermost first. */
+/** The directories above a path, the innermost first. */
 function* waysTo(path: string): Generator<string> {
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) yield at;
 }
 
-/** Undefined where it may not be looked at: then it stays as it is. */
+/** Undefined if the path may not be examined; it then stays unchanged. */
 function examineQuietly(path: string, sandbox: Sandbox): ExaminedEntry | undefined {
   try {
     return sandbox.examine(path);

@@ -19,32 +19,38 @@ import { done, type Fate, type Group, keepTogether, stays } from './keep-togethe
 import { findObstacles, type PlannedDirectories, planDirectories } from './plan-directories.js';
 
 export interface UndoPlan extends PlannedDirectories {
-  /** All of them, or none. */
+  /** All of these files are restored, or none. */
   readonly files: readonly RestoredFile[];
   readonly skipped: readonly SkippedFile[];
-  /** Those of `files` that go before the others come: they lie where a file or a directory comes back. */
+  /**
+   * Files of `files` that are removed before the others are restored, because they are in the place of a
+   * restored file or directory.
+   */
   readonly obstacles: ReadonlySet<string>;
-  /** A file comes back where obstacles, or directories of `tidy`, have to go first. */
+  /** Whether obstacles, or directories of `tidy`, must be removed before a file can be restored. */
   readonly clearsFirst: boolean;
 }
 
 export interface UndoWorld {
-  /** One that takes canonical paths. */
+  /** A sandbox that takes canonical paths. */
   readonly sandbox: Sandbox;
   readonly journal: Journal;
-  /** Files whose present content the journal has no room for. */
+  /** Files whose current content the journal has no room for. */
   readonly unkept: ReadonlySet<string>;
-  /** Old contents that were read before: what is kept for the undo may push them out of a journal in memory. */
+  /**
+   * Old contents that were already read. A journal in memory may drop them when it stores contents for the
+   * undo.
+   */
   readonly contents: Map<string, Uint8Array>;
 }
 
 /**
- * What has to be done so that every file is as it was before a call's first change. A change that was noted and never
- * made is passed over: the file never was what it would have made of it.
+ * Plans the steps that restore every file to its state before a call's first change. A change that was noted
+ * but never made is skipped, because the file never had that content.
  *
- * 1. Nothing is replaced or removed whose present content cannot be kept.
- * 2. The files of a move are put back together, or all of them stay.
- * 3. No text leaves the tree that only one file still holds, because the file that it came from stays.
+ * 1. A file is replaced or removed only if its current content can be kept.
+ * 2. The files of a move are restored together, or all of them stay.
+ * 3. A file stays if it holds the only copy of a text whose original file stays too.
  */
 export async function planUndo(intents: readonly NotedIntent[], world: UndoWorld): Promise<UndoPlan> {
   const { sandbox } = world;
@@ -67,7 +73,7 @@ export async function planUndo(intents: readonly NotedIntent[], world: UndoWorld
   return { files, skipped, obstacles: first, clearsFirst: cleared.length > 0, ...directories };
 }
 
-/** One change of a file, with what it found and what it left. */
+/** One change of a file, with its state before and after. */
 interface Step {
   readonly change: NotedChange;
   readonly before: NotedState;
@@ -87,7 +93,7 @@ function stepsByPath(intents: readonly NotedIntent[]): ReadonlyMap<string, reado
   return byPath;
 }
 
-/** What lies at a path; or why that may not be known. */
+/** The current state of a path, or the reason why it cannot be examined. */
 function look(path: string, sandbox: Sandbox): ExaminedEntry | string {
   try {
     return sandbox.examine(path);
@@ -139,14 +145,14 @@ async function decideFile(
 }
 
 interface Leaving {
-  /** The file is removed, and not replaced. */
+  /** The file is removed, not replaced. */
   readonly goes: boolean;
   readonly isMove: boolean;
-  /** The permission bits that the call left. */
+  /** The permission bits after the call. */
   readonly modeLeft: number | undefined;
 }
 
-/** Why a file has to stay that lies there now. */
+/** The reason why an existing file must stay. */
 function whyKept(
   path: string,
   { size, writable, mode }: Extract<ExaminedEntry, { kind: 'file' }>,
@@ -156,7 +162,8 @@ function whyKept(
   if (size > MAX_KEPT_CONTENT_BYTES) return 'what it holds now is too large to keep';
   if (unkept.has(path)) return 'the journal has no room for what it holds now';
   if (!writable && !goes && mode !== modeLeft) return 'it was made read-only since';
-  // A file that is replaced, or moved back, keeps the bits that a person gave it; one that goes would lose them.
+  // A file that is replaced or moved back keeps permission bits that a person has set since; a removed file
+  // would lose them.
   if (goes && !isMove && modeLeft !== undefined && mode !== modeLeft)
     return 'its permission bits were changed since';
   return undefined;
@@ -176,15 +183,21 @@ async function oldContent(
   return bytes;
 }
 
-/** The permission bits that a change left; undefined where that was not noted. Where the file has others, they were set since. */
+/**
+ * The permission bits after a change; undefined if they were not noted. If the file has other bits now, they
+ * were set later.
+ */
 function modeLeftBy({ before, after, beforeMode, afterMode }: NotedChange): number | undefined {
   if (after === null) return undefined;
   if (afterMode !== undefined) return afterMode;
-  // A file that is replaced keeps its mode, without set-user-ID and set-group-ID.
+  // A replaced file keeps its mode, without set-user-ID and set-group-ID.
   return before === null || beforeMode === undefined ? undefined : beforeMode & 0o1777;
 }
 
-/** From what the file is now, change by change back to the first that led there; undefined where none did. */
+/**
+ * Follows the changes back from the current state to the first change that led to it; undefined if no change
+ * did.
+ */
 function traceBack(now: NotedState, steps: readonly Step[]): { first: Step; last: Step } | undefined {
   let state = now;
   let first: Step | undefined;
@@ -198,7 +211,7 @@ function traceBack(now: NotedState, steps: readonly Step[]): { first: Step; last
   return first === undefined || last === undefined ? undefined : { first, last };
 }
 
-/** The paths that belong together because files were moved between them. */
+/** Groups the paths between which files were moved. */
 function moveGroups(intents: readonly NotedIntent[]): readonly Group[] {
   const groupOf = new Map<string, Set<string>>();
   const tie = (one: string, other: string): void => {
@@ -219,7 +232,7 @@ function moveGroups(intents: readonly NotedIntent[]): readonly Group[] {
   }));
 }
 
-/** A file, and what is in its place until the undo has removed that. */
+/** Groups a file with the obstacles in its place that the undo removes. */
 function placeGroups(obstacles: ReadonlyMap<string, readonly string[]>): readonly Group[] {
   return [...obstacles].map(([path, inWay]) => ({
     paths: new Set([path, ...inWay]),

@@ -17,15 +17,16 @@ import { planUndo, type UndoPlan } from './plan-undo.js';
 import { NotKept, UndoRecord } from './undo-record.js';
 import { type PlannedTransactionUndo, planTransactions, readTransactions } from './undo-transactions.js';
 
-/** How often files may change under our hands before we give up. */
+/** How many attempts are made when files change during the undo. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Puts the files of a call back to what they were before it: all that can be, or none. What was changed since is left
- * alone and reported. The undo is a call of its own in the journal, so that it can be undone as well.
- * @param recovered what earlier processes left is settled
- * @throws ToolError and nothing else: `bad_args` for a call that is not known, still runs, or changed no files;
- *   `execution_failed` (`details.errno`) where the file system refuses; `journal_unavailable`.
+ * Restores the files of a call to their state before it: all files that can be restored, or none. Files that
+ * were changed since are left alone and reported. The undo is recorded as a call, so that it can be undone
+ * too.
+ * @param recovered resolves when calls of dead processes are recovered
+ * @throws ToolError and no other error: `bad_args` for a call that is unknown, still runs, or changed no
+ * files; `execution_failed` (`details.errno`) if the file system refuses; `journal_unavailable`.
  */
 export async function undoCall(
   callId: string,
@@ -57,7 +58,8 @@ async function undo(callId: string, options: UndoOptions, settings: RecoverySett
     throw refused(callId, 'it is still running. Wait for it, or cancel it');
   }
   const noted = await readIntents(record, journal);
-  // What its files hold now may be what was left out, and an undo keeps what it replaces.
+  // The files may now hold text that was left out of the journal, and an undo would store the contents that
+  // it replaces.
   const intents = hasLeftOut(record.args) ? [] : noted;
   const leftOut = noted.filter((intent) => !intents.includes(intent)).flatMap(({ changes }) => changes);
   const transactions = await readTransactions(record, journal);
@@ -100,7 +102,10 @@ async function undo(callId: string, options: UndoOptions, settings: RecoverySett
   }
 }
 
-/** By its identity; else, where no turn is named, the newest call with this made-up id, started ones first. */
+/**
+ * Finds a call by its identity; if no turn is given, the newest call with this made-up id, started calls
+ * first.
+ */
 async function findCall(
   callId: string,
   { conversation, turn }: UndoOptions,
@@ -135,7 +140,7 @@ interface PutBack {
   readonly undone: readonly PlannedTransactionUndo[];
 }
 
-/** @returns the id of the undo, and what could not be put back. */
+/** @returns the id of the undo, and the files that could not be restored. */
 async function putBack(
   record: CallRecord,
   { plan, undone }: PutBack,
@@ -163,7 +168,10 @@ interface UndoMeans {
   readonly settings: RecoverySettings;
 }
 
-/** What lies in the place of others goes first; it comes back when these cannot come. */
+/**
+ * Removes files that are in the way first. If the other files cannot be restored, the removed ones are put
+ * back.
+ */
 async function restoreFiles(plan: UndoPlan, undo: UndoRecord, means: UndoMeans): Promise<void> {
   const { files, obstacles, clearsFirst, make, tidy } = plan;
   const sandbox = means.settings.sandbox.byCanonicalPath();
@@ -186,7 +194,10 @@ async function restoreFiles(plan: UndoPlan, undo: UndoRecord, means: UndoMeans):
   }
 }
 
-/** @throws ToolError `execution_failed` (`details.lost`) when they cannot come back: the journal keeps what they held. */
+/**
+ * @throws ToolError `execution_failed` (`details.lost`) if the files cannot be put back; the journal keeps
+ * their contents.
+ */
 async function bringBack(
   removed: readonly RestoredFile[],
   modes: ReadonlyMap<string, number>,
@@ -218,7 +229,10 @@ function quote(callId: unknown): string {
   return typeof callId === 'string' ? `"${callId}"` : 'a call';
 }
 
-/** @throws ToolError `config_invalid`, which names the option and what it takes: a mistaken `dryRun` must not undo. */
+/**
+ * @throws ToolError `config_invalid`, which names the option and its allowed values: a mistyped `dryRun` must
+ * not start a real undo.
+ */
 export function checkUndoOptions(options: UndoOptions): void {
   normalizeOptions('options', options, RULES);
 }

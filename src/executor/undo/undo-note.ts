@@ -3,19 +3,22 @@ import type { CallKey, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { directoriesOf, textsOf } from '../record/noted-change.js';
 
-/** What an undo notes of itself before it begins. */
+/** The note that an undo writes about itself before it begins. */
 export interface UndoNote {
   /** The call that is undone. */
   readonly of: CallKey;
-  /** Directories that come back. */
+  /** Directories that are restored. */
   readonly make: readonly DirectoryMode[];
-  /** Directories that go with their files. */
+  /** Directories that are removed with their files. */
   readonly tidy: readonly string[];
-  /** All directories that are missing and that it makes: they go again, where it is killed before its first file. */
+  /**
+   * All missing directories that the undo creates. Recovery removes them if the undo is killed before its
+   * first file.
+   */
   readonly makes: readonly string[];
   /**
-   * A file of the last step, where some files go before the others come: the undo is done when that one is. Undefined:
-   * there is one step.
+   * If some files are removed before others are restored: a file of the last step. The undo is complete when
+   * that file is restored. Undefined: there is only one step.
    */
   readonly last?: string;
 }
@@ -30,7 +33,7 @@ export function toUndoData({ of, make, tidy, makes, last }: UndoNote): JsonObjec
   };
 }
 
-/** Undefined for a call that is no undo. */
+/** Undefined if the call is not an undo. */
 export function readUndoNote(notes: readonly JournalNote[]): UndoNote | undefined {
   for (const { kind, data } of notes) {
     if (kind !== 'undo' || typeof data.of !== 'string') continue;
@@ -43,7 +46,7 @@ export function readUndoNote(notes: readonly JournalNote[]): UndoNote | undefine
   return undefined;
 }
 
-/** What is noted of the call that was undone. */
+/** The note for the call that was undone. */
 export function undoneBy(callId: string, at: number): JournalNote {
   return { kind: 'undo', data: { by: callId }, at };
 }

@@ -11,14 +11,17 @@ import { toUndoData, undoneBy } from './undo-note.js';
 
 const TOOL_NAME = 'undo';
 
-/** The journal has forgotten at once what it was to keep: a journal in memory has little room. */
+/**
+ * The journal did not keep the contents that it was asked to keep, because a journal in memory has little
+ * room.
+ */
 export class NotKept extends Error {
   constructor(readonly paths: readonly string[]) {
     super('the journal has no room for what the files hold now');
   }
 }
 
-/** An undo as the journal keeps it: a batch of one call, in the conversation of the call that is undone. */
+/** The journal record of an undo: a batch of one call, in the conversation of the undone call. */
 export class UndoRecord {
   private constructor(
     readonly callId: string,
@@ -56,7 +59,7 @@ export class UndoRecord {
     const [answer] = await accepting;
     if (answer === undefined) throw new Error('a batch of one call has one answer');
     const at = clock.now();
-    // Says that it is an undo, whatever tools there are by the time it has to be settled.
+    // The note identifies the call as an undo, whatever tools exist when it is recovered.
     const last = clearsFirst ? files.find(({ path }) => !obstacles.has(path))?.path : undefined;
     const note = { of: undone.key, make, tidy, makes };
     const data = toUndoData(last === undefined ? note : { ...note, last });
@@ -68,7 +71,7 @@ export class UndoRecord {
   }
 
   /**
-   * Resolves when all that will be replaced is kept, and can be read back.
+   * Resolves when all contents that will be replaced are stored and can be read back.
    * @throws NotKept otherwise
    */
   async intend(intent: FileIntent): Promise<void> {
@@ -81,12 +84,15 @@ export class UndoRecord {
     if (lost.length > 0) throw new NotKept(lost);
   }
 
-  /** Resolves when it is on disk what is known of a part of it. */
+  /** Resolves when the note about one part of the undo is on disk. */
   async note(data: JsonObject): Promise<void> {
     await this.journal.note(this.key, { kind: 'process', data, at: this.settings.clock.now() });
   }
 
-  /** @throws ToolError `journal_unavailable` (`details.executed`: yes) when the files are put back, and that cannot be recorded. */
+  /**
+   * @throws ToolError `journal_unavailable` (`details.executed`: yes) if the files are restored but the
+   * result cannot be recorded.
+   */
   async done(paths: readonly string[]): Promise<void> {
     const count = paths.length === 1 ? '1 file' : `${paths.length} files`;
     const result: ToolResult = {
@@ -113,7 +119,7 @@ export class UndoRecord {
     }
   }
 
-  /** Nothing was put back, unless `error` names files that could not be taken back. */
+  /** Records that no file was restored. If `error` names lost files, the outcome is recorded as uncertain. */
   async failed(error: unknown): Promise<void> {
     const code = isToolError(error) ? error.code : 'execution_failed';
     const isHalfDone = isToolError(error) && error.details.lost !== undefined;

@@ -4,17 +4,17 @@ import type { CallRecord, Journal } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { transactionsIn } from '../record/noted-transactions.js';
 
-/** What takes one transaction back. */
+/** The planned undo of one transaction. */
 export interface PlannedTransactionUndo {
   readonly plan: { readonly changes: readonly unknown[] };
-  /** Absolute. */
+  /** Absolute paths. */
   readonly restored: readonly string[];
   readonly skipped: readonly SkippedFile[];
-  /** @returns what could not be put back. */
+  /** @returns the files that could not be restored. */
   readonly commit: (note: (data: JsonObject) => Promise<void>) => Promise<readonly SkippedFile[]>;
 }
 
-/** The directories of the transactions of a call that were made real, the last first. */
+/** The directories of a call's transactions that were not discarded, the last one first. */
 export async function readTransactions({ key }: CallRecord, journal: Journal): Promise<readonly string[]> {
   const notes = await journal.notes(key);
   return transactionsIn(notes)
@@ -23,7 +23,7 @@ export async function readTransactions({ key }: CallRecord, journal: Journal): P
     .reverse();
 }
 
-/** The same rules hold as for file tools. */
+/** Plans the undo of transactions, with the same rules as for file tools. */
 export async function planTransactions(
   directories: readonly string[],
   sandbox: Sandbox,
@@ -49,7 +49,7 @@ export async function planTransactions(
             const skipped = undo === undefined ? [] : lostSince(first, undo);
             if (undo === undefined || undo.plan.changes.length === 0) return skipped;
             const own = undoDirectory(directory);
-            // Before anything is changed: the process that finds it completes it.
+            // Noted before any change, so that recovery completes the undo if this process dies.
             await note({ transaction: own, state: 'begun', network: false });
             const { isTakenBack, failed } = await commitUndo(own, undo.plan);
             await note({ transaction: own, state: isTakenBack ? 'discarded' : 'committed', network: false });
@@ -61,10 +61,10 @@ export async function planTransactions(
   });
 }
 
-/** How often others may change something while it is put back. */
+/** How many attempts are made when other processes change files during the undo. */
 const MAX_ATTEMPTS = 3;
 
-/** What was to be put back by the first plan, and is not by a later one. */
+/** Files that the first plan would restore, and a later plan does not. */
 function lostSince(
   first: Pick<PlannedTransactionUndo, 'restored'>,
   later: Pick<PlannedTransactionUndo, 'restored' | 'skipped'>,
@@ -76,7 +76,10 @@ function lostSince(
     .map((path) => ({ path, reason: reasons.get(path) ?? 'it was changed since' }));
 }
 
-/** What lies in a repository was changed by git, and goes back as it came. */
+/**
+ * The reason why a path must not be restored. Files in `.git` are an exception: git changed them, so they may
+ * be restored.
+ */
 function refusalOf(path: string, sandbox: Sandbox): string | undefined {
   if (sandbox.rootOf?.(path) === undefined) return 'it lies outside of the roots';
   const isHidden = sandbox.denied?.(path, 'read') !== undefined;
