@@ -62,6 +62,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./command.js')).measureCommand,
   },
   {
+    name: 'guard',
+    title: 'Calls of other agents behind the guard, and try; whole processes',
+    nodeOptions: [],
+    load: async () => (await import('./guard.js')).measureGuard,
+  },
+  {
     name: 'question',
     title: 'At a terminal: the first line of run, and the question',
     nodeOptions: [],

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = resolve(fileURLToPath(new URL('..', import.meta.url)));
+const STATIC = /^(?:import|export)\s+(?!type\b)[^'"]*?from\s+'(\.[^']+)'/gm;
+
+/** Sources that are loaded with a file, without what it imports later by itself. */
+function loadedWith(file: string, seen = new Set<string>()): ReadonlySet<string> {
+  const name = relative(SRC, file);
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(STATIC))
+    if (path.endsWith('.js')) loadedWith(join(dirname(file), path.replace(/\.js$/, '.ts')), seen);
+  return seen;
+}
+
+describe('toolexec hook', () => {
+  it.each(['cli/commands/hook.ts', 'guard/evaluate-call.ts'])(
+    '%s loads neither the executor nor all tools',
+    (file) => {
+      const loaded = loadedWith(join(SRC, file));
+      expect(loaded).toContain(
+        file === 'guard/evaluate-call.ts' ? 'executor/create-planner.ts' : 'guard/run-hook.ts',
+      );
+      for (const heavy of [
+        'executor/create-executor.ts',
+        'executor/executor.ts',
+        'executor/builtin-tools.ts',
+      ])
+        expect(loaded).not.toContain(heavy);
+    },
+  );
+
+  it('loads what evaluates a call only with a call to evaluate', () => {
+    expect(loadedWith(join(SRC, 'cli/commands/hook.ts'))).not.toContain('guard/evaluate-call.ts');
+  });
+});
