@@ -135,9 +135,10 @@ function makePlace(directory: string): Place {
 }
 
 function bwrap(root: string): Contender {
+  const program = 'bwrap';
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unshare-all', '--share-net'];
   return contender(() => {
-    const { status, stderr } = spawnSync('bwrap', [...args, '--', 'bash', '-c', 'true'], {
+    const { status, stderr } = spawnSync(program, [...args, '--', 'bash', '-c', 'true'], {
       cwd: root,
       encoding: 'utf8',
     });
