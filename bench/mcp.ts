@@ -101,7 +101,7 @@ async function measureConnecting(place: Place, rounds: Rounds): Promise<readonly
   ];
 }
 
-/** Pins of a server that never answers. @returns the configuration with it */
+/** Pins of a server that cannot be reached. @returns the configuration with it */
 function pinServer({ state, workspace }: Place): string {
   const tools = Array.from({ length: PINNED }, (_, at) => ({
     name: `tool_${at}`,
@@ -112,11 +112,8 @@ function pinServer({ state, workspace }: Place): string {
   const pins = JSON.stringify({ version: 1, servers: { many: tools } });
   writeFileSync(join(state, 'toolexec', 'mcp-pins.json'), pins, { mode: 0o600 });
   const config = join(workspace, '..', 'c.toml');
-  const mute = ['-e', 'setTimeout(() => {}, 60_000)'];
-  writeFileSync(
-    config,
-    `[mcp.servers.many]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(mute)}\n`,
-  );
+  // Nothing listens there. A program that never answers would be waited for when the connection ends.
+  writeFileSync(config, '[mcp.servers.many]\nurl = "http://127.0.0.1:9/mcp"\n');
   return config;
 }
 
