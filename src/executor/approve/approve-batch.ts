@@ -249,7 +249,7 @@ export async function snapshotSince(
 }
 
 /**
- * Reads the recorded snapshot. Where the caller says which content the person saw, that content replaces the
+ * Reads the recorded snapshot. If the caller states which content the person saw, that content replaces the
  * recorded one. Undefined: there is no record.
  */
 function readSnapshot(

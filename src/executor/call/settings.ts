@@ -111,7 +111,7 @@ export interface PreviewWorld {
 export interface CommonSettings {
   readonly mode: ExecutorMode;
   readonly logger: Logger;
-  /** Undefined: nothing is traced, and nothing of it costs anything. */
+  /** Undefined: there is no tracing, and it costs nothing. */
   readonly telemetry?: Telemetry | undefined;
   readonly clock: Clock;
   /** Creates a unique, time-ordered id. */

@@ -48,7 +48,7 @@ export interface ProcessGrant {
   readonly agreeToPort: (port: number) => Promise<string | undefined>;
   /** Undefined: no reader is connected, so output is not decoded while the command runs. */
   readonly live: LiveOutput | undefined;
-  /** The call's trace, for the environment of what it starts. */
+  /** The call's trace headers, for the environment of the processes that it starts. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
@@ -360,7 +360,7 @@ async function filterReading(
   return { ...reading, stdout: await filtered(reading.stdout), stderr: await filtered(reading.stderr) };
 }
 
-/** `TRACEPARENT`, as programs look for it. */
+/** Upper-cases the header names: programs look for `TRACEPARENT` in their environment. */
 function inUpperCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
 }

@@ -47,7 +47,10 @@ export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
   };
 }
 
-/** For the call's trace, besides the plan. What the journal leaves out is known once the call is recorded. */
+/**
+ * The parts of a call that its trace needs besides the plan. `args` is computed late, because the values that
+ * the journal leaves out are known only after the call is recorded.
+ */
 export function tracedParts(
   evaluated: EvaluatedCall,
   { journal, secretValues }: Pick<ExecutorSettings, 'journal' | 'secretValues'>,

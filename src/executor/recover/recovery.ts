@@ -190,7 +190,8 @@ function toRecovered(
 
 /**
  * Whether a started call has changed files outside these roots, for example a call of another directory that
- * shares the journal. It must be recovered where its files can be read, because an answer, once given, stays.
+ * shares the journal. Only a process that can read those files may recover the call, because its first answer
+ * is final.
  */
 async function liesElsewhere(
   { key, worker }: CallRecord,
