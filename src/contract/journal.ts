@@ -7,8 +7,8 @@ import type { JsonObject, JsonValue } from './json.js';
 export type CallKey = string;
 
 /**
- * The process that runs a call. It is identified by its id and its start time, because process ids are
- * reused.
+ * A process with an open journal: one that runs calls. The id is that of the open journal; the process is
+ * identified by its process id and its start time, because process ids are reused.
  */
 export interface Worker {
   readonly id: string;
@@ -41,6 +41,11 @@ export interface CallEntry {
   readonly toolName: string;
   readonly args: JsonObject;
   readonly effects: readonly Effect[];
+  /**
+   * Where the effects are: canonical absolute paths, one per effect, null for an effect without one. Other
+   * processes compare them, because their own roots may differ. Left out: unknown.
+   */
+  readonly places?: readonly (string | null)[];
   readonly disposition: Disposition;
   readonly reason: string;
 }
@@ -143,7 +148,15 @@ export type ConversationEntry =
   | ({ readonly kind: 'batch' } & BatchRecord);
 
 export type Acceptance =
-  | { readonly kind: 'fresh'; readonly key: CallKey }
+  | {
+      readonly kind: 'fresh';
+      readonly key: CallKey;
+      /**
+       * Another worker may have an unfinished call in this conversation: ask `waiting` before the call starts.
+       * Only if deliveries attach.
+       */
+      readonly behind?: true;
+    }
   /** Delivered before with the same arguments. `record` holds its current state. */
   | { readonly kind: 'known'; readonly key: CallKey; readonly record: CallRecord }
   /**
@@ -261,6 +274,12 @@ export interface Journal {
   batch(id: string): Awaitable<readonly CallRecord[]>;
   /** Calls that are not done, oldest first; of one conversation or of all; all of them or one page. */
   unfinished(conversation?: string, page?: CallPage): Awaitable<readonly CallRecord[]>;
+  /**
+   * The calls that the calls of a batch may have to wait for: those of its conversation that have no result and
+   * were accepted before it, or run. Those of the batch itself are left out; oldest first. If this is left out,
+   * conflicting calls of one conversation are in order in each process, but not among processes.
+   */
+  waiting?(batchId: string): Awaitable<readonly CallRecord[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
   /** The bytes stored under this hash; undefined if there are none, or they were dropped. */
   kept(hash: string): Awaitable<Uint8Array | undefined>;

@@ -4,6 +4,7 @@ import type { BatchScope } from './call/batch-scope.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
+import { sessionOf } from './journal-session.js';
 import type { BatchPart } from './preview-calls.js';
 import { ConversationQueue } from './queue.js';
 import { ConversationMemories } from './record/conversation-memories.js';
@@ -22,13 +23,14 @@ export class Conversations {
   readonly #ownMemory: ConversationMemory = new Map();
   readonly #ownQueue: ConversationQueue;
   readonly #memories: ConversationMemories;
-  /** Only for conversations in which calls are running. */
-  readonly #queues = new Map<string, ConversationQueue>();
+  /** Only for conversations in which calls are running; shared by the executors over this journal. */
+  readonly #queues: Map<string, ConversationQueue>;
 
   constructor(settings: ExecutorSettings) {
     this.own = `executor:${settings.createId()}`;
     this.#covers = settings.covers;
     this.#ownQueue = new ConversationQueue(settings.covers);
+    this.#queues = sessionOf(settings.journal).queues;
     this.#memories = new ConversationMemories(settings);
   }
 

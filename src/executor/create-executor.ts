@@ -14,7 +14,6 @@ import { systemClock } from '../platform/clock/clock.js';
 import { TimeLimits } from '../platform/clock/time-limits.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
-import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { homeDirectory, readEnvironment } from '../platform/runtime/environment.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { ownTools, withTask } from './builtin-tools.js';
@@ -38,6 +37,7 @@ import {
   isToolSource,
 } from './executor-options.js';
 import { journalFor, outputsBeside } from './journal-for.js';
+import { sessionOf } from './journal-session.js';
 import { planningParts } from './planning-parts.js';
 
 /**
@@ -101,7 +101,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     secretValues,
     middleware: [...(options.middleware ?? []), ...hooks.middleware],
     journal: journal.journal,
-    worker: workerOfThisProcess(),
+    worker: sessionOf(journal.journal).worker,
     isWorkerAlive,
     isWorkerVisible,
     isProcessAlive,

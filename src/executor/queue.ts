@@ -10,6 +10,8 @@ import { conflicts } from '../effects/conflicts.js';
  * 2. A call also waits for a conflicting call of a later batch while that one executes.
  * 3. A call that executes never waits, so no two calls wait for each other.
  * 4. The order inside a batch is decided by the batch.
+ * 5. Batches of a named conversation are recorded in this order, so it agrees with the journal's, which counts among
+ *   processes (`record/shared-order.ts`).
  */
 export class ConversationQueue {
   readonly #covers: Covers;
@@ -40,6 +42,16 @@ export class ConversationQueue {
     batch.earlier = undefined;
     batch.later = undefined;
     batch.changed();
+  }
+
+  /** Resolves when every earlier batch is recorded, or never will be, or when this one was stopped. */
+  async arrival(batch: QueuedBatch): Promise<void> {
+    for (;;) {
+      let earlier = batch.earlier;
+      while (earlier?.isPlaced === true) earlier = earlier.earlier;
+      if (earlier === undefined || batch.isStopped) return;
+      await Promise.race([earlier.nextChange, batch.stopped]);
+    }
   }
 
   /** Whether it is not the call's turn yet. */
@@ -75,6 +87,8 @@ export class ConversationQueue {
 export abstract class QueuedBatch {
   earlier: QueuedBatch | undefined = undefined;
   later: QueuedBatch | undefined = undefined;
+  /** The journal was asked to record it, or never will be: later batches may be recorded. */
+  isPlaced = false;
   #waiting: (() => void)[] = [];
 
   /** Whether a call of this batch that has no result yet (or that executes) conflicts with `clash`. */
@@ -91,7 +105,7 @@ export abstract class QueuedBatch {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** A call was answered, or the batch was planned. */
+  /** A call was answered, or the batch was planned or recorded. */
   changed(): void {
     const waiting = this.#waiting;
     if (waiting.length > 0) this.#waiting = [];

@@ -18,14 +18,14 @@ import { planBatch } from './plan/plan-batch.js';
 import { toPlannedCall, tracedParts } from './plan/to-plan.js';
 import { type ConversationQueue, QueuedBatch } from './queue.js';
 import { originsFor } from './record/conversation-origins.js';
-import { Recorder } from './record/recorder.js';
+import { type RecordedBatch, Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
 import { answerCall, type RunningBatch, runCall } from './run-call.js';
 
 const PARALLEL_LIMIT = 8;
 
 interface BatchContext {
-  readonly recovery: Pick<Recovery, 'ensure'>;
+  readonly recovery: Pick<Recovery, 'ensure' | 'recoverLeft'>;
   readonly queue: ConversationQueue;
   /** The executor that runs it. */
   readonly owner: object;
@@ -45,7 +45,7 @@ interface BatchContext {
  * 6. A batch made inside a call of its own conversation is not in the queue: it waits for no other batch, and no other
  *    waits for it.
  */
-export class Batch extends QueuedBatch implements RunningBatch {
+export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   readonly owner: object;
   readonly scope: BatchScope;
   readonly options: RunOptions;
@@ -81,6 +81,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
     this.#calls = calls;
     this.#context = context;
     this.#isInner = currentScope()?.queue === this.queue;
+    this.isPlaced = !isRecorded || scope.deferred !== undefined || !this.isOrdered;
     if (!this.#isInner) this.queue.enter(this);
   }
 
@@ -111,6 +112,7 @@ export class Batch extends QueuedBatch implements RunningBatch {
           observer.planned(toPlannedCall(call), tracedParts(call, this.scope.settings));
       if (this.recorder !== undefined && this.scope.deferred === undefined)
         this.#evaluated = await this.recorder.accept(this.#evaluated, this.#context.recovery.ensure());
+      this.placed();
       if (this.#mustAsk(this.#evaluated)) this.#evaluated = await this.#approve(this.#evaluated);
       const calls = this.scope.preview?.approved(this.#evaluated) ?? this.#evaluated;
       this.#evaluated = calls;
@@ -232,6 +234,24 @@ export class Batch extends QueuedBatch implements RunningBatch {
     this.#stopping?.abort(toReason(stop));
     this.recorder?.deadline.hurry();
     for (const execution of [...this.executions]) execution?.stop(stop);
+  }
+
+  get isOrdered(): boolean {
+    return !this.#isInner && this.options.conversation !== undefined;
+  }
+
+  arrival(): Promise<void> {
+    return this.queue.arrival(this);
+  }
+
+  placed(): void {
+    if (this.isPlaced) return;
+    this.isPlaced = true;
+    this.changed();
+  }
+
+  recoverLeft(): Promise<void> {
+    return this.#context.recovery.recoverLeft();
   }
 
   get stopReason(): Stop | undefined {

@@ -3,38 +3,53 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Effect } from '../contract/effect.js';
 import type { Worker } from '../contract/journal.js';
 import { openJournal } from '../journal/open-journal.js';
+import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { successOf } from '../testing/journal-entries.js';
 import { executorOf, folder } from './fixtures/plan-fixture.js';
-import { callsOf, NEVER, probeTool } from './fixtures/probe-tool.js';
+import { callsOf, NEVER, pause, probeTool } from './fixtures/probe-tool.js';
 
-const OTHER: Worker = { id: 'other', pid: 1, startedAt: 1 };
 const SENDS = { effects: (): readonly Effect[] => [{ kind: 'fetch', url: 'https://bank.example' }] };
 
+/** A batch of two calls; while the first runs, another worker claims the second. */
+function claimedBy(worker: Worker) {
+  const path = join(folder(), 'journal.db');
+  const other = openJournal(path);
+  onTestFinished(() => other.close());
+  const runs: string[] = [];
+  let second = '';
+  const first = probeTool(
+    'first',
+    async () => {
+      const [batch] = await other.batches();
+      second = (await other.batch(batch?.id ?? ''))[1]?.key ?? '';
+      return String(await other.claim(second, worker, 1));
+    },
+    SENDS,
+  );
+  const pays = probeTool('pays', () => String(runs.push('pays')), SENDS);
+  const executor = executorOf([first, pays], { policy: null, approver: null, journal: path });
+  return { executor, other, runs, secondKey: () => second };
+}
+
 describe('a call that another process has claimed in the meantime', () => {
-  it('is not run here, and the answer of the other process stays the only one', async () => {
-    const path = join(folder(), 'journal.db');
-    const other = openJournal(path);
-    onTestFinished(() => other.close());
-    const runs: string[] = [];
-    let second = '';
-    const first = probeTool(
-      'first',
-      async () => {
-        const [batch] = await other.batches();
-        second = (await other.batch(batch?.id ?? ''))[1]?.key ?? '';
-        return String(await other.claim(second, OTHER, 1));
-      },
-      SENDS,
-    );
-    const pays = probeTool('pays', () => String(runs.push('pays')), SENDS);
-    const executor = executorOf([first, pays], { policy: null, approver: null, journal: path });
-    const results = await executor.run(callsOf('first', 'pays'));
+  it('is not run here: its answer there is waited for, and is the answer', async () => {
+    const { executor, other, runs, secondKey } = claimedBy({ ...workerOfThisProcess(), id: 'other' });
+    const running = executor.run(callsOf('first', 'pays'));
+    await expect.poll(async () => (await other.call(secondKey()))?.state).toBe('running');
+    expect(await Promise.race([running, pause(100)])).toBeUndefined();
+    await other.finish(secondKey(), successOf('c1', 'paid there'), 2);
+    const results = await running;
     expect(results[0]?.output).toBe('true');
+    expect(results[1]).toEqual(successOf('c1', 'paid there'));
+    expect((await other.call(secondKey()))?.result).toEqual(results[1]);
+    expect(runs).toEqual([]);
+  });
+
+  it('has an unknown outcome if that process is dead', async () => {
+    const { executor, other, runs, secondKey } = claimedBy({ id: 'other', pid: 1, startedAt: 1 });
+    const results = await executor.run(callsOf('first', 'pays'));
     expect(results[1]?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
-    expect(results[1]?.metadata.recorded).toBeUndefined();
-    await other.finish(second, successOf('c1'), 2);
-    const [batch] = await other.batches();
-    expect((await other.batch(batch?.id ?? ''))[1]?.result).toMatchObject({ success: true });
+    expect((await other.call(secondKey()))?.result).toEqual(results[1]);
     expect(runs).toEqual([]);
   });
 });

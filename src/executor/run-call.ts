@@ -64,11 +64,12 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
   if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
   if (!batch.runsForReal(call)) return answer({ result: dryRunResult(call) });
   try {
+    if (recorder?.order !== undefined) await recorder.order.turn(call.effects);
     if (queue.mustWait(batch, call.effects)) await queue.turn(batch, call.effects);
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
     const claiming = recorder?.claim(index, call) ?? true;
     const isOurs = typeof claiming === 'boolean' ? claiming : await claiming;
-    if (!isOurs) return answer(takenElsewhere(call));
+    if (!isOurs) return answer(takenElsewhere(call, await recorder?.answerElsewhere(index)));
     if (scope.observer?.isRead === true) await batch.recorded();
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
   } catch (error) {
@@ -128,7 +129,8 @@ function stopped({ call }: ReadyCall, stop: Stop): Ending {
   return { result: stoppedBefore(call, stop) };
 }
 
-function takenElsewhere({ call }: ReadyCall): Ending {
+function takenElsewhere({ call }: ReadyCall, result: ToolResult | undefined): Ending {
+  if (result !== undefined) return { result, recorded: true };
   const message = 'Another process has taken this call. What came of it is in the journal, or not known yet.';
   return { result: failure(call, 'outcome_unknown', message, 'maybe'), recorded: true };
 }

@@ -51,6 +51,7 @@ import {
   recordNote,
   recordResult,
 } from './sqlite/record-progress.js';
+import { readWaiting } from './sqlite/waiting-calls.js';
 
 export interface JournalOptions {
   /**
@@ -201,6 +202,10 @@ class SqliteJournal implements Journal {
 
   unfinished(conversation?: string, page?: CallPage): Promise<readonly CallRecord[]> {
     return this.read('read the unfinished calls', (database) => readUnfinished(database, conversation, page));
+  }
+
+  waiting(batchId: string): Promise<readonly CallRecord[]> {
+    return this.read('read the calls before a batch', (database) => readWaiting(database, batchId));
   }
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {

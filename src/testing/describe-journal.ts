@@ -4,6 +4,7 @@ import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
+import { ORDER_CASES } from './journal-order-cases.js';
 import { type JournalUpkeep, SHARED_CASES, UPKEEP_CASES } from './journal-upkeep-cases.js';
 
 /** A new, empty journal and its test operations. */
@@ -47,7 +48,7 @@ export function describeJournal(
         ),
       );
     }
-    for (const { title, run } of [...SHARED_CASES, ...SHARED_FACT_CASES]) {
+    for (const { title, run } of [...SHARED_CASES, ...SHARED_FACT_CASES, ...ORDER_CASES]) {
       runner.it(title, () =>
         withJournal(make, async ({ journal, open }) => {
           if (open === undefined) {

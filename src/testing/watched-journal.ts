@@ -102,6 +102,7 @@ export class WatchedJournal implements Journal {
 
   sync = (): Awaitable<void> => this.inner.sync();
   call = (key: CallKey) => this.inner.call(key);
+  waiting = (batchId: string) => this.inner.waiting?.(batchId) ?? [];
   find: Journal['find'] = (...call) => this.inner.find(...call);
   batch = (id: string) => this.inner.batch(id);
   unfinished = (conversation?: string) => this.inner.unfinished(conversation);

@@ -1,6 +1,6 @@
 import type { ShownFile } from '../../contract/approval.js';
 import type { RunOptions } from '../../contract/executor.js';
-import type { CallKey, CallRecord } from '../../contract/journal.js';
+import type { Acceptance, CallKey, CallRecord } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
@@ -196,7 +196,7 @@ async function decidedElsewhere(
   const { scope, recorder } = parts;
   const records = (await scope.settings.journal?.batch(scope.id)) ?? [];
   const known = records.map((record) => ({ kind: 'known', key: record.key, record }) as const);
-  const current = (await recorder?.awaitOthers(known)) ?? known;
+  const current: readonly Acceptance[] = (await recorder?.awaitOthers(known)) ?? known;
   return evaluated.map((call, index) =>
     call.kind === 'ready' ? attachToRecord(call, current[index]) : call,
   );

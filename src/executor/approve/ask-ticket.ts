@@ -5,7 +5,7 @@ import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { planBatch } from '../plan/plan-batch.js';
 import { withOrigins } from '../record/conversation-origins.js';
-import { Recorder } from '../record/recorder.js';
+import { type RecordedBatch, Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
 import { type AskedCall, toQuestion } from './ask-approval.js';
 import { reviewPlan } from './review.js';
@@ -25,6 +25,7 @@ export interface TicketParts {
   readonly recovery: {
     /** Recovers the calls that dead processes left. Undefined: recovery is already done. */
     ensure(): Promise<void> | undefined;
+    recoverLeft(): Promise<void>;
   };
 }
 
@@ -80,7 +81,7 @@ async function askFirst(
   journal: Journal,
 ): Promise<AskedTicket | undefined> {
   const { settings, conversation } = scope;
-  const recorder = new Recorder(journal, scope, { conversation }, { stopped: NEVER });
+  const recorder = new Recorder(journal, scope, { conversation }, outsideOf(recovery));
   const [accepted] = await recorder.accept([ready], recovery.ensure());
   if (accepted?.kind !== 'ready') {
     const record = await journal.find(conversation, ready.call.id);
@@ -93,6 +94,18 @@ async function askFirst(
   recorder.note(0, ready.call.id, 'asked', { ...askedNote(asked), ticket: secret });
   await recorder.decide('wait');
   return { needed: true, request: await toQuestion(asked, settings), ticket: askedTicket(scope.id, secret) };
+}
+
+/** A question is in no queue: it waits for no other call. */
+function outsideOf(recovery: TicketParts['recovery']): RecordedBatch {
+  const isOrdered = false;
+  return {
+    stopped: NEVER,
+    isOrdered,
+    arrival: () => Promise.resolve(),
+    placed() {},
+    recoverLeft: () => recovery.recoverLeft(),
+  };
 }
 
 const NEVER = new Promise<void>(() => {});

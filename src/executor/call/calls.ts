@@ -1,6 +1,7 @@
 import type { Disposition } from '../../contract/approval.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { CallEntry } from '../../contract/journal.js';
+import type { PlacedEffect } from '../../effects/conflicts.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
 import { type EvaluatedCall, shownEffects } from './evaluated-call.js';
 
@@ -65,8 +66,12 @@ export function recordedCall({
   return { id, name, args, ...madeUpIn(identity) };
 }
 
-/** Turns a planned call into its journal entry. */
-export function toCallEntry(evaluated: EvaluatedCall): CallEntry {
+/**
+ * Turns a planned call into its journal entry.
+ *
+ * @param isShared whether other processes may have calls in its conversation; they compare the places of its effects.
+ */
+export function toCallEntry(evaluated: EvaluatedCall, isShared: boolean): CallEntry {
   const { call, reason } = evaluated;
   const entry: CallEntry = {
     callId: call.id,
@@ -78,7 +83,17 @@ export function toCallEntry(evaluated: EvaluatedCall): CallEntry {
     disposition: dispositionOf(evaluated),
     reason,
   };
-  return call.madeUp === true ? { ...entry, ...madeUpIn(call) } : entry;
+  const placed =
+    isShared && evaluated.effects.some(hasPlace) ? { ...entry, places: placesOf(evaluated) } : entry;
+  return call.madeUp === true ? { ...placed, ...madeUpIn(call) } : placed;
+}
+
+function placesOf({ effects }: EvaluatedCall): readonly (string | null)[] {
+  return effects.map((placed) => (hasPlace(placed) ? (placed.at ?? null) : null));
+}
+
+function hasPlace({ effect, at }: PlacedEffect): boolean {
+  return at !== undefined && 'path' in effect;
 }
 
 function dispositionOf(evaluated: EvaluatedCall): Disposition {

@@ -250,6 +250,7 @@ export interface RecordSettings
   extends CommonSettings,
     JournalSettings,
     Pick<ToolSettings, 'timeouts'>,
+    Pick<FileSettings, 'covers'>,
     Pick<ContainmentSettings, 'programs'> {}
 
 /** The settings for answering calls of a dead process. */

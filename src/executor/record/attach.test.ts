@@ -2,10 +2,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Acceptance, Journal } from '../../contract/journal.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { systemClock } from '../../platform/clock/clock.js';
-import { batchEntry, callEntry, successOf, WORKER } from '../../testing/journal-entries.js';
+import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testing/journal-entries.js';
 import { awaitDeliveries } from './attach.js';
 
-const NEVER_STOPPED = { stopped: new Promise<void>(() => {}) };
+const WAITING = {
+  clock: systemClock,
+  stopped: new Promise<void>(() => {}),
+  patienceMs: 10_000,
+  recoverLeft: () => Promise.resolve(),
+};
 
 let journal: Journal;
 let second: readonly Acceptance[];
@@ -30,19 +35,41 @@ describe('awaitDeliveries()', () => {
         void journal.finish('first/0', successOf('x', 'the last word'), 2);
         return false;
       };
-      const [answer] = (await awaitDeliveries(
-        second,
-        { isWorkerAlive, clock: systemClock, journal },
-        NEVER_STOPPED,
-        10_000,
-      )) ?? [undefined];
+      const world = { ...WAITING, isWorkerAlive, journal };
+      const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
       expect(answer).toMatchObject({ kind: 'known', record: { result: { output: 'the last word' } } });
     },
   );
 
   it('leaves a call without an answer whose process has died', async () => {
-    const world = { isWorkerAlive: () => false, clock: systemClock, journal };
-    const [answer] = (await awaitDeliveries(second, world, NEVER_STOPPED, 10_000)) ?? [undefined];
+    const world = { ...WAITING, isWorkerAlive: () => false, journal };
+    const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
     expect(answer).toMatchObject({ kind: 'known', record: { state: 'running' } });
+  });
+
+  it('gives the answer that recovery finds for a call whose process has died', async () => {
+    const recoverLeft = async (): Promise<void> => {
+      await journal.finish('first/0', failureOf('x', 'outcome_unknown'), 3);
+    };
+    const world = { ...WAITING, isWorkerAlive: () => false, journal, recoverLeft };
+    const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
+    expect(answer).toMatchObject({ record: { result: { error: { code: 'outcome_unknown' } } } });
+  });
+
+  it('outlives a journal that fails for a while, and gives up after its patience', async () => {
+    let failures = 3;
+    const failing = new Proxy(journal, {
+      get(target, name) {
+        if (name === 'call' && failures-- > 0) return () => Promise.reject(new Error('restarting'));
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await journal.finish('first/0', successOf('x', 'the last word'), 2);
+    const world = { ...WAITING, isWorkerAlive: () => true, journal: failing };
+    const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
+    expect(answer).toMatchObject({ record: { result: { output: 'the last word' } } });
+    failures = Number.POSITIVE_INFINITY;
+    await expect(awaitDeliveries(second, { ...world, patienceMs: 20 })).rejects.toThrow('restarting');
   });
 });

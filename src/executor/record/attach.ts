@@ -4,13 +4,20 @@ import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { failure } from '../answer/results.js';
 import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { RecordSettings } from '../call/settings.js';
-import { readTaker } from './read-taker.js';
+import { pollUntil } from './poll-until.js';
+import { ownerOf } from './read-taker.js';
 import { unrecordedResultsOf } from './unrecorded-results.js';
 
-type World = Pick<RecordSettings, 'isWorkerAlive' | 'clock'> & { readonly journal: Journal };
-
-const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 200;
+/** What is needed to wait for calls of other processes. */
+export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'clock'> {
+  readonly journal: Journal;
+  /** Resolves when the batch is stopped: then nothing is waited for any longer. */
+  readonly stopped: Promise<void>;
+  /** How long the journal may fail meanwhile, in milliseconds. */
+  readonly patienceMs: number;
+  /** Recovers the calls of dead processes. Never rejects. */
+  readonly recoverLeft: () => Promise<void>;
+}
 
 /**
  * Handles a call that its conversation may have seen before: the same call is answered from the journal; the
@@ -78,68 +85,35 @@ const TOLD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Waits for calls that were delivered before and run right now, here or in another process, and shares their
- * answers (D085). The wait ends when the other process dies, and after `limitMs` at the latest; a call
- * without an answer by then stays as it was. Undefined: no call needs the wait.
+ * The same call was delivered before, and is being run right now, here or in another process: its answer there is the
+ * answer of both (D085). Waits while its process lives, however long that takes; the calls of a dead process are
+ * recovered first. Undefined: no call has to be waited for.
  */
 export function awaitDeliveries(
   answers: readonly Acceptance[],
-  world: World,
-  batch: { readonly stopped: Promise<void> },
-  limitMs: number,
+  world: AttachContext,
 ): Promise<readonly Acceptance[]> | undefined {
   const { size } = unrecordedResultsOf(world.journal);
   const known = size === 0 ? answers : answers.map((answer) => withUnrecorded(answer, world));
-  if (known.some(wasTakenOver)) return pollTaken(known, world, batch, limitMs);
-  if (known.some(isOpen)) return poll(known, world, batch, limitMs);
+  if (known.some(isOpen)) return poll(known, world);
   return known === answers ? undefined : Promise.resolve(known);
 }
 
-/** Whether a deferred call is approved but has not begun. It belongs to the process that approved it. */
-function wasTakenOver(answer: Acceptance): boolean {
-  if (answer.kind !== 'known') return false;
-  const { result, decision, worker } = answer.record;
-  return result === undefined && worker === undefined && decision === 'resume';
-}
-
-async function pollTaken(...given: Parameters<typeof poll>): Promise<readonly Acceptance[]> {
-  const [answers, world, ...more] = given;
-  const owned = await Promise.all(answers.map((answer) => withTaker(answer, world)));
-  return poll(owned, world, ...more);
-}
-
-async function withTaker(answer: Acceptance, { journal }: World): Promise<Acceptance> {
-  if (answer.kind !== 'known' || !wasTakenOver(answer)) return answer;
-  const taker = readTaker((await journal.decisions(answer.record.batchId)).at(-1));
-  return taker === undefined ? answer : { ...answer, record: { ...answer.record, acceptedBy: taker } };
-}
-
-async function poll(
-  answers: readonly Acceptance[],
-  world: World,
-  batch: { readonly stopped: Promise<void> },
-  limitMs: number,
-): Promise<readonly Acceptance[]> {
-  const { clock } = world;
-  const end = clock.monotonic() + limitMs;
-  let isStopped = false;
-  const stop = batch.stopped.then(() => {
-    isStopped = true;
-  });
+async function poll(answers: readonly Acceptance[], world: AttachContext): Promise<readonly Acceptance[]> {
   let current = answers;
-  for (let pauseMs = FIRST_PAUSE_MS; !isStopped && clock.monotonic() < end; ) {
-    // Read once more: a process that has just died may have recorded the answer after the last read.
-    if (!current.some((answer) => isUnderWay(answer, world))) return readAll(current, world);
-    let forget = (): void => {};
-    const pause = new Promise<void>((done) => {
-      forget = clock.after(pauseMs, done);
-    });
-    await Promise.race([pause, stop]);
-    forget();
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-    current = await readAll(current, world);
-  }
-  return current;
+  let left: readonly Acceptance[] = [];
+  const look = async (): Promise<boolean> => {
+    current = await Promise.all(current.map((answer) => readAgain(answer, world)));
+    const open = current.filter(isOpen);
+    const lives = await Promise.all(open.map((answer) => isUnderWay(answer, world)));
+    left = open;
+    return !lives.includes(true);
+  };
+  await pollUntil(look, { clock: world.clock, stopped: world.stopped, patienceMs: world.patienceMs });
+  if (left.length === 0) return current;
+  // A process that is gone now may have recorded the answer after it was read here; otherwise recovery does.
+  await world.recoverLeft();
+  return Promise.all(current.map((answer) => readAgain(answer, world)));
 }
 
 /** Whether a call has no answer and does not wait for the person. */
@@ -147,25 +121,21 @@ function isOpen(answer: Acceptance): boolean {
   return answer.kind === 'known' && answer.record.result === undefined && answer.record.decision !== 'wait';
 }
 
-/** Whether an open call belongs to a process that is alive. */
-function isUnderWay(answer: Acceptance, { isWorkerAlive }: Pick<World, 'isWorkerAlive'>): boolean {
-  if (answer.kind !== 'known' || !isOpen(answer)) return false;
-  const owner = answer.record.worker ?? answer.record.acceptedBy;
+/** The process that has it lives. */
+async function isUnderWay(answer: Acceptance, { journal, isWorkerAlive }: AttachContext): Promise<boolean> {
+  if (answer.kind !== 'known') return false;
+  const owner = await ownerOf(answer.record, journal);
   return owner !== undefined && isWorkerAlive(owner);
 }
 
-function readAll(answers: readonly Acceptance[], world: World): Promise<readonly Acceptance[]> {
-  return Promise.all(answers.map((answer) => readAgain(answer, world)));
-}
-
-async function readAgain(answer: Acceptance, world: World): Promise<Acceptance> {
+async function readAgain(answer: Acceptance, world: AttachContext): Promise<Acceptance> {
   if (answer.kind !== 'known' || !isOpen(answer)) return answer;
   const record = await world.journal.call(answer.record.key);
-  return withTaker(withUnrecorded(record === undefined ? answer : { ...answer, record }, world), world);
+  return withUnrecorded(record === undefined ? answer : { ...answer, record }, world);
 }
 
-/** Adds an answer that this process has given but could not record yet. */
-export function withUnrecorded(answer: Acceptance, { journal }: Pick<World, 'journal'>): Acceptance {
+/** This process has answered the call, and could not record it yet. */
+export function withUnrecorded(answer: Acceptance, { journal }: Pick<AttachContext, 'journal'>): Acceptance {
   if (answer.kind !== 'known' || answer.record.result !== undefined) return answer;
   const result = unrecordedResultsOf(journal).of(answer.record.key);
   if (result === undefined) return answer;

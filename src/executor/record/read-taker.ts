@@ -1,7 +1,16 @@
-import type { BatchDecision, Worker } from '../../contract/journal.js';
+import type { BatchDecision, CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
 
-/** The process that took over a deferred batch with its approval, as that process recorded itself. */
+/** The worker that has an unfinished call: it runs the call, has taken over its batch, or has accepted it. */
+export async function ownerOf(
+  { worker, decision, batchId, acceptedBy }: CallRecord,
+  journal: Pick<Journal, 'decisions'>,
+): Promise<Worker | undefined> {
+  if (worker !== undefined || decision !== 'resume') return worker ?? acceptedBy;
+  return readTaker((await journal.decisions(batchId)).at(-1)) ?? acceptedBy;
+}
+
+/** The process that has taken a deferred batch over with its approval, as it has written itself down. */
 export function readTaker(decision: BatchDecision | undefined): Worker | undefined {
   return decision?.kind === 'resume' ? toWorker(decision.data.worker) : undefined;
 }

@@ -12,12 +12,27 @@ import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
 import { attaches } from '../call/run-options.js';
 import type { RecordSettings } from '../call/settings.js';
-import { attachToRecord, awaitDeliveries } from './attach.js';
+import { type AttachContext, asDecided, attachToRecord, awaitDeliveries } from './attach.js';
 import { recordReads } from './conversation-memories.js';
 import { findAnswered, isHeld } from './find-earlier.js';
 import { JournalDeadline } from './journal-deadline.js';
 import { noteIntent } from './noted-change.js';
+import { SharedOrder } from './shared-order.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
+
+/** The batch of a recorder, as it is in its conversation's queue. */
+export interface RecordedBatch {
+  /** Resolves when the batch is stopped. */
+  readonly stopped: Promise<void>;
+  /** It is in the queue of a conversation in which other processes may have calls. */
+  readonly isOrdered: boolean;
+  /** Resolves when it is the batch's turn to be recorded. */
+  arrival(): Promise<void>;
+  /** The journal has been asked to record it. */
+  placed(): void;
+  /** Recovers the calls of dead processes. Never rejects. */
+  recoverLeft(): Promise<void>;
+}
 
 /**
  * Writes one batch to the journal.
@@ -35,7 +50,9 @@ export class Recorder {
   readonly #settings: RecordSettings;
   readonly #scope: BatchScope;
   readonly #options: RunOptions;
-  readonly #batch: { readonly stopped: Promise<void> };
+  readonly #batch: RecordedBatch;
+  /** The calls of other processes that come before. Undefined: there are none. */
+  order: SharedOrder | undefined;
   readonly deadline: JournalDeadline;
   /** One for each call; empty while the journal has not answered. */
   #acceptances: readonly Acceptance[] = [];
@@ -52,12 +69,7 @@ export class Recorder {
   /** The first write that failed. */
   #broken: { readonly error: unknown } | undefined;
 
-  constructor(
-    journal: Journal,
-    scope: BatchScope,
-    options: RunOptions,
-    batch: { readonly stopped: Promise<void> },
-  ) {
+  constructor(journal: Journal, scope: BatchScope, options: RunOptions, batch: RecordedBatch) {
     this.#journal = journal;
     this.#settings = scope.settings;
     this.#scope = scope;
@@ -84,15 +96,18 @@ export class Recorder {
   ): Promise<readonly EvaluatedCall[]> {
     const { again, conversation } = this.#options;
     const isNamedAgain = again === true && conversation !== undefined;
+    const isOrdered = this.#isOrdered && evaluated.some(hasEffects);
     try {
       if (recovering !== undefined) await this.deadline.within(recovering);
       if (this.#unrecorded.size > 0) await this.deadline.within(this.#unrecorded.flush());
       // If the conversation waits for the person after a crash, a rerun attaches too, so that it is refused.
       const attach = isNamedAgain ? await this.deadline.within(isHeld(this.#scope)) : attaches(this.#options);
+      if (isOrdered) await this.#batch.arrival();
       this.#isAccepted = 'asked';
       const accepting = this.#journal.accept(this.#entry(evaluated, attach));
+      this.#batch.placed();
       if (!(accepting instanceof Promise)) this.#acceptances = accepting;
-      else if (attach || !proven.has(this.#journal)) {
+      else if (attach || isOrdered || !proven.has(this.#journal)) {
         this.#acceptances = await this.deadline.within(accepting);
         proven.add(this.#journal);
       } else {
@@ -101,8 +116,10 @@ export class Recorder {
         this.#accepting = this.deadline.within(accepting).catch((error: unknown) => this.#refused(error));
       }
       this.#isAccepted = 'yes';
+      if (isOrdered && (isNamedAgain || this.#acceptances.some(isBehind))) await this.#findOrder();
       if (!attach) return evaluated;
-      const current = (await this.awaitOthers(this.#acceptances)) ?? this.#acceptances;
+      if (this.#acceptances.every(({ kind }) => kind === 'fresh')) return evaluated;
+      const current = await this.awaitOthers(this.#acceptances);
       return evaluated.map((call, index) => attachToRecord(call, current[index]));
     } catch (error) {
       const known = attaches(this.#options)
@@ -120,16 +137,61 @@ export class Recorder {
   #entry(evaluated: readonly EvaluatedCall[], attach: boolean): Parameters<Journal['accept']>[0] {
     const { id, conversation, message, origin } = this.#scope;
     const { clock, worker } = this.#settings;
-    const entry = { id, conversation, attach, at: clock.now(), worker, calls: evaluated.map(toCallEntry) };
+    const isShared = this.#isOrdered;
+    const calls = evaluated.map((call) => toCallEntry(call, isShared));
+    const entry = { id, conversation, attach, at: clock.now(), worker, calls };
     const said = message === undefined ? entry : { ...entry, message };
     return origin === undefined ? said : { ...said, origin };
   }
 
-  /** Waits for the answers of calls that run elsewhere. Undefined: there are no such calls. */
-  awaitOthers(acceptances: readonly Acceptance[]): Promise<readonly Acceptance[]> | undefined {
+  /** Other processes may have calls in this conversation, and the journal knows them. */
+  get #isOrdered(): boolean {
+    return this.#batch.isOrdered && this.#journal.waiting !== undefined;
+  }
+
+  async #findOrder(): Promise<void> {
+    const context = { ...this.#around, covers: this.#settings.covers, workerId: this.#settings.worker.id };
+    this.order = await this.deadline.within(SharedOrder.of(this.#scope.id, context));
+  }
+
+  get #around(): AttachContext {
     const { isWorkerAlive, clock, timeouts } = this.#settings;
-    const world = { isWorkerAlive, clock, journal: this.#journal };
-    return awaitDeliveries(acceptances, world, this.#batch, timeouts.default.ms);
+    const recoverLeft = (): Promise<void> => this.#batch.recoverLeft();
+    const { stopped } = this.#batch;
+    return {
+      isWorkerAlive,
+      clock,
+      journal: this.#journal,
+      stopped,
+      recoverLeft,
+      patienceMs: timeouts.default.ms,
+    };
+  }
+
+  /**
+   * The same acceptances, with the answers of calls that run elsewhere. If the journal fails meanwhile, what became of
+   * them stays unknown.
+   */
+  async awaitOthers(acceptances: readonly Acceptance[]): Promise<readonly Acceptance[]> {
+    try {
+      return (await awaitDeliveries(acceptances, this.#around)) ?? acceptances;
+    } catch (error) {
+      this.#broke(error, 'the calls of another process could not be read', 'all');
+      return acceptances;
+    }
+  }
+
+  /** The answer of a call that another process has taken, once it has one. Undefined: it is not known. Never rejects. */
+  async answerElsewhere(index: number): Promise<ToolResult | undefined> {
+    try {
+      const record = await this.deadline.within(Promise.resolve(this.#journal.call(this.key(index))));
+      if (record === undefined) return undefined;
+      const [answer] = await this.awaitOthers([{ kind: 'known', key: record.key, record }]);
+      if (answer?.kind !== 'known' || answer.record.result === undefined) return undefined;
+      return asDecided(answer.record, answer.record.result);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Continues a batch that is already recorded. */
@@ -143,8 +205,19 @@ export class Recorder {
    * now on, the batch belongs to this process. True for only one of several processes that try.
    */
   async decide(kind: 'wait' | 'resume', data: JsonObject = {}): Promise<boolean> {
+    const isOrdered = kind === 'resume' && this.#isOrdered;
+    if (isOrdered) await this.#batch.arrival();
     const decision = { kind, at: this.#settings.clock.now(), data: { why: 'approval', ...data } };
-    return this.deadline.within(Promise.resolve(this.#journal.decide(this.#scope.id, decision)));
+    const counts = await this.deadline.within(
+      Promise.resolve(this.#journal.decide(this.#scope.id, decision)),
+    );
+    if (isOrdered && counts) {
+      // The batch is ours by now: if this fails, its calls are answered, and none is started.
+      await this.#findOrder().catch((error: unknown) =>
+        this.#broke(error, 'the calls of other processes could not be read', 'all'),
+      );
+    }
+    return counts;
   }
 
   /**
@@ -275,6 +348,14 @@ export class Recorder {
     proven.delete(this.#journal);
     this.#settings.logger.error({ batch: this.#scope.id, callId, ...code, why: reasonOf(error) }, what);
   }
+}
+
+function hasEffects({ kind, effects }: EvaluatedCall): boolean {
+  return kind === 'ready' && effects.length > 0;
+}
+
+function isBehind(acceptance: Acceptance): boolean {
+  return acceptance.kind === 'fresh' && acceptance.behind === true;
 }
 
 const JOURNAL_UNAVAILABLE = { code: 'journal_unavailable' };

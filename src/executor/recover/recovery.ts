@@ -2,6 +2,7 @@ import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { RecoveredBatch } from '../../contract/open-batch.js';
 import { isToolError } from '../../errors/tool-error.js';
+import { reasonOf } from '../answer/results.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { RecoverySettings } from '../call/settings.js';
 import { readIntent } from '../record/noted-change.js';
@@ -29,6 +30,7 @@ export class Recovery {
   readonly #settings: RecoverySettings;
   #first: Promise<void> | undefined;
   #done = false;
+  #again: Promise<void> | undefined;
 
   constructor(settings: RecoverySettings) {
     this.#settings = settings;
@@ -53,7 +55,24 @@ export class Recovery {
     return this.#first;
   }
 
-  /** Recovers, and returns the recovered and the waiting batches; the oldest first. */
+  /** Recovers what has died since. A call that cannot be recovered stays as it is. Never rejects. */
+  recoverLeft(): Promise<void> {
+    this.#again ??= this.#recoverAll('list')
+      .then(
+        () => {},
+        (error: unknown) =>
+          this.#settings.logger.error(
+            { why: reasonOf(error) },
+            'the calls of a dead process could not be recovered',
+          ),
+      )
+      .finally(() => {
+        this.#again = undefined;
+      });
+    return this.#again;
+  }
+
+  /** Recovers, and gives the batches that had to be, and those that wait; the oldest first. */
   async run(): Promise<readonly RecoveredBatch[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];

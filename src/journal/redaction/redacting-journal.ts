@@ -30,7 +30,7 @@ const redactions = new WeakMap<Journal, Redaction>();
  */
 export function createRedactingJournal(journal: Journal, rules: RedactionRules, digest: Digest): Journal {
   const redaction = new Redaction(rules, digest);
-  const { remember, recall, isAlone } = journal;
+  const { remember, recall, isAlone, waiting } = journal;
   const order = new Order();
   const restored = async (records: Awaitable<readonly CallRecord[]>): Promise<readonly CallRecord[]> =>
     (await records).map((record) => redaction.restore(record));
@@ -86,6 +86,9 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
     decisions: (batchId) => order.take(() => journal.decisions(batchId)),
     batches: (filter) => order.take(() => journal.batches(filter)),
     history: (conversation) => order.take(() => journal.history(conversation)),
+    ...(waiting === undefined
+      ? {}
+      : { waiting: (batchId: string) => restored(order.take(() => waiting.call(journal, batchId))) }),
     ...(remember === undefined
       ? {}
       : {

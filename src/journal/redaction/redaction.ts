@@ -72,7 +72,8 @@ export class Redaction {
       const own = ownValues(values);
       calls.set(callKey(batch.id, index), { ...call, own });
       const hide = this.#hider(own);
-      return { ...call, args, effects: hideInEffects(call.effects, values, hide), reason: hide(call.reason) };
+      const effects = hideInEffects(call.effects, values, hide);
+      return { ...withoutChanged(call, effects, hide), args, effects, reason: hide(call.reason) };
     });
     const { message, origin } = batch;
     // The model's text next to its calls may quote them.
@@ -192,6 +193,18 @@ export class Redaction {
     };
     return { args: walk(args, '') as JsonObject, values: found };
   }
+}
+
+/** Places that repeat a value are left out: other processes then take the call as one that touches everything. */
+function withoutChanged(
+  { places, ...call }: CallEntry,
+  effects: CallEntry['effects'],
+  hide: (text: string) => string,
+): CallEntry {
+  if (places === undefined) return call;
+  const isSame = JSON.stringify(effects) === JSON.stringify(call.effects);
+  const isPlain = isSame && places.every((place) => place === null || hide(place) === place);
+  return isPlain ? { ...call, places } : call;
 }
 
 /** In notes: hashes of the approved arguments and of a command. */

@@ -43,6 +43,8 @@ export class JournalDatabase {
   private last: Ends | undefined = undefined;
   /** Rows that are not in the file yet, where they are written together. */
   private readonly rows = new RowBuffer((sql) => this.statement(sql));
+  private others: { readonly commit: number; readonly of: string; readonly value: unknown } | undefined =
+    undefined;
   private together = false;
   private stage: 'none' | 'put off' | 'begun' = 'none';
   private hasViews = false;
@@ -161,6 +163,7 @@ export class JournalDatabase {
       this.statement('COMMIT').run();
     }
     this.stage = 'none';
+    this.moveOthers();
     this.last = this.ends ?? this.last;
     this.numbers.commit();
     for (const [id, number] of this.freshWorkers) this.workers.set(id, number);
@@ -169,6 +172,13 @@ export class JournalDatabase {
     if (watch !== undefined && this.added !== '' && this.last !== undefined) {
       watch.committed(this.last.commit, this.last.head);
     }
+  }
+
+  /** Our own commit changes nothing in what others have written. */
+  private moveOthers(): void {
+    const { others, ends } = this;
+    if (others !== undefined && ends !== undefined && others.commit === ends.commit - 1)
+      this.others = { ...others, commit: ends.commit };
   }
 
   /** Where the chain of commits ends. */
@@ -185,6 +195,17 @@ export class JournalDatabase {
   /** To be called after the journal's mode was changed: the write-ahead log is another file then. */
   logRenewed(): void {
     this.around.watch?.logRenewed();
+  }
+
+  /**
+   * A value that `find` computes from what other processes have written: it is computed again only once one of them
+   * has written since.
+   */
+  fromOthers<T>(of: string, find: () => T): T {
+    const { commit } = this.findEnds();
+    if (this.others?.commit !== commit || this.others.of !== of) this.others = { commit, of, value: find() };
+    // The only caller of a kind of value gets its own kind back.
+    return this.others.value as T;
   }
 
   /** The number of the next batch, and behind it of its calls; taken once the batch is written. */

@@ -10,6 +10,7 @@ import type { SqliteRow, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { callKey, parseCallKey } from '../records/call-key.js';
 import { settledBy } from '../records/settled.js';
 import { restoreResult } from '../records/stored-content.js';
+import { restoreEffects } from '../records/stored-effects.js';
 import { readKept } from './blobs.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, readWorker, toStoredText, toStoredTurn } from './journal-row.js';
@@ -31,7 +32,7 @@ const JOINS = `
   LEFT JOIN results r ON r.call = c.number
   LEFT JOIN blobs x ON x.hash = r.blob`;
 /** Calls with all their later records. */
-const CALLS = `${COLUMNS} FROM calls c ${JOINS}`;
+export const CALLS = `${COLUMNS} FROM calls c ${JOINS}`;
 
 /** The call with an existing number. */
 export function readCall(database: JournalDatabase, number: number): CallRecord {
@@ -134,7 +135,7 @@ function toNote(values: SqliteRow): JournalNote {
   return { kind, data: row.json(row.longText('data')), at: row.number('noted_at') };
 }
 
-function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
+export function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
   const row = new JournalRow(values);
   const worker = readWorker(row, 'worker');
   const acceptedBy = readWorker(row, 'acceptor');
@@ -154,7 +155,7 @@ function toRecord(database: JournalDatabase, values: SqliteRow): CallRecord {
     ...(typeof turn === 'string' ? { turn } : {}),
     toolName: row.text('tool_name'),
     args: row.json(row.rawText('args')),
-    effects: row.json(row.rawText('effects')),
+    ...restoreEffects(row.json(row.rawText('effects'))),
     disposition: row.oneOf('disposition', ['execute_now', 'requires_confirmation', 'pre_resolved']),
     reason: row.text('reason'),
     key: callKey(batchId, position),

@@ -3,12 +3,14 @@ import type { Acceptance, BatchEntry, CallEntry, CallKey } from '../../contract/
 import { callKey, hasIdentity } from '../records/call-key.js';
 import { batchIsKnown } from '../records/journal-errors.js';
 import { sha256 } from '../records/stored-content.js';
+import { storeEffects } from '../records/stored-effects.js';
 import { type LongText, storeLongText, toLongText } from './blobs.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, toStoredText, toStoredTurn } from './journal-row.js';
 import { findNameHolder, isSameCall, readCall } from './read-calls.js';
 import { addBatchNote, findWorker } from './record-progress.js';
+import { hasOthers } from './waiting-calls.js';
 
 /** Records a whole batch, with an answer for each call. */
 export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]> {
@@ -32,7 +34,9 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
         inBatch: rows.length > 1 ? new Map<string, number>() : undefined,
       };
       const placed = rows.map((row, index) => placeCall(database, delivery, row, index));
-      return placed.map((place) => toAcceptance(database, place));
+      const isBehind =
+        entry.attach && rows.length > 0 && hasOthers(database, delivery.conversation, entry.worker);
+      return placed.map((place) => toAcceptance(database, place, isBehind));
     },
   };
 }
@@ -108,7 +112,7 @@ function toRow(call: CallEntry, attach: boolean): CallRow {
     toolName: toStoredText(call.toolName),
     args: JSON.stringify(call.args),
     argsHash: attach && hasIdentity(call) ? sha256(canonicalize(call.args) ?? '') : null,
-    effects: JSON.stringify(call.effects),
+    effects: storeEffects(call),
     disposition: call.disposition,
     reason: toStoredText(call.reason),
     turn: call.madeUp === true ? toStoredTurn(call.turn) : null,
@@ -196,8 +200,8 @@ function findEarlier(
   return isSame && holder.isOpen ? undefined : { number: holder.number, isSame };
 }
 
-function toAcceptance(database: JournalDatabase, { kind, key, first }: Place): Acceptance {
-  if (kind === 'fresh') return { kind, key };
+function toAcceptance(database: JournalDatabase, { kind, key, first }: Place, isBehind: boolean): Acceptance {
+  if (kind === 'fresh') return isBehind ? { kind, key, behind: true } : { kind, key };
   const record = readCall(database, first);
   return kind === 'known' ? { kind: 'known', key: record.key, record } : { kind: 'conflict', key, record };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Worker } from '../../contract/journal.js';
 import { errnoOf } from '../fs/fs-entry.js';
 import { readProcess } from './proc-table.js';
-import { workerOfThisProcess } from './worker-of-this-process.js';
+import { isThisProcess, workerOfThisProcess } from './worker-of-this-process.js';
 
 /**
  * Whether the process that the journal knows is alive: a process with the same id that started at the same
@@ -10,8 +10,8 @@ import { workerOfThisProcess } from './worker-of-this-process.js';
  * because a live process must be left alone.
  */
 export function isWorkerAlive(worker: Worker): boolean {
+  if (isThisProcess(worker)) return true;
   const own = workerOfThisProcess();
-  if (worker.id === own.id) return true;
   if (worker.system !== undefined && own.system !== undefined && worker.system !== own.system) {
     // No process outlives a restart of the machine. Processes in another pid namespace cannot be seen.
     return bootOf(worker.system) === bootOf(own.system);
@@ -28,9 +28,9 @@ export function isWorkerAlive(worker: Worker): boolean {
  * Whether the process could be seen from here if it were alive. In another container's pid namespace it could
  * not.
  */
-export function isWorkerVisible({ id, system }: Worker): boolean {
+export function isWorkerVisible({ system }: Worker): boolean {
   const own = workerOfThisProcess();
-  return id === own.id || system === undefined || own.system === undefined || system === own.system;
+  return system === undefined || own.system === undefined || system === own.system;
 }
 
 /**

@@ -11,6 +11,18 @@ export function workerOfThisProcess(): Worker {
   return worker;
 }
 
+/** This process as another worker: for a further journal that it opens. */
+export function newWorkerOfThisProcess(): Worker {
+  return Object.freeze({ ...workerOfThisProcess(), id: randomUUID() });
+}
+
+/** Whether the worker is this process, by whichever of its journals. */
+export function isThisProcess({ pid, startedAt, startTicks, system }: Worker): boolean {
+  const own = workerOfThisProcess();
+  const isSameStart = startedAt === own.startedAt && startTicks === own.startTicks;
+  return pid === own.pid && isSameStart && system === own.system;
+}
+
 function describeThisProcess(): Worker {
   const startTicks = readProcess(process.pid)?.startTicks;
   const system = systemOfThisProcess();

@@ -1,0 +1,101 @@
+import type { CallRecord } from '../../contract/journal.js';
+import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflicts.js';
+import type { AttachContext } from './attach.js';
+import { pollUntil } from './poll-until.js';
+import { ownerOf } from './read-taker.js';
+
+interface Blocker {
+  readonly key: string;
+  readonly effects: readonly PlacedEffect[];
+}
+
+interface SharedOrderContext extends AttachContext {
+  /** The id of this session: its own calls are in order in its own queues. */
+  readonly workerId: string;
+  readonly covers: Covers;
+}
+
+/**
+ * The order of a batch among the calls that other processes have in its conversation.
+ *
+ * 1. The journal's order of acceptance counts; a batch that waited for approval also waits for calls that run by then.
+ * 2. A call waits for the conflicting ones until they have results, as long as their processes live. The calls of a
+ *    dead process are recovered first.
+ * 3. A call that waits for approval blocks none, and none is added later: so the set only shrinks, and no two calls wait
+ *    for each other.
+ */
+export class SharedOrder {
+  readonly #context: SharedOrderContext;
+  #blockers: readonly Blocker[];
+
+  private constructor(context: SharedOrderContext, blockers: readonly Blocker[]) {
+    this.#context = context;
+    this.#blockers = blockers;
+  }
+
+  /** Undefined: no call of another process comes before. @throws the journal's error */
+  static async of(batchId: string, context: SharedOrderContext): Promise<SharedOrder | undefined> {
+    const records = (await context.journal.waiting?.(batchId)) ?? [];
+    const blocking = await Promise.all(records.map((record) => blocks(record, context)));
+    const blockers = records.filter((_, index) => blocking[index]).map(toBlocker);
+    return blockers.length === 0 ? undefined : new SharedOrder(context, blockers);
+  }
+
+  /** Resolves when it is the call's turn, or when its batch was stopped. @throws the journal's error */
+  async turn(effects: readonly PlacedEffect[]): Promise<void> {
+    const { clock, stopped, patienceMs, recoverLeft, covers } = this.#context;
+    const isFree = (): boolean =>
+      !this.#blockers.some((blocker) => conflicts(effects, blocker.effects, covers));
+    if (isFree()) return;
+    await pollUntil(
+      async () => {
+        const left = await this.#look();
+        if (left.length > 0) {
+          await recoverLeft();
+          // Not every recovery may answer such a call: its files may belong to another root. It blocks no longer.
+          this.#blockers = this.#blockers.filter(({ key }) => !left.includes(key));
+        }
+        return isFree();
+      },
+      { clock, stopped, patienceMs },
+    );
+  }
+
+  /** Drops the calls that block no longer. @returns the keys of those whose process is dead. */
+  async #look(): Promise<readonly string[]> {
+    const { journal, isWorkerAlive } = this.#context;
+    const left: string[] = [];
+    const isOpen = await Promise.all(
+      this.#blockers.map(async ({ key }) => {
+        const record = await journal.call(key);
+        if (record === undefined || record.result !== undefined || isDeferred(record)) return false;
+        const owner = await ownerOf(record, journal);
+        if (owner !== undefined && !isWorkerAlive(owner)) left.push(key);
+        return owner !== undefined;
+      }),
+    );
+    this.#blockers = this.#blockers.filter((_, index) => isOpen[index]);
+    return left;
+  }
+}
+
+async function blocks(record: CallRecord, { journal, workerId }: SharedOrderContext): Promise<boolean> {
+  if (isDeferred(record)) return false;
+  const owner = await ownerOf(record, journal);
+  return owner !== undefined && owner.id !== workerId;
+}
+
+/** It waits for the person, for as long as that takes. */
+function isDeferred({ decision, worker }: CallRecord): boolean {
+  return decision === 'wait' && worker === undefined;
+}
+
+/** An effect on a path whose place is not known conflicts with everything. */
+function toBlocker({ key, effects, places }: CallRecord): Blocker {
+  const placed = effects.map((effect, index): PlacedEffect => {
+    const at = places?.[index] ?? undefined;
+    if (at !== undefined) return { effect, at };
+    return 'path' in effect ? { effect: { kind: 'unknown' } } : { effect };
+  });
+  return { key, effects: placed };
+}
