@@ -281,6 +281,11 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   },
   undo,
   {
+    name: 'init',
+    summary: 'write a project that starts: an agent of a framework, or an MCP server',
+    load: () => import('./commands/init.js'),
+  },
+  {
     name: 'try',
     summary: 'run a command of your own, look at what it changed, keep or discard it',
     load: () => import('./commands/try.js'),

@@ -1,0 +1,39 @@
+import { resolve } from 'node:path';
+import { Argument } from 'commander';
+import { writeNewFiles } from '../../platform/fs/write-new-files.js';
+import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
+import { UsageError } from '../cli-context.js';
+import { HOSTS_OF_PROJECTS, type HostOfProject, projectFiles } from '../init/templates.js';
+
+export const define: DefineCommand = (command, context, finish) => {
+  command
+    .description(
+      'Writes a project that starts: an agent of a framework, or an MCP server, with a test that runs offline, ' +
+        'and a policy under which commands are contained. Replaces nothing.',
+    )
+    .addArgument(new Argument('<host>', 'the framework').choices(HOSTS_OF_PROJECTS))
+    .argument('<dir>', 'the directory; it is made')
+    .addHelpText('before', 'Examples:\n  toolexec init ai-sdk my-agent\n  toolexec init mcp my-server\n')
+    .action((host: HostOfProject, directory: string) => finish(initProject(host, directory, context)));
+};
+
+/** `toolexec init HOST DIR`. @throws UsageError */
+export function initProject(
+  host: HostOfProject,
+  directory: string,
+  { stdio, version }: CliContext,
+): ExitCode {
+  const files = projectFiles(host, version);
+  let taken: string | undefined;
+  try {
+    taken = writeNewFiles(resolve(directory), files);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`Cannot write to "${directory}": ${why}.`, { cause: error });
+  }
+  if (taken !== undefined)
+    throw new UsageError(`Cannot write "${taken}": it is there already. Name another directory.`);
+  for (const { path } of files) stdio.stdout.write(`${path}\n`);
+  stdio.stderr.write(`toolexec: next, in "${directory}": npm install; npm test\n`);
+  return 0;
+}
