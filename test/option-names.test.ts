@@ -35,7 +35,7 @@ const NO_OPTIONS = new Set([
 
 /** These hold programs, styles or words of JSON Schema, and no messages. */
 const WITHOUT_MESSAGES =
-  /^(?:testing|page|providers\/describe|schema\/(?:look-over|freeze-schema))|tool-templates|spawn-server-program|port-forwarder|supervise-command|environment-rules|create-redactor|secret-shapes|policy\/shell\/programs/;
+  /^(?:testing|page|providers\/describe|schema\/(?:look-over|freeze-schema))|cli\/init\/template|tool-templates|spawn-server-program|port-forwarder|supervise-command|environment-rules|create-redactor|secret-shapes|policy\/shell\/programs/;
 
 const CAMEL_CASE = /\b[a-z]+[A-Z][A-Za-z]*\b/g;
 /** `max_depth` is also an argument of a tool. */
