@@ -68,8 +68,8 @@ export interface RunOptions {
   /** Used instead of the executor's own approver. */
   readonly approver?: Approver | null;
   /**
-   * Who is asked while a call runs: about the changes of a command, and by tools. Only where the executor has no approver
-   * or no asker of its own. `approver` and `defer` decide about the questions before a call.
+   * Who is asked while a call runs: about the changes of a command, and by tools. Used only where the executor itself
+   * has no approver or no asker. `approver` and `defer` decide about the questions before a call.
    */
   readonly whileRunning?: PersonWhileRunning;
   /**

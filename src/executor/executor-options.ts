@@ -224,7 +224,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
     'a path, { path, onLoss, redactArguments }, a journal or false',
   ),
   logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
-  telemetry: option(undefined, can('batch'), 'what otel() has given'),
+  telemetry: option(undefined, can('batch'), 'a value that otel() returned'),
   clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),
 };
 

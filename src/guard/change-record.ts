@@ -22,7 +22,7 @@ import type { FileChangeCall } from './map-tool.js';
 /** A call of an agent that changes files. */
 export interface ChangingCall {
   readonly id: string;
-  /** The agent has no ids of calls: equal calls of a session have the same, and are told apart by their order. */
+  /** The agent gives calls no ids: equal calls of a session share this id, and their order distinguishes them. */
   readonly isMadeUp: boolean;
   readonly session: string;
   readonly toolName: string;

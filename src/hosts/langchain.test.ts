@@ -49,7 +49,7 @@ function graphOf(executor: Executor, calls: Calls, checkpointer: MemorySaver | f
 
 const START_STATE = { messages: [new HumanMessage('go')] };
 
-/** Each step in an executor of its own, as another process would. */
+/** Each step in a new executor, as in another process. */
 async function begin(calls: Calls) {
   await using executor = world.executor();
   return await graphOf(executor, calls).invoke(START_STATE, THREAD);

@@ -3,7 +3,7 @@ import type { Client, ElicitRequestFormParams, ElicitResult } from '@modelcontex
 import type { ToolContext } from '../contract/context.js';
 import { toContent, toQuestions } from './form-questions.js';
 
-/** How often a person is asked for the same values because one of them is none. */
+/** How often at most a person is asked to fill in one form, until its values fit the form's schema. */
 const MOST_ROUNDS = 5;
 
 /** A call of a client while it runs: its server may ask the person through it. */

@@ -166,7 +166,7 @@ export class AskingCalls {
 
 const ofExecutors = new WeakMap<Executor, AskingCalls>();
 
-/** The same for all servers of an executor: over HTTP each request may have a server of its own. */
+/** The same for all servers of an executor: over HTTP each request may have a new server. */
 export function askingCallsOf(executor: Executor): AskingCalls {
   let calls = ofExecutors.get(executor);
   if (calls === undefined) {

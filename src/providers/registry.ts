@@ -47,7 +47,7 @@ export type HistoryFormat = {
   readonly [F in WireFormat]: Providers[F] extends { readonly history: HistoryShape } ? F : never;
 }[WireFormat];
 
-/** A format with a server of its own. */
+/** A format that a server speaks: `chat` can ask a model with it. */
 export type HttpFormat = {
   readonly [F in WireFormat]: Providers[F] extends { readonly http: HttpApi } ? F : never;
 }[WireFormat];
