@@ -31,10 +31,11 @@ export class TextIndex {
 
   constructor(text: string) {
     this.#text = text;
-    const log = Math.min(20, Math.max(10, Math.ceil(Math.log2(text.length * 8 + 1))));
+    const log = Math.min(20, Math.max(10, Math.ceil(Math.log2(text.length * 4 + 1))));
     this.#parts = new Uint32Array(2 ** log / 32);
     this.#shift = 32 - log;
-    this.#add(isAscii(text) ? text : normalize(text));
+    if (isAscii(text)) this.#addAscii(text);
+    else this.#addNormalized(normalize(text));
   }
 
   get size(): number {
@@ -51,7 +52,7 @@ export class TextIndex {
   mayHold({ hashes }: WantedText): boolean {
     for (let at = 0; at < hashes.length; at++) {
       const bit = (hashes[at] as number) >>> this.#shift;
-      if (((this.#parts[bit >>> 5] as number) & (1 << (bit & 31))) === 0) return false;
+      if (((this.#parts[bit >>> 5] as number) & (1 << bit)) === 0) return false;
     }
     return true;
   }
@@ -63,21 +64,28 @@ export class TextIndex {
     return at === -1 ? undefined : at + 1;
   }
 
-  // White space does not count, nor the case of ASCII letters: of other texts both are gone already.
-  #add(text: string): void {
+  // Every result of a conversation passes here: a table of a byte's numbers and no branch but white space.
+  #addAscii(text: string): void {
     const parts = this.#parts;
     const shift = this.#shift;
+    const bytes = Buffer.from(text, 'latin1');
     let hash = 0;
-    let left = LEAST_CHARACTERS;
-    for (let at = 0; at < text.length; at++) {
-      const gear = gearOf(text.charCodeAt(at));
+    for (let at = 0; at < bytes.length; at++) {
+      const gear = GEARS[bytes[at] as number] as number;
       if (gear === 0) continue;
       hash = ((hash << STEP) + gear) | 0;
-      if (left > 1) left--;
-      else {
-        const bit = hash >>> shift;
-        parts[bit >>> 5] = (parts[bit >>> 5] as number) | (1 << (bit & 31));
-      }
+      const bit = hash >>> shift;
+      parts[bit >>> 5] = (parts[bit >>> 5] as number) | (1 << bit);
+    }
+  }
+
+  #addNormalized(text: string): void {
+    const parts = this.#parts;
+    let hash = 0;
+    for (let at = 0; at < text.length; at++) {
+      hash = ((hash << STEP) + gearOf(text.charCodeAt(at))) | 0;
+      const bit = hash >>> this.#shift;
+      parts[bit >>> 5] = (parts[bit >>> 5] as number) | (1 << bit);
     }
   }
 }
@@ -87,13 +95,13 @@ export function normalize(text: string): string {
 }
 
 function isAscii(text: string): boolean {
-  return !/[^\x00-\x7f]/.test(text);
+  return Buffer.byteLength(text) === text.length;
 }
 
 /** A character leaves a hash of 32 bits after eight steps. */
 const STEP = 32 / LEAST_CHARACTERS;
 
-/** A number for each character; 0 for white space. */
+/** A number for each character; 0 for white space. Upper-case letters have the numbers of lower-case ones. */
 const GEARS = Int32Array.from({ length: 128 }, (_, code) => {
   if (code === 32 || (code >= 9 && code <= 13)) return 0;
   return mix(code >= 65 && code <= 90 ? code + 32 : code);
