@@ -102,9 +102,15 @@ export type {
   DecisionKind,
   Journal,
   JournalNote,
+  Placement,
+  QueuedPage,
   RecalledFacts,
+  Renewal,
+  SessionWorker,
   Settlement,
   Worker,
+  WorkerOffer,
+  WorkerSession,
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
 export type { RecoveredBatch, RecoveredCall, WaitingBatch } from './contract/open-batch.js';

@@ -22,6 +22,52 @@ export interface Worker {
   readonly startTicks?: number;
   /** Identifies the boot of the machine and the process namespace in which `pid` is valid. */
   readonly system?: string;
+  /**
+   * The number of its session, from 1. Then it claims calls only while it renews that session; it begins the next
+   * one with a higher number. Left out: its process lives as long as its claims count.
+   */
+  readonly epoch?: number;
+}
+
+/** A worker that has a session. */
+export type SessionWorker = Worker & { readonly epoch: number };
+
+/** The calls that a worker can run, besides those without a label or a root. */
+export interface WorkerOffer {
+  readonly labels?: readonly string[];
+  /** Ids of roots. */
+  readonly roots?: readonly string[];
+}
+
+/** The session of a worker. */
+export interface WorkerSession extends WorkerOffer {
+  readonly worker: SessionWorker;
+  /**
+   * The number of its renewals. A session is expired if an observer sees the same beat for the length of a lease, on
+   * its own monotonic clock: the clocks of machines differ, and jump.
+   */
+  readonly beat: number;
+  /** Milliseconds since the epoch. Present exactly if the session is over. */
+  readonly endedAt?: number;
+}
+
+/** The answer to a renewal. */
+export interface Renewal {
+  readonly beat: number;
+  /** Calls that this worker runs and that were cancelled elsewhere. */
+  readonly cancelled: readonly CallKey[];
+}
+
+/** Which workers may run the calls of a batch, and until when they may start. */
+export interface Placement {
+  /** Only a worker that offers all of them. */
+  readonly labels?: readonly string[];
+  /** The id of a root: only a worker that offers it. */
+  readonly root?: string;
+  /** How long after its acceptance, or its approval, a call may still start. */
+  readonly startDeadlineMs?: number;
+  /** Calls with a higher number are handed out first. Default 0. */
+  readonly priority?: number;
 }
 
 /** The model's message that contained a batch of calls. */
@@ -68,6 +114,8 @@ export interface BatchEntry {
   readonly calls: readonly CallEntry[];
   /** The process that will run the calls. If it dies, its queued calls are dead too. Left out: no process. */
   readonly worker?: Worker;
+  /** Only without `worker`: any worker that this admits may run the calls. */
+  readonly placement?: Placement;
   /** The assistant's message that contained the calls. */
   readonly message?: BatchMessage;
   /** Data that a surface needs to answer later in the original format. Only that surface reads it. */
@@ -101,6 +149,12 @@ export interface CallPage {
   readonly limit: number;
   /** Only calls after this one, which may be gone from the list. Left out: from the start. */
   readonly after?: CallKey;
+}
+
+/** A part of the list of queued calls: those that a worker with this offer can run. */
+export interface QueuedPage extends CallPage {
+  /** Left out: calls of all placements. */
+  readonly offer?: WorkerOffer;
 }
 
 /**
@@ -190,6 +244,8 @@ export interface CallRecord extends CallEntry {
   readonly worker?: Worker;
   /** The process that would start it. */
   readonly acceptedBy?: Worker;
+  /** That of its batch. */
+  readonly placement?: Placement;
   /** The last decision about its batch. */
   readonly decision?: DecisionKind;
   /**
@@ -212,6 +268,7 @@ export const NOTE_KINDS = [
   'undo',
   'received',
   'asked',
+  'cancel',
 ] as const;
 
 /** Facts for a probe or an undo, written to disk before the effect. */
@@ -235,7 +292,10 @@ export interface Journal {
   readonly durable: boolean;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
-  /** The fence: true exactly once per key, and only while the call is queued. */
+  /**
+   * The fence: true exactly once per key, and only while the call is queued. False for a worker with an epoch whose
+   * session is over, or was never begun.
+   */
   claim(key: CallKey, worker: Worker, at: number): Awaitable<boolean>;
   note(key: CallKey, note: JournalNote): Awaitable<void>;
   /**
@@ -260,6 +320,27 @@ export interface Journal {
    * has dropped them, a text says so.
    */
   finish(key: CallKey, result: ToolResult, at: number): Awaitable<'recorded' | 'late'>;
+  /**
+   * Cancels a call. `cancelled`: it was queued, and `result` is its result now. `asked`: it runs; a note `cancel` says so,
+   * and the next renewal of its worker names it. `done`: it has a result.
+   */
+  cancel?(key: CallKey, result: ToolResult, at: number): Awaitable<'cancelled' | 'asked' | 'done'>;
+  /**
+   * Begins the session of a worker, or continues it and adds one to its beat. Undefined: the session is over, because it
+   * was reaped or the worker has begun a later one. `renew`, `reap` and `sessions` come together; without them workers
+   * have no sessions.
+   */
+  renew?(worker: SessionWorker, at: number, offer?: WorkerOffer): Awaitable<Renewal | undefined>;
+  /**
+   * Ends a session if its beat is still `beat`, and returns the unfinished calls that it runs or has accepted: the caller
+   * gives them results. From then on it claims nothing. For a session that is over: the calls that are left. Undefined:
+   * the worker has renewed it since.
+   */
+  reap?(
+    worker: Pick<SessionWorker, 'id' | 'epoch'>,
+    beat: number,
+    at: number,
+  ): Awaitable<readonly CallRecord[] | undefined>;
   /** Makes everything so far durable. */
   sync(): Awaitable<void>;
 
@@ -280,6 +361,10 @@ export interface Journal {
    * conflicting calls of one conversation are in order in each process, but not among processes.
    */
   waiting?(batchId: string): Awaitable<readonly CallRecord[]>;
+  /** Calls with a placement that are queued and do not wait for the person, oldest first. */
+  queued?(page: QueuedPage): Awaitable<readonly CallRecord[]>;
+  /** The sessions that are not over, and those that are and have unfinished calls. */
+  sessions?(): Awaitable<readonly WorkerSession[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
   /** The bytes stored under this hash; undefined if there are none, or they were dropped. */
   kept(hash: string): Awaitable<Uint8Array | undefined>;

@@ -24,8 +24,13 @@ import type {
   ConversationMessage,
   Journal,
   JournalNote,
+  QueuedPage,
   RecalledFacts,
+  Renewal,
+  SessionWorker,
   Worker,
+  WorkerOffer,
+  WorkerSession,
 } from '../contract/journal.js';
 import { type OptionsIn, SETTINGS } from '../contract/settings.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -45,12 +50,14 @@ import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } fr
 import { ReadOnlyJournal } from './sqlite/read-only-journal.js';
 import { recordBatch } from './sqlite/record-batch.js';
 import {
+  recordCancel,
   recordClaim,
   recordDecision,
   recordMessage,
   recordNote,
   recordResult,
 } from './sqlite/record-progress.js';
+import { readQueued, readSessions, reapSession, recordRenewal } from './sqlite/sessions.js';
 import { readWaiting } from './sqlite/waiting-calls.js';
 
 export interface JournalOptions {
@@ -163,6 +170,22 @@ class SqliteJournal implements Journal {
     return this.ask('record a result', () => recordResult(key, result, at));
   }
 
+  cancel(key: CallKey, result: ToolResult, at: number): Promise<'cancelled' | 'asked' | 'done'> {
+    return this.ask('cancel a call', () => recordCancel(key, result, at));
+  }
+
+  renew(worker: SessionWorker, at: number, offer?: WorkerOffer): Promise<Renewal | undefined> {
+    return this.ask('renew a session', () => recordRenewal(worker, at, offer));
+  }
+
+  reap(
+    worker: Pick<SessionWorker, 'id' | 'epoch'>,
+    beat: number,
+    at: number,
+  ): Promise<readonly CallRecord[] | undefined> {
+    return this.ask('end a session', () => reapSession(worker, beat, at));
+  }
+
   keep(bytes: Uint8Array): Promise<string> {
     return this.ask('keep bytes', () => keepBytes(bytes));
   }
@@ -206,6 +229,14 @@ class SqliteJournal implements Journal {
 
   waiting(batchId: string): Promise<readonly CallRecord[]> {
     return this.read('read the calls before a batch', (database) => readWaiting(database, batchId));
+  }
+
+  queued(page: QueuedPage): Promise<readonly CallRecord[]> {
+    return this.read('read the queued calls', (database) => readQueued(database, page));
+  }
+
+  sessions(): Promise<readonly WorkerSession[]> {
+    return this.read('read the sessions', readSessions);
   }
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {

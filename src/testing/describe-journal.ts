@@ -5,6 +5,7 @@ import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
 import { ORDER_CASES } from './journal-order-cases.js';
+import { SESSION_CASES } from './journal-session-cases.js';
 import { type JournalUpkeep, SHARED_CASES, UPKEEP_CASES } from './journal-upkeep-cases.js';
 
 /** A new, empty journal and its test operations. */
@@ -75,6 +76,7 @@ const CASES: readonly JournalCase[] = [
   ...BATCH_CASES,
   ...HISTORY_CASES,
   ...FACT_CASES,
+  ...SESSION_CASES,
 ];
 
 /** A rule for every journal. */

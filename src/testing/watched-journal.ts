@@ -103,6 +103,8 @@ export class WatchedJournal implements Journal {
   sync = (): Awaitable<void> => this.inner.sync();
   call = (key: CallKey) => this.inner.call(key);
   waiting = (batchId: string) => this.inner.waiting?.(batchId) ?? [];
+  queued: NonNullable<Journal['queued']> = (page) => this.inner.queued?.(page) ?? [];
+  cancel: NonNullable<Journal['cancel']> = (...call) => this.inner.cancel?.(...call) ?? 'done';
   find: Journal['find'] = (...call) => this.inner.find(...call);
   batch = (id: string) => this.inner.batch(id);
   unfinished = (conversation?: string) => this.inner.unfinished(conversation);

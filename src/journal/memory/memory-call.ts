@@ -58,6 +58,7 @@ export class MemoryCall {
       conversation: batch.entry.conversation,
       state: result !== undefined ? 'done' : worker !== undefined ? 'running' : 'queued',
       ...(batch.entry.worker === undefined ? {} : { acceptedBy: batch.entry.worker }),
+      ...(batch.entry.placement === undefined ? {} : { placement: batch.entry.placement }),
       ...(batch.decision === undefined ? {} : { decision: batch.decision }),
       ...settledBy(batch.decisions?.at(-1), entry.callId, result),
       acceptedAt: batch.entry.at,
@@ -74,6 +75,12 @@ export class MemoryCall {
     this.result = result;
     const blocks = storeBlocks(content, (_, bytes) => contents.keep(bytes));
     this.content = () => restoreBlocks(blocks, (hash) => contents.kept(hash));
+  }
+
+  /** It is queued, and does not wait for the person. */
+  get isFree(): boolean {
+    const { decision } = this.batch;
+    return this.worker === undefined && this.result === undefined && (decision ?? 'resume') === 'resume';
   }
 
   /** Its answer is not final: it was not decided, or did not run because the journal failed. */

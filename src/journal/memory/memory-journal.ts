@@ -14,15 +14,22 @@ import type {
   ConversationMessage,
   Journal,
   JournalNote,
+  QueuedPage,
   RecalledFacts,
+  Renewal,
+  SessionWorker,
   Worker,
+  WorkerOffer,
+  WorkerSession,
 } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey, identityOf } from '../records/call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
+import { admits } from '../records/placement.js';
 import { MemoryBatches } from './memory-batches.js';
 import { filterBatches, lateNote, type MemoryBatch, MemoryCall, MemoryContents } from './memory-call.js';
 import { MemoryFacts } from './memory-facts.js';
+import { MemorySessions } from './memory-sessions.js';
 
 interface MemoryJournalOptions {
   /** Maximum number of calls in finished batches; the oldest batches are dropped first. Default 1,000. */
@@ -55,6 +62,7 @@ class MemoryJournal implements Journal {
   private readonly batchesKept: MemoryBatches;
   private readonly contents: MemoryContents;
   private readonly facts = new MemoryFacts();
+  private readonly workers = new MemorySessions();
 
   constructor(capacity: number) {
     this.batchesKept = new MemoryBatches(capacity);
@@ -129,6 +137,7 @@ class MemoryJournal implements Journal {
     if (this.closed) throw journalIsClosed('claim a call');
     const call = this.batchesKept.callOf(key);
     if (call === undefined || call.worker !== undefined || call.result !== undefined) return false;
+    if (!this.workers.mayClaim(worker)) return false;
     call.worker = worker;
     call.startedAt = at;
     return true;
@@ -159,6 +168,42 @@ class MemoryJournal implements Journal {
     call.batch.open--;
     if (call.batch.open === 0) this.batchesKept.finish(call.batch);
     return 'recorded';
+  }
+
+  cancel(key: CallKey, result: ToolResult, at: number): 'cancelled' | 'asked' | 'done' {
+    if (this.closed) throw journalIsClosed('cancel a call');
+    const call = this.batchesKept.callOf(key);
+    if (call === undefined) throw callIsUnknown('cancel', key);
+    if (call.result !== undefined) return 'done';
+    if (call.worker === undefined) {
+      this.finish(key, result, at);
+      return 'cancelled';
+    }
+    this.note(key, { kind: 'cancel', data: {}, at });
+    return 'asked';
+  }
+
+  renew(worker: SessionWorker, at: number, offer: WorkerOffer = {}): Renewal | undefined {
+    if (this.closed) throw journalIsClosed('renew a session');
+    return this.workers.renew(worker, at, offer, this.open());
+  }
+
+  reap(
+    worker: Pick<SessionWorker, 'id' | 'epoch'>,
+    beat: number,
+    at: number,
+  ): readonly CallRecord[] | undefined {
+    if (this.closed) throw journalIsClosed('end a session');
+    return this.workers.reap(worker, beat, at, this.open())?.map((call) => call.toRecord());
+  }
+
+  sessions(): readonly WorkerSession[] {
+    if (this.closed) throw journalIsClosed('read the sessions');
+    return this.workers.list(this.open());
+  }
+
+  private open(): MemoryCall[] {
+    return [...this.batchesKept.callsOf(undefined)].filter(({ result }) => result === undefined);
   }
 
   keep(bytes: Uint8Array): string {
@@ -237,6 +282,18 @@ class MemoryJournal implements Journal {
     return found;
   }
 
+  queued({ limit, after, offer }: QueuedPage): readonly CallRecord[] {
+    if (this.closed) throw journalIsClosed('read the queued calls');
+    const found: CallRecord[] = [];
+    let isBehind = after === undefined;
+    for (const call of this.batchesKept.callsOf(undefined)) {
+      if (found.length >= limit) break;
+      if (isBehind && call.isFree && admits(call.batch.entry.placement, offer)) found.push(call.toRecord());
+      isBehind ||= call.key === after;
+    }
+    return found;
+  }
+
   notes(key: CallKey): readonly JournalNote[] {
     if (this.closed) throw journalIsClosed('read the notes of a call');
     return [...(this.batchesKept.callOf(key)?.notes ?? [])];
@@ -268,6 +325,7 @@ class MemoryJournal implements Journal {
     this.batchesKept.clear();
     this.contents.clear();
     this.facts.clear();
+    this.workers.clear();
   }
 }
 

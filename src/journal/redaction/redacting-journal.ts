@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { Awaitable } from '../../contract/call.js';
+import type { Awaitable, ToolResult } from '../../contract/call.js';
 import type {
   Acceptance,
   BatchEntry,
@@ -9,6 +9,7 @@ import type {
   CallRecord,
   ConversationFact,
   Journal,
+  QueuedPage,
 } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { hasIdentity } from '../records/call-key.js';
@@ -30,7 +31,7 @@ const redactions = new WeakMap<Journal, Redaction>();
  */
 export function createRedactingJournal(journal: Journal, rules: RedactionRules, digest: Digest): Journal {
   const redaction = new Redaction(rules, digest);
-  const { remember, recall, isAlone, waiting } = journal;
+  const { remember, recall, isAlone, waiting, queued } = journal;
   const order = new Order();
   const restored = async (records: Awaitable<readonly CallRecord[]>): Promise<readonly CallRecord[]> =>
     (await records).map((record) => redaction.restore(record));
@@ -89,6 +90,10 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
     ...(waiting === undefined
       ? {}
       : { waiting: (batchId: string) => restored(order.take(() => waiting.call(journal, batchId))) }),
+    ...(queued === undefined
+      ? {}
+      : { queued: (page: QueuedPage) => restored(order.take(() => queued.call(journal, page))) }),
+    ...sessionOperations(journal, order, redaction),
     ...(remember === undefined
       ? {}
       : {
@@ -108,6 +113,30 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
   };
   redactions.set(wrapped, redaction);
   return wrapped;
+}
+
+type SessionOperations = Pick<Journal, 'cancel' | 'renew' | 'reap' | 'sessions'>;
+
+function sessionOperations(journal: Journal, order: Order, redaction: Redaction): SessionOperations {
+  const { cancel, renew, reap, sessions } = journal;
+  return {
+    ...(cancel === undefined
+      ? {}
+      : {
+          cancel(key: CallKey, result: ToolResult, at: number) {
+            const redacted = redaction.redactResult(key, result);
+            return order.take(() => cancel.call(journal, key, redacted, at));
+          },
+        }),
+    ...(renew === undefined || reap === undefined || sessions === undefined
+      ? {}
+      : {
+          renew: (...renewal: Parameters<typeof renew>) => order.take(() => renew.apply(journal, renewal)),
+          reap: async (...asked: Parameters<typeof reap>) =>
+            (await order.take(() => reap.apply(journal, asked)))?.map((record) => redaction.restore(record)),
+          sessions: () => order.take(() => sessions.call(journal)),
+        }),
+  };
 }
 
 /** Operations take effect in the order of the calls, even after one that has to look something up first. */

@@ -208,6 +208,11 @@ export class JournalDatabase {
     return this.others.value as T;
   }
 
+  /** To be called with a change that `find` would see although this process makes it. */
+  forgetOthers(): void {
+    this.others = undefined;
+  }
+
   /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
   nextNumber(): number {
     return this.findEnds().next;

@@ -95,5 +95,6 @@ export function readWorker(row: JournalRow, name: string): Worker | undefined {
     startedAt: row.number(`${name}_process_started_at`),
     ...(row.has(`${name}_start_ticks`) ? { startTicks: row.number(`${name}_start_ticks`) } : {}),
     ...(row.has(`${name}_system`) ? { system: row.text(`${name}_system`) } : {}),
+    ...(row.has(`${name}_epoch`) ? { epoch: row.number(`${name}_epoch`) } : {}),
   };
 }

@@ -182,4 +182,19 @@ export const MIGRATIONS: readonly string[] = [
   `
   -- Commits name their rows by a letter for the table: calls:12 became c12, and both are read.
   `,
+  `
+  -- Workers that renew a session. beat counts the renewals; process and offer are JSON. Rows change, so the chain does not cover them.
+  CREATE TABLE sessions (
+    worker TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    beat INTEGER NOT NULL,
+    process TEXT NOT NULL,
+    offer TEXT NOT NULL,
+    ended_at REAL,
+    PRIMARY KEY (worker, epoch)
+  ) STRICT;
+
+  -- In which session a worker has claimed a call. Without a row: the worker has none.
+  CREATE TABLE session_claims (call INTEGER PRIMARY KEY REFERENCES calls, epoch INTEGER NOT NULL) STRICT;
+  `,
 ];

@@ -82,7 +82,12 @@ export function findRowsOfBatches(
     },
     remove() {
       for (const run of runs) {
-        for (const [table, column] of [...NOTES, ...BY_DELIVERY, ['decided', 'batch']]) {
+        for (const [table, column] of [
+          ...NOTES,
+          ...BY_DELIVERY,
+          ['decided', 'batch'],
+          ['session_claims', 'call'],
+        ]) {
           database.prepared(`DELETE FROM ${table} WHERE ${within(String(column))}`).run(...run);
         }
       }

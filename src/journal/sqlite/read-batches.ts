@@ -4,6 +4,7 @@ import type {
   BatchRecord,
   ConversationEntry,
   DecisionKind,
+  Placement,
 } from '../../contract/journal.js';
 import type { SqliteRow, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -64,6 +65,18 @@ export function readDecisions(database: JournalDatabase, batchId: string): reado
   });
 }
 
+const PLACEMENT = `
+  SELECT n.data, n.blob, x.content FROM batch_notes n LEFT JOIN blobs x ON x.hash = n.blob
+  WHERE n.batch = ? AND n.kind = 'placement'`;
+
+/** @param batch its number */
+export function readPlacement(database: JournalDatabase, batch: number): Placement | undefined {
+  const values = database.prepared(PLACEMENT).get(batch);
+  if (values === undefined) return undefined;
+  const row = new JournalRow(values);
+  return row.json(row.longText('data'));
+}
+
 const MESSAGES = `
   SELECT m.before_batch, m.role, m.content AS data, m.blob, m.sent_at, x.content FROM messages m
   LEFT JOIN blobs x ON x.hash = m.blob WHERE m.conversation = ? ORDER BY m.number`;
@@ -105,12 +118,12 @@ function toMessage(values: SqliteRow): { readonly before: number; readonly entry
 
 const FACTS_OF_BATCH = `
   SELECT n.kind, n.data, n.blob, x.content FROM batch_notes n LEFT JOIN blobs x ON x.hash = n.blob
-  WHERE n.batch = ? AND n.kind IN ('message', 'origin')`;
+  WHERE n.batch = ? AND n.kind IN ('message', 'origin', 'placement')`;
 
 function toBatch(database: JournalDatabase, values: SqliteRow): BatchRecord {
   const row = new JournalRow(values);
   const worker = readWorker(row, 'worker');
-  const facts: Pick<BatchRecord, 'message' | 'origin'> = Object.fromEntries(
+  const facts: Pick<BatchRecord, 'message' | 'origin' | 'placement'> = Object.fromEntries(
     database
       .prepared(FACTS_OF_BATCH)
       .all(row.number('number'))

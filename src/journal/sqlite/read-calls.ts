@@ -14,12 +14,12 @@ import { restoreEffects } from '../records/stored-effects.js';
 import { readKept } from './blobs.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow, readWorker, toStoredText, toStoredTurn } from './journal-row.js';
-import { DECISIONS, readDecisions } from './read-batches.js';
+import { DECISIONS, readDecisions, readPlacement } from './read-batches.js';
 
 const COLUMNS = `
   SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
     k.worker AS worker_id, k.pid AS worker_pid, k.process_started_at AS worker_process_started_at, k.started_at,
-    w.start_ticks AS worker_start_ticks, w.system AS worker_system,
+    w.start_ticks AS worker_start_ticks, w.system AS worker_system, e.epoch AS worker_epoch,
     a.id AS acceptor_id, a.pid AS acceptor_pid, a.process_started_at AS acceptor_process_started_at,
     a.start_ticks AS acceptor_start_ticks, a.system AS acceptor_system,
     d.kind AS decision, r.result, r.blob, r.finished_at, x.content`;
@@ -28,6 +28,7 @@ const JOINS = `
   LEFT JOIN workers a ON a.number = b.worker
   LEFT JOIN claims k ON k.call = c.number
   LEFT JOIN workers w ON w.id = k.worker
+  LEFT JOIN session_claims e ON e.call = c.number
   LEFT JOIN decided d ON d.batch = c.batch
   LEFT JOIN results r ON r.call = c.number
   LEFT JOIN blobs x ON x.hash = r.blob`;
@@ -149,6 +150,8 @@ export function toRecord(database: JournalDatabase, values: SqliteRow): CallReco
   // Few calls have an unknown outcome; only those need another look.
   const isUnknown = decision === 'resume' && result?.error?.code === 'outcome_unknown';
   const settled = isUnknown ? settledBy(readDecisions(database, batchId).at(-1), callId, result) : {};
+  // A batch that a process will run has none.
+  const placement = acceptedBy === undefined ? readPlacement(database, row.number('batch')) : undefined;
   return {
     callId,
     ...(turn === undefined ? {} : { madeUp: true }),
@@ -164,6 +167,7 @@ export function toRecord(database: JournalDatabase, values: SqliteRow): CallReco
     conversation: row.text('conversation'),
     state: done ? 'done' : worker === undefined ? 'queued' : 'running',
     ...(acceptedBy === undefined ? {} : { acceptedBy }),
+    ...(placement === undefined ? {} : { placement }),
     ...(decision === undefined ? {} : { decision }),
     ...settled,
     acceptedAt: row.number('accepted_at'),

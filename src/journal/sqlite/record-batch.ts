@@ -36,6 +36,7 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
       const placed = rows.map((row, index) => placeCall(database, delivery, row, index));
       const isBehind =
         entry.attach && rows.length > 0 && hasOthers(database, delivery.conversation, entry.worker);
+      if (entry.placement !== undefined) database.forgetOthers();
       return placed.map((place) => toAcceptance(database, place, isBehind));
     },
   };
@@ -83,14 +84,17 @@ function answerWaiting(
 }
 
 interface BatchFact {
-  readonly kind: 'message' | 'origin';
+  readonly kind: 'message' | 'origin' | 'placement';
   readonly text: LongText;
 }
 
-function toFacts({ message, origin }: BatchEntry): BatchFact[] {
+function toFacts({ message, origin, placement }: BatchEntry): BatchFact[] {
   const facts: BatchFact[] = [];
   if (message !== undefined) facts.push({ kind: 'message', text: toLongText(JSON.stringify(message)) });
   if (origin !== undefined) facts.push({ kind: 'origin', text: toLongText(JSON.stringify(origin)) });
+  if (placement !== undefined) {
+    facts.push({ kind: 'placement', text: toLongText(JSON.stringify(placement)) });
+  }
   return facts;
 }
 

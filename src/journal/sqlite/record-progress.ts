@@ -13,6 +13,7 @@ import { type LongText, storeLongText, toLongText } from './blobs.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { toStoredText } from './journal-row.js';
+import { mayClaim, noteSession } from './sessions.js';
 
 const CLAIM = `
   INSERT INTO claims (call, worker, pid, process_started_at, started_at) SELECT ?1, ?2, ?3, ?4, ?5
@@ -25,9 +26,10 @@ export function recordClaim(key: CallKey, worker: Worker, at: number): Operation
     writes: true,
     run(database) {
       const call = database.numberOf(key);
-      if (call === undefined) return false;
+      if (call === undefined || !mayClaim(database, worker)) return false;
       const values: [number, ...SqliteValue[]] = [call, workerId, worker.pid, worker.startedAt, at];
       if (!addClaim(database, key, values)) return false;
+      if (worker.epoch !== undefined) noteSession(database, call, worker.epoch);
       // The claim has no columns for these.
       if (worker.startTicks !== undefined || worker.system !== undefined) findWorker(database, worker);
       return true;
@@ -70,6 +72,33 @@ export function recordResult(key: CallKey, result: ToolResult, at: number): Oper
       }
       database.forget(key);
       return 'recorded';
+    },
+  };
+}
+
+const STATE_OF_CALL = `
+  SELECT EXISTS (SELECT 1 FROM results WHERE call = ?1) AS done, EXISTS (SELECT 1 FROM claims WHERE call = ?1) AS runs`;
+
+/** Ends a queued call; leaves a note for the worker of one that runs. */
+export function recordCancel(
+  key: CallKey,
+  result: ToolResult,
+  at: number,
+): Operation<'cancelled' | 'asked' | 'done'> {
+  const finish = recordResult(key, result, at);
+  return {
+    writes: true,
+    run(database) {
+      const call = database.numberOf(key);
+      if (call === undefined) throw callIsUnknown('cancel', key);
+      const { done, runs } = database.prepared(STATE_OF_CALL).get(call) ?? {};
+      if (done === 1) return 'done';
+      if (runs === 1) {
+        addNote(database, call, 'cancel', toLongText('{}'), at);
+        return 'asked';
+      }
+      finish.run(database);
+      return 'cancelled';
     },
   };
 }
@@ -159,7 +188,7 @@ const ADD_NOTE = `
 export function addBatchNote(
   database: JournalDatabase,
   batch: number,
-  kind: BatchDecision['kind'] | 'message' | 'origin',
+  kind: BatchDecision['kind'] | 'message' | 'origin' | 'placement',
   text: LongText,
   at: number,
 ): void {

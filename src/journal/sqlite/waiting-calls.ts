@@ -17,12 +17,13 @@ export function readWaiting(database: JournalDatabase, batchId: string): readonl
     .map((row) => toRecord(database, row));
 }
 
-// A batch that waits for approval may be another worker's once it is approved.
+// A batch that waits for approval may be another worker's once it is approved, and one with a placement is any worker's.
 const OF_OTHERS = `
   SELECT DISTINCT c.conversation FROM unfinished u JOIN calls c ON c.number = u.call JOIN batches b ON b.number = c.batch
   LEFT JOIN workers w ON w.number = b.worker LEFT JOIN decided d ON d.batch = b.number
   LEFT JOIN claims k ON k.call = c.number
-  WHERE coalesce(k.worker, w.id) <> ?1 OR d.kind = 'resume'`;
+  WHERE coalesce(k.worker, w.id) <> ?1 OR d.kind = 'resume' OR (coalesce(k.worker, w.id) IS NULL AND EXISTS (
+    SELECT 1 FROM batch_notes p WHERE p.batch = b.number AND p.kind = 'placement'))`;
 
 /**
  * Whether another worker has an unfinished call in a conversation.

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import type { WorkerSession } from '../../contract/journal.js';
+import { WORKER } from '../../testing/journal-entries.js';
+import { SessionBeats } from './session-beats.js';
+
+const session = (id: string, beat: number, endedAt?: number): WorkerSession => ({
+  worker: { ...WORKER, id, epoch: 1 },
+  beat,
+  ...(endedAt === undefined ? {} : { endedAt }),
+});
+
+const ids = (sessions: readonly WorkerSession[]): readonly string[] =>
+  sessions.map(({ worker }) => worker.id);
+
+it('expires a session whose beat stays the same for a lease, and no other', () => {
+  const beats = new SessionBeats(1_000);
+  expect(beats.expired([session('still', 7), session('alive', 1)], 0, 10)).toEqual([]);
+  expect(beats.expired([session('still', 7), session('alive', 2)], 500, 510)).toEqual([]);
+  expect(beats.expired([session('still', 7), session('alive', 2)], 1_009, 1_020)).toEqual([]);
+  expect(ids(beats.expired([session('still', 7), session('alive', 2)], 1_010, 1_020))).toEqual(['still']);
+  expect(ids(beats.expired([session('still', 8), session('alive', 2)], 1_510, 1_520))).toEqual(['alive']);
+});
+
+it('counts from the answer that showed the beat to the question that showed it last', () => {
+  const beats = new SessionBeats(1_000);
+  // An answer that took two seconds proves nothing about a lease of one.
+  expect(beats.expired([session('a', 1)], 0, 2_000)).toEqual([]);
+  expect(beats.expired([session('a', 1)], 2_000, 5_000)).toEqual([]);
+  expect(ids(beats.expired([session('a', 1)], 5_000, 5_001))).toEqual(['a']);
+});
+
+it('hands out a session that is over at once, because calls of it are left', () => {
+  expect(ids(new SessionBeats(1_000).expired([session('a', 1, 3)], 0, 1))).toEqual(['a']);
+});

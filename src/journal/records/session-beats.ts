@@ -1,0 +1,37 @@
+import type { WorkerSession } from '../../contract/journal.js';
+
+interface SeenBeat {
+  readonly beat: number;
+  /** When it was first seen, on the observer's monotonic clock. */
+  readonly since: number;
+}
+
+/**
+ * Finds expired sessions: those whose beat has not changed for the length of a lease, on this observer's monotonic clock.
+ * No time that another machine has written is compared.
+ */
+export class SessionBeats {
+  #seen: ReadonlyMap<string, SeenBeat> = new Map();
+
+  constructor(private readonly leaseMs: number) {}
+
+  /**
+   * @param sessions the answer of `Journal.sessions`
+   * @param askedAt when it was asked for: the beats may have changed since
+   * @param now when the answer came
+   * @returns the expired ones, and those that are over and have unfinished calls: `reap` says which calls those are.
+   */
+  expired(sessions: readonly WorkerSession[], askedAt: number, now: number): readonly WorkerSession[] {
+    const seen = new Map<string, SeenBeat>();
+    const expired = sessions.filter(({ worker, beat, endedAt }) => {
+      if (endedAt !== undefined) return true;
+      const name = `${worker.epoch} ${worker.id}`;
+      const before = this.#seen.get(name);
+      const same = before?.beat === beat ? before : { beat, since: now };
+      seen.set(name, same);
+      return askedAt - same.since >= this.leaseMs;
+    });
+    this.#seen = seen;
+    return expired;
+  }
+}
