@@ -1,5 +1,5 @@
 import type { Effect } from '../../contract/effect.js';
-import type { PolicyQuestion, WriteConsent } from '../../contract/policy.js';
+import type { PolicyAnswer, PolicyQuestion, WriteConsent } from '../../contract/policy.js';
 import type { LaterCode } from '../later-code/later-code.js';
 import { type CallPart, partsOf, type RunText } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
@@ -198,4 +198,14 @@ export function entryOf(
     if (list.has(alias)) return alias;
   }
   return undefined;
+}
+
+export function asks(reason: string, insists = false): PolicyAnswer {
+  return insists
+    ? { disposition: 'requires_confirmation', reason, insists }
+    : { disposition: 'requires_confirmation', reason };
+}
+
+export function nameEntry(name: string, entry: string): string {
+  return name === entry ? `${name} is` : `${name} is (as ${entry})`;
 }
