@@ -9,13 +9,9 @@ import { startAhead } from '../platform/process/start-process.js';
 import { removeLater } from '../platform/process/transaction-directory.js';
 import { whenProcessEnds } from '../platform/runtime/environment.js';
 import { createCommandMark, markFor } from './command-mark.js';
-import {
-  type Bubblewrap,
-  type CommandEntry,
-  openSandbox,
-  type SandboxedCommand,
-} from './sandbox/open-sandbox.js';
+import { type CommandEntry, openSandbox, type SandboxedCommand } from './sandbox/open-sandbox.js';
 import type { Room } from './sandbox/room.js';
+import type { Bubblewrap } from './sandbox/sandbox-mounts.js';
 import { orderFor } from './sandbox/sandbox-program.js';
 import { rootIdentity } from './transaction/commit-transaction.js';
 import { areMasksFor } from './transaction/held-masks.js';

@@ -4,7 +4,7 @@ import { askProgram } from '../../platform/process/ask-program.js';
 import { findTrustedProgram, findUntrustedProgram } from '../../platform/process/find-program.js';
 import { systemName } from '../../platform/runtime/environment.js';
 import { ISOLATION_FLAGS, NETWORK_FLAGS } from './bubblewrap-arguments.js';
-import type { Bubblewrap } from './open-sandbox.js';
+import type { Bubblewrap } from './sandbox-mounts.js';
 import { systemMounts } from './system-mounts.js';
 
 /** Whether commands can be sandboxed on this machine. */
