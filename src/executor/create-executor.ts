@@ -13,7 +13,12 @@ import { createByteRedactor } from '../output/create-redactor.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { TimeLimits } from '../platform/clock/time-limits.js';
 import { realPlace } from '../platform/fs/probe-place.js';
-import { isProcessAlive, isWorkerAlive, isWorkerVisible } from '../platform/process/is-worker-alive.js';
+import {
+  isProcessAlive,
+  isWorkerAlive,
+  isWorkerAncestor,
+  isWorkerVisible,
+} from '../platform/process/is-worker-alive.js';
 import { homeDirectory, readEnvironment } from '../platform/runtime/environment.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { ownTools, withTask } from './builtin-tools.js';
@@ -103,6 +108,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     journal: journal.journal,
     worker: sessionOf(journal.journal).worker,
     isWorkerAlive,
+    isWorkerAncestor,
     isWorkerVisible,
     isProcessAlive,
     cache: cacheOf(options, clock),

@@ -6,6 +6,7 @@ import type { Executor } from '../contract/executor.js';
 import type { Journal, Worker } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import { openJournal } from '../journal/open-journal.js';
+import { readProcess } from '../platform/process/proc-table.js';
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { batchEntry, callEntry, successOf } from '../testing/journal-entries.js';
 import type { ExecutorOptions } from './executor-options.js';
@@ -134,6 +135,19 @@ describe('calls of one conversation that two processes run over one journal', ()
     await other.claim('left/0', DEAD, 1);
     expect((await first.run([touch('b', {}, { kind: 'unknown' })], IN_C))[0]?.success).toBe(true);
     expect((await other.call('left/0'))?.result?.error?.code).toBe('outcome_unknown');
+  });
+
+  it('a call of the process that started this one is not waited for, which would wait for itself', async () => {
+    const path = join(folder(), 'journal.db');
+    const { first } = twoOver(path);
+    const { system } = ALIVE;
+    const startTicks = readProcess(process.ppid)?.startTicks ?? 0;
+    const parent = { id: 'parent', pid: process.ppid, startedAt: 1, startTicks, ...(system && { system }) };
+    const other = openFor(path);
+    await other.accept(batchEntry('its', [callEntry('x')], { worker: parent, attach: true, ...IN_C }));
+    await other.claim('its/0', parent, 1);
+    expect((await first.run([touch('b', {}, { kind: 'unknown' })], IN_C))[0]?.success).toBe(true);
+    expect((await other.call('its/0'))?.state).not.toBe('done');
   });
 
   it('wait for a call whose places are not known', async () => {

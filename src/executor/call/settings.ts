@@ -177,6 +177,8 @@ export interface JournalSettings {
   readonly worker: Worker;
   /** Whether exactly the process that the journal names is alive. */
   readonly isWorkerAlive: (worker: Worker) => boolean;
+  /** Whether this process was started by the worker, or by a process that the worker started. */
+  readonly isWorkerAncestor: (worker: Worker) => boolean;
 }
 
 /** The settings for cleaning and cutting results. */

@@ -150,7 +150,8 @@ export class Recorder {
   }
 
   async #findOrder(): Promise<void> {
-    const context = { ...this.#around, covers: this.#settings.covers, workerId: this.#settings.worker.id };
+    const { covers, isWorkerAncestor, worker } = this.#settings;
+    const context = { ...this.#around, covers, isWorkerAncestor, workerId: worker.id };
     this.order = await this.deadline.within(SharedOrder.of(this.#scope.id, context));
   }
 

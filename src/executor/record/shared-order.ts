@@ -1,5 +1,6 @@
 import type { CallRecord } from '../../contract/journal.js';
 import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflicts.js';
+import type { RecordSettings } from '../call/settings.js';
 import type { AttachContext } from './attach.js';
 import { pollUntil } from './poll-until.js';
 import { ownerOf } from './read-taker.js';
@@ -13,6 +14,7 @@ interface SharedOrderContext extends AttachContext {
   /** The id of this session: its own calls are in order in its own queues. */
   readonly workerId: string;
   readonly covers: Covers;
+  readonly isWorkerAncestor: RecordSettings['isWorkerAncestor'];
 }
 
 /**
@@ -21,7 +23,8 @@ interface SharedOrderContext extends AttachContext {
  * 1. The journal's order of acceptance counts; a batch that waited for approval also waits for calls that run by then.
  * 2. A call waits for the conflicting ones until they have results, as long as their processes live. The calls of a
  *    dead process are recovered first.
- * 3. A call that waits for approval blocks none, and none is added later: so the set only shrinks, and no two calls wait
+ * 3. A call of the process that started this one blocks none: that process may be waiting for this one.
+ * 4. A call that waits for approval blocks none, and none is added later: so the set only shrinks, and no two calls wait
  *    for each other.
  */
 export class SharedOrder {
@@ -79,10 +82,10 @@ export class SharedOrder {
   }
 }
 
-async function blocks(record: CallRecord, { journal, workerId }: SharedOrderContext): Promise<boolean> {
+async function blocks(record: CallRecord, context: SharedOrderContext): Promise<boolean> {
   if (isDeferred(record)) return false;
-  const owner = await ownerOf(record, journal);
-  return owner !== undefined && owner.id !== workerId;
+  const owner = await ownerOf(record, context.journal);
+  return owner !== undefined && owner.id !== context.workerId && !context.isWorkerAncestor(owner);
 }
 
 /** It waits for the person, for as long as that takes. */

@@ -34,6 +34,20 @@ export function isWorkerVisible({ system }: Worker): boolean {
 }
 
 /**
+ * Whether the worker is the process that started this one, or one further up. False where `/proc` does not show it.
+ */
+export function isWorkerAncestor({ pid, startTicks, system }: Worker): boolean {
+  const own = workerOfThisProcess();
+  if (startTicks === undefined || system !== own.system) return false;
+  for (let at = process.ppid; at > 1; ) {
+    const entry = readProcess(at);
+    if (at === pid) return entry?.startTicks === startTicks;
+    at = entry?.parent ?? 0;
+  }
+  return false;
+}
+
+/**
  * Whether a process of this machine is alive. Without a start time it is identified only by its id, which
  * another process may have by now.
  */
