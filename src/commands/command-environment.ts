@@ -4,10 +4,10 @@ import { createNameMatcher } from './match-name.js';
 import { type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
 
 /**
- * What a command is started with: the sanitised environment, in which nothing pages, prompts or opens an editor,
- * because there is no person to answer (D060, D107). What is plainly named a secret stays away too (`TOKEN`, `db_password`).
- * Names in `pass` keep the value they came with.
- * @param options `isAttended`: there is a person, so it may page, prompt and open an editor
+ * The environment of a command: sanitised, and set so that no program starts a pager, prompts or opens an
+ * editor, because no person is there to answer (D060, D107). Variables with the plain name of a secret
+ * (`TOKEN`, `db_password`) are removed too. Names in `pass` keep their values.
+ * @param options `isAttended`: a person is there, so programs may page, prompt and open an editor
  */
 export function commandEnvironment(
   env: Readonly<Record<string, string>>,
@@ -24,7 +24,10 @@ export function commandEnvironment(
   return Object.fromEntries([...sanitized, ...disarmed]);
 }
 
-/** Switches that keep programs from waiting for a person. None of them changes what a program does without one. */
+/**
+ * Switches that keep programs from waiting for a person. Without a person, none of them changes what a
+ * program does.
+ */
 const UNATTENDED = {
   TERM: 'dumb',
   PAGER: 'cat',
@@ -38,7 +41,7 @@ const UNATTENDED = {
   GIT_TERMINAL_PROMPT: '0',
   GCM_INTERACTIVE: 'never',
   SSH_ASKPASS_REQUIRE: 'never',
-  // Takes the text as it is: `git rebase --continue` goes on, a commit without a message is refused.
+  // Accepts the text unchanged: `git rebase --continue` goes on, and a commit without a message is refused.
   GIT_EDITOR: 'true',
   GIT_SEQUENCE_EDITOR: 'true',
   EDITOR: 'false',
@@ -48,7 +51,7 @@ const UNATTENDED = {
   PIP_DISABLE_PIP_VERSION_CHECK: '1',
   NO_UPDATE_NOTIFIER: '1',
   NPM_CONFIG_UPDATE_NOTIFIER: 'false',
-  // What npx does anyway where there is no person to ask.
+  // The default of npx if it cannot ask a person.
   NPM_CONFIG_YES: 'true',
   DEBIAN_FRONTEND: 'noninteractive',
   APT_LISTCHANGES_FRONTEND: 'none',

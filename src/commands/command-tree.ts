@@ -13,38 +13,45 @@ import type { StartedProcess } from '../platform/process/spawn.js';
 import { type CommandMark, processMarks } from './command-mark.js';
 
 /**
- * All that a command started, found again at each look. A process belongs to it on evidence only:
+ * All processes that a command started, searched again on each call. A process belongs to the command if one
+ * of these is known:
  *
- * 1. it is in the session that was made for the command,
- * 2. its parent, or the leader of its session, belongs to it,
- * 3. it was seen as a descendant earlier (same number, same start),
- * 4. it was started with the command's mark in its environment (survives `setsid` and double forks),
- * 5. it has the command's mark file or one of its pipes open (survives a cleared environment too).
+ * 1. it is in the session that was created for the command,
+ * 2. its parent, or the leader of its session, belongs to the command,
+ * 3. it was seen as a descendant earlier (same number, same start time),
+ * 4. it was started with the command's mark in its environment (this survives `setsid` and double forks),
+ * 5. it has the command's mark file or one of the command's pipes open (this survives a cleared environment
+ *   too).
  *
- * What started before the command never belongs to it, and neither do init and we ourselves.
+ * Processes that started before the command never belong to it, and neither do init and this process.
  */
 export interface CommandTree {
-  /** Remembers the descendants of now, for the time when their parents are gone. */
+  /** Remembers the current descendants. Later their parents may be gone. */
   remember(): void;
-  /** How many were there at the last `remember`. */
+  /** The number of processes at the last `remember`. */
   count(): number;
-  /** Who is alive. Blocks for 1 to 2 ms on a machine with 200 processes. */
+  /** The processes that are alive. Blocks for 1 to 2 ms on a machine with 200 processes. */
   find(): readonly ProcessEntry[];
-  /** Who has come since the last look, which is much quicker: who flees by forking does so once a millisecond. */
+  /**
+   * The processes that were started since the last search. This is much quicker, because a tree that flees
+   * forks once a millisecond.
+   */
   findNew(): readonly ProcessEntry[];
-  /** Who of `members` is still alive, and who has come since the last look. */
+  /** The `members` that are still alive, and the processes that were started since the last search. */
   recheck(members: readonly ProcessEntry[]): readonly ProcessEntry[];
-  /** False when nothing was started on the machine since: then none can be left. Costs 20 µs. */
+  /**
+   * False if no process was started on the machine since the last search, so none can be left. Costs 20 µs.
+   */
   mayHaveOthers(): boolean;
-  /** The terminal that it is attached to has another size. */
+  /** The command's terminal has another size. */
   resized(): void;
-  /** Signals everyone in `members`, and what is in a group of ours. */
+  /** Signals all `members` and their process groups, if those belong to the command. */
   signal(members: readonly ProcessEntry[], signal: SignalName): void;
 }
 
 /**
- * Must be called in the tick that learned of the command's start: later its number may be another's, unless it
- * says itself what it was.
+ * Call it in the tick in which the start of the command became known. Later its number may belong to another
+ * process, unless the caller knows the earlier state.
  */
 export function createCommandTree(
   command: Pick<StartedProcess, 'pid' | 'seen'>,
@@ -55,7 +62,10 @@ export function createCommandTree(
   return isSandboxed ? sparingItsLeader(tree, command.pid) : tree;
 }
 
-/** What stands around a command is killed, and not asked: when it goes, all inside are gone without a grace. */
+/**
+ * The leader, a process of the sandbox, is killed and never asked to end: when it ends, all processes inside
+ * end without a grace period.
+ */
 function sparingItsLeader(tree: CommandTree, leader: number): CommandTree {
   return {
     ...tree,
@@ -73,7 +83,7 @@ function createTree({ pid, seen }: Pick<StartedProcess, 'pid' | 'seen'>, mark: C
   }
   const leader = readProcess(pid);
   if (leader === undefined) return createGroupTree(pid);
-  // Those of a leader that is dead by now cannot be read; the mark file is known all the same.
+  // The pipes of a dead leader cannot be read. Its mark file is known anyway.
   const pipes = listOpenFiles(pid, ['1', '2']).filter((name) => name.startsWith('socket:'));
   return createMarkedTree({ leader, files: pipes, mark });
 }
@@ -84,7 +94,7 @@ function sessionLeader(pid: number, startTicks: number): ProcessEntry {
 
 interface MarkedTree {
   readonly leader: ProcessEntry;
-  /** The last number that was given out before the command began. */
+  /** The last process number that was assigned before the command began. */
   readonly after?: number | undefined;
   readonly files: readonly string[];
   readonly mark: CommandMark;
@@ -102,7 +112,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
   }
 
   function isMarked(entry: ProcessEntry): boolean {
-    // A zombie has neither any more, and its children have another parent.
+    // A zombie has no mark any more, and its children have another parent.
     if (!entry.alive) return false;
     const marks = processMarks(entry);
     return marks.call.includes(mark.id) || marks.files.some((name) => files.has(name));
@@ -114,7 +124,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
     let found: ProcessEntry[];
     do {
       found = takeOut(strangers, (entry) => isDescendant(entry, members));
-      // Asked last, because it is what costs.
+      // Last, because this look-up is the expensive one.
       if (found.length === 0) found = takeOut(strangers, isMarked);
       for (const entry of found) {
         members.set(entry.pid, entry);
@@ -128,8 +138,9 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
   function findAll(): ProcessEntry[] {
     const last = lastProcessId() ?? 0;
     lastSeen = last;
-    // Numbers are given out in order: those of a young command lie between its own and the last, so few need a look.
-    // They start again at the top of their range, and in time may come round to where they were.
+    // Numbers are assigned in order: those of a young command lie between its own number and the last one, so
+    // few need a look. At the top of the range they start again, and after some time they may reach the same
+    // number.
     const isYoung = systemClock.monotonic() - startedAt < YOUNG_MS && last >= after;
     if (isYoung && last - after < FEW) return look([leader.pid, ...numbersAfter(after, last)]);
     const ids = listProcessIds();
@@ -149,7 +160,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
       for (const [pid, entry] of known) {
         if (!isSame(entry, readProcess(pid))) known.delete(pid);
       }
-      // The map grows while it is walked: children of children are visited in the same round.
+      // The map grows during the loop: children of children are visited in the same round.
       for (const pid of known.keys()) {
         for (const child of listChildren(pid)) {
           const entry = known.has(child) ? undefined : readProcess(child);
@@ -160,7 +171,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
     count: () => known.size,
     find() {
       let found = findAll();
-      // Who died while we looked may have left a child that came too late to be seen.
+      // A process that died during the search may have left a child that was started too late for it.
       for (let again = 0; again < 5 && found.length === 0 && lastProcessId() !== lastSeen; again++) {
         found = findNew();
       }
@@ -170,9 +181,9 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
     recheck: (members) => [...members.flatMap(readAgain), ...findNew()],
     mayHaveOthers: () => lastProcessId() !== after,
     signal(members, signal) {
-      // Read again: the number may be another's by now, and `setsid` leads out of the group.
+      // Read again: the number may belong to another process by now, and `setsid` leaves the group.
       const current = members.flatMap(readAgain);
-      // A group is told at once, or one that forks would always be a step ahead.
+      // A whole group is signalled at once. Otherwise a process that forks would always be a step ahead.
       const groups = new Set(
         current.filter(({ session }) => sessions.has(session)).map(({ group }) => group),
       );
@@ -185,7 +196,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
   return tree;
 }
 
-/** Where there is no `/proc`: the process group, which misses who has left it. */
+/** For systems without `/proc`: the process group, without processes that have left it. */
 function createGroupTree(leaderPid: number): CommandTree {
   const leader = sessionLeader(leaderPid, 0);
   return {
@@ -211,10 +222,10 @@ function startedSince(leader: ProcessEntry, pids: readonly number[]): Set<Proces
   return entries;
 }
 
-/** No machine starts the 32,768 processes in this time that the smallest range of numbers holds. */
+/** No machine starts 32,768 processes, the smallest range of numbers, in this time. */
 const YOUNG_MS = 1000;
 
-/** Asked for one by one, these cost less than a list of all. */
+/** Up to this count, single look-ups cost less than a list of all processes. */
 const FEW = 100;
 
 function numbersAfter(first: number, last: number): number[] {
@@ -227,7 +238,7 @@ function takeOut(entries: Set<ProcessEntry>, belongs: (entry: ProcessEntry) => b
   return found;
 }
 
-/** The process as it is now, nothing when it is dead. */
+/** The current state of the process; empty if it is dead. */
 function readAgain(entry: ProcessEntry): ProcessEntry[] {
   const now = readProcess(entry.pid);
   return now?.alive === true && isSame(entry, now) ? [now] : [];

@@ -24,54 +24,58 @@ import { type WatchedGuards, watchGuards } from './watch-guards.js';
 
 export interface CommandLaunch extends CommandStart, Launch {}
 
-/** What is done with a process, whatever it runs. */
+/** How a process is run, whatever its program. */
 export interface Launch extends Pick<CommandRequest, 'signal' | 'limits' | 'attached'> {
   readonly onOutput?: CommandRequest['onOutput'] | undefined;
   readonly stdout: ByteSink;
   readonly stderr: ByteSink;
-  /** It does not keep this program alive: when the program ends, so does the command. */
+  /** It does not keep this program alive, and ends with it. */
   readonly inBackground?: boolean;
 }
 
 export interface LaunchedCommand {
   readonly pid: number;
   readonly sandbox: CommandSandbox;
-  /** When it started; undefined where it was not looked up yet. */
+  /** The start of the process; undefined if it has not been looked up. */
   readonly startTicks: number | undefined;
-  /** Its changes; left out: it writes through. */
+  /** Its changes. Left out: it writes through. */
   readonly transaction?: Transaction;
-  /** Resolves when it and everything it started has ended. Rejects with what `onOutput` threw, once all are dead. */
+  /**
+   * Resolves when the process and everything it started have ended. Rejects with the error of `onOutput`,
+   * once all are dead.
+   */
   readonly ended: Promise<CommandEnding>;
 }
 
 export interface CommandEnding extends ProcessEnd {
-  /** It was ended by `signal`. */
+  /** `signal` ended it. */
   readonly aborted: boolean;
   readonly survivors: readonly number[];
   readonly limit?: LimitHit;
-  /** What should have stood around it could not be built: standard error says why. */
+  /** The sandbox could not be built; standard error says why. */
   readonly neverStarted: boolean;
-  /** What the sandbox refused to it, as far as the kernel says so. */
+  /** The sandbox's refusals, as far as the kernel reports them. */
   readonly refused: readonly SandboxRefusal[];
-  /** Left out: as it was when it started. */
+  /** Left out: unchanged since the start. */
   readonly sandbox?: CommandSandbox;
-  /** What it left outside of the roots; left out: that lasts, or is not looked at. */
+  /** Files that it left outside the roots. Left out: such files last, or they were not examined. */
   readonly outside?: LeftOutside;
 }
 
 export interface LeftOutside {
-  /** On the disk; Infinity if there is a path too long to be looked at. */
+  /** The size on the disk; Infinity if a path is too long to be examined. */
   readonly bytes: number;
   readonly writes?: DiscardedWrites;
-  /** It has looked for what lies neither there nor in the roots. */
+  /** It looked up a path that is neither there nor in the roots. */
   readonly isBeyond: boolean;
 }
 
 const BEYOND = ['hidden_file'] as const;
 
 /**
- * Starts a command and sees to its end: by itself, by `signal`, or with this program, however that ends (D059, D107).
- * @throws ToolError spawn_failed when it cannot be started.
+ * Starts a command and supervises it until it ends, is ended by `signal`, or ends together with this program,
+ * however that ends (D059, D107).
+ * @throws ToolError `spawn_failed` if it cannot be started
  */
 export function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   const { confinement, inBackground, layers, writesThrough } = launch;
@@ -90,7 +94,9 @@ export function launchCommand(launch: CommandLaunch): Promise<LaunchedCommand> {
   );
 }
 
-/** The same for any process. @param start starts it, with the mark by which it and its descendants are found. */
+/**
+ * The same for any process. @param start starts it, with the mark by which it and its descendants are found
+ */
 export async function launchProcess(
   launch: Launch,
   start: StartMarked,
@@ -158,7 +164,8 @@ async function seeToItsEnd(
   const { process: command, read, sandbox } = started;
   const { end, aborted, isAtOnce, failure, limit } = await firstEnding(started, tree, output, launch, guards);
   if (isAtOnce === true) tree.signal(tree.find(), 'SIGKILL');
-  // What it left running may still be busy with its last output (`> >(tee log)`): read first, then kill.
+  // Processes that the command left running may still write its last output (`> >(tee log)`): read first,
+  // then kill.
   if (end !== undefined && !output.isEnded()) await drainOutput(output);
   const isAlone = end !== undefined && (read(end).tidied || !tree.mayHaveOthers());
   const survivors = isAlone ? [] : await killTree(tree);
@@ -187,13 +194,16 @@ async function leftOutside({ outside }: StartedCommand): Promise<LeftOutside | u
 interface FirstEnding {
   readonly end?: ProcessEnd;
   readonly aborted: boolean;
-  /** Without a grace: it would go on with what it must not see. */
+  /** Without a grace period, in which the command could go on reading protected content. */
   readonly isAtOnce?: boolean;
   readonly limit?: LimitHit;
   readonly failure?: { readonly error: unknown };
 }
 
-/** The one place where the ways to end race: by itself, by the caller, by too many processes, by a lost guard, by a failing listener. */
+/**
+ * The only place where the possible endings compete: the command itself, the caller, too many processes, a
+ * lost guard, and a failing listener.
+ */
 async function firstEnding(
   { process: command, sandbox, exitStatus, transaction, outside }: StartedCommand,
   tree: CommandTree,
@@ -227,7 +237,9 @@ async function firstEnding(
   }
 }
 
-/** Resolves when the output has ended and says how the process ended: that comes sooner than its exit. */
+/**
+ * Resolves when the output has ended, with the end of the process. That is known before the process exits.
+ */
 function endOfOutput(output: OutputPump, exitStatus: StartedCommand['exitStatus']): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     void output.ended.then(() => {
@@ -240,7 +252,7 @@ function endOfOutput(output: OutputPump, exitStatus: StartedCommand['exitStatus'
 /** bubblewrap, and the shell that reports. */
 const PROCESSES_OF_THE_SANDBOX = 2;
 
-/** What `promise` gives, or undefined when it takes longer than `limitMs`. */
+/** The value of `promise`, or undefined if it takes longer than `limitMs`. */
 function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   let stop = () => {};
   const late = new Promise<undefined>((resolve) => {
@@ -249,7 +261,7 @@ function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined>
   return Promise.race([promise, late]).finally(() => stop());
 }
 
-/** `happened` resolves when the signal aborts; `forget` takes the listener back. */
+/** `happened` resolves when the signal aborts; `forget` removes the listener. */
 function whenAborted(signal: AbortSignal): { happened: Promise<void>; forget(): void } {
   let forget = () => {};
   const happened = new Promise<void>((resolve) => {
@@ -267,7 +279,9 @@ interface TreeWatch {
   end(): void;
 }
 
-/** Remembers the command's descendants now and then, more and more seldom; looks again sooner where they are counted. */
+/**
+ * Remembers the command's descendants at growing intervals, and at shorter ones if their number is limited.
+ */
 function watchTree(tree: CommandTree, clock: Clock, most = Number.POSITIVE_INFINITY): TreeWatch {
   const longestPauseMs = Number.isFinite(most) ? 200 : 500;
   let pauseMs = 10;
@@ -289,15 +303,15 @@ function watchTree(tree: CommandTree, clock: Clock, most = Number.POSITIVE_INFIN
 }
 
 interface KillTimes {
-  /** How long the processes may tidy up after TERM. */
+  /** The time for cleaning up after TERM. */
   readonly graceMs: number;
-  /** After this, KILL included, what still lives is given up. */
+  /** After this time, KILL included, the remaining processes are given up. */
   readonly limitMs: number;
 }
 
 /**
- * Ends everything that a command started: TERM, a grace, then KILL until a look finds none (D059).
- * Resolves with the process ids that could not be killed; empty as a rule. Never rejects.
+ * Ends everything that a command started: TERM, a grace period, then KILL until a search finds nothing
+ * (D059). Resolves with the process ids that could not be killed, usually none. Never rejects.
  */
 async function killTree(
   tree: CommandTree,
@@ -306,16 +320,16 @@ async function killTree(
   const start = systemClock.monotonic();
   let members = tree.find();
   tree.signal(members, 'SIGTERM');
-  // Who is stopped takes note of TERM only when it is woken.
+  // A stopped process handles TERM only after it was continued.
   tree.signal(members, 'SIGCONT');
   let kills = 0;
   for (let pauseMs = 5; members.length > 0; pauseMs = Math.min(2 * pauseMs, 40)) {
     await sleep(kills > 0 ? AFTER_KILL_MS : pauseMs);
     members = tree.recheck(members);
-    // Before it is believed that none is left, all processes are looked at.
+    // A search of all processes confirms that none is left.
     if (members.length === 0) members = tree.find();
     const elapsedMs = systemClock.monotonic() - start;
-    // On a machine that is too busy to let us look in time, no process is given up before KILL had time to work.
+    // On a very busy machine, no process is given up before KILL had time to work.
     if (kills >= FEWEST_KILLS && elapsedMs > limitMs) break;
     if (elapsedMs > graceMs) {
       killFaster(tree, members);
@@ -328,7 +342,7 @@ async function killTree(
 const AFTER_KILL_MS = 5;
 const FEWEST_KILLS = 10;
 
-/** KILL for everyone, and without a pause for who came meanwhile: a tree that flees forks once a millisecond. */
+/** KILL for all, and without a pause for newly started ones: a tree that flees forks once a millisecond. */
 function killFaster(tree: CommandTree, members: readonly ProcessEntry[]): void {
   const start = systemClock.monotonic();
   let found = members;
@@ -339,7 +353,7 @@ function killFaster(tree: CommandTree, members: readonly ProcessEntry[]): void {
   }
 }
 
-/** How long the event loop may be kept waiting at a time. */
+/** The maximum time for which the event loop is blocked. */
 const BURST_MS = 30;
 
 function sleep(delayMs: number): Promise<void> {

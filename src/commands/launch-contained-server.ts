@@ -8,19 +8,20 @@ import { chooseSandbox } from './sandbox/find-sandbox.js';
 
 export interface ContainedServerRequest extends ServerRequest {
   readonly confinement: Pick<Confinement, 'os' | 'network' | 'roots' | 'readable'>;
-  /** As they are when it starts: what is hidden or protected in the roots. */
+  /** The hidden and protected paths in the roots at the start. */
   readonly guarded: Pick<GuardedPaths, 'hidden' | 'readOnly'>;
 }
 
 export interface ContainedServer extends LaunchedServer {
-  /** What stands around it. */
+  /** Its sandbox. */
   readonly sandbox: CommandSandbox;
 }
 
 /**
- * Starts a program that goes on, in the command sandbox where there is one: it changes files in the roots alone, reads what it
- * is made of, and reaches the network where `confinement` says so. Ends as `launchServer` says.
- * @throws ToolError `spawn_failed`; `sandbox_violation` where a sandbox is required and there is none.
+ * Starts a program that keeps running, in the command sandbox if there is one. It can change files only in
+ * the roots, can read its own files, and reaches the network if `confinement` allows it. It ends like a
+ * program of `launchServer`.
+ * @throws ToolError `spawn_failed`; `sandbox_violation` if a sandbox is required and missing
  */
 export async function launchContainedServer({
   confinement,
@@ -55,7 +56,10 @@ export async function launchContainedServer({
 
 const NOTHING_GUARDED: GuardedPaths = { hidden: [], readOnly: [], missing: [], incomplete: false };
 
-/** What a program needs to start: itself, the package that it or an argument is in, and what `npx` has fetched before. */
+/**
+ * The files that a program needs to start: the program, the packages of the program and of its arguments, and
+ * the packages that `npx` has downloaded.
+ */
 function partsOf(
   { file, args, cwd, env }: Pick<ServerRequest, 'file' | 'args' | 'cwd' | 'env'>,
   roots: readonly string[],
@@ -72,7 +76,7 @@ function partsOf(
   return [...places, ...fetched].filter((path) => isAbsolute(path) && !kept.includes(path));
 }
 
-/** The directory that holds all of it; a directory is itself. */
+/** The outermost directory of the package. A directory is its own. */
 function packageOf(path: string): string {
   const at = path.indexOf('/node_modules/');
   if (at !== -1) return path.slice(0, at + '/node_modules'.length);

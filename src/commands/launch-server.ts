@@ -6,26 +6,26 @@ import type { ByteSink } from './pump-output.js';
 import { startProgram } from './run-program.js';
 import { identify } from './run-to-its-end.js';
 
-/** A program that goes on, and is written to while it runs. */
+/** A program that keeps running and receives input meanwhile. */
 export interface ServerRequest extends Pick<ProgramRequest, 'file' | 'args' | 'cwd' | 'env' | 'signal'> {
-  /** Told in the order of the bytes. While its promise is pending nothing more is read. */
+  /** Called in the order of the bytes. Reading stops while its promise is pending. */
   readonly onOutput: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>;
 }
 
 export interface LaunchedServer {
   readonly process: StartedCommand;
-  /** What comes too late for it is lost; `ended` says so. */
+  /** Input after the end of the program is lost; `ended` tells that it has ended. */
   write(text: string): void;
-  /** It reads the end of its input, and may go. */
+  /** Ends the input, so that the program may exit. */
   closeInput(): void;
-  /** Resolves when it and everything it started has ended. Never rejects. */
+  /** Resolves when the program and everything it started have ended. Never rejects. */
   readonly ended: Promise<CommandEnding>;
 }
 
 /**
- * Starts it, and sees to its end as to that of a command: by itself, by `signal`, or with this program, however that ends.
- * It does not keep this program alive.
- * @throws ToolError `spawn_failed`.
+ * Starts the program and supervises it like a command: it ends by itself, by `signal`, or together with this
+ * program. It does not keep this program alive.
+ * @throws ToolError `spawn_failed`
  */
 export async function launchServer(request: ServerRequest): Promise<LaunchedServer> {
   let stdin: Writable | undefined;
@@ -40,7 +40,7 @@ export async function launchServer(request: ServerRequest): Promise<LaunchedServ
     async (mark) => {
       const started = await startProgram(request, 'pipe', mark);
       ({ stdin } = started.process);
-      // A broken pipe: it is gone, which `ended` says.
+      // A broken pipe: the program is gone, and `ended` reports that.
       stdin?.on('error', () => {});
       return started;
     },
@@ -53,7 +53,7 @@ export async function launchServer(request: ServerRequest): Promise<LaunchedServ
   };
 }
 
-/** All goes to `onOutput`. */
+/** Everything goes to `onOutput`. */
 const NO_SINK: ByteSink = { push() {} };
 
 const UNKNOWN_END: CommandEnding = {

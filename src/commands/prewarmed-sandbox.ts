@@ -20,42 +20,46 @@ import { type Layers, makeLayers, type Survey, showRootOn, surveyRoots } from '.
 import { mountsOf, type Transaction, toTransaction } from './transaction/open-transaction.js';
 
 /*
- * A sandbox that was built before its command is known, while the model thinks: overlays are mounted, bubblewrap has made
- * its mounts, and the shell that reports waits for one line. Starting a command is then a word and an `exec`.
+ * A sandbox that is built before its command is known, while the model thinks: overlays are mounted,
+ * bubblewrap has finished its mounts, and the reporting shell waits for one line. Then starting a command is
+ * one write and one `exec`.
  *
- * It is used once. The kernel keeps what it has looked up in an overlay, and does not see what others change below it: a
- * file that grew between two commands was copied short in one that had been looked into. In a mount that nothing has
- * looked into yet there is nothing to be out of date but the root itself, what is hidden, and what was mounted beside: all
- * are compared.
+ * It is used once. The kernel caches look-ups in an overlay and does not see changes that other programs make
+ * in the lower directory: a file that grew between two commands was copied short after an earlier look-up. A
+ * fresh mount has no cache; only the root, the hidden paths and the other mounted files may be outdated, and
+ * these are compared.
  */
 
-/** What a sandbox is built for, apart from the roots. */
+/** The properties for which a sandbox is built, apart from the roots. */
 export interface Pattern {
   readonly request: Pick<CommandRequest, 'shell' | 'env' | 'limits' | 'conversation'>;
-  /** Of the conversation whose commands it is for. */
+  /** The room of the conversation that it is for. */
   readonly room: Room | undefined;
   readonly bubblewrap: Bubblewrap;
   readonly shellFile: string;
 }
 
-/** What was built, for the command that takes it. */
+/** A sandbox that a command has taken. */
 export interface BuiltAhead {
   readonly transaction: Transaction;
   readonly entry: CommandEntry;
-  /** Undefined where it can be told no more: nothing has run. */
+  /** Undefined if it accepts no command any more; then nothing has run. */
   begin(order: string): StartedProcess | undefined;
-  /** In place of `begin`. */
+  /** Call it instead of `begin`. */
   leave(): void;
 }
 
-/** The newest comes last; at most one for the commands of a conversation. */
+/** The newest is last; at most one for each conversation. */
 let waiting: readonly PrewarmedSandbox[] = [];
-/** Whose first command has come to its end: a program that runs one command builds nothing ahead. */
+/**
+ * Confinements whose first command has ended. For a program that runs only one command, no sandbox is built
+ * ahead.
+ */
 const begun = new WeakSet<Confinement>();
-/** Whose commands have come to their end. */
+/** Confinements that start no more commands. */
 const ended = new WeakSet<Confinement>();
 
-/** What waits for such a command: its mark is the command's from now on. */
+/** The waiting sandbox that fits the command. Its mark becomes the command's. */
 export function takePrewarmed(
   confinement: Confinement,
   request: SandboxedCommand['request'] & Pattern['request'],
@@ -74,8 +78,8 @@ function findWaiting(
 }
 
 /**
- * To be called when a command has ended: builds what the next one of the same confinement needs.
- * @param isUnchanged it has changed nothing: what was found in the roots for it still holds
+ * Call it when a command has ended: builds a sandbox for the next one of the same confinement.
+ * @param isUnchanged the command changed nothing, so the survey of the roots is still valid
  */
 export function prewarm(pattern: Pattern, survey: Survey, isUnchanged: boolean): void {
   const { confinement } = survey;
@@ -93,7 +97,7 @@ export function prewarm(pattern: Pattern, survey: Survey, isUnchanged: boolean):
   for (const each of dropped) void each.drop();
 }
 
-/** To be called when no more commands come. Resolves when nothing is left of what was built ahead. */
+/** Call it when no more commands come. Resolves when everything that was built ahead is removed. */
 export async function endPrewarmed(confinement: Confinement): Promise<void> {
   ended.add(confinement);
   const found = waiting.filter((each) => each.confinement === confinement);
@@ -102,9 +106,9 @@ export async function endPrewarmed(confinement: Confinement): Promise<void> {
   await viewsEnded();
 }
 
-/** So long after a change a directory may change again without its time telling. */
+/** For this time after a change, another change of a directory may leave its times unchanged. */
 const SETTLED_MS = 60;
-/** Each is three processes; a program with many executors runs commands in few of them at a time. */
+/** Each is three processes, and a program with many executors runs commands in few of them at a time. */
 const MOST_WAITING = 4;
 /** A mount keeps a file system from being unmounted. */
 const KEPT_MS = 2 * 60 * 1000;
@@ -145,7 +149,7 @@ export class PrewarmedSandbox {
     );
   }
 
-  /** Undefined where it could not be built, or what it was built on has changed: then nothing is left of it. */
+  /** Undefined if it could not be built or is outdated; then it is removed completely. */
   async take(survey: Survey, room: Room | undefined): Promise<BuiltAhead | undefined> {
     this.#cancel();
     const built = await this.#built;
@@ -168,13 +172,13 @@ export class PrewarmedSandbox {
     }
   }
 
-  /** Nothing is left of it afterwards, its mark included. */
+  /** Removes everything, including its mark. */
   async drop(): Promise<void> {
     await this.leave();
     this.mark.close();
   }
 
-  /** The same, but for its mark, which is another's. */
+  /** Removes everything but its mark, which belongs to a command now. */
   async leave(): Promise<void> {
     this.#cancel();
     const built = await this.#built;
@@ -202,7 +206,7 @@ export class PrewarmedSandbox {
     return built;
   }
 
-  /** @throws Error where it cannot be started */
+  /** @throws Error if it cannot be started */
   async #start(survey: Survey, layers: Layers): Promise<Built | undefined> {
     const { bubblewrap, shellFile, request, room } = this.#pattern;
     const { confinement } = survey;
@@ -232,18 +236,18 @@ export class PrewarmedSandbox {
 
 interface Built {
   readonly layers: Layers;
-  /** As they were mounted. */
+  /** Their state when they were mounted. */
   readonly roots: readonly (BinaryEntry | undefined)[];
   readonly entry: CommandEntry;
   readonly ahead: ProcessAhead;
-  /** What was mounted beside the roots, by path. */
+  /** The other mounted files, by path. */
   readonly beside: ReadonlyMap<string, string>;
 }
 
 function isSame({ layers: { mounts, setup }, roots, ahead, beside }: Built, survey: Survey): boolean {
   const { hidden, committed } = survey;
   return (
-    // It may be dead before we are told.
+    // It may be dead before its end is reported.
     readProcess(ahead.pid)?.alive === true &&
     setup === survey.setup &&
     mounts.every(({ root, masks }, index) => {
@@ -255,7 +259,7 @@ function isSame({ layers: { mounts, setup }, roots, ahead, beside }: Built, surv
   );
 }
 
-/** The paths that bubblewrap mounts something of, by its arguments. */
+/** The source paths of bubblewrap's mounts, from its arguments. */
 function mountedFrom(args: readonly string[]): readonly string[] {
   const options = args.slice(args.indexOf('--die-with-parent'), args.indexOf('--chdir'));
   return options.flatMap((option, index) =>
@@ -267,7 +271,7 @@ function identitiesOf(paths: readonly string[]): ReadonlyMap<string, string> {
   return new Map(paths.map((path) => [path, identityOf(path)]));
 }
 
-/** What is mounted keeps its number: no other file can have it as long as the sandbox waits. */
+/** A mounted file keeps its inode number, so no other file can get that number while the sandbox waits. */
 function identityOf(path: string): string {
   const { dev, ino } = rootIdentity(path) ?? {};
   return `${dev}:${ino}`;
@@ -281,7 +285,7 @@ async function drop({ layers, entry, ahead }: Built): Promise<void> {
   unused.delete(layers.directory);
 }
 
-/** Directories that no command has used, and none will where this process ends now. */
+/** Directories of sandboxes that no command has used. They are removed if this process ends now. */
 const unused = new Set<string>();
 let isNoted = false;
 

@@ -24,7 +24,7 @@ import { outermost } from './transaction/open-layers.js';
 import type { Transaction } from './transaction/open-transaction.js';
 import { mostBytes } from './transaction/watch-size.js';
 
-/** Whose changes they are, and who is told what becomes of them. */
+/** The owner of the changes, and the listeners for their result. */
 export interface EndRequest
   extends Pick<
     CommandRequest,
@@ -40,14 +40,14 @@ export interface EndRequest
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
-  /** No other command commits in the roots until this one has. */
+  /** No other command may commit in the roots before this one has. */
   readonly hasTurn?: boolean;
 }
 
-/** What came of a command, and of its changes. */
+/** The end of a command, and the result of its changes. */
 export interface SettledEnd<E> {
   readonly ending: E;
-  /** What should have stood around it could not be built: standard error says why. */
+  /** The sandbox could not be built; standard error says why. */
   readonly neverStarted: boolean;
   readonly settled: RecoveredChanges;
 }
@@ -57,17 +57,17 @@ type RecoveredChanges = Pick<
   'changes' | 'discarded' | 'discardedBy' | 'reruns' | 'discardedWrites'
 >;
 
-/** A command that has come to its end, with what stood around it. */
+/** The end of a command in a sandbox. */
 export type SandboxedEnding = Omit<CommandEnding, 'neverStarted' | 'outside'> & {
   readonly sandbox: CommandSandbox;
 };
 
 /**
- * Runs a command, or a program, to its end, and commits what it has changed where that was kept apart. Where others have
- * changed the same meanwhile, it has had no effect, and is run again on what is there now. So it is where its git could
- * not go on because another git was at work.
- * @param open what a run needs; called for each run
- * @throws ToolError spawn_failed, sandbox_violation; what `onOutput` threw, once everything is dead
+ * Runs a command or a program to its end, and commits its changes if they were kept apart. If other programs
+ * changed the same paths meanwhile, the command has had no effect and runs again on the new state. It also
+ * runs again if its git failed because another git was working.
+ * @param open opens the parts of one run; called for each run
+ * @throws ToolError `spawn_failed`, `sandbox_violation`; the error of `onOutput`, once everything is dead
  */
 export async function runToItsEnd(
   request: EndRequest,
@@ -91,21 +91,21 @@ export async function runToItsEnd(
 
 const MOST_RERUNS = 2;
 
-/** Other commands wait for the last run of one that takes less. */
+/** For a command that takes less than this, others wait during its last run. */
 const SHORT_MS = 5000;
 
-/** So that two conversations that change the same without a pause do not keep each other from it. */
+/** Two conversations that constantly change the same paths then do not block each other for ever. */
 async function takeTurn({ confinement, agree }: EndRequest): Promise<MachineLock | undefined> {
-  // Others must not wait for a person.
+  // Other commands must not wait for a person.
   if (confinement === undefined || agree !== undefined) return undefined;
   return takeCommitTurn(outermost(confinement.roots));
 }
 
 interface OneRun {
   readonly end: SettledEnd<SandboxedEnding>;
-  /** Others were in the way of its changes, and it has done nothing else. */
+  /** Its changes were in conflict, and it had no other effect. */
   readonly mayRunAgain: boolean;
-  /** From its start to its end; waiting for the commits of others is not part of it. */
+  /** From its start to its end, without the wait for other commits. */
   readonly ranMs: number;
 }
 
@@ -137,13 +137,13 @@ async function runOnce(
     outside,
     neverStarted,
   });
-  // Where nothing was kept, that is said of all.
+  // If nothing was kept, everything is reported as discarded.
   const settled = outcome.discarded === undefined ? { ...outcome, ...discardedWrites(outside) } : outcome;
   const mayRunAgain = mayRerun && settled.discardedBy === 'conflict' && !isLasting;
   return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain, ranMs };
 }
 
-/** How git ends where it cannot go on. */
+/** Git's exit code for a fatal error. */
 const GIT_DIED = 128;
 
 function isRerunnable({ confinement }: EndRequest, { layers }: Pick<CommandLaunch, 'layers'>): boolean {
@@ -185,7 +185,7 @@ interface EndedInTransaction
   readonly outside: LeftOutside | undefined;
 }
 
-/** Commits the changes of a command that has come to its end, and drops those of one that was ended. */
+/** Commits the changes of a command that ended by itself, and discards those of a command that was ended. */
 async function endTransaction(
   transaction: Transaction,
   request: EndRequest,
@@ -272,5 +272,8 @@ function whyDiscarded(
   return undefined;
 }
 
-/** The shell itself was killed. If a process inside it was, the shell exits with 137, which any program may do. */
+/**
+ * The shell itself was killed. If a process inside it was killed, the shell exits with 137, which any program
+ * may do.
+ */
 const KILLED = 'it was killed (SIGKILL), for want of memory or from outside';

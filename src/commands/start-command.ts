@@ -38,39 +38,39 @@ export type CommandStart = Pick<
   | 'targets'
   | 'attached'
 > & {
-  /** Its changes are kept apart where its sandbox says so. */
+  /** Its changes are kept apart if its sandbox supports that. */
   readonly isTransaction?: boolean;
-  /** It does not run where they cannot be. */
+  /** It does not run if they cannot be kept apart. */
   readonly isKeptApart?: boolean;
-  /** They are kept apart in these layers. */
+  /** The layers that keep them apart. */
   readonly layers?: Transaction | undefined;
-  /** It goes on after its call. */
+  /** It continues after its call. */
   readonly inBackground?: boolean;
 };
 
 export interface StartedCommand {
   readonly process: StartedProcess;
   readonly sandbox: CommandSandbox;
-  /** Its changes; left out: it writes through. */
+  /** Its changes. Left out: it writes through. */
   readonly transaction?: Transaction;
-  /** What its end says of the command, which is not always the process that was started. */
+  /** The end of the command, derived from the end of the started process, which may be another one. */
   read(end: ProcessEnd): SandboxedEnd;
-  /** What it guards while the command runs; left out: nothing. */
+  /** The guards that are watched while the command runs. Left out: none. */
   readonly watch?: GuardWatch;
-  /** What it writes outside of the roots; left out: that lasts, or is not looked at. */
+  /** Its writes outside the roots. Left out: they last, or are not examined. */
   readonly outside?: OutsidePlaces;
-  /** How the process has ended, once no process has its output open; undefined where only the system can say so. */
+  /** How the process ended, once its output is closed; undefined if only the system knows. */
   exitStatus(): ProcessEnd | undefined;
-  /** To be called when all of it has ended, once: what of the network was refused to it. */
+  /** Call it once, when all of its processes have ended. @returns the network refusals */
   leave(): readonly NetworkRefusal[];
-  /** To be called when it has ended. */
+  /** Call it when the command has ended. */
   close(): void;
 }
 
 /**
- * Starts `sh -c command` or `bash -c command`, inside the sandbox where one is wanted and can be built.
- * @throws ToolError spawn_failed, `details`: `{ shell, cwd, errno }`; sandbox_violation where there is no sandbox and one
- *   is required.
+ * Starts `sh -c command` or `bash -c command`, inside a sandbox if one is wanted and can be built.
+ * @throws ToolError `spawn_failed`, `details`: `{ shell, cwd, errno }`; `sandbox_violation` if a sandbox is
+ * required and missing
  */
 export async function startCommand(
   request: CommandStart,
@@ -81,7 +81,8 @@ export async function startCommand(
   const file = findShell(shell, request.env.PATH);
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
   const { sandbox, inside } = await chooseSandbox(confinement);
-  // The view of a preview is a user namespace of its own, which cannot be entered from that of a room.
+  // The view of a preview is a separate user namespace, which a process in the room's user namespace cannot
+  // enter.
   const hasRoom = inside !== undefined && request.layers === undefined;
   const stay = hasRoom ? await enterRoom(roomRequest(request, inside)) : undefined;
   try {
@@ -105,7 +106,7 @@ type Inside = NonNullable<ChosenSandbox['inside']>;
 interface ChosenPlace {
   readonly sandbox: CommandSandbox;
   readonly inside: Inside | undefined;
-  /** Of the shell. */
+  /** The file of the shell. */
   readonly file: string;
   readonly room: Room | undefined;
 }
@@ -173,7 +174,7 @@ function begun({ directory }: Transaction, confinement: Confinement | undefined)
   return { state: 'begun', directory, network: confinement?.network !== false };
 }
 
-/** @throws ToolError `spawn_failed`; then nothing has run. */
+/** @throws ToolError `spawn_failed`; then nothing has run */
 function beginAhead(request: CommandStart, ahead: BuiltAhead): StartedProcess {
   const { cwd, command } = request;
   if (!isDirectory(cwd)) throw spawnFailed(request, 'ENOENT', causeInWords(request, 'ENOENT'));
@@ -185,15 +186,15 @@ function beginAhead(request: CommandStart, ahead: BuiltAhead): StartedProcess {
 
 interface ChosenTransaction {
   readonly transaction?: Transaction;
-  /** Built before the command was known, with its transaction. */
+  /** A sandbox that was built before the command was known, with its transaction. */
   readonly ahead?: BuiltAhead;
-  /** What the outcome says of it. */
+  /** The part of the outcome about the transaction. */
   readonly told: Pick<CommandSandbox, 'transaction' | 'transactionReason'>;
 }
 
 const NO_TRANSACTION: ChosenTransaction = { told: {} };
 
-/** @throws ToolError `sandbox_violation` where one is required and there can be none. */
+/** @throws ToolError `sandbox_violation` if a transaction is required and not possible */
 async function chooseTransaction(
   { isTransaction, isKeptApart, layers, writesThrough, shell, env, limits, conversation }: CommandStart,
   { file: shellFile, room }: ChosenPlace,
@@ -257,7 +258,7 @@ async function openEntry(
   }
 }
 
-/** What a command that writes through sees of the hidden files that git tracks. */
+/** The committed versions that a command which writes through sees in place of hidden files. */
 function shownBeside({
   bubblewrap,
   confinement,
@@ -267,7 +268,7 @@ function shownBeside({
   return committedVersions(findRepositories(readOnly, roots), hidden, { bubblewrap: bubblewrap.file, roots });
 }
 
-/** Outside of a sandbox: ended with all that it has started where that can be held. */
+/** Without a sandbox. Everything that the command started is ended with it, if the machine supports that. */
 function plainEntry(request: CommandStart, file: string): CommandEntry {
   const canHold = findOrphanHolder() !== undefined && shellsCarry(request.env);
   const report = canHold ? openReportFile() : undefined;
@@ -296,7 +297,7 @@ function plainEntry(request: CommandStart, file: string): CommandEntry {
 
 function plainStart({ shell, command, limits = {} }: CommandStart, file: string): CommandEntry['start'] {
   const lines = limitLines(limits, false);
-  // The last is what `$0` says.
+  // The last argument is `$0`.
   if (lines === '') return { file, name: shell, args: ['-c', command, shell] };
   const args = ['-c', `${lines}\nexec "$@"`, 'toolexec', file, '-c', command, shell];
   return { file: findShell('sh') ?? file, name: 'sh', args };
@@ -306,7 +307,7 @@ function spawnFailed(request: CommandStart, errno: string, why: string, cause?: 
   const { shell, cwd } = request;
   return new ToolError('spawn_failed', `Cannot start ${shell} in "${cwd}": ${why} (${errno}).`, {
     details: { shell, cwd, errno },
-    // What Node says about a wrong argument quotes it, and it may be a variable that holds a secret.
+    // Node's message about a wrong argument quotes it, and the argument may be a variable with a secret.
     ...(cause === undefined || errno === 'EINVAL' ? {} : { cause }),
   });
 }
@@ -317,7 +318,7 @@ function errnoOf(error: unknown): string {
 }
 
 function causeInWords({ cwd }: CommandStart, errno: string): string {
-  // The system says ENOENT and names the shell when it is the directory that is missing.
+  // For a missing directory, the system reports ENOENT and names the shell.
   if (!isDirectory(cwd)) return 'the working directory is no directory; use one that exists';
   return WHY[errno] ?? 'the system refuses';
 }

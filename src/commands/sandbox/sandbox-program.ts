@@ -5,13 +5,14 @@ import type { ProcessEnd } from '../../platform/process/spawn.js';
 import type { PersonalFile } from './git/personal-settings.js';
 
 /**
- * For `sh -c` inside the sandbox, followed by a name and the program with its arguments. It runs the program, tells on
- * descriptor 4 what becomes of it, and ends what the program leaves running: every process of this namespace but itself. It
- * is the init of the namespace, which no process in there can kill. Only it can tell an exit code of 137 from a KILL: the
- * shell says a word of those who die by a signal, and its own words go to the report. (Not those about a command that it
- * has redirected: hence the subshell.)
+ * For `sh -c` inside the sandbox, followed by a name and the program with its arguments. It runs the program,
+ * reports the end on descriptor 4, and ends the processes that the program leaves running: every process of
+ * this namespace but itself. It is the init of the namespace, so no process inside can kill it. Only it can
+ * distinguish an exit code of 137 from a KILL: the shell prints a word about a process that dies by a signal,
+ * and its messages go to the report. (It prints none about a command whose streams it has redirected: hence
+ * the subshell.)
  *
- * A descriptor after the report would be a place of the machine that bubblewrap was handed and has not closed.
+ * A descriptor after the report would be a place of the machine that bubblewrap was given and has not closed.
  */
 export function sandboxProgram({
   limits,
@@ -49,7 +50,7 @@ exit $status
 `;
 }
 
-/** By the place of the number: the kernel's order of them never changes. */
+/** By its position in the line: the kernel never changes the order. */
 const REPORT_COUNTS = `[ $status -eq 0 ] || {
   read -r _; read -r _ _ _ _ _ _ _ _ _ _ _ _ toolexec_routes _
 } </proc/net/snmp
@@ -61,19 +62,24 @@ const REPORT_COUNTS = `[ $status -eq 0 ] || {
 done </proc/net/snmp6
 [ $status -eq 0 ] || echo "refused $toolexec_routes \${toolexec_ports:-0}" >&4`;
 
-/** Nothing but these come through every shell's `read` as they are. A pipe takes so many bytes at once or not at all. */
+/**
+ * Every shell's `read` returns these characters unchanged, and a pipe takes this many bytes at once or not at
+ * all.
+ */
 const PLAIN_ORDER = /^[\t\n\x20-\x7e]{1,4000}$/;
 
 /**
- * What a sandbox that was started ahead is told: the working directory, and the command. Undefined where it cannot be told
- * so.
+ * The order for a sandbox that was started ahead: the working directory and the command. Undefined if it
+ * cannot be sent this way.
  */
 export function orderFor(cwd: string, command: string): string | undefined {
   const order = `${cwd}\n${command}`;
   return !cwd.includes('\n') && PLAIN_ORDER.test(order) ? order : undefined;
 }
 
-/** The program's arguments are the shell and its name; the end of the input without an order is the end. */
+/**
+ * The program's arguments are the shell and its name. If the input ends without an order, the program ends.
+ */
 const WAIT_FOR_ORDER = `IFS= read -r toolexec_directory || exit 1
 toolexec_command=
 while IFS= read -r toolexec_line; do
@@ -84,23 +90,24 @@ cd -- "$toolexec_directory" || exit 1
 set -- "$1" -c "$toolexec_command$toolexec_line" "$2"`;
 
 export interface SandboxProgram {
-  /** Of `limitLines`. */
+  /** From `limitLines`. */
   readonly limits: string;
   /** Descriptor 4 is read. */
   readonly isReported: boolean;
-  /** Files to be written before. */
+  /** Files that are written before the start. */
   readonly settings: readonly PersonalFile[];
-  /** It is started before its command is known: standard input is `orderFor` that. */
+  /** It is started before its command is known, and standard input brings `orderFor` that command. */
   readonly isAhead: boolean;
-  /** It has a network namespace for itself: what that refused is reported if the command fails. */
+  /** It has its own network namespace, whose refusals are reported if the command fails. */
   readonly isCounted: boolean;
-  /** The program gets standard input as it is. Left out: none. */
+  /** The program gets standard input unchanged. Left out: it gets none. */
   readonly keepsInput?: boolean;
 }
 
 /**
- * `script` (util-linux) makes a terminal in the devices of the sandbox and passes everything between that and ours. So the
- * command controls a terminal, with jobs and sizes, and never the one that the person types commands to toolexec on.
+ * `script` (util-linux) creates a terminal in the devices of the sandbox and connects it with the outer one.
+ * So the command controls a terminal, with jobs and sizes, but never the terminal on which the person types
+ * commands to toolexec.
  */
 export function onOwnTerminal(
   program: readonly string[],
@@ -117,33 +124,35 @@ function quoteForShell(text: string): string {
 }
 
 export interface SandboxedEnd extends ProcessEnd {
-  /** The sandbox could not be built, and the command did not begin. */
+  /** The sandbox could not be built, and the command did not start. */
   readonly neverStarted: boolean;
   /** Everything it started has ended too. */
   readonly tidied: boolean;
-  /** What its own network namespace refused. Left out: it has none, or did not fail. */
+  /** The refusals of its own network namespace. Left out: it has none, or it did not fail. */
   readonly counts?: NetworkCounts;
 }
 
 /**
- * What became of a command, by how bubblewrap ended and what was reported from inside: bubblewrap says 137 for a KILL.
- * @param report of `sandboxProgram`; undefined where there could be none.
+ * The end of a command, from the end of bubblewrap and the report from inside: bubblewrap exits with 137
+ * after a KILL.
+ * @param report of `sandboxProgram`; undefined if there is none
  */
 export function readReport(end: ProcessEnd, report: Report | undefined): SandboxedEnd {
   if (report === undefined) return { ...end, neverStarted: false, tidied: false };
-  // Most of it is room that was never written to.
+  // Most of the file was never written.
   const lines = report.text
     .trim()
     .split('\n')
     .filter((line) => line !== '');
   if (lines[0] !== 'started') {
-    // The command can reach it too, as anything that the reporting shell has open: then nothing is known but the end.
+    // The command can write it too, like every open file of the reporting shell. In that case only the end is
+    // known.
     const neverStarted = !report.isTouched;
     return { ...end, neverStarted, tidied: neverStarted };
   }
   const last = lines.at(-1)?.startsWith('ended ') === true;
   const counts = countsIn(last ? lines.at(-2) : undefined);
-  // Between the two stands what the shell says of those who die by a signal.
+  // Between the two are the shell's messages about processes that died by a signal.
   const signalled = last ? lines.length > (counts === undefined ? 2 : 3) : true;
   const told = signalled ? bySignal(end) : undefined;
   return {
@@ -158,7 +167,7 @@ function countsIn(line = ''): NetworkCounts | undefined {
   return noRoute === undefined ? undefined : { noRoute: Number(noRoute), noPort6: Number(noPort6) };
 }
 
-/** What bubblewrap ends with after a report that is whole. */
+/** The end that bubblewrap will have, from a complete report. */
 export function endToldBy(report: Report | undefined): ProcessEnd | undefined {
   const [, status] = /\nended (\d{1,3})\n+$/.exec(report?.text ?? '') ?? [];
   return status === undefined ? undefined : { exitCode: Number(status), signal: null };
