@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 interface AgentSettings {
   /** Below the project, or below `home`. */
   readonly file: string;
-  /** The agent's own directory of the person. */
+  /** The directory in which the agent keeps the person's settings. */
   readonly home: (env: Environment) => string;
   readonly events: readonly string[];
   /** Events without tools have no matcher. */
@@ -52,7 +52,7 @@ const SETTINGS: Readonly<Record<AgentName, AgentSettings>> = {
 
 export interface SettingsPlace {
   readonly agent: AgentName;
-  /** Of the person, for all projects. */
+  /** The person's settings for all projects. */
   readonly isUsers: boolean;
   /** The project's directory. */
   readonly project: string;
@@ -64,20 +64,20 @@ export function settingsFile({ agent, isUsers, project, env }: SettingsPlace): s
   return isUsers ? join(home(env), file.slice(file.indexOf('/') + 1)) : join(project, file);
 }
 
-/** Whether the person uses the agent: it has left a directory of its own. */
+/** Whether the person uses the agent: its directory exists. */
 export function hasAgentHome(agent: AgentName, env: Environment): boolean {
   return entryStat(SETTINGS[agent].home(env)) !== undefined;
 }
 
-/** Why settings cannot be changed. */
+/** The reason why settings cannot be changed. */
 export class SettingsProblem extends Error {}
 
-/** A change of a settings file that is not made yet. */
+/** A change of a settings file that is not written yet. */
 export interface SettingsChange {
   readonly file: string;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
-  /** Undefined: the file goes. The same as `before`: there is nothing to do. */
+  /** Undefined: the file is removed. Equal to `before`: there is nothing to do. */
   readonly after: string | undefined;
 }
 
@@ -97,14 +97,14 @@ export function planInstall(place: SettingsPlace, line: string): SettingsChange 
   return { file, before, after };
 }
 
-/** @param installed what `install` found and wrote, where that is known. @throws SettingsProblem */
+/** @param installed the texts that `install` found and wrote, if known. @throws SettingsProblem */
 export function planRemove(
   place: SettingsPlace,
   installed: { readonly before?: string; readonly after: string } | undefined,
 ): SettingsChange {
   const { file, before, value } = read(place);
   if (before === undefined) return { file, before, after: before };
-  // As it was to the byte, where nothing else has changed it since.
+  // If nothing else has changed it since, the file gets its earlier bytes back.
   if (installed?.after === before) return { file, before, after: installed.before };
   const found = hooksIn(value, file);
   const hooks = withoutOurs(found, place.agent);
@@ -114,7 +114,7 @@ export function planRemove(
   return { file, before, after: Object.keys(rest).length === 0 ? undefined : write(rest, before) };
 }
 
-/** Follows no plan of an agent that has changed the file meanwhile. @throws SettingsProblem */
+/** Writes the change, unless the agent has changed the file meanwhile. @throws SettingsProblem */
 export function commitSettings({ file, before, after }: SettingsChange): void {
   if (readIfThere(file) !== before) throw new SettingsProblem(`"${file}" has changed meanwhile. Try again`);
   if (after === undefined) {
@@ -125,7 +125,7 @@ export function commitSettings({ file, before, after }: SettingsChange): void {
   replaceFile(file, after);
 }
 
-/** The command of our line in a settings file; undefined: there is none. @throws SettingsProblem */
+/** The command of our line in a settings file; undefined if there is none. @throws SettingsProblem */
 export function installedLine(place: SettingsPlace): string | undefined {
   const { file, value } = read(place);
   const groups = Object.values(hooksIn(value, file)).flatMap(listIn);
@@ -164,7 +164,7 @@ function hooksIn({ hooks }: JsonObject, file: string): JsonObject {
   return hooks;
 }
 
-/** Without our entries, and without groups and events that only held them. */
+/** Removes our entries, and groups and events that contained only those. */
 function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonValue> {
   const rest: Record<string, JsonValue> = {};
   for (const [event, groups] of Object.entries(hooks)) {
@@ -196,7 +196,7 @@ function listIn(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Indented as it was. */
+/** Keeps the indentation of the file. */
 function write(value: JsonObject, before: string | undefined): string {
   const [, indent = '  '] = /^[{[]\r?\n([ \t]+)/.exec(before ?? '') ?? [];
   return `${JSON.stringify(value, null, indent)}\n`;

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../contract/json.js';
 import type { HookDocument } from './document.js';
 
-/** What is answered about a call. */
+/** The answer about a call. */
 export interface Decision {
-  /** `none`: the agent's own rules hold. */
+  /** `none`: the agent's own rules apply. */
   readonly kind: 'allow' | 'ask' | 'deny' | 'none';
   readonly reason: string;
-  /** Another input, whole. */
+  /** The complete new input. */
   readonly input?: JsonObject;
 }
 
-/** A decision as the agent's protocol writes it; undefined: nothing is written. */
+/** Writes a decision in the agent's protocol. Undefined: nothing is written. */
 export function answerOf(document: HookDocument, decision: Decision): JsonObject | undefined {
   if (decision.kind === 'none') return undefined;
   if (document.event === 'permission') return permissionAnswer(document, decision);
@@ -38,7 +38,7 @@ function geminiAnswer({ kind, reason, input }: Decision): JsonObject {
   };
 }
 
-/** The person is about to be asked: only what needs no person is answered. */
+/** The agent is about to ask the person, so only decisions that need no person are answered. */
 function permissionAnswer(
   { eventName, agent }: HookDocument,
   { kind, reason, input }: Decision,

@@ -2,30 +2,30 @@ import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { AGENT_TITLES, type AgentName } from './agents.js';
 
-/** Why a document, or a part of it, is not understood. It denies the call that it may be about. */
+/** A document or a part of it was not understood. The call that it may be about is denied. */
 export class NotUnderstood extends Error {}
 
 /** `other`: an event that changes nothing here. */
 export type GuardEvent = 'before' | 'permission' | 'after' | 'failed' | 'stop' | 'end' | 'other';
 
-/** What an agent reports on standard input. */
+/** An agent's document on standard input. */
 export interface HookDocument {
   readonly agent: AgentName;
   readonly event: GuardEvent;
-  /** As the agent spells it. */
+  /** In the agent's spelling. */
   readonly eventName: string;
   readonly session: string;
   /** Absolute. */
   readonly cwd: string;
-  /** Present exactly where the event is about a tool. */
+  /** Present if and only if the event is about a tool. */
   readonly tool?: AgentCall;
 }
 
 export interface AgentCall {
-  /** As the agent calls it. */
+  /** The agent's name for the tool. */
   readonly name: string;
   readonly input: JsonObject;
-  /** Left out: the agent, or this event of it, has no ids of calls. */
+  /** Left out: the agent has no call ids, or this event has none. */
   readonly useId?: string;
   readonly response?: JsonValue;
   readonly error?: string;
@@ -44,7 +44,7 @@ const EVENTS: Readonly<Record<string, GuardEvent>> = {
   SessionEnd: 'end',
 };
 
-/** Events in which an agent reports something that is nothing to decide about. */
+/** Events that need no decision. */
 const OTHERS = new Set([
   ...[
     'PostToolBatch',
@@ -79,7 +79,7 @@ const OTHERS = new Set([
 const ABOUT_TOOLS: ReadonlySet<GuardEvent> = new Set(['before', 'permission', 'after', 'failed']);
 
 /**
- * Reads one document. @param agent as `--for` says; left out: seen from the document
+ * Reads one document. @param agent from `--for`; left out: recognised from the document
  * @throws NotUnderstood
  */
 export function readDocument(text: string, agent?: AgentName): HookDocument {
@@ -128,7 +128,7 @@ function toolIn(value: JsonObject): AgentCall {
   };
 }
 
-/** Gemini CLI names its events otherwise and sends a time; Codex names the turn. */
+/** Gemini CLI has other event names and sends a time; Codex names the turn. */
 function agentOf(value: JsonObject, eventName: string): AgentName {
   if (/^(?:Before|After)(?:Tool|Agent|Model)|^PreCompress$/.test(eventName)) return 'gemini-cli';
   if (typeof value.turn_id === 'string') return 'codex';
@@ -141,7 +141,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** How messages name the sender of a document. */
+/** The name of the sender in messages. */
 export function titleOf({ agent }: Pick<HookDocument, 'agent'>): string {
   return AGENT_TITLES[agent];
 }

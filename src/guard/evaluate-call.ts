@@ -14,22 +14,22 @@ import type { HookDocument } from './document.js';
 import type { MappedTool } from './map-tool.js';
 import { placedArgs } from './placed-args.js';
 
-/** What the configuration says of a call. */
+/** The configuration's answer about a call. */
 export interface Verdict {
   readonly decision: 'allow' | 'ask' | 'deny';
   readonly reason: string;
 }
 
 export interface CommandVerdict {
-  /** Where the command runs as it is. */
+  /** If the command runs unchanged. */
   readonly bare: Verdict;
-  /** Where it runs in a transaction. Left out: it cannot, or may not. */
+  /** If it runs in a transaction. Left out: it cannot, or may not. */
   readonly contained?: Verdict;
 }
 
-/** The world that a call is evaluated in. */
+/** The facts on which an evaluation depends. */
 export interface EvaluationWorld {
-  /** Of the configuration. */
+  /** From the configuration. */
   readonly options: ExecutorOptions;
   /** Absolute. */
   readonly root: string;
@@ -37,7 +37,7 @@ export interface EvaluationWorld {
   readonly canContain: boolean;
 }
 
-/** Evaluates a call that is no command, by the rules of our own calls. */
+/** Evaluates a call that is no command, with the rules for our own calls. */
 export async function evaluateCall(
   { tool, cwd }: Pick<HookDocument, 'cwd'> & { readonly tool: { readonly name: string } },
   mapped: Exclude<MappedTool, { readonly kind: 'command' | 'own' }>,
@@ -53,7 +53,7 @@ export async function evaluateCall(
   return (await evaluationOf(declared, world).plan({})).verdict;
 }
 
-/** Evaluates a command as it is, and as it would run in a transaction. */
+/** Evaluates a command twice: unchanged, and in a transaction. */
 export async function evaluateCommand(
   line: { readonly command: string; readonly cwd: string },
   world: EvaluationWorld,
@@ -78,7 +78,7 @@ const AFTERWARDS = {
   reason: 'it runs contained, and is checked when it has ended',
 } as const;
 
-/** The configuration wants such a command asked about when it has ended, not before. */
+/** The configuration asks about such a command when it has ended, not before. */
 function asksAfter(
   answer: PolicyAnswer | undefined,
   { profile, builtins, sandbox }: ExecutorOptions,
@@ -90,11 +90,11 @@ function asksAfter(
 
 interface Planned {
   readonly verdict: Verdict;
-  /** Of the policy; undefined: it was not asked. */
+  /** The policy's answer; undefined: the policy was not asked. */
   readonly answer: PolicyAnswer | undefined;
 }
 
-/** What plans calls of one tool, again and again. */
+/** Plans the calls of one tool. */
 interface Evaluation {
   readonly plan: (args: JsonObject, seen?: Seen) => Promise<Planned>;
 }
@@ -116,7 +116,7 @@ function evaluationOf(tool: Tool, { options, root }: EvaluationWorld): Evaluatio
         answer = given;
       },
     ),
-    // Nothing is started to evaluate a call: what stands around it is known.
+    // An evaluation starts nothing, because the sandbox is known.
     sandbox: { ...rest.sandbox, os: 'off', transactions: 'off', allowAbsolute: true },
     journal: false,
   });
@@ -130,7 +130,7 @@ function evaluationOf(tool: Tool, { options, root }: EvaluationWorld): Evaluatio
   };
 }
 
-/** A policy that sees what stands around a command, and whose answer is seen. */
+/** A policy that gets the facts about the sandbox, and whose answer is recorded. */
 function watchPolicy(
   policy: ExecutorOptions['policy'],
   seen: () => Seen,
@@ -160,7 +160,7 @@ function toVerdict({ disposition, reason, result }: PlannedCall): Verdict {
   return { decision: 'deny', reason: result?.error?.message ?? reason };
 }
 
-/** A tool of the agent that is none of ours, under the agent's name for it. */
+/** An agent's tool that is none of ours, under the agent's name. */
 function otherTool(name: string, effects: readonly Effect[]): Tool {
   const known = /^[A-Za-z0-9_-]{1,64}$/.test(name)
     ? name

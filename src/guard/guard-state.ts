@@ -11,7 +11,7 @@ import { readPrivateFile } from '../platform/sqlite/private-file.js';
 import type { AgentName } from './agents.js';
 import { isObject } from './document.js';
 
-/** A command that a hook has let through, until `toolexec exec` runs it. */
+/** A command that a hook has allowed and `toolexec exec` has not run yet. */
 export interface IssuedCall {
   readonly id: string;
   readonly agent: AgentName;
@@ -21,17 +21,17 @@ export interface IssuedCall {
   readonly root: string;
   readonly cwd: string;
   readonly command: string;
-  /** What the agent runs in its place. */
+  /** The command line that the agent runs instead. */
   readonly line: string;
-  /** `rewrite`: the answer held the line as the new input. `line`: the model was given it to run. */
+  /** `rewrite`: the answer contained the line as the new input. `line`: the model got the line to run. */
   readonly how: 'rewrite' | 'line';
-  /** A person was asked by the agent. */
+  /** The agent asked a person. */
   readonly isAsked: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Whether an agent's version runs the command of a rewritten call. */
+/** Whether a version of an agent runs the command of a rewritten call. */
 export type Arrival = 'arrives' | 'ignored';
 
 export interface LogEntry {
@@ -46,23 +46,23 @@ export interface LogEntry {
 const DAY_MS = 86_400_000;
 const MOST_LOG_BYTES = 2_000_000;
 
-/** What hooks, `exec` and `guard status` share: small files of this user alone. */
+/** The state that hooks, `exec` and `guard status` share: small files that only this user can read. */
 export class GuardState {
   readonly #directory: string;
 
-  /** @param stateHome `toolexec`'s own directory for state */
+  /** @param stateHome the state directory of toolexec */
   constructor(stateHome: string) {
     this.#directory = join(stateHome, 'guard');
   }
 
-  /** @throws the operating system's error: then the call must not be let through */
+  /** @throws the operating system's error; then the call must not be allowed */
   issue(call: IssuedCall): void {
     const path = this.#callPath(call.id);
     makeDirectories(join(this.#directory, 'calls'));
     replaceFile(path, JSON.stringify(call));
   }
 
-  /** @throws ReadFailure for a file that others could have written */
+  /** @throws ReadFailure for a file that other users could have written */
   issued(id: string): IssuedCall | undefined {
     const value = this.#read(this.#callPath(id));
     return value !== undefined && value.id === id && typeof value.command === 'string'
@@ -70,7 +70,7 @@ export class GuardState {
       : undefined;
   }
 
-  /** Notes that `exec` has run an issued call. */
+  /** Records that `exec` has run an issued call. */
   arrived(id: string): void {
     replaceFile(`${this.#callPath(id)}.arrived`, '');
   }
@@ -79,7 +79,7 @@ export class GuardState {
     return entryStat(`${this.#callPath(id)}.arrived`) !== undefined;
   }
 
-  /** What is a day old will not be run any more. */
+  /** Removes issued calls that are a day old, because no agent will run them any more. */
   sweep(now: number): void {
     const folder = join(this.#directory, 'calls');
     for (const name of entryStat(folder) === undefined ? [] : entryNames(folder)) {
@@ -93,7 +93,7 @@ export class GuardState {
     return known === 'arrives' || known === 'ignored' ? known : undefined;
   }
 
-  /** A version that was seen to ignore a rewrite stays so: it may do both. */
+  /** Once a version was seen to ignore a rewrite, that stays recorded: it may do both. */
   learn(agent: AgentName, version: string, arrival: Arrival, at: number): void {
     const known = this.arrival(agent, version);
     if (known === arrival || known === 'ignored') return;
@@ -101,7 +101,7 @@ export class GuardState {
     replaceFile(this.#arrivalPath(agent, version), JSON.stringify({ agent, version, arrival, at }));
   }
 
-  /** Every version that something is known of. */
+  /** All versions with a recorded arrival. */
   arrivals(): readonly { readonly agent: string; readonly version: string; readonly arrival: Arrival }[] {
     const folder = join(this.#directory, 'versions');
     return (entryStat(folder) === undefined ? [] : entryNames(folder)).flatMap((name) => {
@@ -120,7 +120,7 @@ export class GuardState {
     appendLine(this.#logPath(), JSON.stringify(entry), MOST_LOG_BYTES);
   }
 
-  /** How many calls came to what, by agent. */
+  /** The number of calls for each outcome, by agent. */
   counts(): ReadonlyMap<string, Readonly<Record<string, number>>> {
     const byAgent = new Map<string, Record<string, number>>();
     for (const path of [`${this.#logPath()}.1`, this.#logPath()]) {
@@ -136,7 +136,10 @@ export class GuardState {
     return byAgent;
   }
 
-  /** What was found out about this machine; undefined where that is not known, or was of another state of it. */
+  /**
+   * A recorded fact about this machine; undefined if it is unknown, or belongs to another state of the
+   * machine.
+   */
   remembered(name: string, state: string): JsonObject | undefined {
     const value = this.#read(join(this.#directory, `${name}.json`));
     return value?.state === state ? value : undefined;
@@ -147,7 +150,7 @@ export class GuardState {
     replaceFile(join(this.#directory, `${name}.json`), JSON.stringify({ ...facts, state }));
   }
 
-  /** What `guard install` found in a settings file, and what it wrote. */
+  /** Records the texts that `guard install` found in a settings file and wrote to it. */
   rememberInstall(file: string, texts: { readonly before?: string; readonly after: string }): void {
     this.remember(`install-${fileName(file)}`, file, texts);
   }

@@ -3,33 +3,33 @@ import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { OwnToolName } from '../executor/load-own-tool.js';
 import { type AgentCall, isObject, NotUnderstood } from './document.js';
 
-/** What a tool of an agent is to us. */
+/** Our view of an agent's tool. */
 export type MappedTool =
   | MappedCommand
-  /** The same as one of our tools. */
+  /** It does the same as one of our tools. */
   | {
       readonly kind: 'call';
       readonly name: OwnToolName;
       readonly args: JsonObject;
-      /** The calls of our tools that say what becomes of which file; left out: it changes none. */
+      /** The calls of our tools that describe the file changes. Left out: it changes no file. */
       readonly changes?: readonly FileChangeCall[];
     }
-  /** It reaches something else than files and commands. */
+  /** It reaches something other than files and commands. */
   | { readonly kind: 'other'; readonly effects: readonly Effect[]; readonly args: JsonObject }
-  /** It touches nothing but the agent itself: the agent's own rules hold. */
+  /** It touches only the agent itself, so the agent's own rules apply. */
   | { readonly kind: 'own' };
 
 export interface MappedCommand {
   readonly kind: 'command';
   readonly command: string;
-  /** Left out: where the agent is. */
+  /** Left out: the agent's working directory. */
   readonly cwd?: string;
   readonly inBackground: boolean;
-  /** The input with another command, every other field as it is. */
+  /** The input with another command; every other field is unchanged. */
   readonly withCommand: (command: string) => JsonObject;
 }
 
-/** One of our file tools with arguments; or a file of which only the path is known beforehand. */
+/** A call of one of our file tools, or a file of which only the path is known before the call. */
 export type FileChangeCall = { readonly tool: string; readonly args: JsonObject } | { readonly path: string };
 
 type Mapper = (input: JsonObject) => MappedTool;
@@ -113,7 +113,7 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
 };
 
 /**
- * What an agent's tool is to us. A tool that is not known can touch anything.
+ * Maps an agent's tool. An unknown tool can touch anything.
  * @throws NotUnderstood for a known tool with an input of another shape
  */
 export function mapTool({ name, input }: Pick<AgentCall, 'name' | 'input'>): MappedTool {
@@ -172,7 +172,7 @@ function edits(input: JsonObject): MappedTool {
   const { old_string: before, new_string: after } = input;
   if (typeof before !== 'string' || typeof after !== 'string')
     throw new NotUnderstood('old_string or new_string is missing, or is no text');
-  // An empty text to replace makes a new file.
+  // An empty text to replace means a new file.
   if (before === '') return changing('write_file', { path, content: after, mode: 'overwrite' });
   const all = input.replace_all === true || input.allow_multiple === true;
   return changing('edit_file', { path, old_string: before, new_string: after, replace_all: all });
@@ -183,7 +183,7 @@ function manyEdits(input: JsonObject): MappedTool {
   const { edits: list } = input;
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject))
     throw new NotUnderstood('its edits are missing, or are no list of objects');
-  // What several edits make of a file is known afterwards.
+  // The result of several edits is known only after the call.
   return {
     kind: 'call',
     name: 'write_file',
@@ -233,7 +233,7 @@ function searchArgs(input: JsonObject): JsonObject {
 function manyReads(input: JsonObject): readonly Effect[] {
   const { include, paths } = input;
   const list = Array.isArray(include) ? include : Array.isArray(paths) ? paths : [];
-  // What a pattern reads lies below the directory before its first wildcard.
+  // A pattern reads below the directory before its first wildcard.
   const places = list.flatMap((one) =>
     typeof one === 'string' ? [one.replace(/[^/]*[*?[{].*$/, '') || '.'] : [],
   );

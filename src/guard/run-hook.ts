@@ -14,7 +14,7 @@ import { type MappedCommand, type MappedTool, mapTool, quoteWord } from './map-t
 import { placedArgs } from './placed-args.js';
 
 export interface GuardedWorld {
-  /** Of the configuration. */
+  /** From the configuration. */
   readonly options: ExecutorOptions;
   readonly journal: JournalFile;
 }
@@ -23,7 +23,7 @@ export interface HookWorld {
   readonly state: GuardState;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
-  /** What is configured for a root. @throws ToolError `config_invalid` */
+  /** The configuration of a root. @throws ToolError `config_invalid` */
   readonly configured: (root: string) => GuardedWorld;
   /** Whether commands can run in transactions in a root. */
   readonly canContain: (root: string, options: ExecutorOptions) => Promise<boolean>;
@@ -32,9 +32,9 @@ export interface HookWorld {
 }
 
 /**
- * Decides about one event of an agent, and records what there is to record. @returns what is written to standard output;
- * undefined: nothing
- * @throws whatever keeps it from deciding: then the agent must be told to stop the call
+ * Decides about one event of an agent, and records it. @returns the text for standard output; undefined:
+ * nothing
+ * @throws any error that prevents a decision; then the agent must be stopped from running the call
  */
 export async function runHook(document: HookDocument, world: HookWorld): Promise<JsonObject | undefined> {
   const { event, tool } = document;
@@ -66,7 +66,10 @@ function log({ document, world }: Place, tool: AgentCall, decision: LogEntry['de
   world.state.log({ at: world.now(), agent, event, tool: tool.name, decision, session });
 }
 
-/** The project of the agent: where its journal and its configuration are, wherever it has changed to. */
+/**
+ * The agent's project, which has the journal and the configuration, even if the agent has changed its
+ * directory.
+ */
 export function rootOf({ cwd }: Pick<HookDocument, 'cwd'>, env: HookWorld['env']): string {
   const here = realPlace(resolve(cwd));
   for (const name of ['CLAUDE_PROJECT_DIR', 'GEMINI_PROJECT_DIR']) {
@@ -136,7 +139,10 @@ async function changesOf({ document, root }: Place, mapped: Exclude<MappedTool, 
   );
 }
 
-/** An id of ours where the agent has none: the same in both events of a call, and in equal calls of a session. */
+/**
+ * If the agent has no call id, one of ours: both events of a call have the same, and so have equal calls of a
+ * session.
+ */
 function idOf({ session }: HookDocument, { name, input, useId }: AgentCall): string {
   if (useId !== undefined) return useId;
   const text = JSON.stringify([session, name, input]);
@@ -171,7 +177,7 @@ async function decideCommand(
   const isAsked = contained.decision === 'ask';
   const mayRewrite =
     arrival !== 'ignored' && (isAsked ? document.agent !== 'codex' : isBareAllowed || arrival === 'arrives');
-  // The person has seen the command itself, and agreed to it.
+  // The person has seen this very command and agreed to it.
   if (isAsked && !mayRewrite) return { kind: 'ask', reason: explained(contained) };
   const call = issue(place, tool, {
     command: mapped.command,
@@ -187,13 +193,13 @@ async function decideCommand(
   };
 }
 
-/** It runs as it is. */
+/** The command runs unchanged. */
 function plain({ inBackground }: MappedCommand, bare: Verdict): Decision {
   const note = inBackground && bare.decision === 'ask' ? ' (in the background it is not contained)' : '';
   return { kind: bare.decision, reason: `${explained(bare)}${note}` };
 }
 
-/** The line that an earlier answer gave. Other sessions have no use for it. */
+/** The line is from an earlier answer. Other sessions have no use for it. */
 function decideIssued({ document }: Place, issued: IssuedCall): Decision {
   if (issued.session !== document.session)
     return { kind: 'deny', reason: 'This line belongs to another session. Run the command itself.' };
@@ -252,7 +258,7 @@ async function ended(place: Place, tool: AgentCall): Promise<void> {
   );
 }
 
-/** A call that was rewritten and has ended without `exec`: this version ignores rewrites. */
+/** If a rewritten call has ended without `exec`, this version ignores rewrites. */
 function learnFrom({ document, world, caller }: Place, tool: AgentCall, mapped: MappedCommand): void {
   if (document.event !== 'after' || tool.useId === undefined) return;
   const issued = world.state.issued(tool.useId);
@@ -261,7 +267,7 @@ function learnFrom({ document, world, caller }: Place, tool: AgentCall, mapped: 
     world.state.learn(document.agent, caller.version, 'ignored', world.now());
 }
 
-/** A turn, or the session, is over: what it left open has come to its end. */
+/** A turn or the session is over, so its open calls have ended. */
 async function finishSession(place: Place): Promise<void> {
   const { document, world, root } = place;
   const guarded = world.configured(root);
@@ -278,7 +284,7 @@ function tryMap(tool: AgentCall): MappedTool | undefined {
   try {
     return mapTool(tool);
   } catch {
-    // It was denied before it began.
+    // The call was denied before it began.
     return undefined;
   }
 }

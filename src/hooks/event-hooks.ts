@@ -13,7 +13,7 @@ import {
   responseOf,
 } from './hook-runner.js';
 
-/** A question that a hook has answered in the person's place. */
+/** A hook's answer in place of the person's. */
 export type PermissionAnswer =
   | { readonly kind: 'allow'; readonly args?: JsonObject }
   | { readonly kind: 'deny'; readonly reason: string };
@@ -23,19 +23,22 @@ export interface Notification {
   readonly message: string;
 }
 
-/** What hooks do besides reviewing calls and results. A member is there exactly where a hook is given. None rejects. */
+/**
+ * The hooks that do more than review calls and results. A member exists only if such a hook is configured.
+ * None rejects.
+ */
 export interface EventHooks {
   /** Undefined: the person is asked. */
   readonly permission?: (request: ApprovalRequest, place: HookPlace) => Promise<PermissionAnswer | undefined>;
-  /** About a call that is refused. @returns lines for the model */
+  /** For a refused call. @returns lines for the model */
   readonly denied?: (call: HookedCall, reason: string, place: HookPlace) => Promise<readonly string[]>;
-  /** Runs beside the question. */
+  /** Runs in parallel to the question. */
   readonly notify?: (notification: Notification, place: HookPlace) => void;
-  /** About a batch whose calls have all ended. @returns lines for the model */
+  /** For a batch whose calls have all ended. @returns lines for the model */
   readonly batch?: (calls: readonly EndedCall[], place: HookPlace) => Promise<readonly string[]>;
-  /** The model is done. @returns what it must still do; undefined: it is done indeed */
+  /** The model has ended its turn. @returns the remaining task; undefined: there is none */
   readonly stop?: (turn: EndedTurn, place: HookPlace) => Promise<string | undefined>;
-  /** Waits for notifications that still run, and kills those that take too long. */
+  /** Waits for running notifications, and kills those that take too long. */
   readonly close: () => Promise<void>;
 }
 
@@ -74,7 +77,7 @@ export function eventHooks(runner: HookRunner): EventHooks {
   };
 }
 
-/** How long the end of a program waits for notifications. */
+/** The maximum wait for notifications when a program ends. */
 const CLOSING_MS = 5_000;
 
 async function answerQuestion(

@@ -1,7 +1,7 @@
 import { ToolError } from '../errors/tool-error.js';
 
 interface EventTraits {
-  /** The names that a matcher is compared with; `nothing`: the event takes no matcher. */
+  /** The names that are compared with a matcher; `nothing`: the event has no matcher. */
   readonly matches: 'tools' | 'notification types' | 'agent types' | 'nothing';
   /**
    * A hook that crashes, hangs or prints no JSON: `refuse` the call, `report` it to the model, or only `log` it.
@@ -9,7 +9,7 @@ interface EventTraits {
   readonly onFailure: 'refuse' | 'report' | 'log';
 }
 
-/** The events that hooks are run for, with the names of Claude Code and of Gemini CLI. */
+/** The supported events, with the names of Claude Code and Gemini CLI. */
 export const EVENT_TRAITS = {
   PreToolUse: { matches: 'tools', onFailure: 'refuse' },
   PostToolUse: { matches: 'tools', onFailure: 'report' },
@@ -28,7 +28,7 @@ export type HookEvent = keyof typeof EVENT_TRAITS;
 
 export const HOOK_EVENTS = Object.keys(EVENT_TRAITS) as readonly HookEvent[];
 
-/** One program, as the settings of those agents write it. */
+/** One program, in the format of those agents' settings. */
 export interface CommandHook {
   readonly type: 'command';
   /** A line for `sh`. */
@@ -36,17 +36,18 @@ export interface CommandHook {
   /** Seconds; of `BeforeTool` and `AfterTool` milliseconds. Default: 60 s. */
   readonly timeout?: number;
   /**
-   * What a hook before a call does to it by crashing, hanging or printing no JSON: `refuse` it, or let it `continue`.
-   * Default `refuse`. Hooks of other events refuse nothing; with `continue` their failure is not reported either.
+   * The effect of a hook before a call that crashes, hangs or prints no JSON: `refuse` the call, or
+   * `continue` with it. Default `refuse`. Hooks of other events refuse nothing; with `continue` their failure
+   * is not reported either.
    */
   readonly on_failure?: 'refuse' | 'continue';
 }
 
 export interface HookGroup {
   /**
-   * Names of tools: one, several with `|`, a regular expression; `*`, an empty text or nothing means all. Of
-   * `Notification` it names types of notifications, of `SubagentStop` types of sub-agents; `Stop` and `PostToolBatch` take
-   * none.
+   * Tool names: one, several with `|`, or a regular expression; `*`, an empty text or nothing means all. For
+   * `Notification` it selects types of notifications, for `SubagentStop` types of sub-agents; `Stop` and
+   * `PostToolBatch` have none.
    */
   readonly matcher?: string;
   readonly hooks: readonly CommandHook[];
@@ -54,13 +55,13 @@ export interface HookGroup {
 
 export type HookOptions = { readonly [E in HookEvent]?: readonly HookGroup[] };
 
-/** What is wrong with a group, and where. */
+/** A mistake in a group, and its place. */
 export interface HookFlaw {
   readonly at: readonly (string | number)[];
   readonly problem: string;
 }
 
-/** @throws ToolError `config_invalid` with the place of the first flaw */
+/** @throws ToolError `config_invalid` with the place of the first mistake */
 export function checkHooks(hooks: unknown): asserts hooks is HookOptions {
   if (typeof hooks !== 'object' || hooks === null || Array.isArray(hooks))
     throw invalid('options.hooks must be an object of events.');
@@ -76,7 +77,7 @@ function invalid(message: string): ToolError {
   return new ToolError('config_invalid', message);
 }
 
-/** @param event without it, only its shape is checked */
+/** @param event left out: only the shape is checked */
 export function groupFlaws(groups: unknown, event?: string): readonly HookFlaw[] {
   if (!Array.isArray(groups)) return [{ at: [], problem: ' must be a list of groups.' }];
   return groups.flatMap((group: unknown, index) => flawsOfGroup(group, index, event));
@@ -145,7 +146,7 @@ function isSet(matcher: unknown): boolean {
   return matcher !== undefined && matcher !== '' && matcher !== '*';
 }
 
-/** Whether a group means a tool, by any of its names. */
+/** Whether a group applies to a tool, by any of its names. */
 export function matches({ matcher = '' }: HookGroup, names: readonly string[]): boolean {
   if (!isSet(matcher)) return true;
   const pattern = new RegExp(`^(?:${matcher})$`, 'u');

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../contract/json.js';
 
-/** What the hooks of one event have said together. */
+/** The combined answers of the hooks of one event. */
 export interface HookOutcome {
   readonly decision: 'none' | 'allow' | 'ask' | 'deny';
-  /** Why, in the words of the hook. */
+  /** The reason, in the hook's words. */
   readonly reason: string;
-  /** Members that the arguments get; later hooks win. */
+  /** Members to merge into the arguments; later hooks win. */
   readonly input?: JsonObject;
   /** For the model. */
   readonly context: readonly string[];
-  /** One of them said `continue: false`. */
+  /** One of them answered `continue: false`. */
   readonly halts: boolean;
-  /** One of them said `retry: true`. */
+  /** One of them answered `retry: true`. */
   readonly retries: boolean;
 }
 
@@ -24,7 +24,7 @@ export const NOTHING: HookOutcome = {
 };
 const ORDER = ['none', 'allow', 'ask', 'deny'] as const;
 
-/** The strictest decision counts; of two alike, the first. */
+/** The strictest decision counts; of two equal ones, the first. */
 export function together(one: HookOutcome, other: HookOutcome): HookOutcome {
   const { decision, reason } = ORDER.indexOf(one.decision) >= ORDER.indexOf(other.decision) ? one : other;
   const input = one.input === undefined ? other.input : { ...one.input, ...other.input };

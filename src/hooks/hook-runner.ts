@@ -8,13 +8,13 @@ import { type HookOutcome, NOTHING, together } from './hook-outcome.js';
 export interface HooksWorld {
   readonly cwd: string;
   readonly environment: () => Readonly<Record<string, string>>;
-  /** All names of a tool, its own first. */
+  /** All names of a tool, starting with its main name. */
   readonly namesOf: (name: string) => readonly string[];
-  /** What failed and stays without effect. */
+  /** Reports a failure that has no effect. */
   readonly onFailure: (event: HookEvent, problem: string) => void;
 }
 
-/** Where something happens that hooks hear of. */
+/** The place of an event in a conversation. */
 export interface HookPlace {
   readonly conversation: string;
   /** Type of the sub-agent. Left out for the main conversation. */
@@ -30,7 +30,7 @@ export interface HookedCall {
 
 const runHooks = onFirstUse(async () => (await import('./run-hooks.js')).runHooks);
 
-/** Runs the hooks of events, with the documents that those agents send. */
+/** Runs the hooks of events, with documents in the format of those agents. */
 export class HookRunner {
   readonly #options: HookOptions;
   readonly #world: HooksWorld;
@@ -44,7 +44,10 @@ export class HookRunner {
     return events.some((event) => (this.#options[event] ?? []).length > 0);
   }
 
-  /** Runs the hooks of an event about a call. Several events are one to us, under the names of different agents. */
+  /**
+   * Runs the hooks of an event about a call. Several events under the names of different agents are one event
+   * here.
+   */
   async aboutCall(
     events: readonly HookEvent[],
     call: HookedCall,
@@ -61,7 +64,7 @@ export class HookRunner {
     return outcome;
   }
 
-  /** @param names what matchers are compared with */
+  /** @param names the names that are compared with matchers */
   async run(
     event: HookEvent,
     names: readonly string[],
@@ -87,7 +90,7 @@ export class HookRunner {
     });
   }
 
-  /** As those agents name tools and files, which is what their hooks look for. */
+  /** The agents' names for tools and files, because their hooks look for those. */
   toolFields({ toolName, args }: Pick<HookedCall, 'toolName' | 'args'>): JsonObject {
     const names = this.#world.namesOf(toolName);
     return {
@@ -97,19 +100,19 @@ export class HookRunner {
   }
 }
 
-/** Tools about a file name it absolutely too. */
+/** A tool that works on a file also gets its absolute path. */
 function withFile(args: JsonObject, cwd: string): JsonObject {
   const { path, file_path: file } = args;
   return typeof path === 'string' && file === undefined ? { ...args, file_path: resolve(cwd, path) } : args;
 }
 
-/** Arguments with what a hook has changed. `file_path` was ours to add. */
+/** The arguments with a hook's changes. We had added `file_path`, so it is removed. */
 export function mergedArgs(args: JsonObject, { file_path: file, ...input }: JsonObject): JsonObject {
   const isOurs = args.file_path === undefined && args.path !== undefined;
   return { ...args, ...input, ...(file === undefined || isOurs ? {} : { file_path: file }) };
 }
 
-/** What a document says of a result. */
+/** The part of a document about a result. */
 export function responseOf({ success, output, error, executionTimeMs }: ToolResult): JsonObject {
   return {
     tool_response: { success, output },
@@ -122,7 +125,7 @@ export function argsOf({ args }: ToolCall): JsonObject {
   return typeof args === 'object' && args !== null ? (args as JsonObject) : {};
 }
 
-/** The calls have run: what a hook says of them is for the model. */
+/** The calls have run, so a hook's words about them are for the model. */
 export function linesOf({ decision, reason, context }: HookOutcome): readonly string[] {
   return [...(decision === 'deny' ? [reason] : []), ...context];
 }

@@ -7,20 +7,20 @@ import { type HookOutcome, NOTHING, together } from './hook-outcome.js';
 export interface HookCall {
   readonly event: HookEvent;
   readonly groups: readonly HookGroup[];
-  /** What matchers are compared with: of a tool all its names. */
+  /** The names that are compared with matchers; for a tool, all its names. */
   readonly names: readonly string[];
   readonly document: JsonObject;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** What failed and stays without effect. */
+  /** Reports a failure that has no effect. */
   readonly onFailure: (problem: string) => void;
 }
 
 const MILLISECONDS: ReadonlySet<HookEvent> = new Set(['BeforeTool', 'AfterTool']);
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Runs all that match at once. Never rejects: the event says what a hook that fails has decided. */
+/** Runs all matching hooks at once. Never rejects: the event determines the effect of a failing hook. */
 export async function runHooks(call: HookCall): Promise<HookOutcome> {
   const { event, groups, names, document, cwd, env, signal } = call;
   const hooks = groups.filter((group) => matches(group, names)).flatMap((group) => group.hooks);
@@ -94,7 +94,7 @@ function failed(
   return NOTHING;
 }
 
-/** The variables that hooks of hex read, as far as a document knows them. */
+/** The variables that hooks of hex read, as far as the document has their values. */
 function variablesFor(event: HookEvent, document: JsonObject): Readonly<Record<string, string>> {
   const { tool_name: tool, tool_input: input, tool_response: response, agent_type: agent } = document;
   const file = isObject(input) ? input.file_path : undefined;
@@ -117,7 +117,7 @@ function variablesFor(event: HookEvent, document: JsonObject): Readonly<Record<s
   return Object.fromEntries(known.map(([name, value]) => [name, toVariable(String(value))]));
 }
 
-/** A longer one, or one with a zero byte, keeps a program from starting. */
+/** A longer value, or one with a zero byte, would keep a program from starting. */
 function toVariable(text: string): string {
   return text.replaceAll('\0', '').slice(0, 4096);
 }

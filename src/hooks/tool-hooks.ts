@@ -14,7 +14,7 @@ import {
   withLines,
 } from './hook-runner.js';
 
-/** Hooks as an executor takes them. */
+/** Hooks in the form that an executor takes. */
 export interface ToolHooks {
   readonly reviewers: readonly Reviewer[];
   readonly middleware: readonly Middleware[];
@@ -24,7 +24,7 @@ export interface ToolHooks {
 const BEFORE: readonly HookEvent[] = ['PreToolUse', 'BeforeTool'];
 const AFTER: readonly HookEvent[] = ['PostToolUse', 'AfterTool'];
 
-/** What stands between plan and approval, and behind each call. Nothing where no hook is given. */
+/** The hooks between plan and approval, and after each call. Empty if no hook is configured. */
 export function toolHooks(options: HookOptions, world: HooksWorld): ToolHooks {
   const runner = new HookRunner(options, world);
   return {

@@ -46,9 +46,9 @@ const SCOPE = 'toolexec';
 const OPERATION = 'execute_tool';
 
 /**
- * Spans and metrics of calls, for `createExecutor({ telemetry: otel() })`: `execute_tool NAME` with the waits for
- * approval and for other calls, and the run, as its children. Inside a framework that makes such a span for the call,
- * the children are its.
+ * Spans and metrics of calls, for `createExecutor({ telemetry: otel() })`: `execute_tool NAME`, with the
+ * waits for approval and for other calls, and the run, as children. If a framework already creates such a
+ * span for the call, the children belong to that.
  * @throws ToolError `config_invalid` for a wrong option
  */
 export function otel(options: OtelOptions = {}): Telemetry {
@@ -72,14 +72,14 @@ export function otel(options: OtelOptions = {}): Telemetry {
 type Kind = 'run' | 'approval' | 'queue';
 type RecordDuration = (kind: Kind, ms: number, attributes: Attributes) => void;
 
-/** The names of the semantic conventions for generative AI where they have one. */
+/** The names from the semantic conventions for generative AI, if they have one. */
 const METRICS: Readonly<Record<Kind, string>> = {
   run: 'gen_ai.execute_tool.duration',
   approval: 'toolexec.approval.duration',
   queue: 'toolexec.queue.duration',
 };
 
-/** The global provider may be set after `otel()`: its histograms are made when it is seen. */
+/** The global provider may be set after `otel()`, so its histograms are created when it appears. */
 function durations(given: MeterProvider | undefined): RecordDuration {
   let provider: MeterProvider | undefined;
   let histograms: Partial<Record<Kind, Histogram>> = {};
@@ -109,22 +109,22 @@ interface Open {
 
 interface OpenCall {
   readonly call: TracedCall;
-  /** Undefined: the framework has made the span of the call. */
+  /** Undefined: the framework has created the span of the call. */
   readonly span: Span | undefined;
-  /** With the span of the call, ours or the framework's. */
+  /** Contains the span of the call, ours or the framework's. */
   readonly context: Context;
   queue: Open | undefined;
   approval: Open | undefined;
   run: Open | undefined;
-  /** With the span of the run. */
+  /** Contains the span of the run. */
   inside: Context | undefined;
-  /** How long the run has waited for the person. */
+  /** The time for which the run waited for the person. */
   waitedMs: number;
 }
 
 /**
- * The calls of a batch from their plan to their answer. A call waits in the queue from its plan, or from the decision
- * about it, until it runs. While it waits for the person, the time of its run stands still.
+ * The calls of a batch from their plan to their answer. A call is in the queue from its plan, or from the
+ * decision about it, until it runs. The time of its run stands still while it waits for the person.
  */
 class OtelBatch implements BatchTrace {
   readonly #settings: BatchSettings;
@@ -141,7 +141,7 @@ class OtelBatch implements BatchTrace {
 
   planned(call: TracedCall): void {
     const { callId, toolName } = call;
-    // Of calls with the same id all but the first are answered at once.
+    // Of several calls with the same id, all but the first are answered at once.
     if (this.#calls.has(callId)) return;
     const isInFramework = isToolSpan(trace.getSpan(this.#parent));
     const { tracer } = this.#settings;
@@ -167,7 +167,7 @@ class OtelBatch implements BatchTrace {
   approvalRequested(callId: string): void {
     const open = this.#calls.get(callId);
     if (open === undefined || open.approval !== undefined) return;
-    // Before the question there is no queue to wait in: that wait begins with the decision.
+    // The wait in the queue begins with the decision, not before the question.
     open.queue?.span.end();
     open.queue = undefined;
     open.approval = this.#open('approval', open);
@@ -256,14 +256,17 @@ class OtelBatch implements BatchTrace {
   }
 }
 
-/** The message of an error may repeat arguments and output: without consent there is only its code. */
+/** The message of an error may repeat arguments and output, so without consent only its code is recorded. */
 function fail(span: Span, { error }: ToolResult, { recordResults }: BatchSettings): void {
   if (error === undefined) return;
   span.setAttribute('error.type', error.code);
   span.setStatus({ code: SpanStatusCode.ERROR, message: recordResults ? error.message : error.code });
 }
 
-/** Whether a framework has made the span of a tool's execution. The interface of spans does not say: the SDK's spans do. */
+/**
+ * Whether a framework has created the span of a tool's execution. The interface of spans has no name, but the
+ * SDK's spans do.
+ */
 function isToolSpan(span: Span | undefined): boolean {
   const { name, attributes } = (span ?? {}) as { readonly name?: unknown; readonly attributes?: unknown };
   if (typeof name === 'string' && name.startsWith(`${OPERATION} `)) return true;

@@ -10,13 +10,13 @@ import { DANGEROUS, harmlessConfig } from '../sandbox/git/adopt-repository.js';
 import { parseGitConfig } from '../sandbox/git/parse-git-config.js';
 import type { Refusal, ScannedRoot } from './found-changes.js';
 
-/** What is said of a path in a repository: `fine`, or why it is refused. */
+/** The answer about a path in a repository: `fine`, or the reason for a refusal. */
 export type GitAnswer = 'fine' | Refusal;
 
 /**
- * Git's own files can be changed, or nothing could be committed; what makes git run programs, or leads it to other
- * settings, cannot. A repository that a command makes becomes one without hooks, with harmless settings only.
- * Undefined: the path lies in no repository.
+ * Git's own files may change, because otherwise nothing could be committed. Files that make git run programs,
+ * or lead it to other settings, may not. A repository that a command creates gets no hooks and only harmless
+ * settings. Undefined: the path lies in no repository.
  * @param path below the root
  */
 export function checkGit(
@@ -64,7 +64,7 @@ function isRepository(git: BinaryPath): boolean {
   );
 }
 
-/** A file `.git` that leads to what a repository of the same root keeps of a working tree. */
+/** Whether a `.git` file leads to the data that a repository of the same root keeps about a working tree. */
 function namesTree(root: ScannedRoot, file: BinaryPath): boolean {
   const [, named] = /^gitdir: ([^\n]+)\n?$/.exec(small(file)) ?? [];
   const start = `${root.lower}/`;
@@ -121,7 +121,10 @@ function checkInside(
   return isNew && inside.length === 3 && inside[2] === 'gitdir' && isTree ? 'fine' : GUARDED;
 }
 
-/** Of a repository of a submodule, whose name may have slashes: names of branches and objects are no settings. */
+/**
+ * For a submodule's repository, whose name may contain slashes: names of branches and objects are not
+ * settings.
+ */
 function isProtectedModule(inside: readonly BinaryPath[]): boolean {
   const end = inside.findIndex((name) => ['refs', 'logs', 'objects'].includes(name));
   return inside.slice(0, end === -1 ? undefined : end).some((name) => PROTECTED.includes(name));

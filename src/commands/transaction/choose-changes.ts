@@ -4,9 +4,9 @@ import type { namingIn } from './report-changes.js';
 import type { PlannedChange } from './transaction-plan.js';
 
 /**
- * The changes of the chosen paths, with those without which they could not be made: directories above a new path are made,
- * what lies in a directory that goes goes too, and a repository is kept as one.
- * @param scanned no directory of it is moved whole
+ * The changes of the chosen paths, and the changes that these need: the directories above a new path, the
+ * content of a removed directory, and the rest of a repository.
+ * @param scanned moves no directory as a whole
  */
 export function chooseChanges(
   scanned: ScannedChanges,
@@ -34,7 +34,7 @@ export function chooseChanges(
     ...scanned,
     changes: changes.filter((change) => {
       const place = placeOf(change);
-      // Where a new directory takes the place of a file, both belong to it.
+      // If a new directory replaces a file, both changes belong to it.
       return kept.has(place) || (above.has(place) && made.has(place));
     }),
   };
@@ -44,7 +44,7 @@ function placeOf({ root, path }: Pick<PlannedChange, 'root' | 'path'>): string {
   return `${root}/${path}`;
 }
 
-/** The repositories in which something is kept. */
+/** The repositories in which at least one change is kept. */
 function repositoriesOf(changes: readonly PlannedChange[], kept: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>();
   for (const change of changes) {

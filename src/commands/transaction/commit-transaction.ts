@@ -34,29 +34,32 @@ export interface CommitRequest
   extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keepsRest'> {
   readonly exitCode: number | null;
   readonly forbids?: ForbidsChange;
-  /** The caller has taken the turn (`takeCommitTurn`). */
+  /** The caller already has the turn (`takeCommitTurn`). */
   readonly hasTurn?: boolean;
 }
 
-/** What is kept apart, and by which rules it is committed. */
+/** The layers of a transaction, and the rules for its commit. */
 export interface TransactionParts {
   readonly confinement: Confinement;
   readonly rules: TransactionRules;
   readonly setup: OverlaySetup;
   readonly directory: string;
   readonly mounts: readonly OverlayMount[];
-  /** Of the roots when the layers were made. */
+  /** The identities of the roots when the layers were created. */
   readonly identities: readonly RootIdentity[];
-  /** What the roots were like when the command began. */
+  /** The state of the roots when the command began. */
   readonly begun: BegunState;
   readonly units: readonly GitUnit[];
-  /** What is shown in the place of hidden files that git tracks. */
+  /** The versions that commands see in place of hidden files that git tracks. */
   readonly committed: readonly CommittedFile[];
-  /** Resolves when the overlays are unmounted: only then is all on the disk that was written. Left out: they are. */
+  /**
+   * Resolves when the overlays are unmounted: only then are all writes on the disk. Left out: they are
+   * unmounted.
+   */
   readonly unmounted?: () => Promise<void>;
 }
 
-/** Tells one directory from another that takes its name. */
+/** Distinguishes a directory from another one with the same name. */
 export type RootIdentity = Pick<BinaryEntry, 'dev' | 'ino'> | undefined;
 
 export function rootIdentity(root: string): RootIdentity {
@@ -64,13 +67,13 @@ export function rootIdentity(root: string): RootIdentity {
   return entry === undefined ? undefined : { dev: entry.dev, ino: entry.ino };
 }
 
-/** Nothing of what a command has changed is committed. The message: why. */
+/** Nothing of the changes was committed. The message gives the reason. */
 export class NotCommitted extends Error {
-  /** What stood in the way: the person or the policy, others who changed the same, or what commands may not change. */
+  /** The cause: the person or the policy, changes by others, or changes that commands may not make. */
   readonly by: NonNullable<CommandOutcome['discardedBy']>;
-  /** What stood in the way, path by path. */
+  /** The paths that prevented the commit. */
   readonly changes: CommandChanges | undefined;
-  /** The roots are not there any more: the command cannot be run again. */
+  /** The roots do not exist any more, so the command cannot run again. */
   readonly isLasting: boolean;
 
   constructor(by: NotCommitted['by'], why: string, changes?: CommandChanges, isLasting = false) {
@@ -82,7 +85,7 @@ export class NotCommitted extends Error {
 }
 
 /**
- * Commits what a command has changed, all of it or nothing, and says what that was.
+ * Commits either all changes of a command or none, and returns them.
  * @throws NotCommitted
  */
 export async function commitTransaction(
@@ -97,7 +100,7 @@ export async function commitTransaction(
   const isAsked = request.agree !== undefined || unexpected.size > 0;
   const chosen = isAsked ? await requireConsent(parts, first, unexpected, request) : undefined;
   const commit = async (isLate: boolean): Promise<CommandChanges> => {
-    // Others may have changed something while the person was asked, or while we waited.
+    // Others may have changed something during the question, or during the wait.
     const isWhole = chosen === undefined;
     const last = isAsked || isLate ? await scanTransaction(parts, refusal, isWhole) : first;
     const found = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
@@ -107,7 +110,7 @@ export async function commitTransaction(
   return withUnexpected(report, parts, unexpected);
 }
 
-/** @returns the only paths that are kept; undefined: all. @throws NotCommitted where the person, or the policy, does not let them be committed */
+/** @returns the paths to keep; undefined: all. @throws NotCommitted if the person or the policy refuses */
 async function requireConsent(
   parts: TransactionParts,
   scanned: ScannedChanges,
@@ -125,9 +128,9 @@ async function requireConsent(
 const NOTHING: CommandChanges = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 /**
- * No other transaction, and no git, changes what is compared from here on.
+ * From here on, no other transaction and no git changes the compared files.
  * @param use `isLate`: something may have changed
- * @param hasTurn the caller has taken the turn
+ * @param hasTurn the caller already has the turn
  */
 export async function whileCommitting<T>(
   parts: TransactionParts,
@@ -157,7 +160,7 @@ function conflictAt(parts: TransactionParts, at: string, reason: string): Comman
   return reportOf(parts, { changes: [], leftOut: [left], gitLocks: [] });
 }
 
-/** What was left out for good at the first look is not found again. */
+/** Entries that the first scan left out for good are not found again, so they are taken over. */
 export function withHarmless(last: ScannedChanges, first: ScannedChanges): ScannedChanges {
   if (last === first) return first;
   const known = new Set(last.leftOut.map(({ root, path }) => `${root}/${path}`));
@@ -167,7 +170,7 @@ export function withHarmless(last: ScannedChanges, first: ScannedChanges): Scann
   return { ...last, leftOut: [...last.leftOut, ...missing] };
 }
 
-/** @throws NotCommitted where a part of it may not be committed */
+/** @throws NotCommitted if a part of the changes may not be committed */
 function requireWhole(
   parts: TransactionParts,
   scanned: ScannedChanges,
@@ -187,7 +190,7 @@ function requireWhole(
   throw new NotCommitted('conflict', `others changed ${named(conflicts)} while it ran`, changes);
 }
 
-/** @throws NotCommitted where anything was refused */
+/** @throws NotCommitted if any change was refused */
 export function requireAllowed(
   parts: Pick<TransactionParts, 'mounts' | 'confinement'>,
   refused: readonly LeftOut[],
@@ -226,7 +229,7 @@ export function reportOf(
   });
 }
 
-/** Commits what was found, and nothing else. */
+/** Commits exactly the scanned changes. */
 export async function commitScanned(
   parts: TransactionParts,
   { changes, leftOut }: ScannedChanges,
@@ -265,7 +268,7 @@ function notPlanned({ root, path, isDirectory, reason, isConflict }: LeftOut): N
   return { root, path, isDirectory, reason, isConflict };
 }
 
-/** Others were faster than the last look: in the moment of the commit, which has left nothing. */
+/** Another program changed something between the last scan and the commit, which was taken back. */
 function takenBack(
   parts: TransactionParts,
   { changes }: TransactionPlan,
@@ -285,21 +288,24 @@ function takenBack(
   return new NotCommitted('conflict', `others changed ${named(conflicts)} while it ran`, report);
 }
 
-/** What was to be taken back and could not is there, and no success: what stopped the commit is a conflict in any case. */
+/**
+ * A change that should have been taken back and could not is still there, so the commit is no success; the
+ * cause is a conflict in any case.
+ */
 function failuresOf({ failed, left }: Pick<DonePlan, 'failed' | 'left'>): readonly FailedChange[] {
   if (left === undefined) return failed;
   const there = new Set(left.map(({ index }) => index));
   return failed.filter(({ index }) => !there.has(index)).map((failure) => ({ ...failure, isConflict: true }));
 }
 
-/** What an overlay notes for itself, and what a command has set that is called the same. */
+/** The attributes of an overlay, and those that a command has set under the same prefix. */
 const OVERLAY_ATTRIBUTES = 'user.overlay.';
 
 const MOST_SCANS = 3;
 
 /**
- * What was changed, and what of it cannot be committed.
- * @throws NotCommitted where a root is not what it was
+ * The changes, and the reasons that keep some of them from being committed.
+ * @throws NotCommitted if a root has been replaced
  */
 export async function scanTransaction(
   parts: TransactionParts,
@@ -322,7 +328,7 @@ export async function scanTransaction(
   }
 }
 
-/** @throws NotCommitted where its changes would be made elsewhere */
+/** @throws NotCommitted if the changes would be made in another directory */
 function requireSameRoots({ mounts, identities }: Pick<TransactionParts, 'mounts' | 'identities'>): void {
   const roots = mounts.map(({ root }) => root);
   const replaced = roots.find((root, index) => {

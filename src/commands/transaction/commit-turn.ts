@@ -1,8 +1,8 @@
 import { type MachineLock, takeMachineLock } from '../../platform/process/machine-lock.js';
 
 /**
- * Waits until no other transaction commits in these roots. Others wait until it is released, or until a time limit has passed:
- * a long turn does not stop them.
+ * Waits until no other transaction commits in these roots. Others wait until the lock is released or their
+ * time limit is over, so a long turn does not block them for ever.
  * @param roots none of them inside another
  */
 export async function takeCommitTurn(roots: readonly string[]): Promise<MachineLock> {
@@ -10,10 +10,10 @@ export async function takeCommitTurn(roots: readonly string[]): Promise<MachineL
   const release = (): void => {
     for (const lock of locks.splice(0).reverse()) lock.release();
   };
-  // Always in this order: two that want several roots do not wait for each other.
+  // Always in this order, so that two transactions with several roots never wait for each other.
   for (const root of [...roots].sort()) locks.push(await takeMachineLock(`commit ${root}`, LOCK_MS));
   return { hasWaited: locks.some(({ hasWaited }) => hasWaited), release };
 }
 
-/** A commit takes milliseconds; one of ten thousand files a second or two. */
+/** A commit takes milliseconds; one of ten thousand files takes a second or two. */
 const LOCK_MS = 15_000;

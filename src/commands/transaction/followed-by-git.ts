@@ -12,16 +12,17 @@ export interface FollowedParts {
   readonly bubblewrap: string;
   readonly programs: OverlayPrograms;
   readonly mounts: readonly OverlayMount[];
-  /** By the path below a root: nothing is there on the host, or what some commit has. */
+  /** For the path below a root: the host has no entry there, or a version from some commit. */
   readonly isReplaceable: (root: number, path: BinaryPath) => boolean;
 }
 
 /**
- * Of changes that deny patterns refuse, those that git itself has made: checkout, switch, merge, rebase, pull and their
- * like put another committed version in the place of the committed one, or take it away. What git names is compared with
- * what is there, in a view of the command's layers that cannot be written: the file is the version of the index, and a
- * commit has that version too; a file that is gone is neither in the index nor in `HEAD`.
- * @returns the paths, each as `keyOf` names it; with the directories on the way that were refused as a whole
+ * Selects, from the changes that deny patterns refuse, those that git itself made: checkout, switch, merge,
+ * rebase, pull and similar commands replace the committed version with another committed one, or remove it.
+ * The names from git are compared with the files, in a read-only view of the command's layers: the file is
+ * the version of the index, and a commit has that version too; a removed file is neither in the index nor in
+ * `HEAD`.
+ * @returns the paths, as `keyOf` names them, including directories on the way that were refused as a whole
  */
 export async function followedByGit(
   parts: FollowedParts,
@@ -62,7 +63,7 @@ interface Changed {
   readonly isExecutable: boolean;
 }
 
-/** What was refused as one. */
+/** Entries that were refused together. */
 interface Group {
   readonly files: readonly Changed[];
   readonly directories: readonly Pick<Changed, 'root' | 'path'>[];
@@ -70,7 +71,7 @@ interface Group {
 
 const MOST_FILES = 2000;
 
-/** None where something in it is no file, or belongs to no repository. */
+/** Empty if one of its entries is no file, or belongs to no repository. */
 function groupOf(parts: FollowedParts, { root, path }: LeftOut): readonly Group[] {
   const { root: lower = '', upper = '' } = parts.mounts[root] ?? {};
   const isGone = !['file', 'dir', 'link', 'special'].includes(kindAt(`${upper}/${path}`) ?? '');
@@ -104,7 +105,7 @@ function topOf({ mounts }: FollowedParts, root: number, path: BinaryPath): Binar
   return undefined;
 }
 
-/** The command has removed the whole working tree, of `git worktree`: its repository is elsewhere, and stays. */
+/** The command removed a whole working tree of `git worktree`. Its repository is elsewhere, and stays. */
 function isGoneTree({ mounts }: FollowedParts, { root, top }: Changed): boolean {
   const { root: lower = '', upper = '' } = mounts[root] ?? {};
   const names = [...top.split('/'), '.git'];
@@ -120,7 +121,7 @@ function kindAt(path: BinaryPath): string | undefined {
   return binaryEntry(path)?.kind;
 }
 
-/** Those of a working tree that are committed as they are. */
+/** The paths of a working tree whose content is committed. */
 async function committedOf(
   { bubblewrap, programs, mounts }: FollowedParts,
   changes: readonly Changed[],
@@ -166,7 +167,10 @@ function linesOf(paths: readonly BinaryPath[]): Buffer {
   return Buffer.from(paths.map((path) => `${path}\n`).join(''), 'latin1');
 }
 
-/** In `head` a line for each path: the version, or `-`. In `found` the same for each commit that may have it. */
+/**
+ * `head` gets a line for each path: the version, or `-`. `found` gets the same for each commit that may have
+ * it.
+ */
 const FOLLOW = `
 tr '\\n' '\\0' <"$OUT/paths" | xargs -0 git --literal-pathspecs ls-files -s -z -- >"$OUT/index" || exit 1
 git hash-object --stdin-paths <"$OUT/written" >"$OUT/ids" || exit 1

@@ -11,12 +11,12 @@ import type { FoundChange, GitVerdict } from './found-changes.js';
 import type { GitUnit } from './git-unit.js';
 
 /**
- * Changes in a repository, compared as git understands them.
+ * Changes in a repository, compared with git's meaning.
  *
- * 1. Objects only grow; a name stands for its content.
- * 2. A branch, a tag or `HEAD` is compared one by one. Whatever moves one, or changes the index, relies on `HEAD` and on
- *    what git is in the middle of (a merge, a rebase).
- * 3. The index is compared by its entries: the times in it are a cache.
+ * 1. Objects are only added; a name stands for its content.
+ * 2. Branches, tags and `HEAD` are compared one by one. A change of a reference or of the index depends on
+ *   `HEAD` and on the operation that git has in progress (a merge, a rebase).
+ * 3. The index is compared by its entries; its times are a cache.
  * 4. Logs are appended to. Locks, `FETCH_HEAD`, `ORIG_HEAD` and caches are no conflict.
  */
 export class GitChanges {
@@ -27,8 +27,8 @@ export class GitChanges {
   #merged = 0;
 
   /**
-   * @param units as they were when the command began
-   * @param scratch a directory of ours, for logs that are put together
+   * @param units their state when the command began
+   * @param scratch a directory of ours, for merged logs
    */
   constructor(units: readonly GitUnit[], begun: BegunState, scratch: string) {
     this.#units = units;
@@ -36,12 +36,12 @@ export class GitChanges {
     this.#scratch = toBinary(scratch);
   }
 
-  /** Files that keep git from changing what is about to be committed; sorted. */
+  /** Lock files that keep git from changing the files of the commit; sorted. */
   get locks(): readonly BinaryPath[] {
     return [...this.#locks].sort();
   }
 
-  /** Undefined: the path is like any other. */
+  /** Undefined: git gives the path no special meaning. */
   verdict(change: FoundChange): GitVerdict | undefined {
     const at = `${change.root.lower}/${change.path}`;
     const unit = this.#unitOf(at);
@@ -57,7 +57,9 @@ export class GitChanges {
     return CACHES.test(inside) ? 'take' : undefined;
   }
 
-  /** The innermost: a working tree, or a submodule, has a directory of its own in that of its repository. */
+  /**
+   * The innermost unit: a working tree or a submodule has its own directory inside that of its repository.
+   */
   #unitOf(at: BinaryPath): GitUnit | undefined {
     let found: GitUnit | undefined;
     for (const unit of this.#units) {
@@ -68,14 +70,14 @@ export class GitChanges {
 
   #object(unit: GitUnit, { path, upper, lower }: FoundChange): GitVerdict {
     if (upper !== undefined) return lower?.kind === 'file' && NAMED_BY_CONTENT.test(path) ? 'skip' : 'take';
-    // Objects that others have put into it stay.
+    // Objects that others have added stay.
     if (lower?.kind === 'dir') return lower.ctimeNs <= this.#begun.begunNs ? 'take' : 'skip';
     if (lower !== undefined && lower.ctimeNs > this.#begun.begunNs) return { conflict: OBJECTS };
-    // What others have committed meanwhile may need what the command has found to be needless.
+    // New commits by others may need objects that the command found unnecessary.
     return unit.hasMoved(this.#begun) ? { conflict: OBJECTS } : 'take';
   }
 
-  /** What both have appended is kept, in the order in which it becomes visible. */
+  /** Keeps the lines that both appended, in the order in which they become visible. */
   #log({ root, path, upper, lower }: FoundChange, at: BinaryPath): GitVerdict {
     if (upper === undefined) return lower?.kind === 'dir' && !this.#isOld(lower.ctimeNs) ? 'skip' : 'take';
     if (lower?.kind !== 'file' || upper.kind !== 'file' || this.#isOld(lower.ctimeNs)) return 'take';
@@ -87,7 +89,7 @@ export class GitChanges {
   }
 
   #index(unit: GitUnit, { root, path, upper, lower }: FoundChange, at: BinaryPath): GitVerdict {
-    // A working tree that is removed takes the directory with it that a lock would lie in.
+    // A removed working tree takes along the directory that a lock would be in.
     if (upper === undefined)
       return lower !== undefined && this.#isOld(lower.ctimeNs) ? 'take' : { conflict: INDEX };
     this.#locks.add(`${at}.lock`).add(`${unit.at}/HEAD.lock`);
@@ -105,7 +107,7 @@ export class GitChanges {
       return lower !== undefined && this.#isOld(lower.ctimeNs) ? 'take' : { conflict: HEAD };
     }
     if (upper !== undefined || unit.at === unit.common) this.#locks.add(`${unit.at}/HEAD.lock`);
-    // Git takes this lock when it removes a branch, too: the file may have been packed.
+    // Git takes this lock to remove a branch too: the file may have been packed.
     if (upper !== undefined) this.#locks.add(`${unit.at}/${inside}.lock`);
     else this.#locks.add(`${unit.common}/packed-refs.lock`);
     const isSame = lower === undefined ? !unit.hadRef(inside) : this.#isOld(lower.ctimeNs);
@@ -129,10 +131,10 @@ const HEAD = 'others switched the branch of the repository while the command ran
 const BRANCH = 'others changed this branch or tag while the command ran';
 const STATE = 'others began or ended a merge, a rebase or the like while the command ran';
 
-/** Loose objects and packs: the same name is the same content. */
+/** Loose objects and packs: the same name means the same content. */
 const NAMED_BY_CONTENT = /\/objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38,62}|pack\/pack-[0-9a-f]{40,64}\.[a-z]+)$/;
 
-/** What git makes again, or does not rely on. */
+/** Files that git recreates or does not depend on. */
 const CACHES =
   /^(?:FETCH_HEAD|ORIG_HEAD|COMMIT_EDITMSG|TAG_EDITMSG|MERGE_RR|gc\.log|gc\.pid|rr-cache\/.*|info\/refs|fsmonitor--daemon\/.*|sharedindex\.[0-9a-f]+)$/s;
 
@@ -143,7 +145,7 @@ function read(path: BinaryPath): BinaryPath {
   return entry?.kind === 'file' && entry.size <= LOG_BYTES ? readBinaryFile(path).toString('latin1') : '';
 }
 
-/** Characters of the lines that both begin with. */
+/** The number of characters in the lines that both texts begin with. */
 function sharedLines(one: string, other: string): number {
   let at = 0;
   for (;;) {

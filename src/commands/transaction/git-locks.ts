@@ -19,8 +19,9 @@ export interface GitLocks {
 }
 
 /**
- * Takes the locks that git would take. A process that dies with them leaves a list of them in its transaction's directory.
- * @returns the one that another git holds, where it does not let go of it
+ * Takes the locks that git would take. If this process dies, a list of them stays in the transaction's
+ * directory.
+ * @returns the lock that another git still holds after the time limit
  */
 export async function takeGitLocks(
   directory: string,
@@ -48,7 +49,7 @@ export async function takeGitLocks(
   return { release };
 }
 
-/** Resolves when another git has let go of what it holds, or does not do so for long. */
+/** Resolves when another git has released its lock, or after the time limit. */
 export async function whileLocked(isLocked: () => boolean): Promise<void> {
   const start = systemClock.monotonic();
   while (isLocked() && systemClock.monotonic() - start < LIMIT_MS) {
@@ -56,7 +57,7 @@ export async function whileLocked(isLocked: () => boolean): Promise<void> {
   }
 }
 
-/** Removes what a dead process has left of its locks. */
+/** Removes the locks that a dead process has left. */
 export function removeLeftLocks(directory: string): void {
   const text = readWhole(listOf(directory));
   if (text === undefined) return;
@@ -67,7 +68,9 @@ function listOf(directory: string): string {
   return `${directory}/locks.json`;
 }
 
-/** Git's commands hold a lock for moments, one that waits for an editor for as long as that is open. */
+/**
+ * Git's commands hold a lock for moments; a git that waits for an editor holds it until the editor is closed.
+ */
 const LIMIT_MS = 3000;
 const PAUSE_MS = 15;
 
@@ -93,7 +96,7 @@ function removeOwn(lock: BinaryPath): void {
   });
 }
 
-/** The directory is entered by no link. Undefined where it is not there, or cannot be entered. */
+/** Enters the directory without following links. Undefined if it is missing or cannot be entered. */
 function inDirectory<T>(lock: BinaryPath, use: (at: BinaryPath) => T): T | undefined {
   const slash = lock.lastIndexOf('/');
   const parent = toText(lock.slice(0, slash));
@@ -117,7 +120,7 @@ function contentOfLocks(): string {
   return `${MARK}${ownTag()}\n`;
 }
 
-/** Empty where it is not one of ours. */
+/** Empty if it is not one of ours. */
 function tagIn(at: BinaryPath): string {
   const entry = binaryEntry(at);
   if (entry?.kind !== 'file' || entry.size > 200) return '';

@@ -10,15 +10,17 @@ import { type OpenFile, openForReading } from '../../platform/fs/open-file.js';
 import type { Repository } from '../sandbox/git/find-repositories.js';
 import type { BegunState } from './begun-state.js';
 
-/** A directory of git with a `HEAD` and an index of its own, as it was when a command began: to be closed. */
+/**
+ * A git directory with its own `HEAD` and index, in the state in which a command began. The caller closes it.
+ */
 export class GitUnit {
   readonly at: BinaryPath;
-  /** Where its branches and objects are. */
+  /** The directory with its branches and objects. */
   readonly common: BinaryPath;
   readonly #head: string;
   readonly #state: string;
   readonly #refs: ReadonlySet<BinaryPath> | undefined;
-  /** Git replaces the file: this one stays as it was. */
+  /** Git replaces the file, so this open one keeps the earlier state. */
   readonly #index: OpenFile | undefined;
   #copied = false;
 
@@ -39,19 +41,22 @@ export class GitUnit {
     return text(`${this.at}/HEAD`) === this.#head;
   }
 
-  /** Whether git is in the middle of what it was in the middle of. */
+  /** Whether git has the same operation in progress as before. */
   isStateSame(): boolean {
     return stateOf(this.at) === this.#state;
   }
 
-  /** @param inside below the directory, such as `refs/heads/main`; where there were too many to list, each counts as there */
+  /**
+   * @param inside below the directory, such as `refs/heads/main`. If there were too many to list, every
+   * reference counts as present
+   */
   hadRef(inside: BinaryPath): boolean {
     if (inside === 'HEAD') return this.#head !== '';
     if (inside === 'packed-refs') return true;
     return this.#refs?.has(inside) ?? true;
   }
 
-  /** Whether others have moved a branch, or changed the index. */
+  /** Whether others have moved a branch or changed the index. */
   hasMoved({ begunNs }: BegunState): boolean {
     const isNew = (path: BinaryPath): boolean => (binaryEntry(path)?.ctimeNs ?? 0n) > begunNs;
     if (!this.isHeadSame() || isNew(`${this.at}/index`) || isNew(`${this.common}/packed-refs`)) return true;
@@ -62,21 +67,21 @@ export class GitUnit {
   }
 
   /**
-   * Whether another git has worked in it since the command began, or does so now: the command may have met its lock, or
-   * one half of its change.
+   * Whether another git has worked in it since the command began, or is working now: the command may have met
+   * its lock or half of its change.
    */
   isDisturbed(begun: BegunState): boolean {
-    // A lock is made in the directory, and sets its times.
+    // A new lock changes the times of the directory.
     const isTouched = (binaryEntry(this.at)?.ctimeNs ?? 0n) > begun.begunNs;
     return isTouched || this.isLocked(begun) || this.hasMoved(begun);
   }
 
-  /** An old lock is what a git left that was killed: it stays. */
+  /** An old lock was left by a killed git, and stays. */
   isLocked({ begunNs }: BegunState): boolean {
     return LOCKS.some((name) => (binaryEntry(`${this.at}/${name}`)?.ctimeNs ?? 0n) > begunNs - RECENT_NS);
   }
 
-  /** The index as it was, as a file. Undefined where there was none. */
+  /** The earlier index, as a file. Undefined if there was none. */
   indexBefore(copyAt: BinaryPath): BinaryPath | undefined {
     if (this.#index === undefined) return undefined;
     if (!this.#copied) rewriteBinaryFile(copyAt, this.#index.read().toString('latin1'));
@@ -89,7 +94,7 @@ export class GitUnit {
   }
 }
 
-/** Those of the roots, each once. */
+/** The units of the roots, each once. */
 export function openGitUnits(repositories: readonly Repository[]): readonly GitUnit[] {
   const units = new Map<string, GitUnit>();
   for (const { directory, common } of repositories) {
@@ -102,7 +107,7 @@ export function openGitUnits(repositories: readonly Repository[]): readonly GitU
   return [...units.values()];
 }
 
-/** Says that git is in the middle of something. */
+/** Files that exist while git has an operation in progress. */
 const STATE = [
   'MERGE_HEAD',
   'CHERRY_PICK_HEAD',
@@ -140,7 +145,7 @@ function text(path: BinaryPath): string {
 /** More loose references than this are not listed. */
 const MOST_REFS = 5000;
 
-/** The paths of loose references below a directory of git. Undefined: there are too many. */
+/** The paths of loose references below a git directory. Undefined: there are too many. */
 function looseRefs(git: BinaryPath): ReadonlySet<BinaryPath> | undefined {
   const found = new Set<BinaryPath>();
   const waiting = ['refs'];

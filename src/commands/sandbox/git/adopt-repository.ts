@@ -10,10 +10,11 @@ import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 
 /**
- * A repository that commands have made aside becomes one, without what would make git run programs: of its settings
- * those stay that are known to be harmless, and none of its hooks. What is no repository is taken away.
- * @param made where they have made it. No command works in it any more.
- * @param git where it shall be; an existing directory.
+ * Installs a repository that commands created in a temporary place, without anything that makes git run
+ * programs: it keeps only settings that are known to be harmless, and no hooks. A directory that is no
+ * repository is removed.
+ * @param made the temporary place; no command works in it any more
+ * @param git the final place, an existing directory
  */
 export function adoptRepository(made: string, git: string): void {
   const entries = entryStat(made)?.isDirectory() === true ? directoryEntries(made) : [];
@@ -24,7 +25,7 @@ export function adoptRepository(made: string, git: string): void {
     disarm(made);
     for (const { name } of directoryEntries(made))
       if (name !== 'HEAD') moveEntry(`${made}/${name}`, `${git}/${name}`);
-    // With this it is one.
+    // This file makes it a repository.
     moveEntry(`${made}/HEAD`, `${git}/HEAD`);
   }
 }
@@ -35,7 +36,7 @@ const REPOSITORY = [
   ['refs', 'isDirectory'],
 ] as const;
 
-/** Hooks, settings, and what leads to others of them. */
+/** Hooks, settings, and files that lead to other ones. */
 export const DANGEROUS = ['hooks', 'commondir', 'config.worktree', 'gitdir', 'modules', 'worktrees'];
 
 function disarm(git: string): void {
@@ -45,7 +46,7 @@ function disarm(git: string): void {
   writeNewFile(`${git}/config`, settings);
 }
 
-/** What is left of the text of a configuration when only those settings stay that are known to run nothing. */
+/** The text of a configuration, reduced to settings that are known to run nothing. */
 export function harmlessConfig(text: string): string {
   return formatGitConfig(parseGitConfig(text).filter(isHarmless));
 }
@@ -56,7 +57,10 @@ function isHarmless({ section, subsection, key, value = '' }: GitSetting): boole
   return keys?.includes(key) === true;
 }
 
-/** Whether all that git reads in it is known to be harmless; what only another reader understands is not. */
+/**
+ * Whether every setting that git reads in it is known to be harmless. A line that only another parser
+ * understands is not.
+ */
 export function isHarmlessConfig(text: string): boolean {
   const lines = text.split('\n').filter((line) => !/^\s*$/.test(line));
   return lines.every((line) => PLAIN_LINE.test(line)) && parseGitConfig(text).every(isHarmless);
@@ -66,7 +70,8 @@ export function isHarmlessConfig(text: string): boolean {
 const PLAIN_LINE = /^\s*(?:\[[-.\w]+(?: "[^"\\\]]+")?\]|[a-zA-Z][-\w]*\s*=[^"\\#;\r]*)$/;
 
 /**
- * Not `ext::`, which runs what follows, nor what begins like an option, as a whole or as a host, a user or a path in it.
+ * Neither `ext::`, which runs the following text, nor an address that looks like an option, as a whole or in
+ * its host, user or path.
  */
 const ADDRESS = /^(?!.*::)(?!.*(?:\/\/|[@:])-)(?:(?:https?|ssh|git|file):\/\/|[\w./~])/;
 
@@ -94,7 +99,9 @@ const OF_EACH = new Map(
   Object.entries<readonly string[]>({ remote: ['fetch'], branch: ['remote', 'merge', 'rebase'] }),
 );
 
-/** Takes away placeholders that no program holds any more; a repository that was made in one becomes one. */
+/**
+ * Removes placeholders that no program holds any more; repositories that were created in them are installed.
+ */
 export function sweepPlaceholders(paths: readonly string[]): void {
   for (const path of paths) sweepPlaceholder(path, adoptRepository);
 }

@@ -4,28 +4,29 @@ import { makeKeptDirectory } from '../../../platform/process/kept-directory.js';
 import { readEnvironment } from '../../../platform/runtime/environment.js';
 import { bubblewrapArguments } from '../bubblewrap-arguments.js';
 
-/** Where git is asked: what it sees of the roots, and by what programs. */
+/** The surroundings in which git runs: its view of the roots, and the programs that provide it. */
 export interface GitView {
   /** Bubblewrap's path. */
   readonly bubblewrap: string;
-  /** Comes before bubblewrap, and makes what is mounted. Left out: nothing does. */
+  /** A program before bubblewrap that prepares the mounts. Left out: none. */
   readonly before?: readonly string[];
-  /** Arguments for bubblewrap: what git sees, and nothing besides. */
+  /** Arguments for bubblewrap: everything that git sees. */
   readonly mounts: readonly string[];
   /** The top of the working tree, as git sees it. */
   readonly top: string;
-  /** Variables that lead git to its repository, where the working tree does not. */
+  /** Variables that lead git to its repository if the working tree does not. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What the script has for its own files: `in` from the caller, everything else for the caller. */
+/** The directory for the script's files: `in` from the caller, everything else for the caller. */
 const PLACE = '/dev/toolexec/git';
 
 /**
- * Runs a script that asks git, in a sandbox like that of commands, without a network: a repository's settings name
- * programs (filters above all), and what they are given was written by others. The script finds its directory in `$OUT`.
- * @param input files that are in the directory before
- * @returns the directory; undefined where the script has failed
+ * Runs a script that calls git, in a sandbox like that of commands and without a network: the settings of a
+ * repository name programs (filters above all), and their input was written by others. The script finds its
+ * directory in `$OUT`.
+ * @param input files that the directory has at the start
+ * @returns the directory; undefined if the script failed
  */
 export async function askGit(
   { bubblewrap, before = [], mounts, top, env = {} }: GitView,
@@ -56,7 +57,7 @@ export async function askGit(
   return answer.ok ? place : undefined;
 }
 
-/** Nothing is fetched, nothing is asked, nothing watches files. */
+/** Git fetches nothing, asks nothing, and starts no file watcher. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   HOME: '/tmp',
   LC_ALL: 'C.UTF-8',

@@ -15,22 +15,25 @@ export interface CommittedFile {
   /** A file of ours that holds the version, with the mode that commands see. */
   readonly source: string;
   readonly mode: number;
-  /** Of its content. Left out: git names no version, so commands can neither read the file nor record it. */
+  /**
+   * The hash of its content. Left out: git names no version, so commands can neither read the file nor record
+   * it.
+   */
   readonly sha256?: string;
   readonly size: number;
 }
 
 /**
- * The committed versions of the hidden files that git tracks. Commands see these instead of the hidden files: the history
- * shows them anyway, and git finds its files unchanged.
+ * The committed versions of the hidden files that git tracks. Commands see these in place of the hidden
+ * files: the history shows them anyway, and git finds its files unchanged.
  *
- * Committed means: some commit that a branch, a tag, `HEAD` or a merge in progress names has this version at this path.
- * A version that is only staged is not shown: then it is the one of `HEAD`, or none. Of a file in conflict there is no
- * version: it is closed, so that `git add` fails instead of choosing one.
+ * Committed means: a commit that a branch, a tag, `HEAD` or a merge in progress names has this version at
+ * this path. A version that is only staged is not shown: commands see the one of `HEAD`, or none. A file in
+ * conflict has no version: it is closed, so that `git add` fails instead of choosing one.
  *
- * Git is asked again only when a repository or the list of hidden paths has changed: the very same list of files tells
- * the caller that nothing has.
- * @returns undefined where git cannot be asked
+ * Git is called again only if a repository or the list of hidden paths has changed. If the same list object
+ * is returned, nothing has changed.
+ * @returns undefined if git cannot be asked
  */
 export async function committedVersions(
   repositories: readonly Repository[],
@@ -54,7 +57,7 @@ export async function committedVersions(
   return files;
 }
 
-/** How git is asked. */
+/** The means to call git. */
 export interface GitSandbox {
   /** Bubblewrap's path. */
   readonly bubblewrap: string;
@@ -71,22 +74,22 @@ interface Joined {
 const joined = new WeakMap<readonly GuardedPath[], Joined>();
 
 interface Known {
-  /** What the files follow from: where it is the same, so are they. */
+  /** A fingerprint of everything that the files depend on. */
   readonly print: string;
   readonly below: string;
-  /** The list that `below` was made of. */
+  /** The list from which `below` was made. */
   readonly hidden: readonly GuardedPath[];
-  /** What `files` were extracted by. */
+  /** The key under which `files` were extracted. */
   readonly key: string;
   readonly files: readonly CommittedFile[];
-  /** Directories of this and of earlier extractions, the latest first. */
+  /** The directories of this and earlier extractions, newest first. */
   readonly places: readonly string[];
 }
 
 /** By the directory of the repository. */
 const seen = new Map<string, Known>();
 const MOST_SEEN = 200;
-/** A command that is about to start may still need what another one has replaced. */
+/** A command that is about to start may still need a replaced extraction. */
 const KEPT_PLACES = 3;
 
 async function committedIn(
@@ -95,7 +98,7 @@ async function committedIn(
   by: GitSandbox,
 ): Promise<readonly CommittedFile[] | undefined> {
   const print = printOf(repository);
-  // Nothing is tracked yet.
+  // Git tracks nothing yet.
   if (print === undefined) return NO_FILES;
   const { top, directory } = repository;
   const known = seen.get(directory);
@@ -121,7 +124,7 @@ function forgetSome(): void {
   seen.clear();
 }
 
-/** Of the index, `HEAD` and its branch, and of what says how content is converted. */
+/** A fingerprint of the index, `HEAD` and its branch, and the settings for the conversion of content. */
 function printOf({ directory, common }: Repository): string | undefined {
   const index = filePrint(`${directory}/index`);
   if (index === undefined) return undefined;
@@ -144,7 +147,7 @@ async function lookUp(
   const { top } = repository;
   const view = viewOf(repository, by);
   const isShown = pathTest(hidden);
-  // What the host has not got, commands do not see either.
+  // Files that do not exist on the host are not shown either.
   const tracked = await listTracked(view, (path) => isShown(`${top}/${path}`) && isFile(`${top}/${path}`));
   if (tracked === undefined) return undefined;
   const places = known?.places ?? [];
@@ -169,7 +172,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** The repository alone: with an empty working tree, no filter can read what is hidden. */
+/** The repository without a working tree, so that no filter can read hidden files. */
 function viewOf({ top, directory, common }: Repository, { bubblewrap, roots }: GitSandbox): GitView {
   const alternates = alternatesOf(common).filter((path) => roots.some((root) => isWithin(path, root)));
   const places = [common, directory, ...alternates];
@@ -181,7 +184,7 @@ function viewOf({ top, directory, common }: Repository, { bubblewrap, roots }: G
   };
 }
 
-/** Where it has objects besides its own. */
+/** Additional object directories. */
 function alternatesOf(common: string): readonly string[] {
   return readSmallFile(`${common}/objects/info/alternates`)
     .split('\n')

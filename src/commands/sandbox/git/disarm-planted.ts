@@ -18,7 +18,7 @@ import { type Repository, readSmallFile } from './find-repositories.js';
 import { parseGitLinks } from './parse-git-links.js';
 import { modulesIn } from './repository-mounts.js';
 
-/** What is guarded as `.git`, by its path. */
+/** The paths that are guarded as `.git`. */
 export type GitEntries = ReadonlySet<string>;
 
 export function gitEntries(guarded: readonly GuardedPath[]): GitEntries {
@@ -26,16 +26,18 @@ export function gitEntries(guarded: readonly GuardedPath[]): GitEntries {
 }
 
 /**
- * Switches off what would make git run programs in a repository that was not there before: a plain `git status` goes
- * into each that the index names. Nothing is lost: settings, hooks and files that lead elsewhere get another name.
+ * Disables everything that would make git run programs in a new repository: a plain `git status` enters each
+ * repository that the index names. Nothing is lost: settings, hooks and files that lead elsewhere are
+ * renamed.
  * @param git a directory, or a file that leads to one
- * @param known the repositories that were there before
- * @param isRunning the command still runs: a working tree that `git worktree add` has half made is left to it
- * @returns whether there was anything
+ * @param known the repositories that existed before
+ * @param isRunning the command still runs: a working tree that `git worktree add` has not finished is left
+ * alone
+ * @returns whether there was anything to disable
  */
 export function disarmPlanted(git: string, known: GitEntries, isRunning = false): boolean {
   const place = openPlaceDescriptor(git);
-  // It has just gone, or is a link, which git does not follow either.
+  // It was removed just now, or it is a link, which git does not follow either.
   if (place === undefined) return false;
   try {
     if (targetOf(place.at)?.isDirectory() === true) return disarmDirectory(git, place.at);
@@ -55,7 +57,7 @@ function disarmDirectory(git: string, at: string): boolean {
   return found.includes(true);
 }
 
-/** Other directories, and settings besides. */
+/** Files that lead to other directories and additional settings. */
 const ELSEWHERE = ['commondir', 'config.worktree'];
 
 function disarmConfig(at: string): boolean {
@@ -84,7 +86,7 @@ function disarmHooks(git: string, at: string): boolean {
   }
 }
 
-/** Whether a file `.git` leads to what a repository that was there before keeps of a working tree. */
+/** Whether a `.git` file leads to the data that a known repository keeps about a working tree. */
 function leadsToKnown(file: string, known: GitEntries, isRunning: boolean): boolean {
   if (isRunning && isEmpty(file)) return true;
   const [, named] = /^gitdir: ([^\n]+)\n*$/.exec(readSmallFile(file)) ?? [];
@@ -96,15 +98,15 @@ function leadsToKnown(file: string, known: GitEntries, isRunning: boolean): bool
   const settings = `${directory}/config.worktree`;
   return (
     dirname(directory) === `${git}/worktrees` &&
-    // In this order: git may finish it between the two.
+    // In this order: git may finish the tree between the two checks.
     ((isRunning && isUnfinished(directory)) || readSmallFile(`${directory}/commondir`).trim() === '../..') &&
     (entryStat(settings) === undefined || isHarmlessConfig(readSmallFile(settings)))
   );
 }
 
 /**
- * Git writes the `.git` of a working tree before `commondir`: until then it takes the directory for no repository,
- * unless there are objects in it.
+ * Git writes the `.git` of a working tree before `commondir`. Until then it does not accept the directory as
+ * a repository, unless there are objects in it.
  */
 function isUnfinished(directory: string): boolean {
   const commonDirectory = `${directory}/commondir`;
@@ -129,7 +131,7 @@ function inParent(path: string, step: (parent: string) => boolean): boolean {
   }
 }
 
-/** Gives it a name that git does not know. */
+/** Renames it to a name that git does not know. */
 function putAside(path: string): boolean {
   if (entryStat(path) === undefined) return false;
   const names = [`${path}.disabled`, `${path}.disabled-${randomBytes(4).toString('hex')}`];
@@ -146,8 +148,9 @@ function attempt(step: () => void): boolean {
 }
 
 /**
- * What the indexes of repositories name as repositories below them, as their paths with `.git`: also where no one looks
- * for guarded files, such as in `node_modules`. Read only where an index has changed since the first look.
+ * The repositories that the indexes of other repositories name, as paths with `.git`, also in places that are
+ * not searched for guarded files, such as `node_modules`. An index is read only if it has changed since the
+ * first call.
  */
 export function watchGitLinks(repositories: readonly Repository[]): () => readonly string[] {
   const indexes = repositories.map((repository) => ({
@@ -163,7 +166,7 @@ export function watchGitLinks(repositories: readonly Repository[]): () => readon
 
 const INDEX_BYTES = 256 * 1024 * 1024;
 
-/** None where others have moved it away meanwhile. */
+/** Empty if others have moved it away meanwhile. */
 function namesIn(directory: string): readonly string[] {
   try {
     return entryNames(directory);
@@ -172,7 +175,7 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-/** With those of the indexes that it may share entries with. */
+/** Includes the shared indexes that it may refer to. */
 function linksOf(directory: string, common: string): readonly string[] {
   const isSha256 = /^\s*objectformat\s*=\s*"?sha256/im.test(readSmallFile(`${common}/config`));
   const shared = namesIn(directory).filter((name) => name.startsWith('sharedindex.'));

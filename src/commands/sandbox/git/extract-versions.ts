@@ -8,8 +8,8 @@ import type { CommittedFile } from './committed-versions.js';
 import type { Tracked, Version } from './list-tracked.js';
 
 /**
- * Writes versions as git would check them out: line ends, encodings and filters included. A filter that fails, or is not
- * there, leaves its path closed.
+ * Writes versions as git would check them out, including line ends, encodings and filters. If a filter fails
+ * or is missing, its path stays closed.
  */
 export async function extractVersions(
   view: GitView,
@@ -28,7 +28,7 @@ export async function extractVersions(
   try {
     return { place, files: versions.map((version) => fileOf(place, top, version)) };
   } catch {
-    // A filter has left something else in its place.
+    // A filter has created something else at this path.
     removeQuietly(place);
     return undefined;
   }
@@ -52,12 +52,12 @@ function fileOf(place: string, top: string, { path, blob }: Version): CommittedF
   const host = sameOnHost(at, bytes);
   const mode = host === undefined ? (blob?.mode === '100755' ? 0o755 : 0o644) : host.mode & 0o777;
   setMode(source, mode);
-  // With the same time git need not look into it, nor rewrite its index.
+  // With the same time, git neither reads the file nor rewrites its index.
   if (host !== undefined) setKeptTime(source, host.mtimeMs);
   return { at, source, mode, size: bytes.length, sha256: sha256(bytes) };
 }
 
-/** Undefined where there is no such file; a filter may have left anything else there. */
+/** Undefined if there is no regular file; a filter may have created anything else. */
 function contentOf(source: string): Uint8Array | undefined {
   if (realPath(source) !== source) return undefined;
   return bytesOf(source);

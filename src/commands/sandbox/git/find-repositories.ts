@@ -9,18 +9,23 @@ import { parseGitConfig } from './parse-git-config.js';
 export interface Repository {
   /** The top of its working tree. */
   readonly top: string;
-  /** Where its index and its `HEAD` are. */
+  /** The directory with its index and its `HEAD`. */
   readonly directory: string;
-  /** Where its objects, branches, hooks and settings are: elsewhere for a tree that `git worktree` has made. */
+  /**
+   * The directory with its objects, branches, hooks and settings. It differs from `directory` for a tree that
+   * `git worktree` created.
+   */
   readonly common: string;
-  /** It lies outside of the roots, and knows of this working tree: no command has said so. */
+  /**
+   * It lies outside the roots and itself names this working tree, so no command has made up the connection.
+   */
   readonly isOutside: boolean;
 }
 
 /**
- * The repositories of what is guarded as `.git`: directories, and files that name one. One that lies outside is taken
- * for what it is only where it names the working tree in turn, and that is a root: a file that says `gitdir:` can be
- * written by any program.
+ * The repositories behind the paths that are guarded as `.git`: directories, and files that name one. A
+ * repository outside the roots counts only if it names the working tree in turn and that tree is a root,
+ * because any program can write a file with `gitdir:`.
  */
 export function findRepositories(
   guarded: readonly GuardedPath[],
@@ -68,7 +73,7 @@ function namesBack(directory: string, common: string, path: string): boolean {
 
 const SMALL_BYTES = 256 * 1024;
 
-/** Empty where there is no such file. */
+/** Empty if there is no such file. */
 export function readSmallFile(path: string): string {
   try {
     return Buffer.from(readFileBytes(path, { maxBytes: SMALL_BYTES, acceptPipes: false })).toString();

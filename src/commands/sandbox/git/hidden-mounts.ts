@@ -4,18 +4,18 @@ import { isWithin, type Mount, readOnlyMount } from '../mount-holder.js';
 import type { CommittedFile } from './committed-versions.js';
 import type { Repository } from './find-repositories.js';
 
-/** How a command that writes through sees what is hidden and lies in a repository. */
+/** The view that a command which writes through has of hidden files in repositories. */
 export interface HiddenMounts {
-  /** What is mounted over a hidden path; undefined where git knows nothing of it. */
+  /** The mount over a hidden path; undefined if git does not track it. */
   mountOf(hidden: GuardedPath): Mount | undefined;
-  /** Mounts of what git needs to know about it, elsewhere, and settings that name it. */
+  /** Mounts at other places, for git, and settings that name them. */
   readonly mounts: readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * The committed versions are mounted read-only over the hidden files, so git finds them unchanged. Hidden files that git
- * does not track are excluded: git would try to add what lies there, and fail.
+ * Mounts the committed versions read-only over the hidden files, so git finds them unchanged. Hidden files
+ * that git does not track are excluded, because git would try to add them and fail.
  * @param committed undefined: git could not be asked
  */
 export function hiddenMounts(
@@ -31,7 +31,7 @@ export function hiddenMounts(
       const source = sourceOf(path, committed ?? []);
       if (source !== undefined) return readOnlyMount(source, path.path);
       const isDoubtful = committed === undefined && repositories.some(({ top }) => isWithin(path.path, top));
-      // Git does not take for removed what it may not look into.
+      // Git does not treat a directory as removed if it cannot read it.
       return path.type === 'dir' && isDoubtful
         ? { kind: 'empty', target: path.path, isClosed: true }
         : undefined;
@@ -48,14 +48,14 @@ const NONE: HiddenMounts = { mountOf: () => undefined, mounts: [], env: {} };
 const PLACE = '/etc/toolexec';
 const EXCLUDES = 'excludes';
 
-/** Of a directory: the one that holds the versions of its files, and nothing else. */
+/** For a directory: the directory that contains only the versions of its files. */
 function sourceOf({ path, type }: GuardedPath, committed: readonly CommittedFile[]): string | undefined {
   if (type === 'file') return committed.find(({ at }) => at === path)?.source;
   const file = committed.find(({ at }) => at.startsWith(`${path}/`));
   return file?.source.slice(0, path.length - file.at.length);
 }
 
-/** By its path from the top of the working tree. */
+/** By the path from the top of the working tree. */
 function untracked(
   repositories: readonly Repository[],
   hidden: readonly GuardedPath[],
@@ -78,7 +78,7 @@ function keep(excluded: string): string | undefined {
 /** By the text. */
 const kept = new Map<string, string>();
 
-/** Lines for a file of exclusions. A name with a line feed cannot be said in one. */
+/** Lines for an exclude file. Such a line cannot contain a name with a line feed. */
 function excludesOf(paths: readonly GuardedPath[]): string {
   return paths
     .filter(({ path }) => !path.includes('\n'))

@@ -2,7 +2,7 @@ import { removeQuietly } from '../../../platform/fs/make-and-remove.js';
 import { readKeptFile } from '../../../platform/process/kept-directory.js';
 import { askGit, type GitView } from './ask-git.js';
 
-/** The version of a path that is to be shown. */
+/** The version of a path for commands to see. */
 export interface Version {
   /** From the top of the working tree. */
   readonly path: string;
@@ -17,13 +17,13 @@ interface Blob {
 
 export interface Tracked {
   readonly versions: readonly Version[];
-  /** Lines for `git update-index --index-info`: of the files that say how content is converted. */
+  /** Lines for `git update-index --index-info`: the files that control the conversion of content. */
   readonly attributes: readonly string[];
 }
 
 /**
- * The versions of paths that some commit has, as the index names them. Undefined where git gives no answer.
- * @param isWanted of a path from the top
+ * The committed versions of paths that the index names. Undefined if git does not answer.
+ * @param isWanted for a path from the top
  */
 export async function listTracked(
   view: GitView,
@@ -54,7 +54,7 @@ export async function listTracked(
   }
 }
 
-/** The commits that are looked into for a version that is staged: of a merge, of what was put aside, of branches. */
+/** The commits that are searched for a staged version: those of a merge, of stashes and of branches. */
 export const TIPS = `
 for name in HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD ORIG_HEAD refs/stash; do
   git rev-parse -q --verify "$name^{commit}"
@@ -62,7 +62,10 @@ done >"$OUT/tips"
 git for-each-ref --count=300 --format='%(objectname)' refs/heads refs/remotes refs/tags >>"$OUT/tips"
 `;
 
-/** Of an empty file, in either hash. The index names it too for what is only meant to be added, as if it were in `HEAD`. */
+/**
+ * The hash of an empty file, in either format. For a path that is only meant to be added, the index names it
+ * as if it were in `HEAD`.
+ */
 const EMPTY = [
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
   '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
@@ -80,7 +83,7 @@ ${TIPS}
 exit 0
 `;
 
-/** `blob` undefined: it is in conflict, or no regular file. */
+/** `blob` undefined: the path is in conflict, or no regular file. */
 export function readIndex(
   listing: string,
   isWanted: (path: string) => boolean,
@@ -101,7 +104,7 @@ export function readIndex(
   return { entries, attributes };
 }
 
-/** Paths that the index has otherwise than `HEAD`, with the version of `HEAD`. */
+/** The paths that differ between the index and `HEAD`, with the version of `HEAD`. */
 function readStaged(
   difference: Buffer,
   entries: ReadonlyMap<string, Version>,
@@ -116,13 +119,13 @@ function readStaged(
   return staged;
 }
 
-/** The paths whose version some commit has. */
+/** The paths whose version is in some commit. */
 async function committedOf(
   view: GitView,
   versions: readonly Version[],
   tips: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  // A name with a line feed cannot be asked for.
+  // The format of the question does not allow a name with a line feed.
   const asked = versions
     .filter(({ path }) => !path.includes('\n'))
     .flatMap(({ path }) => tips.map((tip) => ({ path, line: `${tip}:${path}` })));

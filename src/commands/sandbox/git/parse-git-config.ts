@@ -7,7 +7,7 @@ export interface GitSetting {
   readonly value: string | undefined;
 }
 
-/** Reads what is understood, in order, and passes over the rest: files that it includes are not read. */
+/** Reads the settings in order and ignores lines that it does not understand. Included files are not read. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const settings: GitSetting[] = [];
   let at: Pick<GitSetting, 'section' | 'subsection'> | undefined;
@@ -34,7 +34,10 @@ const KEY = /^\s*([a-z][-a-z0-9]*)\s*(?:=([\s\S]*)|(?:[#;].*)?)$/i;
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b' };
 
-/** Quotes may begin and end anywhere; outside of them a comment ends the value, and blanks at its end are none of it. */
+/**
+ * Quotes may begin and end anywhere. Outside quotes, a comment ends the value, and trailing blanks are not
+ * part of it.
+ */
 function settingValue(text: string): string {
   let value = '';
   let kept = 0;
@@ -54,7 +57,10 @@ function unescaped(token: string): string {
   return char === '\n' || char === '\r' ? '' : (ESCAPES[char] ?? char);
 }
 
-/** The text of settings that `parseGitConfig` reads back as they are; those that cannot be written are left out. */
+/**
+ * Writes settings so that `parseGitConfig` returns the same ones. Settings that cannot be written are left
+ * out.
+ */
 export function formatGitConfig(settings: readonly GitSetting[]): string {
   return settings
     .filter(({ subsection = '', value = '' }) => !/[\0\r\n]/.test(subsection + value))

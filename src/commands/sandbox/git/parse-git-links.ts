@@ -1,9 +1,12 @@
-/** The paths that an index, in its versions 2 to 4, names as repositories of their own. @param hashBytes 20, or 32 in a repository of SHA-256 */
+/**
+ * The paths that an index (versions 2 to 4) names as repositories. @param hashBytes 20, or 32 in a repository
+ * with SHA-256
+ */
 export function parseGitLinks(bytes: Buffer, hashBytes: number): readonly string[] {
   try {
     return readLinks(bytes, hashBytes);
   } catch (error) {
-    // It ends too early.
+    // The file ends too early.
     if (error instanceof RangeError) return [];
     throw error;
   }
@@ -34,7 +37,7 @@ function readLinks(bytes: Buffer, hashBytes: number): readonly string[] {
   return links;
 }
 
-/** Any program can write an index; git itself takes no such names. */
+/** Any program can write an index; git itself does not accept such names. */
 function isPlain(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
@@ -50,7 +53,10 @@ function plainName(bytes: Buffer, start: number, entry: number): Named {
   return { name: bytes.subarray(start, end), next: entry + Math.ceil((end + 1 - entry) / 8) * 8 };
 }
 
-/** Version 4 says how much of the end of the name before is not in this one, and what comes instead. */
+/**
+ * Version 4 gives the number of bytes to remove from the end of the previous name, and the text that replaces
+ * them.
+ */
 function nextName(bytes: Buffer, start: number, before: Buffer): Named {
   let at = start;
   let byte = bytes.readUInt8(at++);

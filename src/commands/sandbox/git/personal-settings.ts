@@ -3,18 +3,18 @@ import { configHome } from '../../../platform/runtime/environment.js';
 import { readSmallFile } from './find-repositories.js';
 import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-config.js';
 
-/** A file that commands shall find in their home. */
+/** A file that commands find in their home directory. */
 export interface PersonalFile {
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * What a person has set for their git, as files for commands: who they are, how they like lines to end, branches to be
- * called and changes to be joined, and what they never want to see as new. Nothing that names a program, a file or a
- * key: aliases, credential helpers, hooks, filters, pagers, signing. What it includes is not read.
+ * The person's git settings, as files for commands: name and address, line ends, names of branches, ways of
+ * merging, and ignored patterns. Settings that name a program, a file or a key are left out: aliases,
+ * credential helpers, hooks, filters, pagers, signing. Included files are not read.
  * @param env `HOME` and `XDG_CONFIG_HOME`
- * @param home the directory that commands have for it.
+ * @param home the home directory of commands
  */
 export function personalGitFiles(
   env: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export function personalGitFiles(
 interface ReadSettings {
   readonly print: string;
   readonly text: string;
-  /** The file of patterns that they name. */
+  /** The file of ignore patterns that the settings name. */
   readonly ignore: string | undefined;
 }
 
@@ -53,7 +53,7 @@ function readSettings(print: string, files: readonly string[]): ReadSettings {
   return { print, text: formatGitConfig(settings.filter(isHarmless)), ignore: named?.value };
 }
 
-/** Empty where there are none, or more than a command line should carry. */
+/** Empty if there are none, or more than fit into a command line. */
 function ignoredBy(named: string, home: string): string {
   const path = named.replace(/^~(?=\/)/, home);
   if (!path.startsWith('/') || (targetOf(path)?.size ?? MOST_IGNORED) >= MOST_IGNORED) return '';

@@ -14,18 +14,20 @@ import { readSmallFile } from './find-repositories.js';
 export interface RepositoryMounts {
   readonly mounts: readonly Mount[];
   /**
-   * Removes what a command has put where git would look for other hooks and settings. Nothing can be mounted there
-   * while it runs: git takes an empty one for a broken repository. To be called while the command runs, too.
+   * Removes files that a command put where git would look for other hooks and settings. Nothing can be
+   * mounted there while the command runs, because git takes an empty file for a broken repository. Call it
+   * during the command too.
    */
   readonly takeAway: () => void;
-  /** To be called when the command has ended: removes what is left of working trees that it has removed. */
+  /** Call it when the command has ended: removes the remains of working trees that it removed. */
   readonly tidy: () => void;
 }
 
 /**
- * Git's own directory can be written, or nothing could be committed; what makes git run programs cannot. It is mounted
- * over itself, so that it cannot be moved away and another one made in its place.
- * @param isOfAnother not its own working tree is inside the roots, but a linked one
+ * Mounts git's own directory: it is writable, because otherwise nothing could be committed, except for the
+ * parts that make git run programs. It is mounted over itself, so that a command cannot move it away and
+ * create another one.
+ * @param isOfAnother its main working tree is not inside the roots, but a linked one is
  */
 export function repositoryMounts(
   git: string,
@@ -33,24 +35,24 @@ export function repositoryMounts(
   roots: readonly string[],
   holder: MountHolder,
 ): RepositoryMounts {
-  // No repository yet, or no more: who makes one of it would bring the hooks along.
+  // No repository, or no longer one. A program that makes it one again would bring its own hooks.
   if (entryStat(`${git}/HEAD`) === undefined) {
     return { mounts: [holder.readOnly(git)], takeAway() {}, tidy() {} };
   }
   const places = [git, ...modulesIn(`${git}/modules`)];
   const fixed = [...withEach(places, FIXED), ...(isOfAnother ? withEach([git], OF_MAIN_TREE) : [])];
-  // Nothing can be mounted on a link, which could be taken away.
+  // Nothing can be mounted on a link, and a command could remove the link.
   if (fixed.some((path) => entryStat(path)?.isSymbolicLink() === true)) {
     return { mounts: [holder.readOnly(git)], takeAway() {}, tidy() {} };
   }
   const trees = linkedTrees(git, roots, holder);
   const held = places.map((place) => holder.hold(place).at);
-  // What is missing would be made.
+  // Otherwise a command could create the missing ones.
   for (const place of held) {
     makeEmptyDirectory(`${place}/hooks`);
     makeEmptyFile(`${place}/config`);
     if (hasWorktreeConfig(place)) makeEmptyFile(`${place}/config.worktree`);
-    // It has objects of its own: only a command can have said that they are elsewhere, and died with what started it.
+    // It has its own objects, so a command wrote this file and died together with its sandbox.
     removeFile(`${place}/commondir`);
   }
   const there = fixed.filter((path) => entryStat(path) !== undefined);
@@ -62,7 +64,7 @@ export function repositoryMounts(
   return {
     mounts: [
       holder.writable(git),
-      // No others can be made.
+      // No others can be created.
       ...(hasModules ? [holder.readOnly(`${git}/modules`)] : []),
       ...places.slice(1).map((place) => holder.writable(place)),
       ...there.map((path) => holder.readOnly(path)),
@@ -76,24 +78,26 @@ export function repositoryMounts(
   };
 }
 
-/** Git reads `config.worktree` only then, and reads it as it reads `config`. */
+/** Git reads `config.worktree` only then, and treats it like `config`. */
 function hasWorktreeConfig(place: string): boolean {
   return /worktreeconfig/i.test(readSmallFile(`${place}/config`));
 }
 
-/** The repositories of submodules that were not there before. */
+/** Disables repositories of submodules that did not exist before. */
 function disableModules(git: string): void {
   if (entryStat(`${git}/modules`) === undefined) return;
   try {
     moveToFreeName(`${git}/modules`, `${git}/modules.disabled-${randomBytes(4).toString('hex')}`);
   } catch {
-    // It has gone again.
+    // It was removed meanwhile.
   }
 }
 
-/** Hooks, and what can name programs: filters, pagers, a file system monitor, another directory that has hooks. */
+/**
+ * Hooks, and files that can name programs: filters, pagers, a file system monitor, another hooks directory.
+ */
 const FIXED = ['hooks', 'config', 'config.worktree', 'commondir'];
-/** Where a tree lies outside, its files are not seen, and would be taken for removed. */
+/** The files of a tree outside the roots are not visible, and git would treat them as removed. */
 const OF_MAIN_TREE = ['HEAD', 'index'];
 const REDIRECTIONS = ['commondir', 'config.worktree'];
 
@@ -101,7 +105,7 @@ function withEach(places: readonly string[], names: readonly string[]): readonly
   return places.flatMap((place) => names.map((name) => `${place}/${name}`));
 }
 
-/** The repositories of submodules; a name may have slashes. */
+/** The repositories of submodules. A name may contain slashes. */
 export function modulesIn(path: string): readonly string[] {
   return directoriesIn(path).flatMap((module) =>
     entryStat(`${module}/HEAD`) === undefined
@@ -117,21 +121,22 @@ function directoriesIn(path: string): readonly string[] {
     .map(({ name }) => `${path}/${name}`);
 }
 
-/** What git keeps of a working tree that `git worktree` has made. */
+/** The data that git keeps about working trees of `git worktree`. */
 interface LinkedTrees {
   readonly mounts: readonly Mount[];
-  /** Directories of those inside the roots. */
+  /** The directories of trees inside the roots. */
   readonly own: readonly string[];
-  /** Removes what is left of those that commands have removed. */
+  /** Removes the remains of trees that commands have removed. */
   readonly tidy: () => void;
 }
 
-/** What leads from it to the hooks and settings, and to the tree. */
+/** Files that lead to the hooks, the settings and the tree. */
 const TREE_FILES = ['commondir', 'gitdir', 'config.worktree'];
 
 /**
- * Git takes a tree for one that was removed when it does not see it, and tidies up. So of those outside of the roots the
- * file is shown that names the repository, and holds nothing else. Of one that is nowhere nothing needs to be kept.
+ * Git treats a tree that it does not see as removed, and cleans up its data. So for each tree outside the
+ * roots, only the file that names the repository is shown. The data of a tree that exists nowhere need not be
+ * kept.
  */
 function linkedTrees(git: string, roots: readonly string[], holder: MountHolder): LinkedTrees {
   const all = treesOf(git).map((directory) => ({ directory, file: realPath(treeFile(directory)) }));
@@ -169,7 +174,7 @@ function treeFile(directory: string): string {
   return named.startsWith('/') ? named : `${directory}/${named}`;
 }
 
-/** Else it is some other file, and its name was written there to have it shown. */
+/** Otherwise it is some other file, and its name was written there to make it visible. */
 function pointsTo(file: string, directory: string): boolean {
   const [, named = ''] = /^gitdir: ([^\n]+)\n?$/.exec(readSmallFile(file)) ?? [];
   const path = named.startsWith('/') ? named : `${dirname(file)}/${named}`;
@@ -181,6 +186,6 @@ function remove(at: string, path: string): void {
   try {
     removeDirectory(path);
   } catch {
-    // Something else is left in it.
+    // The directory is not empty.
   }
 }
