@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 
-/** Calls `handle` when the terminal of this program has another size. The returned function stops that. */
+/** Calls `handle` when the terminal of this program changes its size. The returned function ends that. */
 export function onTerminalResize(handle: () => void): () => void {
   process.on('SIGWINCH', handle);
   return () => {
@@ -10,8 +10,8 @@ export function onTerminalResize(handle: () => void): () => void {
 }
 
 /**
- * What the terminal of this program is set to now. The returned function sets it so again: a program that was killed leaves
- * keys without echo. Both do nothing where there is no terminal.
+ * Saves the modes of this program's terminal. The returned function restores them, because a killed program
+ * may leave keys without echo. Without a terminal, both do nothing.
  */
 export function keepTerminalModes(): () => void {
   const modes = stty(['-g'])?.trim();

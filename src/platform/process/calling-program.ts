@@ -4,11 +4,13 @@ import type { Worker } from '../../contract/journal.js';
 import { readProcess } from './proc-table.js';
 import { workerOfThisProcess } from './worker-of-this-process.js';
 
-/** The program that has started this one, shells between them left out. */
+/** The program that started this one, without shells between them. */
 export interface CallingProgram {
-  /** As a journal names a process. */
+  /** In the form in which a journal identifies a process. */
   readonly worker: Worker;
-  /** Tells one version of the program from another: a version where its path holds one, else what its file is like. */
+  /**
+   * Distinguishes versions of the program: the version in its path, or otherwise the identity of its file.
+   */
   readonly version: string;
 }
 
@@ -46,7 +48,7 @@ function programOf(pid: number): string {
   }
 }
 
-/** Of a program for an interpreter the script counts. */
+/** For the program of an interpreter, the script counts. */
 function versionOf(pid: number): string {
   const program = programOf(pid);
   const file = /^(?:node|bun|deno|python[\d.]*)$/.test(basename(program))
@@ -75,7 +77,7 @@ function scriptOf(pid: number): string | undefined {
   }
 }
 
-/** Of the package that a file lies in. */
+/** The version of the package that contains a file. */
 function packageVersion(file: string): string | undefined {
   const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
   if (folder === undefined) return undefined;

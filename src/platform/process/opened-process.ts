@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net';
 import type { ProcessEnd, StartedProcess } from './spawn.js';
 
-/** A process that the spawn server has started, and that has no listener yet. */
+/** A process that the spawn server has started, without listeners so far. */
 export interface OpenedProcess {
   readonly pid: number;
   readonly startTicks: number;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** What `/proc` shows for them. */
+  /** Their names in `/proc`. */
   readonly outputs: readonly string[];
   readonly ended: Promise<ProcessEnd>;
 }
 
 export interface HandOver {
-  /** The last number that was given to any process before its program began. */
+  /** The last process number that was assigned before its program began. */
   readonly after: number;
-  /** Called once, when this program need not go on for it any more. */
+  /** Called once, when this program need not stay alive for it any more. */
   readonly letGo: () => void;
 }
 
-/** To the caller that asked for it: from now on it keeps this program alive. */
+/** Hands the process over to its caller. From now on it keeps this program alive. */
 export function handOver(opened: OpenedProcess, { after, letGo }: HandOver): StartedProcess {
   const { pid, startTicks, outputs, stdout, stderr, ended } = opened;
   stdout.ref();

@@ -8,29 +8,29 @@ import { startWaiting, type WaitingProcess, type WaitingStart } from './waiting-
 
 export interface TakenShell {
   readonly opened: OpenedProcess;
-  /** The last number that was given to any process before the program began. */
+  /** The last process number that was assigned before the program began. */
   readonly after: number;
 }
 
-/** More at once are started as they come. */
+/** Further simultaneous commands start without a prewarmed shell. */
 const KEPT = 3;
-/** Fewer are not waited with: the next command comes first, unless it would find none. */
+/** Up to this number of shells, a new one is started at once. Otherwise the next command goes first. */
 const FEW = 1;
-/** Without a command for so long, no command is kept waiting by making new ones. */
+/** New shells are created after this time without a command, so that they delay none. */
 const QUIET_MS = 20;
-/** A program that has started nothing for so long can wait a few milliseconds the next time. */
+/** After this time without a command, a few milliseconds for the next one do not matter. */
 const IDLE_MS = 60_000;
 
 /**
- * Small shells that were started ahead, each in the session, directory and environment of the next command, and wait to
- * be told which program they shall become. Starting one is then a word and an `exec`. Each is used once. They read the
- * end of their orders, and go, when this program ends, however that happens.
+ * Small shells that were started ahead, each in the session, directory and environment of the next command.
+ * Each waits for the name of its program, so starting one is a write and an `exec`. Each is used once. They
+ * end when their input ends, and so together with this program, however that ends.
  */
 export class PrewarmedShells {
   readonly #options: WaitingStart;
   readonly #shell = findShell('sh');
   #prewarmed: WaitingProcess[] = [];
-  /** What those that wait were made for. */
+  /** The pattern of the waiting shells. */
   #pattern: Pattern | undefined;
   #coming = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -39,7 +39,7 @@ export class PrewarmedShells {
     this.#options = options;
   }
 
-  /** One that has become the program; undefined where none waits that could. */
+  /** A shell that has become the program; undefined if none of the waiting ones fits. */
   take(start: ProcessStart): TakenShell | undefined {
     if (!this.#fits(start)) return undefined;
     const script = shellScript(start);
@@ -49,7 +49,7 @@ export class PrewarmedShells {
     return shell?.tell(script) === true ? { opened: shell.opened, after } : undefined;
   }
 
-  /** To be called when a command has ended. */
+  /** Call it when a command has ended. */
   refill(): void {
     if (this.#pattern === undefined) return;
     clearTimeout(this.#idle);
@@ -72,7 +72,7 @@ export class PrewarmedShells {
     this.#pattern = undefined;
   }
 
-  /** Those that are made for another directory or environment are of no use: new ones are made for this. */
+  /** If the directory or environment has changed, the waiting shells are replaced by new ones. */
   #fits(start: ProcessStart): boolean {
     const pattern = patternOf(start, this.#pattern);
     if (pattern !== undefined && pattern === this.#pattern) return true;
@@ -103,11 +103,11 @@ export class PrewarmedShells {
       this.#prewarmed.push(shell);
       void shell.opened.ended.then(() => this.#forget(shell));
     } catch {
-      // It cannot be started there: the command that wants to will say why.
+      // It cannot be started there. The next command reports the reason.
     }
   }
 
-  /** It was ended from outside, or it was taken and has come to its end. */
+  /** It was ended from outside, or it was taken and has ended. */
   #forget(shell: WaitingProcess): void {
     if (!this.#prewarmed.includes(shell)) return;
     this.#prewarmed = this.#prewarmed.filter((other) => other !== shell);
@@ -117,14 +117,14 @@ export class PrewarmedShells {
 
 interface Pattern {
   readonly cwd: string;
-  /** Another directory may have got the name. */
+  /** Another directory may have taken the name. */
   readonly place: string;
   readonly env: ProcessStart['env'];
   readonly text: string;
   readonly holdsOrphans: boolean;
 }
 
-/** The same object where nothing has changed; undefined where a shell could not carry the environment. */
+/** The same object if nothing has changed; undefined if a shell cannot carry the environment. */
 function patternOf(
   { cwd, env, holdsOrphans = false }: ProcessStart,
   last: Pattern | undefined,
@@ -139,12 +139,12 @@ function patternOf(
   return shellsCarry(env) ? { cwd, place, env, text, holdsOrphans } : undefined;
 }
 
-/** Whether a shell hands an environment on as it is. */
+/** Whether a shell passes an environment on unchanged. */
 export function shellsCarry(env: ProcessStart['env']): boolean {
   return Object.keys(env).every((name) => CARRIED.test(name) && !OWN.test(name));
 }
 
-/** Names that every shell hands on. */
+/** Names that every shell passes on. */
 const CARRIED = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Names that mean something to one or another of them, and might not come through as they were. */
+/** Names with a special meaning to some shell, which might change their values. */
 const OWN = /^(?:OPTIND|OPTARG|PPID|E?UID|LINENO|SHELLOPTS|BASHOPTS|BASH_.*|RANDOM|SECONDS|IFS|ENV)$/;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { sendSignal } from './send-signal.js';
 
-/** What a command line of `sh` has given. */
+/** The result of a command line of `sh`. */
 export interface LineEnd {
   readonly code: number | null;
   readonly stdout: string;
@@ -17,13 +17,15 @@ export interface LineRun {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A line that prints more is killed: nothing reads so much. */
+/** A line that prints more is killed, because nothing reads that much. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
-/** Runs a line as hooks are run: by `sh`, with a text on standard input. Never rejects; what hangs is killed. */
+/**
+ * Runs a line for a hook: by `sh`, with a text on standard input. Never rejects; a line that hangs is killed.
+ */
 export function runLine(line: string, { cwd, env, input, timeoutMs, signal }: LineRun): Promise<LineEnd> {
   return new Promise((resolve) => {
-    // A group of its own, so that what the line has started is killed with it.
+    // In a separate group, so that everything the line starts is killed with it.
     const child = spawn('sh', ['-c', line], { cwd, env, detached: true });
     const kill = (): void => killGroup(child.pid);
     const timer = setTimeout(kill, timeoutMs);

@@ -1,17 +1,17 @@
 import { accessSync, constants, fstatSync } from 'node:fs';
 import type { ProcessStart } from './spawn.js';
 
-/** What a pipe takes at once, whatever state it is in, is less; more is told by other means. */
+/** Less than a pipe always takes at once. A longer script is sent by other means. */
 const LONGEST = 32_768;
 
-/** The first descriptor of a place, and the last that every shell can name. */
+/** The first descriptor of a place, and the last one that every shell can name. */
 const FIRST_PLACE = 5;
 const LAST_PLACE = 9;
 
 /**
- * What makes a shell that was started in the directory and environment of `start` become its program, with the files
- * that it inherits. Undefined where it cannot be said so: it is too long, must be refused, or a shell cannot open what
- * it shall inherit (it can only read, where ours is a descriptor that cannot be read).
+ * The script that turns a shell, started in the directory and environment of `start`, into its program with
+ * the inherited files. Undefined if no script can do that: it is too long, must be refused, or a shell cannot
+ * open an inherited file (it opens files only for reading, and ours may not be readable).
  */
 export function shellScript(start: ProcessStart): string | undefined {
   const { file, args, mark = '', input, inherit, report, places = [], files = [] } = start;
@@ -32,7 +32,7 @@ function openFile(fd: number | undefined): string {
   return fd === undefined ? '/dev/null' : `/proc/${process.pid}/fd/${fd}`;
 }
 
-/** Opening a pipe would make the shell wait, or the pipe's other end. */
+/** If a shell opened a pipe, it would wait for the other end, or the other end for it. */
 function isReadable(fd: number): boolean {
   const status = fstatSync(fd);
   if (!status.isDirectory() && !status.isFile()) return false;

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 
-/** A program of ours that runs beside us, with an input in which nothing ever comes but its end. */
+/** A helper program of ours. Its input never contains anything and ends together with this program. */
 export interface HelperProcess {
   readonly pid: number;
-  /** Lets it read the end of its input. Resolves when it is gone. */
+  /** Ends its input. Resolves when it is gone. */
   end(): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export interface HelperStart {
 }
 
 /**
- * Starts a helper in a session of its own, so that no Ctrl-C reaches it. It does not keep this program alive, and
- * reads the end of its input when this program ends, however that happens.
+ * Starts a helper in a separate session, so that no Ctrl-C reaches it. It does not keep this program alive,
+ * and its input ends when this program ends, however that happens.
  */
 export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): HelperProcess | undefined {
   const child = spawn(file, args, {
@@ -45,9 +45,9 @@ export function spawnHelper({ file, args, env, inherit, onGone }: HelperStart): 
   };
 }
 
-/** Lets a process of ours read the end of its input, and kills one that takes no notice. Resolves when it is gone. */
+/** Ends the input of a helper, and kills it if it does not exit. Resolves when it is gone. */
 export async function terminate(child: ChildProcess): Promise<void> {
-  // One that could not be started never exits.
+  // A process that could not be started never exits.
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.ref();

@@ -12,38 +12,38 @@ import { terminate } from './spawn-helper.js';
 import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 import { startWaiting, type TakenPipe, type WaitingStart } from './waiting-process.js';
 
-/** Starts processes for us. What that costs does not depend on how large our own process is. */
+/** Starts processes for us, at a cost that does not depend on the size of our own process. */
 export interface SpawnServer {
-  /** Undefined when it cannot start anything now: it is not ready yet, or out of pipes. */
+  /** Undefined if it cannot start anything now: it is not ready yet, or has no pipes left. */
   start(start: ProcessStart): Promise<StartedProcess> | undefined;
   /**
-   * The same for one that waits on its standard input for its order, once this is ready. It does not keep this program
-   * alive. Rejects with the system's error.
+   * Starts a process that waits for its order on standard input, as soon as the server is ready. It does not
+   * keep this program alive. Rejects with the system's error.
    */
   startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined>;
-  /** Whether no caller waits for anything of it. */
+  /** Whether no caller waits for an answer. */
   isIdle(): boolean;
-  /** Resolves when it is gone. To be called when it is idle. */
+  /** Call it when it is idle. Resolves when it is gone. */
   end(): Promise<void>;
 }
 
 /** A process that waits for its order. */
 export interface ProcessAhead {
   readonly pid: number;
-  /** Resolves when it is gone, told or not. Never rejects. */
+  /** Resolves when it is gone, with or without an order. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
-  /** Tells it, once. Undefined where it cannot be told: it is dropped. */
+  /** Sends its order, once. Undefined if that fails; then it is dropped. */
   begin(order: string): StartedProcess | undefined;
   /** Resolves when it is gone. */
   drop(): Promise<void>;
 }
 
-/** @param onGone called once, when it cannot be used any more. */
+/** @param onGone called once, when it cannot be used any more */
 export function openSpawnServer(onGone: () => void): SpawnServer {
   return new NodeSpawnServer(onGone);
 }
 
-/** Pipes that lie ready; below, more are asked for. */
+/** Below this number of ready pipes, more are requested. */
 const FEW_PIPES = 32;
 
 type Started = Pick<OpenedProcess, 'pid' | 'startTicks'>;
@@ -54,7 +54,7 @@ type Answer =
   | { readonly id: number; readonly error: string }
   | { readonly id: number; readonly exitCode: number | null; readonly signal: string | null };
 
-/** One that was asked for: what waits for its start, then for its end. */
+/** A requested process: the callbacks for its start and for its end. */
 interface Asked {
   readonly started: (answer: Started) => void;
   readonly failed: (error: unknown) => void;
@@ -68,7 +68,7 @@ class NodeSpawnServer implements SpawnServer {
   #pipes: string[] = [];
   #refilling = true;
   #isReady: () => void = () => {};
-  /** It has its first pipes, or is gone. */
+  /** Resolves when it has its first pipes, or is gone. */
   readonly #ready = new Promise<void>((resolve) => {
     this.#isReady = resolve;
   });
@@ -104,7 +104,7 @@ class NodeSpawnServer implements SpawnServer {
 
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
     if (this.#gone) return undefined;
-    // A prewarmed shell reads its orders from its standard input, and opens that of its program later.
+    // A prewarmed shell reads its order from its standard input, and opens the program's input later.
     const isLate = start.input === undefined || start.keepsInput === true;
     const shell = isLate ? this.#prewarmed.take(start) : undefined;
     if (shell !== undefined) return Promise.resolve(this.#hand(shell.opened, shell.after));
@@ -185,7 +185,7 @@ class NodeSpawnServer implements SpawnServer {
     return handOver(opened, { after, letGo: () => this.#letGo() });
   }
 
-  /** Opened without waiting for who has the other end. */
+  /** Opened without waiting for the process at the other end. */
   #takePipe(flags: number): TakenPipe | undefined {
     const name = this.#gone ? undefined : this.#pipes.pop();
     if (name === undefined) {
@@ -195,7 +195,7 @@ class NodeSpawnServer implements SpawnServer {
     try {
       return { name, fd: openSync(name, flags | constants.O_NONBLOCK) };
     } catch {
-      // Another program has removed the directory and the other pipes too; or there are no more descriptors.
+      // Another program has removed the directory and with it all pipes, or there are no descriptors left.
       this.#pipes = [];
       return undefined;
     } finally {
@@ -203,7 +203,7 @@ class NodeSpawnServer implements SpawnServer {
     }
   }
 
-  /** Most commands have the same: it is said again only when it has changed. */
+  /** Most commands have the same environment, so it is sent only when it has changed. */
   #environment({ mark = '', env }: ProcessStart): object {
     if (env === this.#lastEnvironment) return { mark };
     const text = JSON.stringify(env);
@@ -255,7 +255,7 @@ class NodeSpawnServer implements SpawnServer {
     this.#prewarmed.dropAll();
     for (const { failed, ended } of this.#asked.values()) {
       failed(systemError('EAGAIN'));
-      // Its exit code is never reported here; the caller that started it sees to its end.
+      // Its exit code is never reported here; the caller that started it supervises it.
       ended({ exitCode: null, signal: null });
     }
     this.#asked.clear();
@@ -263,7 +263,7 @@ class NodeSpawnServer implements SpawnServer {
     this.#onGone();
   }
 
-  /** While a caller waits for an answer, this program goes on. */
+  /** This program stays alive while a caller waits for an answer. */
   #hold(): void {
     if (this.#holders++ > 0) return;
     this.#child.ref();
@@ -284,7 +284,7 @@ class NodeSpawnServer implements SpawnServer {
   }
 }
 
-/** Nothing that would change how it starts; it is part of the command that we are part of, if we are. */
+/** Without variables that would change its start. If this program is part of a command, the server is too. */
 function helperEnvironment(): NodeJS.ProcessEnv {
   const { PATH, TOOLEXEC_CALL } = process.env;
   return { PATH, ...(TOOLEXEC_CALL === undefined ? {} : { TOOLEXEC_CALL }) };
@@ -294,7 +294,7 @@ function readerOf({ fd }: TakenPipe): Socket {
   return new Socket({ fd, readable: true, writable: false }).unref();
 }
 
-/** How the server reaches what we have open. */
+/** The name by which the server opens a file of ours. */
 function nameOfOpen(fd: number | 'pipe' | undefined): string | null {
   return fd === undefined || fd === 'pipe' ? null : `/proc/${process.pid}/fd/${fd}`;
 }

@@ -11,30 +11,33 @@ import { readProcess } from './proc-table.js';
 
 export interface ProcessStart {
   readonly file: string;
-  /** What the program is told that it is called. */
+  /** The program's own name, `argv[0]`. */
   readonly name: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Stands in `TOOLEXEC_CALL`, whatever `env` says of it: the rest is the same for most. */
+  /**
+   * The value of `TOOLEXEC_CALL`, regardless of `env`: apart from it, most commands have the same
+   * environment.
+   */
   readonly mark?: string;
-  /** An open file that is its standard input, or `pipe`: we write to it while it runs. Left out: it has none. */
+  /** An open file as standard input, or `pipe` for input that we write while it runs. Left out: none. */
   readonly input?: number | 'pipe';
-  /** `input` stays open until the program has ended: it may be opened late. */
+  /** `input` stays open until the program has ended, because it may be opened late. */
   readonly keepsInput?: boolean;
-  /** It becomes the parent of every orphan below it, where the machine can do that. */
+  /** It becomes the parent of every orphan below it, if the machine supports that. */
   readonly holdsOrphans?: boolean;
-  /** An open file that the program and its descendants inherit, as descriptor 3. */
+  /** An open file that the program and its descendants inherit as descriptor 3. */
   readonly inherit?: number;
   /** The same as descriptor 4, for writing. */
   readonly report?: number;
-  /** Places held open (`holdPlace`) that the program inherits as descriptors 5, 6 and so on. */
+  /** Held places (`holdPlace`) that the program inherits as descriptors 5, 6 and so on. */
   readonly places?: readonly number[];
-  /** Open files that it may read, at their beginning; their descriptors come after those. */
+  /** Open files for it to read from the beginning; their descriptors follow those of the places. */
   readonly files?: readonly number[];
   /**
-   * It has the standard streams of this program, so that its input is ours, and nothing can be read of its output. `error`: its
-   * standard output is our standard error.
+   * It gets the standard streams of this program, so its input is ours and its output cannot be read.
+   * `error`: its standard output is our standard error.
    */
   readonly attached?: 'output' | 'error';
 }
@@ -45,9 +48,9 @@ export interface ProcessEnd {
 }
 
 export interface SeenProcess {
-  /** As in `ProcessEntry`; of the process, which may have waited for its program. */
+  /** As in `ProcessEntry`; for the process, which may have waited for its program. */
   readonly startTicks: number;
-  /** The last number that was given to any process before the program began; left out: its own. */
+  /** The last process number that was assigned before the program began. Left out: its own. */
   readonly after?: number;
   /** The names of its output pipes. */
   readonly outputs: readonly string[];
@@ -57,21 +60,21 @@ export interface StartedProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Where its input is a pipe. */
+  /** Present if its input is a pipe. */
   readonly stdin?: Writable;
-  /** Where it may be gone by now: what was known of it when the program began. */
+  /** The facts from the start of the program, for a process that may be gone by now. */
   readonly seen?: SeenProcess;
-  /** Resolves when the process itself is gone, whichever process still holds its pipes. Never rejects. */
+  /** Resolves when the process itself is gone, even if others still hold its pipes. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   /** From now on it does not keep this program alive. */
   unref(): void;
-  /** Closes our side of everything; a process that cannot be killed no longer keeps us alive. */
+  /** Closes our side of everything. A process that cannot be killed then no longer keeps us alive. */
   release(): void;
 }
 
 /**
- * Starts a program in a session and process group of its own.
- * @throws the system's error (with `code`) when it cannot be started.
+ * Starts a program in a new session and process group.
+ * @throws the system's error (with `code`) if it cannot be started
  */
 export async function spawnProcess(start: ProcessStart): Promise<StartedProcess> {
   if (start.attached !== undefined) return spawnAttached(start, start.attached);
@@ -109,7 +112,7 @@ async function spawnWithPipes(
     throw await spawnError(child);
   }
   const streams = [socketOf(stdout), socketOf(stderr)] as const;
-  // Dead or alive, it is not waited for yet.
+  // Dead or alive, the process still exists until it is waited for.
   const startTicks = readProcess(child.pid)?.startTicks ?? 0;
   const seen = { startTicks, outputs: pipes.map(({ name }) => name) };
   return { ...startedProcess(child, child.pid, ...streams), seen };
@@ -119,7 +122,7 @@ function socketOf({ reader }: OpenPipe): Socket {
   return new Socket({ fd: reader, readable: true, writable: false });
 }
 
-/** The same for a program that opens its output under no name: one process less. */
+/** The same for a program that does not open its output by name; this saves one process. */
 export async function spawnWithSockets(start: ProcessStart): Promise<StartedProcess> {
   const child = spawnChild(start, ['pipe', 'pipe']);
   const { pid, stdout, stderr } = child;
@@ -179,21 +182,22 @@ async function spawnError(child: ChildProcess): Promise<unknown> {
   return error;
 }
 
-/** A pipe of which we read one end. */
+/** A pipe whose reading end is ours. */
 interface OpenPipe {
   readonly reader: number;
-  /** For another process; to be closed here once it has it. */
+  /** The end for another process; close it here once that process has it. */
   readonly writer: number;
-  /** What `/proc` shows for it. */
+  /** Its name in `/proc`. */
   readonly name: string;
 }
 
 /**
- * Two real pipes: what Node makes are sockets, which a command cannot open by the name `/dev/stderr`. Undefined where
- * the system makes none for us.
+ * Two real pipes. Node creates sockets, which a command cannot open as `/dev/stderr`. Undefined if the system
+ * creates none.
  */
 async function openPipes(): Promise<readonly [OpenPipe, OpenPipe] | undefined> {
-  // Node takes what a worker has opened for its own, and closes the number again at the worker's end, whatever has that number then.
+  // Node treats a worker's open files as its own: when the worker ends, it closes their numbers again,
+  // whatever file has the number then.
   if (process.platform !== 'linux' || !isMainThread) return undefined;
   let folder: string | undefined;
   try {
@@ -215,7 +219,7 @@ function makePipes(names: readonly string[]): Promise<void> {
 }
 
 function openPipe(name: string): OpenPipe {
-  // The reader comes first, and does not wait for a writer.
+  // The reader is opened first and does not wait for a writer.
   const reader = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     return { reader, writer: openSync(name, constants.O_WRONLY), name: `${name} (deleted)` };

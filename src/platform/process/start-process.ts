@@ -4,12 +4,11 @@ import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js
 import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-server.js';
 
 /**
- * Starts a program in a session of its own: through a small process beside us, once that has
- * come to be worth its start.
- * @throws the system's error (with `code`) when it cannot be started.
+ * Starts a program in a new session: through the spawn server, as soon as that is worth its start.
+ * @throws the system's error (with `code`) if it cannot be started
  */
 export function startProcess(start: ProcessStart): Promise<StartedProcess> {
-  // The server hands out names of open files, and a pipe to us has none. It has no terminal either.
+  // The server passes open files by name, and a pipe to us has none. It has no terminal either.
   if (start.input === 'pipe' || start.attached !== undefined) return spawnProcess(startHeld(start));
   started++;
   if (server === undefined && isWorthIt()) server = openServer();
@@ -17,14 +16,16 @@ export function startProcess(start: ProcessStart): Promise<StartedProcess> {
 }
 
 /**
- * Starts one ahead, which waits on its standard input for its order. Undefined where processes are not started through
- * the small one beside us. Rejects with the system's error.
+ * Starts a process that waits on its standard input for its order. Undefined if the spawn server is not in
+ * use. Rejects with the system's error.
  */
 export async function startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined> {
   return server?.startAhead(start);
 }
 
-/** It starts again with the next process. One whose processes run goes on. Resolves when it is gone. */
+/**
+ * The server starts again with the next process. It stays while its processes run. Resolves when it is gone.
+ */
 export async function endSpawnServer(): Promise<void> {
   const ending = server;
   if (ending === undefined || !ending.isIdle()) return;
@@ -37,13 +38,13 @@ let started = 0;
 let opened = 0;
 let server: SpawnServer | undefined;
 
-/** Forking costs 45 ms for each GB that we hold; starting the server costs about as much, once. */
+/** Forking costs 45 ms for each GB of our memory. Starting the server costs about as much, once. */
 const LARGE_BYTES = 200_000_000;
-/** One that is gone is replaced a few times, not for ever. */
+/** A server that has ended is replaced a few times, not for ever. */
 const MOST_SERVERS = 5;
 
 function isWorthIt(): boolean {
-  // Its pipes are of a kind that a worker cannot have, see `openPipes`.
+  // A worker cannot have its kind of pipes, see `openPipes`.
   if (process.platform !== 'linux' || !isMainThread || opened >= MOST_SERVERS) return false;
   return started > 1 || process.memoryUsage.rss() > LARGE_BYTES;
 }

@@ -3,38 +3,44 @@ import { unlinkQuietly } from '../fs/make-and-remove.js';
 import { closeOutputs, type OpenedProcess } from './opened-process.js';
 import type { ProcessStart } from './spawn.js';
 
-/** A pipe that is open here, and has a name for who has the other end. */
+/** A pipe that is open here, with a name for the process at the other end. */
 export interface TakenPipe {
   readonly name: string;
   readonly fd: number;
 }
 
 export interface WaitingStart {
-  /** How a process is started. */
+  /** Starts the process. */
   readonly open: (start: ProcessStart) => Promise<OpenedProcess> | undefined;
-  /** A pipe that no other uses, open for both, without waiting. */
+  /** An unused pipe, opened for both directions without waiting. */
   readonly takePipe: () => TakenPipe | undefined;
 }
 
-/** Started ahead, it reads from its standard input what it shall do. It reads the end of that when this program ends. */
+/**
+ * A process that was started ahead and reads its order from its standard input. That input ends together with
+ * this program.
+ */
 export interface WaitingProcess {
   readonly opened: OpenedProcess;
-  /** To be called once. False: it was not told, and is dropped. */
+  /** Call it once. False: the order was not sent, and the process is dropped. */
   tell(order: string): boolean;
-  /** It reads the end of its input without an order, and goes. Its number is never needed, which may be another's by now. */
+  /**
+   * Ends its input without an order, so it exits. Its process number is never needed, which is good, because
+   * another process may have it by now.
+   */
   drop(): void;
 }
 
-/** Undefined where none can be started now. Rejects with the system's error. */
+/** Undefined if none can be started now. Rejects with the system's error. */
 export function startWaiting(
   { open, takePipe }: WaitingStart,
   start: Omit<ProcessStart, 'input'>,
 ): Promise<WaitingProcess> | undefined {
-  // As a reader of our own orders we never wait for the other one, and can write before it listens.
+  // We also hold a reading end, so we never wait for the other process and can write before it reads.
   const pipe = takePipe();
   if (pipe === undefined) return undefined;
   const { fd: order, name } = pipe;
-  // The server opens it by our descriptor, and not again, which might be too late.
+  // The server opens it by our descriptor, not by its name, which may be gone by then.
   unlinkQuietly(name);
   const opening = open({ ...start, input: order });
   if (opening === undefined) closeSync(order);
@@ -67,7 +73,7 @@ function waitingProcess(opened: OpenedProcess, order: number): WaitingProcess {
           return true;
         }
       } catch {
-        // The pipe is full, which an order never fills: another process has it.
+        // The pipe is full. An order never fills it, so another process has it.
       }
       drop();
       return false;
