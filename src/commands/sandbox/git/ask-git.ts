@@ -4,7 +4,7 @@ import { makeKeptDirectory } from '../../../platform/process/kept-directory.js';
 import { readEnvironment } from '../../../platform/runtime/environment.js';
 import { bubblewrapArguments } from '../bubblewrap-arguments.js';
 
-/** The surroundings in which git runs: its view of the roots, and the programs that provide it. */
+/** The context in which git runs: its view of the roots, and the programs that provide it. */
 export interface GitView {
   /** Bubblewrap's path. */
   readonly bubblewrap: string;
