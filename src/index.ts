@@ -42,7 +42,6 @@ export type { Transcript, TranscriptEntry } from './contract/conversation.js';
 export type { Effect, EffectFields, EffectKind, Risk } from './contract/effect.js';
 export type {
   ApproveOptions,
-  AskedTicket,
   BatchRun,
   DecideOptions,
   Executor,
@@ -52,7 +51,6 @@ export type {
   RunOptions,
   SkippedFile,
   SubmittedResult,
-  TicketOptions,
   ToolEvent,
   UndoOptions,
   UndoReport,
@@ -138,6 +136,7 @@ export type {
   QuestionAnswer,
   QuestionOption,
 } from './contract/question.js';
+export type { AskedTicket, TicketOptions } from './contract/ticket.js';
 export type {
   PreviewContext,
   ProbeContext,

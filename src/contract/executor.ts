@@ -20,6 +20,7 @@ import type { ResultCache } from './outputs.js';
 import type { PicturePart } from './picture.js';
 import type { OptionsIn } from './settings.js';
 import type { TraceContext } from './telemetry.js';
+import type { AskedTicket, TicketOptions } from './ticket.js';
 import type { ToolDefinition } from './tool.js';
 
 /** How the executor treats calls (D012 to D014). */
@@ -93,22 +94,6 @@ export interface RunOptions {
    * Plain data that is recorded with the batch, for the program that later answers in the original format.
    */
   readonly origin?: JsonObject;
-}
-
-/** Options of `ask`. */
-export interface TicketOptions extends Pick<RunOptions, 'agent' | 'signal'> {
-  /** The ticket is valid in this conversation only. */
-  readonly conversation: string;
-}
-
-/** The answer of `ask`. */
-export interface AskedTicket {
-  /** Whether a person has to decide (`decide`) before the call can run. */
-  readonly needed: boolean;
-  /** The question for the person. Present if and only if it is needed. */
-  readonly request?: ApprovalRequest;
-  /** For `decide` and `run`. At most 200 characters; later processes with the same journal accept it. */
-  readonly ticket: string;
 }
 
 /** Options of `approve`. */

@@ -4,7 +4,6 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Transcript } from '../contract/conversation.js';
 import type {
   ApproveOptions,
-  AskedTicket,
   BatchRun,
   DecideOptions,
   Executor,
@@ -12,7 +11,6 @@ import type {
   IncomingBatch,
   Preview,
   RunOptions,
-  TicketOptions,
   UndoOptions,
   UndoReport,
   WaitingOptions,
@@ -21,6 +19,7 @@ import type { ReadOptions } from '../contract/files.js';
 import type { JsonObject } from '../contract/json.js';
 import type { RecoveredBatch, WaitingBatch } from '../contract/open-batch.js';
 import type { ResultCache } from '../contract/outputs.js';
+import type { AskedTicket, TicketOptions } from '../contract/ticket.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { beginCalls, endCalls, keepLanguage, withLanguage } from '../platform/runtime/intrinsics.js';
@@ -283,11 +282,12 @@ export class ToolExecutor implements Executor {
   async ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket> {
     checkAskOptions(options);
     this.#requireOpen('ask about a call');
-    const { signal = NEVER_ABORTED } = options;
+    const { signal = NEVER_ABORTED, askApprover: asksApprover = false } = options;
     const [held] = copyCalls([call]);
     if (this.#isUnchecked) await this.#check();
     const scope = this.#scopeOf(options);
-    return withLanguage(() => askTicket(held as ToolCall, { scope, signal, recovery: this.#recovery }));
+    const parts = { scope, signal, asksApprover, recovery: this.#recovery };
+    return withLanguage(() => askTicket(held as ToolCall, parts));
   }
 
   async decide(batchId: string, decision: WaitingDecision, options: DecideOptions = {}): Promise<void> {

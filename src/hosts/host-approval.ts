@@ -1,6 +1,7 @@
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { AskedTicket, BatchRun, Executor } from '../contract/executor.js';
+import type { BatchRun, Executor } from '../contract/executor.js';
+import type { AskedTicket } from '../contract/ticket.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 
 export interface HostOptions {

@@ -100,21 +100,15 @@ export function askedAgain(ready: ReadyCall, snapshot: Snapshot, changed: readon
 }
 
 async function askOnce(asked: readonly AskedCall[], question: Question): Promise<readonly ApprovedCall[]> {
-  const { approver, signal, replan, settings, scope } = question;
+  const { signal, replan, settings } = question;
   const requests = await Promise.all(asked.map((call) => toQuestion(call, settings)));
   let decision: ApprovalDecision;
   try {
-    decision = await abortable(
-      async () => runInScope({ queue: scope.queue }, approver, requests, { signal }),
-      signal,
-    );
+    decision = await putQuestion(requests, question);
   } catch (error) {
     if (signal.aborted)
       return asked.map(({ ready }) => refused(ready, 'cancelled', cancelledMessage(signal)));
     return asked.map(({ ready }) => unavailable(ready, `The approver failed: ${reasonOf(error)}`));
-  } finally {
-    // The wait may have taken minutes; a tool may have replaced built-ins meanwhile, so restore them.
-    keepLanguage();
   }
   return Promise.all(
     asked.map((call) =>
@@ -126,6 +120,22 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
         ),
     ),
   );
+}
+
+/** @throws what the approver throws, and the signal's reason if it is aborted first */
+export async function putQuestion(
+  requests: readonly ApprovalRequest[],
+  { approver, signal, scope }: Pick<Question, 'approver' | 'signal' | 'scope'>,
+): Promise<ApprovalDecision> {
+  try {
+    return await abortable(
+      async () => runInScope({ queue: scope.queue }, approver, requests, { signal }),
+      signal,
+    );
+  } finally {
+    // The wait may have taken minutes; a tool may have replaced built-ins meanwhile, so restore them.
+    keepLanguage();
+  }
 }
 
 function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {

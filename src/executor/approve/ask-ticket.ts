@@ -1,5 +1,5 @@
-import type { AskedTicket } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
+import type { AskedTicket } from '../../contract/ticket.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
@@ -7,7 +7,8 @@ import { planBatch } from '../plan/plan-batch.js';
 import { withOrigins } from '../record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
-import { type AskedCall, toQuestion } from './ask-approval.js';
+import { type AskedCall, putQuestion, toQuestion } from './ask-approval.js';
+import { decideTicket } from './decide-ticket.js';
 import { reviewPlan } from './review.js';
 import {
   type AskedRecord,
@@ -15,6 +16,7 @@ import {
   askedTicket,
   isSameCall,
   newSecret,
+  parseTicket,
   readAsked,
   unaskedTicket,
 } from './ticket.js';
@@ -22,6 +24,8 @@ import {
 export interface TicketParts {
   readonly scope: BatchScope;
   readonly signal: AbortSignal;
+  /** The executor's approver decides at once. */
+  readonly asksApprover: boolean;
   readonly recovery: {
     /** Recovers the calls that dead processes left. Undefined: recovery is already done. */
     ensure(): Promise<void> | undefined;
@@ -35,6 +39,23 @@ export interface TicketParts {
  * @throws ToolError `journal_unavailable` if the call needs approval and nothing can be recorded
  */
 export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts): Promise<AskedTicket> {
+  const asked = await openQuestion(call, parts);
+  const { scope, signal, asksApprover } = parts;
+  const { approver, journal } = scope.settings;
+  if (!asksApprover || asked.request === undefined || typeof approver !== 'function') return asked;
+  try {
+    const decision = await putQuestion([asked.request], { approver, signal, scope: {} });
+    await decideTicket(asked.ticket, decision, scope.settings);
+  } catch {
+    // The approver failed, or another process decided first: the journal holds what counts.
+  }
+  const ticket = parseTicket(asked.ticket);
+  if (journal === null || ticket?.kind !== 'asked') return asked;
+  const found = await readAsked(journal, ticket.batchId);
+  return (found && decidedState(found)) ?? asked;
+}
+
+async function openQuestion(call: EvaluatedCall['call'], parts: TicketParts): Promise<AskedTicket> {
   const { scope, signal } = parts;
   const { settings, conversation } = scope;
   const planned = planBatch([call], await withOrigins(settings, scope.memory));
@@ -121,13 +142,21 @@ async function askAgain(ready: ReadyCall, found: AskedRecord, { scope }: TicketP
 
 async function askedState(
   asked: AskedCall,
-  { record, state }: AskedRecord,
+  found: AskedRecord,
   { settings }: BatchScope,
 ): Promise<AskedTicket> {
-  const last = state.rounds.at(-1);
-  const ticket = askedTicket(record.batchId, last?.secret ?? '');
-  if (last?.decided !== undefined) return { needed: false, ticket };
+  const decided = decidedState(found);
+  if (decided !== undefined) return decided;
+  const ticket = askedTicket(found.record.batchId, found.state.rounds.at(-1)?.secret ?? '');
   return { needed: true, request: await toQuestion(asked, settings), ticket };
+}
+
+function decidedState({ record, state }: AskedRecord): AskedTicket | undefined {
+  const last = state.rounds.at(-1);
+  if (last?.decided === undefined) return undefined;
+  const ticket = askedTicket(record.batchId, last.secret);
+  const isDenied = !approves(last.decided.decision, record.callId);
+  return { needed: false, ticket, ...(isDenied ? { denied: true } : {}) };
 }
 
 /** Starts a new question; the earlier one no longer counts. */

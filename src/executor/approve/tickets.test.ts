@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalDecision } from '../../contract/approval.js';
 import type { Executor } from '../../contract/executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { createExecutor } from '../create-executor.js';
@@ -91,6 +92,30 @@ describe('ask() and its ticket', () => {
       expect(result?.error?.message).toContain('too dear');
     }
     expect(paid()).toEqual([]);
+  });
+
+  it('asks the approver at once where the caller wants that, and gives its decision', async () => {
+    const decisions: ApprovalDecision[] = [approved, { kind: 'deny_all', reason: 'too dear' }];
+    const seen: string[] = [];
+    await using one = executor({
+      approver: ([request]) => {
+        seen.push(request?.summary ?? '');
+        const decision = decisions.shift();
+        if (decision === undefined) throw new Error('nobody is there');
+        return decision;
+      },
+    });
+    const at = { ...HERE, askApprover: true };
+    const first = await one.ask(CALL, at);
+    expect([first.needed, first.denied]).toEqual([false, undefined]);
+    expect(await one.run([CALL], { ...HERE, ticket: first.ticket })).toMatchObject([{ output: 'paid ada' }]);
+    const second = { ...CALL, id: 'b' };
+    for (let turn = 0; turn < 2; turn++)
+      expect(await one.ask(second, at)).toMatchObject({ needed: false, denied: true });
+    const third = await one.ask({ ...CALL, id: 'c' }, at);
+    expect(third).toMatchObject({ needed: true, request: { callId: 'c' } });
+    expect(seen).toHaveLength(3);
+    expect(paid()).toEqual(['a ada']);
   });
 
   it.each([

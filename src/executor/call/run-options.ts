@@ -8,9 +8,10 @@ import {
   option,
 } from '../../base/normalize-options.js';
 import type { PersonWhileRunning, ShownFile } from '../../contract/approval.js';
-import type { ApproveOptions, ExecutorMode, RunOptions, TicketOptions } from '../../contract/executor.js';
+import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
 import type { BatchMessage } from '../../contract/journal.js';
 import type { TraceContext } from '../../contract/telemetry.js';
+import type { TicketOptions } from '../../contract/ticket.js';
 import { ToolError } from '../../errors/tool-error.js';
 
 const RULES: OptionRules<{ [K in keyof RunOptions]-?: RunOptions[K] | undefined }> = {
@@ -139,6 +140,7 @@ const ASK_RULES: OptionRules<{ [K in keyof TicketOptions]-?: TicketOptions[K] | 
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
   agent: RULES.agent,
   signal: RULES.signal,
+  askApprover: option(undefined, isBoolean, 'true or false'),
 };
 
 /** @throws ToolError `config_invalid`, which names the option and its allowed values. */
