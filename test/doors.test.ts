@@ -38,6 +38,7 @@ describe('the doors', () => {
     expect(names).toMatchInlineSnapshot(`
       [
         "ai-sdk: aiTools",
+        "claude-agent: claudeAgent",
         "hosts: resultContent",
         "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "langchain: langchainTools",

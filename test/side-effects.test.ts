@@ -28,6 +28,7 @@ const doors = Object.keys(exports)
 /** Of packages that the user installs, what a door imports: what it changes by itself is not the door's. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   'toolexec/ai-sdk': ['ai'],
+  'toolexec/claude-agent': ['@modelcontextprotocol/sdk/server/mcp.js', '@modelcontextprotocol/sdk/types.js'],
   'toolexec/langchain': ['@langchain/core/messages', '@langchain/core/tools'],
   'toolexec/openai-agents': ['@openai/agents'],
   'toolexec/otel': ['@opentelemetry/api'],

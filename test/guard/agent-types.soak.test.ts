@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { answerOf } from '../../src/guard/answer-event.js';
 import { readDocument } from '../../src/guard/document.js';
 import { sampleDocuments } from '../../src/guard/sample-documents.js';
+import { unpackPublished } from '../hosts/published-package.js';
 
 const CLAUDE = '@anthropic-ai/claude-agent-sdk@0.3.330';
 const GEMINI = '@google/gemini-cli-core@0.61.0';
@@ -15,22 +16,13 @@ const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', impor
 const folder = mkdtempSync(join(tmpdir(), 'toolexec-agent-types-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The files of a published package, without installing it. @returns undefined: the registry cannot be reached */
-function unpack(name: string): string | undefined {
-  const packed = spawnSync('npm', ['pack', name, '--silent'], {
-    cwd: folder,
-    encoding: 'utf8',
-    timeout: 120_000,
-  });
-  const archive = packed.stdout?.trim().split('\n').at(-1) ?? '';
-  if (packed.status !== 0 || archive === '') return undefined;
-  const into = mkdtempSync(join(folder, 'package-'));
-  execFileSync('tar', ['xzf', join(folder, archive), '-C', into]);
-  return join(into, 'package');
+/** @returns undefined: the registry cannot be reached */
+function unpack(name: string, place: string): string | undefined {
+  return unpackPublished(name, join(folder, place)) ? join(folder, place) : undefined;
 }
 
-const claude = unpack(CLAUDE);
-const gemini = unpack(GEMINI);
+const claude = unpack(CLAUDE, 'claude');
+const gemini = unpack(GEMINI, 'gemini');
 const WHY_NOT = claude === undefined || gemini === undefined ? ' (the npm registry cannot be reached)' : '';
 
 /** What the compiler says of a program; an empty text: it fits the types. */

@@ -1,6 +1,7 @@
 import type { NewFile } from '../../platform/fs/write-new-files.js';
 import { AGENTS } from './template-agents.js';
 import { AI_SDK } from './template-ai-sdk.js';
+import { CLAUDE_AGENT } from './template-claude-agent.js';
 import { LANGCHAIN } from './template-langchain.js';
 import { MCP } from './template-mcp.js';
 
@@ -14,7 +15,13 @@ export interface HostTemplate {
   readonly files: Readonly<Record<string, string>>;
 }
 
-const TEMPLATES = { 'ai-sdk': AI_SDK, agents: AGENTS, langchain: LANGCHAIN, mcp: MCP } as const;
+const TEMPLATES = {
+  'ai-sdk': AI_SDK,
+  agents: AGENTS,
+  langchain: LANGCHAIN,
+  'claude-agent': CLAUDE_AGENT,
+  mcp: MCP,
+} as const;
 
 export type HostOfProject = keyof typeof TEMPLATES;
 export const HOSTS_OF_PROJECTS = Object.keys(TEMPLATES) as HostOfProject[];

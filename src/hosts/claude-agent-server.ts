@@ -1,0 +1,77 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  type CallToolRequest,
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+  type ServerNotification,
+  type ServerRequest,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { BatchRun } from '../contract/executor.js';
+import type { ToolDefinition } from '../contract/tool.js';
+import { type Host, type HostCall, resultOf, startForHost } from './host-approval.js';
+import { resultContent } from './result-content.js';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** Claude's own tools are off, so these are shown at once and not behind its search for tools. */
+const ALWAYS_SHOWN = { 'anthropic/alwaysLoad': true };
+
+/** Where Claude Code puts the id of the model's call. */
+const CALL_ID = 'claudecode/toolUseId';
+
+/** The executor's tools as an MCP server in this process. A call that was not approved is answered with the reason. */
+export function createHostServer(host: Host, name: string): McpServer {
+  const server = new McpServer({ name, version: packageJson.version }, { capabilities: { tools: {} } });
+  // JSON Schemas go out unchanged: the server's own way to declare tools takes Zod alone.
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: host.executor.definitions().map(toTool),
+  }));
+  server.server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra, host));
+  return server;
+}
+
+function toTool({ name, title, description, inputSchema, annotations }: ToolDefinition): Tool {
+  return {
+    name,
+    description,
+    ...(title === undefined ? {} : { title }),
+    inputSchema: { ...inputSchema, type: 'object' },
+    annotations: { ...annotations },
+    _meta: { ...ALWAYS_SHOWN },
+  };
+}
+
+async function call(
+  { name, arguments: args = {}, _meta }: CallToolRequest['params'],
+  extra: Extra,
+  host: Host,
+): Promise<CallToolResult> {
+  const id = _meta?.[CALL_ID];
+  const given: HostCall =
+    typeof id === 'string' && id !== ''
+      ? { id, name, args }
+      : { id: `call_${extra.requestId}`, madeUp: true, name, args };
+  const run = await startForHost(host, given, undefined, extra.signal);
+  await report(run, _meta?.progressToken, extra);
+  return { ...resultContent(await resultOf(run), 'mcp') };
+}
+
+/** The output while the call runs. All of it is in the result as well. */
+async function report(
+  { events }: BatchRun,
+  progressToken: string | number | undefined,
+  extra: Extra,
+): Promise<void> {
+  let progress = 0;
+  for await (const event of events) {
+    if (progressToken === undefined || (event.type !== 'stdout' && event.type !== 'stderr')) continue;
+    progress += 1;
+    const params = { progressToken, progress, message: event.chunk };
+    // A client that is gone has aborted the call.
+    await extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {});
+  }
+}
