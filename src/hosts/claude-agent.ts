@@ -95,9 +95,9 @@ const permit = async (
   return { behavior: 'deny', message: `Not run yet: "${summary}" waits for the approval of a person.` };
 };
 
-const NOT_ASKED = 'Nobody can be asked this way here. Ask in your answer, and end your turn.';
+const NOT_ASKED = 'The person cannot be asked this way here. Ask in your answer, and end your turn.';
 const OTHER_SERVER =
-  'This tool belongs to another server, whose calls toolexec does not run. Name it in allowedTools to allow it.';
+  'This tool belongs to another server, whose calls toolexec does not run. Only the options of the query can allow it.';
 
 async function beforeTool(host: Host, input: unknown, toolUseId: string | undefined): ReturnType<ClaudeHook> {
   const {
