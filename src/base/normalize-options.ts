@@ -72,7 +72,7 @@ export function option<V>(
   return { fallback, accepts, expected };
 }
 
-/** A row of a table of options: what it takes, and its default. */
+/** A row of a table of options: its kind of value and its default. */
 interface Described {
   readonly takes: 'whole' | 'time' | 'truth' | 'choice' | 'texts';
   readonly least?: number;

@@ -1,6 +1,6 @@
 /**
- * A function whose module is loaded with its first call: what a program never asks for, it never waits for. Later calls
- * go straight to it.
+ * A function whose module is loaded with its first call, so a program that never calls it never loads it.
+ * Later calls go straight to the function.
  */
 export function onFirstUse<A extends readonly unknown[], R>(
   load: () => Promise<(...args: A) => Promise<R>>,

@@ -4,7 +4,8 @@ import { isAutomated } from './display/display.js';
 import { drawn } from './question-screen.js';
 
 /**
- * Asks the person a question that `y` or `yes` answers; everything else is no. Undefined where no person can be asked.
+ * Asks the person a question that `y` or `yes` answers; everything else means no. Undefined if no person can
+ * be asked.
  * @param yes agreed to in advance
  */
 export async function askConsent(

@@ -18,16 +18,19 @@ interface AttachedArgs {
 }
 
 export interface AttachedCommandOptions {
-  /** That of the tool which rules speak of. */
+  /** The name of the tool in rules. */
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly attached: AttachedStreams;
   readonly approval?: ApprovalTime;
-  /** What may not be kept is left out, and the rest is kept. */
+  /** Changes that may not be kept are left out, and the rest is kept. */
   readonly keepsRest?: boolean;
 }
 
-/** A command on the streams of this program. Its result says what the command itself has not printed. */
+/**
+ * A command on the streams of this program. Its result contains only text that the command itself has not
+ * printed.
+ */
 export function attachedCommandTool({
   name,
   aliases = [],

@@ -15,7 +15,7 @@ export interface CommandGroup {
   /** Example lines for the help. */
   readonly examples: readonly string[];
   readonly commands: readonly CommandRow[];
-  /** What it does by itself, without one of its commands. Left out: nothing. */
+  /** The action of the command without a subcommand. Left out: none. */
   readonly load?: CommandRow['load'];
 }
 

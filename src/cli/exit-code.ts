@@ -9,7 +9,7 @@ import { OutputLost, UsageError } from './cli-context.js';
 import { asTyped } from './display/as-typed.js';
 import { toSafeJson } from './display/terminal-text.js';
 
-/** What a batch says to the shell; where several apply, the first in the order of the catalogue. */
+/** The exit code of a batch. If several apply, the first in the order of the catalogue. */
 export function exitCodeOf(
   results: readonly ToolResult[],
   interrupted: boolean,
@@ -22,13 +22,16 @@ export function exitCodeOf(
   return results.every(({ success }) => success) ? EXIT_CODES.ok.code : EXIT_CODES.failed.code;
 }
 
-/** Of a command that a result is about, as a shell gives it; undefined: it has not come to its end. */
+/**
+ * The exit code of the command that a result is about, as a shell reports it. Undefined: the command has not
+ * ended.
+ */
 export function commandExitCode({ exit_code: code, signal }: JsonObject): number | undefined {
   if (typeof signal === 'string') return 128 + (signalNumber(signal) ?? 0);
   return typeof code === 'number' ? code : undefined;
 }
 
-/** What the person can do something about by typing it differently. */
+/** Errors that the person can mend by typing the command differently. */
 const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const;
 
 /** The one line that is left of an error; the stack only for who asks for it (TOOLEXEC_DEBUG=1). */
@@ -53,7 +56,7 @@ export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'st
 const DIRECTORY_GONE =
   'Cannot work here: the current directory was removed. Change to one that exists: cd, or cd "$PWD" where it was made again.';
 
-/** What Node says of a working directory that another process has removed. */
+/** Node's error for a working directory that another process has removed. */
 function isDirectoryGone(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
 }

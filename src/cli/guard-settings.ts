@@ -38,7 +38,7 @@ export function hookLine(agent: AgentName): string {
     .join(' ');
 }
 
-/** What cannot be read or changed is for the person to mend. @throws UsageError */
+/** Turns an unreadable or unchangeable settings file into an error for the person. @throws UsageError */
 export function orUsage<T>(action: () => T): T {
   try {
     return action();

@@ -14,7 +14,7 @@ export function guardState(): GuardState {
   return new GuardState(join(stateDirectory(), 'toolexec'));
 }
 
-/** What a hook goes by. */
+/** The facts that a hook's decision depends on. */
 export function guardWorld(context: CliContext): HookWorld {
   const state = guardState();
   return {

@@ -90,7 +90,7 @@ export function withGatewayTools<T extends Pick<OpenOptions, 'builtins'>>(
   return gateway === undefined ? world : { ...world, tools: [builtinTools(world.builtins), gateway.source] };
 }
 
-/** @throws UsageError where none is configured, or none of that name */
+/** @throws UsageError if no server is configured, or none has that name */
 export function requireServers(
   configured: Readonly<Record<string, McpServerSettings>> = {},
   named?: string,

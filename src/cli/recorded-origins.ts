@@ -38,7 +38,7 @@ export function seenResult(
   return { callId, origin: originOfCall({ toolName, isProgram: false, effects, containment }), text };
 }
 
-/** What conversations of a journal had seen, as calls are gone through in order. */
+/** The origins that conversations of a journal have seen, while their calls are read in order. */
 export class RecordedOrigins {
   readonly #conversations = new Map<string, ConversationOrigins>();
 
@@ -67,7 +67,7 @@ export function readSeen(archive: JournalArchive, conversation: string): Recorde
   return seen;
 }
 
-/** A policy that is asked as if a model had seen what a journal says. */
+/** A policy that gets the origins from a journal, as if its model had seen them. */
 export function informedPolicy<P extends Policy>(
   policy: P,
   originsFor: (args: JsonObject) => CallOrigins | undefined,

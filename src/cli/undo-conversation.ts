@@ -5,7 +5,7 @@ import { isToolError } from '../errors/tool-error.js';
 import type { JournalArchive } from '../journal/open-archive.js';
 import { systemClock } from '../platform/clock/clock.js';
 
-/** What an undo of several calls did to one of them. */
+/** The result for one call when several calls are undone. */
 export type CallUndo =
   | ({ readonly toolName: string } & UndoReport)
   /** Nothing of it can be undone. */

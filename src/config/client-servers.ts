@@ -6,13 +6,14 @@ import { readConfigFile } from './read-config-file.js';
 
 export interface ClientServers {
   readonly servers: Readonly<Record<string, McpServerSettings>>;
-  /** What was left out, and why. */
+  /** The servers and settings that were left out, with the reasons. */
   readonly notes: readonly string[];
 }
 
 /**
- * The MCP servers in the configuration file of another client: `mcpServers` of Claude Code, Cursor and Gemini CLI, `servers` of
- * VS Code; in Claude Code's own file also those of the directory that it is read in. Undefined where there is no such file.
+ * The MCP servers in the configuration file of another client: `mcpServers` of Claude Code, Cursor and Gemini
+ * CLI, `servers` of VS Code; for Claude Code's own file also the servers of the current directory. Undefined
+ * if there is no such file.
  * @throws ToolError `config_invalid` for a file that cannot be read, or is no JSON
  */
 export function readClientServers(

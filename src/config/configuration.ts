@@ -5,8 +5,8 @@ import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import type { McpServerSettings } from './mcp-servers.js';
 
 /**
- * A configuration file as options. Only the settings in the file are present. What each takes is in `SETTINGS`, if programs
- * have the same option.
+ * A configuration file as options. Only settings that the file contains are present. `SETTINGS` describes
+ * those that programs can set too.
  */
 export interface Configuration {
   /** For `createExecutor`. */

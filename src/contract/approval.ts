@@ -31,7 +31,7 @@ export interface ApprovalRequest {
   readonly shown: readonly ShownFile[];
   /** The sub-agent that makes the call. Left out for the main conversation. */
   readonly agent?: string;
-  /** What together would let data out. Left out while nothing was seen. */
+  /** The three lights that together mean data could leak. Left out while the model has seen nothing. */
   readonly lights?: Lights;
   /**
    * The details to show; `describeRequest` makes a picture of them. Left out if no files were read for the
@@ -121,7 +121,7 @@ export interface PlannedCall {
   readonly summary: string;
   /** Why the call has this disposition. */
   readonly reason: string;
-  /** What may have steered it. */
+  /** The origins that may have influenced the call. */
   readonly origins: Pick<CallOrigins, 'seen' | 'args'>;
   /** The arguments as an approval request shows them. Present if the call requires confirmation. */
   readonly args?: JsonObject;
@@ -152,10 +152,10 @@ export function isWaitingAnswer(text: string): boolean {
 const EARLIER =
   /^Not run yet: its batch waits for approval\. Decide with "toolexec approve [^"\s]+", in a program with executor\.approve\(\)\.$/;
 
-/** Who is asked while a call runs. What is left out asks no person. */
+/** The person to ask while a call runs. A member that is left out asks no person. */
 export interface PersonWhileRunning {
   /** About changes that a command has made, when they are there. It gets one request with `changes`. */
   readonly approver?: Approver;
-  /** About what a tool wants to know. */
+  /** For questions of tools. */
   readonly asker?: Asker;
 }

@@ -28,7 +28,7 @@ export interface ReadError {
   /** The model's id, or `call_<index>`. Left out if the whole input was not understood. */
   readonly id?: string;
   readonly name?: string;
-  /** For the model: what is wrong, and what to send instead. */
+  /** For the model: the fault, and a correct way to send the call. */
   readonly message: string;
   /** The text or stream ended inside this call, so the transport may have cut it off. */
   readonly unfinished?: true;
@@ -41,7 +41,7 @@ export interface ResultError {
   readonly code: ErrorCode;
   readonly message: string;
   /**
-   * What the developer or the person can do. It is never sent to a provider, and `message` is complete
+   * A remedy for the developer or the person. It is never sent to a provider, and `message` is complete
    * without it.
    */
   readonly hint?: string;

@@ -40,7 +40,7 @@ export interface ToolContext {
   readonly files: ContainedFiles;
   readonly search: ToolSearch;
   readonly processes: ToolProcesses;
-  /** `fetch`, within what the call has declared to fetch. */
+  /** `fetch`, limited to the addresses that the call has declared. */
   readonly http: ToolHttp;
   readonly memory: ConversationMemory;
   /**

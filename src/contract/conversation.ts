@@ -35,8 +35,8 @@ export interface Transcript {
    */
   answers(batchId: string, calls: readonly ToolCall[]): Promise<readonly (ToolResult | undefined)[]>;
   /**
-   * Runs the hooks `Stop`, of a sub-agent `SubagentStop`. Never rejects.
-   * @returns what the model must still do, in the words of a hook; undefined: the turn is over
+   * Runs the hooks `Stop`, for a sub-agent `SubagentStop`. Never rejects.
+   * @returns the remaining task, in the words of a hook; undefined: the turn is over
    */
   endTurn(turn: EndedTurn, signal: AbortSignal): Promise<string | undefined>;
 }

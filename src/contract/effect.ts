@@ -30,8 +30,8 @@ export interface EffectFields {
 export type EffectKind = keyof EffectFields;
 
 /**
- * What a call will touch, declared before it runs. Planning, policy, approval, sandbox, scheduler, hooks,
- * cache and audit all read this one declaration.
+ * An effect of a call, declared before it runs. Planning, policy, approval, sandbox, scheduler, hooks, cache
+ * and audit all read this one declaration.
  */
 export type Effect<K extends EffectKind = EffectKind> = {
   readonly [P in K]: { readonly kind: P } & EffectFields[P];

@@ -69,15 +69,16 @@ export interface RunOptions {
   /** Used instead of the executor's own approver. */
   readonly approver?: Approver | null;
   /**
-   * Who is asked while a call runs: about the changes of a command, and by tools. Used only where the executor itself
-   * has no approver or no asker. `approver` and `defer` decide about the questions before a call.
+   * The person to ask while a call runs: about the changes of a command, and for tools. Used only if the
+   * executor itself has no approver or no asker. `approver` and `defer` decide about the questions before a
+   * call.
    */
   readonly whileRunning?: PersonWhileRunning;
   /**
    * Defers approval: calls that need it are recorded and wait, the other calls run. A waiting call is
    * answered `approval_unavailable` with `metadata.pending`; `approve` continues it, in this process or a
-   * later one. A waiting call blocks no other call. `unasked`: only where no approver could be asked.
-   * Default false.
+   * later one. A waiting call blocks no other call. `unasked`: only if no approver could be asked. Default
+   * false.
    */
   readonly defer?: boolean | 'unasked';
   /**

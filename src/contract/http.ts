@@ -1,12 +1,12 @@
-/** What `ctx.http` takes besides the address: as `fetch` does, and limits. */
+/** The options of `ctx.http`: those of `fetch`, and limits. */
 export interface HttpInit {
   /** Default `GET`. */
   readonly method?: string;
   readonly headers?: RequestInit['headers'];
   readonly body?: RequestInit['body'];
   /**
-   * `follow` (default) goes on within what the call has declared, at most ten times; `manual` gives the redirect itself;
-   * `error` fails.
+   * `follow` (default) continues within the declared addresses, at most ten times; `manual` returns the
+   * redirect itself; `error` fails.
    */
   readonly redirect?: 'follow' | 'manual' | 'error';
   /** Besides the call's own. */
@@ -18,10 +18,12 @@ export interface HttpInit {
 }
 
 /**
- * `fetch`, for the addresses that a call declares as `{ kind: 'fetch', url }`: the same scheme, host and port, or `https` at
- * the same host in place of `http`. Connects only to public addresses, and to what the tool's `privateHosts` names.
- * @throws ToolError `sandbox_violation` for an address, also of a redirect, that was not declared; `url_blocked` for an
- *   address that is not public, a scheme or a port; `fetch_failed`, `too_large`, `timeout`, `cancelled`, also while the body
- *   is read. Messages hold no user names, passwords or queries of addresses.
+ * `fetch` for the addresses that a call declares as `{ kind: 'fetch', url }`: the same scheme, host and port,
+ * or `https` at the same host in place of `http`. Connects only to public addresses and to the tool's
+ * `privateHosts`.
+ * @throws ToolError `sandbox_violation` for an address, also of a redirect, that was not declared;
+ * `url_blocked` for a refused scheme or port or an address that is not public; `fetch_failed`, `too_large`,
+ * `timeout`, `cancelled`, also while the body is read. Messages contain no user names, passwords or queries
+ * of addresses.
  */
 export type ToolHttp = (url: string | URL, init?: HttpInit) => Promise<Response>;

@@ -244,7 +244,7 @@ export interface CallRecord extends CallEntry {
   readonly worker?: Worker;
   /** The process that would start it. */
   readonly acceptedBy?: Worker;
-  /** That of its batch. */
+  /** The placement of its batch. */
   readonly placement?: Placement;
   /** The last decision about its batch. */
   readonly decision?: DecisionKind;

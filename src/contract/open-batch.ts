@@ -8,7 +8,7 @@ export interface RecoveredBatch {
   readonly conversation: string;
   /** Its conversation waits for a decision about it. */
   readonly waits: boolean;
-  /** What the batch waits for: a decision about unfinished calls (`decide`), or approval (`approve`). */
+  /** The reason for the wait: a decision about unfinished calls (`decide`), or approval (`approve`). */
   readonly waitsFor?: 'recovery' | 'approval';
   /** All calls of the batch in order. Calls that have ended include their result. */
   readonly calls: readonly RecoveredCall[];

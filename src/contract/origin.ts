@@ -1,8 +1,9 @@
 import type { JsonObject } from './json.js';
 
 /**
- * Where data came from: what a person or the host program said (`user`), files of the roots (`workspace`), a command, a
- * program that is a tool, an MCP server, or a web host (`web:*`: any host, for a command with the network on).
+ * The source of data: words of a person or the host program (`user`), files of the roots (`workspace`), a
+ * command, a program that is a tool, an MCP server, or a web host (`web:*`: any host, for a command with the
+ * network on).
  */
 export type Origin =
   | 'user'
@@ -12,7 +13,7 @@ export type Origin =
   | `mcp:${string}`
   | `web:${string}`;
 
-/** What may have steered a call. */
+/** The origins that may have influenced a call. */
 export interface CallOrigins {
   /** Of all that the model has seen in this conversation, since the host last marked it clean. */
   readonly seen: readonly Origin[];
@@ -23,8 +24,9 @@ export interface CallOrigins {
 }
 
 /**
- * What together lets data out as a text from outside says; each with what lit it, empty: not lit. `private`: data was read that
- * the person would not give away; `untrusted`: text from outside was seen; `out`: effects that can send data out.
+ * Three facts that together let data leak on the instructions of an untrusted text, each with its causes;
+ * empty: the light is off. `private`: the model has read data that the person would not give away;
+ * `untrusted`: it has seen text from outside; `out`: effects that can send data out.
  */
 export interface Lights {
   readonly private: readonly Origin[];

@@ -1,6 +1,6 @@
 /**
- * Every limit of what a result shows and of what is kept of an output. The rule over all of them: a result that is
- * `truncated` for its size has an `outputRef`, under which the whole is read.
+ * All limits on the size of results and of kept outputs. One rule holds for all of them: a result that is
+ * `truncated` because of its size has an `outputRef` for reading the whole.
  */
 export const OUTPUT_LIMITS = Object.freeze({
   /** Default of `output.maxBytes`: the text of a result, the marker of the cut included. */
@@ -19,11 +19,11 @@ export const OUTPUT_LIMITS = Object.freeze({
   shellFactsBytes: 2_048,
   /** If less is left for the output of a background shell, the executor cuts it. */
   fewestShellBytes: 4_096,
-  /** Of a panic's message: the rest is no use to a model (D058). */
+  /** For the message of a panic: the rest is of no use to a model (D058). */
   panicBytes: 2_000,
-  /** Of a reason that a person, a policy or a hook gives. */
+  /** For a reason from a person, a policy or a hook. */
   reasonBytes: 16_384,
-  /** Of one output that is kept for `outputRef`. */
+  /** For one output that is kept for `outputRef`. */
   storedBytes: 268_435_456,
   /** Of all outputs that are kept. The oldest go first. */
   allStoredBytes: 1_073_741_824,

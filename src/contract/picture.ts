@@ -14,7 +14,7 @@ export interface Picture {
   readonly containment?: Containment;
   /** Why the call needs approval, or does not. One line. */
   readonly reason: string;
-  /** What together would let data out. Left out while nothing was seen. */
+  /** The three lights that together mean data could leak. Left out while the model has seen nothing. */
   readonly lights?: Lights;
   readonly effects: readonly Effect[];
   /** The risk is high, so one key is not enough to approve. */

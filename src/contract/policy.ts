@@ -43,8 +43,9 @@ export interface PolicyQuestion {
    */
   readonly hiddenBelow?: (path: string, from: string | undefined) => string | undefined;
   /**
-   * Its commands run in a transaction: what they change is compared with what was allowed before it is kept. A star of a
-   * rule that allows then stands for any words; else for operands and for options that are known to be harmless.
+   * Its commands run in a transaction, so their changes are compared with the allowed ones before they are
+   * kept. A star in an allowing rule then stands for any words; otherwise it stands for operands and for
+   * options that are known to be harmless.
    */
   readonly transaction?: boolean;
   /** Where data came from that may have steered the call. Left out: nothing is known of it. */
@@ -57,16 +58,16 @@ export interface PolicyQuestion {
   readonly agent?: string;
 }
 
-/** What is read, written or deleted. */
+/** An effect on a path: it is read, written or deleted. */
 export type PathEffect = Extract<Effect, { readonly path: string }>;
 
 export interface PolicyAnswer {
   readonly disposition: Disposition;
   /** Present when `pre_resolved`. */
   readonly code?: ErrorCode;
-  /** Of a refusal: for the model, which reads it as the answer. */
+  /** For a refusal: the answer that the model reads. */
   readonly reason: string;
-  /** Of a refusal: what the developer or the person can do about it. A model never sees it. */
+  /** For a refusal: a remedy for the developer or the person. A model never sees it. */
   readonly hint?: string;
   /**
    * The question comes from a rule, or the command was not understood. A review cannot lift it, as with a

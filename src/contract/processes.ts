@@ -87,8 +87,8 @@ export interface TransactionRules {
 }
 
 /**
- * A command that uses this program's own standard streams, so its output is not captured. `terminal`: it is
- * interactive and gets a terminal device of its own, connected to ours. `output: 'error'`: its standard output goes
+ * A command that uses this program's standard streams, so its output is not captured. `terminal`: it is
+ * interactive and gets a new terminal device, connected to ours. `output: 'error'`: its standard output goes
  * to our standard error. `isAttended`: a person is in front of it, so it may page, prompt and open an editor.
  */
 export interface AttachedStreams {

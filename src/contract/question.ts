@@ -14,8 +14,8 @@ export interface Question {
 }
 
 /**
- * `consent`: whether the person answers the questions that follow; the first option says yes. `field`: one value, as JSON
- * Schema describes it; its options are the labels of what the schema lists.
+ * `consent`: whether the person answers the following questions; the first option means yes. `field`: one
+ * value, described by a JSON Schema; its options are the labels of the values in the schema.
  */
 export type FormPart =
   | { readonly kind: 'consent' }

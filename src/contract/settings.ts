@@ -16,7 +16,7 @@ export const SETTINGS = {
     promptSideEffects: { takes: 'truth', fallback: true },
     provenance: { takes: 'choice', of: ['off', 'warn', 'ask'], fallback: 'warn' },
   },
-  /** Limits on what is accepted (D015 to D019). */
+  /** Limits on accepted input (D015 to D019). */
   'executor.limits': {
     /** Default 8. */
     maxToolCallsPerBatch: { takes: 'whole', least: 1, counts: 'calls', fallback: 8 },
@@ -131,7 +131,7 @@ export const SETTINGS = {
     includeOther: { takes: 'truth', fallback: false },
   },
   'executor.builtins.webFetch': {
-    /** Do what a site's robots.txt says to programs; default true. */
+    /** Respect the site's robots.txt; default true. */
     respectRobots: { takes: 'truth', fallback: true },
     /** The largest page; default 1048576. */
     maxBytes: { takes: 'whole', least: 1, unit: 'bytes', fallback: 1_048_576 },
@@ -180,7 +180,7 @@ export const SETTINGS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Setting>>>>;
 
-/** What an option takes, and its value if it is left out. */
+/** The kind of value of an option, and its default. */
 export type Setting =
   | {
       readonly takes: 'whole';

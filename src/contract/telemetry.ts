@@ -35,6 +35,6 @@ export interface BatchTrace {
   /** @returns runs the tool so that its own spans are children of the call's */
   started(callId: string): <T>(run: () => T) => T;
   completed(callId: string, result: ToolResult): void;
-  /** For what the call starts or asks: the names in lower case. */
+  /** Headers for requests and programs of the call, with names in lower case. */
   headers(callId: string): Readonly<Record<string, string>>;
 }

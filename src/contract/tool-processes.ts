@@ -26,7 +26,9 @@ export interface ToolProcesses {
     readonly clean?: boolean;
     /** It has the standard streams of this program: for a tool that runs a command of the person's own. */
     readonly attached?: AttachedStreams;
-    /** What may not be kept is left out and named, and the rest of its changes is kept. Default: then nothing is. */
+    /**
+     * Changes that may not be kept are left out and named, and the rest is kept. Default: nothing is kept.
+     */
     readonly keepsRest?: boolean;
   }): Promise<CommandOutcome>;
   /** Starts a command in the background. It outlives the call and ends with the executor at the latest. */

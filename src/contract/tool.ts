@@ -80,7 +80,7 @@ export interface ProbeContext {
   readonly lastChange: 'applied' | 'not_applied' | 'unknown';
 }
 
-/** What a tool may read to predict its changes. Files can be read, not changed. */
+/** A tool's access for predicting its changes: it can read files and change none. */
 export interface PreviewContext {
   readonly cwd: string;
   readonly files: ToolContext['files'];
@@ -170,8 +170,9 @@ export interface ToolSpec<A, O = unknown> {
    */
   readonly program?: { readonly trusted: boolean };
   /**
-   * Hosts that `ctx.http` may reach for this tool although their addresses are not public: `127.0.0.1:8080`, `*.corp.example`.
-   * From the host program's configuration, never from a model. What a call fetches it declares all the same. Default: none.
+   * Hosts without a public address that `ctx.http` may reach for this tool: `127.0.0.1:8080`,
+   * `*.corp.example`. They come from the host program's configuration, never from a model. A call must still
+   * declare its addresses. Default: none.
    */
   readonly privateHosts?: readonly string[];
   /** The tool may start a background shell, whose changes take effect at once. Default true. */

@@ -24,11 +24,11 @@ import type {
 } from './call/settings.js';
 
 /*
- * What only programs that run commands need is loaded with the first command: the analysis of command lines,
- * and everything that starts and ends processes, searches included.
+ * Modules that only commands need are loaded with the first command: the analysis of command lines, and
+ * everything that starts and ends processes, including searches.
  */
 
-/** What all commands of an executor share. */
+/** The parts that all commands of an executor share. */
 export interface CommandContext {
   readonly confinement: Confinement;
   readonly limits: CommandLimits;
@@ -204,8 +204,8 @@ export function lazySearch(sandbox: Sandbox): ContainedSearch {
 }
 
 /**
- * Compares what is required of the OS sandbox with what this machine has, and with the files that must be
- * guarded.
+ * Compares the requirements on the OS sandbox with the abilities of this machine, and with the files that
+ * need a guard.
  */
 export function createCommandGuard(confinement: Confinement): CommandGuard {
   const { os, roots, guarded } = confinement;

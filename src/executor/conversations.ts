@@ -40,7 +40,7 @@ export class Conversations {
     return this.#memories.of(conversation);
   }
 
-  /** What the calls of one batch share. */
+  /** The parts that the calls of one batch share. */
   scopeOf(
     settings: ExecutorSettings,
     options: RunOptions,

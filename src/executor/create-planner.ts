@@ -9,12 +9,13 @@ import { toPlannedCall } from './plan/to-plan.js';
 import { planningParts } from './planning-parts.js';
 
 export interface Planner {
-  /** What an executor with these options would do with a call. */
+  /** The decision that an executor with these options would make about a call. */
   plan(call: ToolCall): Promise<PlannedCall>;
 }
 
 /**
- * Plans calls of the given tools and can do nothing else: it loads neither what runs calls nor what records them.
+ * Plans calls of the given tools and can do nothing else: the modules that run and record calls are not
+ * loaded.
  * @throws ToolError `config_invalid`, as `createExecutor`
  */
 export function createPlanner(options: ExecutorOptions & { readonly tools: readonly Tool[] }): Planner {

@@ -6,10 +6,10 @@ import { defineOwnTool } from './declare/define-tool.js';
 const DEFAULT_DIRECTORY = '~/.gibson/tools/bin';
 
 /**
- * Makes the executable files of one or several directories tools: each answers `--schema` with its
- * description, and runs once for each call, arguments on standard input, a JSON value on standard output
- * (E001–E039). `~` is the user's home. A program that fails does not affect others: `list()` says what is
- * wrong with it. A directory that does not exist has no tools.
+ * Turns the executable files of one or several directories into tools: each answers `--schema` with its
+ * description, and runs once for each call, with arguments on standard input and a JSON value on standard
+ * output (E001–E039). `~` is the user's home. A program that fails does not affect others: `list()` gives its
+ * fault. A directory that does not exist has no tools.
  *
  * The result follows `refresh()`: as a source (`createExecutor({ external })`, `{ tools: [builtinTools(),
  * external] }`) the executor follows it; spread (`[...external.tools]`) it is a snapshot. Close it when done

@@ -29,7 +29,7 @@ import { definitionFlaws } from '../schema/definition-flaws.js';
 import type { BuiltinToolsOptions } from './builtin-tools.js';
 import type { ResultCacheOptions } from './cache/create-result-cache.js';
 
-/** Limits on what is accepted (D015 to D019). */
+/** Limits on accepted input (D015 to D019). */
 export type LimitOptions = OptionsIn<'executor.limits'>;
 /** Milliseconds (D117). */
 export type TimeoutOptions = OptionsIn<'executor.timeouts'>;
@@ -166,7 +166,7 @@ export function isToolSource(value: unknown): value is ToolSource {
 const isJournal = can(
   ...['accept', 'claim', 'note', 'finish', 'sync', 'call', 'find', 'batch', 'unfinished', 'notes', 'close'],
 );
-/** Its other fields are checked where it is normalized. */
+/** Its other fields are checked during normalization. */
 const isJournalFile = (value: unknown): boolean =>
   isObject(value) &&
   !('accept' in Object(value)) &&

@@ -3,7 +3,7 @@ import type { Registry, ToolDefinition } from '../contract/tool.js';
 import type { DeferredBatch } from './approve/find-deferred.js';
 import type { Closable } from './closing.js';
 
-/** What an executor is given in addition to its settings. */
+/** The parts of an executor in addition to its settings. */
 export interface ExecutorParts {
   /** Shown in mode `parse_only` instead of the registry's, if there are any (D114); sorted by name. */
   readonly definitions: readonly ToolDefinition[];
@@ -13,7 +13,7 @@ export interface ExecutorParts {
    * The built-in tools plus `task`, if sub-agents are added later. Undefined: the tools were chosen by name.
    */
   readonly agentTools: ((registry: Registry) => Registry) | undefined;
-  /** What was opened for this executor only, in the order in which it is closed. */
+  /** Resources that were opened for this executor only, in closing order. */
   readonly owned: readonly Closable[];
 }
 

@@ -6,8 +6,8 @@ import { wayTo } from '../platform/fs/way-to.js';
 import { configDirectory, stateDirectory } from '../platform/runtime/environment.js';
 
 /**
- * The directories on which this program and its next start depend: the user's configuration, what they trust,
- * what was recorded.
+ * The directories on which this program and its next start depend: the user's configuration, trusted
+ * projects, and records.
  */
 export function ownDirectories(roots: readonly string[]): readonly string[] {
   return ownPlaces()

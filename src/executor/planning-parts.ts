@@ -31,7 +31,7 @@ import type { ExecutorParts } from './executor-parts.js';
 import { createLocator } from './plan/create-locator.js';
 import { sandboxFor } from './sandbox-for.js';
 
-/** What planning needs of the options, and what was found on the way. */
+/** The parts of the options that planning needs, and the facts found while they were prepared. */
 export interface PlanningParts extends Pick<ExecutorParts, 'checkExamples'> {
   /** The journal and the outputs are opened by what records and runs calls. */
   readonly settings: Omit<PlanSettings, 'journal' | 'outputs' | 'secretValues'>;

@@ -123,7 +123,7 @@ function withChanges(
   );
 }
 
-/** What a conversation knows of files, without what it learns from now on. */
+/** A copy of a conversation's knowledge of files, which later changes do not reach. */
 async function copyOf(memory: ConversationMemory): Promise<ConversationMemory> {
   const known = filesRead(memory);
   await known.refresh();
@@ -197,7 +197,7 @@ class PreviewEnding {
     return { approver: (requests, at) => approver(withChanges(requests.map(told), changed), at) };
   }
 
-  /** The conversation learns what the calls have read and written. */
+  /** The conversation learns which files the calls have read and written. */
   #learn(memory: ConversationMemory): void {
     const known = filesRead(memory);
     for (const [path, record] of filesRead(this.#tried.memory)) {

@@ -5,13 +5,13 @@ import { conflicts } from '../effects/conflicts.js';
  * The order of conflicting calls in one conversation, across batches that run at the same time.
  *
  * 1. Batches are in order of arrival. A call waits for every call of an earlier batch that it conflicts with
- *   and that has no result yet. What an earlier batch will touch is unknown until it is planned, so until
+ *   and that has no result yet. The effects of an earlier batch are unknown until it is planned, so until
  *   then all wait for it.
  * 2. A call also waits for a conflicting call of a later batch while that one executes.
  * 3. A call that executes never waits, so no two calls wait for each other.
- * 4. The order inside a batch is decided by the batch.
- * 5. Batches of a named conversation are recorded in this order, so it agrees with the journal's, which counts among
- *   processes (`record/shared-order.ts`).
+ * 4. The batch itself decides the order of its calls.
+ * 5. Batches of a named conversation are recorded in this order, so it agrees with the journal's, which
+ *   counts among processes (`record/shared-order.ts`).
  */
 export class ConversationQueue {
   readonly #covers: Covers;

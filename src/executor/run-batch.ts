@@ -69,7 +69,8 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   constructor(calls: readonly ToolCall[], scope: BatchScope, options: RunOptions, context: BatchContext) {
     super();
     const { journal, mode } = scope.settings;
-    // What is not meant to happen is not recorded: it would answer a later delivery that is.
+    // A call that is not meant to run is not recorded, because its record would answer a later delivery that
+    // is meant to.
     const isRecorded = journal !== null && !scope.dryRun && mode === 'enabled';
     this.owner = context.owner;
     this.scope = scope;
@@ -91,7 +92,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     return this.#ending;
   }
 
-  /** Takes the batch out of the queue again: none of it may run. Without effect once it has begun. */
+  /** Removes the batch from the queue again, because none of it may run. Without effect once it has begun. */
   abandon(): void {
     if (this.#ending !== undefined) return;
     if (!this.#isInner) this.queue.leave(this);
@@ -102,7 +103,8 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     const { signal } = this.options;
     const unlisten = signal && onAbort(signal, () => this.stop(cancelled(signal.reason)));
     try {
-      // Here and below, only what has to be waited for is awaited: each await costs as much as a policy's answer.
+      // Here and below, `await` is used only if there is a promise to wait for: each await costs as much as a
+      // policy's answer.
       const planning = this.#plan();
       this.#evaluated = planning instanceof Promise ? await planning : planning;
       this.changed();

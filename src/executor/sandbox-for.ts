@@ -15,7 +15,7 @@ import { isLedByLink, ownDirectories, ownPatterns, waysToOwn } from './own-place
 import { transactionRules } from './transaction-rules.js';
 
 /**
- * What the calls of an executor can reach: its sandbox for files, and what its commands are confined to.
+ * The reach of an executor's calls: the sandbox for files, and the confinement of commands.
  * @throws ToolError `config_invalid` for a wrong option, or a root that does not exist
  */
 export function sandboxFor(
@@ -77,7 +77,7 @@ export function sandboxFor(
   };
 }
 
-/** What holds in the profile where `sandbox` does not say otherwise. */
+/** The defaults of the profile for settings that `sandbox` leaves out. */
 const CONTAINED_RULES: typeof SANDBOX_RULES = {
   ...SANDBOX_RULES,
   os: { ...SANDBOX_RULES.os, fallback: 'required' },

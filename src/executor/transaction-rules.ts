@@ -23,7 +23,10 @@ interface TransactionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a command may leave behind: what a file tool may, by deny patterns and by rules about paths. */
+/**
+ * The changes that a command may leave behind: those that a file tool may make, by deny patterns and by rules
+ * about paths.
+ */
 export function transactionRules(
   { transactions, maxTransactionMb, onTimeout, onConflict }: TransactionOptions,
   { sandbox, ways, policy, hasRules, registry, journalFile, env }: TransactionContext,

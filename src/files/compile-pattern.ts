@@ -8,8 +8,8 @@ export interface DenyPattern {
   /** As it was configured. */
   readonly source: string;
   /**
-   * What the pattern is compared with. `name`: the entry's name alone, at any depth. `absolute`: its absolute
-   * path. `relative`: its path from a root.
+   * The text that the pattern is compared with. `name`: the entry's name alone, at any depth. `absolute`: its
+   * absolute path. `relative`: its path from a root.
    */
   readonly subject: 'name' | 'absolute' | 'relative';
   /** In lower case, if only one name can match. */

@@ -35,7 +35,7 @@ export function createSweeper(containment: Containment): (written: readonly stri
 }
 
 /**
- * Whose backups are no longer needed: those of a dead process, and all whose content (SHA-256) is kept
+ * A maker of backups that are no longer needed: a dead process, or one whose contents (SHA-256) are all kept
  * elsewhere.
  */
 interface KnownMaker {

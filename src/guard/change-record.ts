@@ -72,7 +72,7 @@ export async function recordBegin(call: ChangingCall, world: RecordWorld): Promi
   const [answer] = accepted;
   if (answer === undefined || answer.kind === 'waits' || answer.kind === 'conflict')
     throw notAccepted(answer?.kind);
-  // The same document once more: what was there at the first is what counts.
+  // The same document again. The first one recorded the state before the call.
   if (answer.kind === 'known') return;
   await journal.claim(answer.key, worker, now());
   const made = [...new Set(changes.flatMap(({ path }) => missingAbove(path)))].sort();
@@ -141,7 +141,7 @@ export async function recordEnd(
   await finish(record, error === undefined ? { success: true } : { success: false, why: error }, world);
 }
 
-/** What the agent never reported the end of, when its turn or session has ended. */
+/** Ends the calls whose end the agent never reported, when its turn or session has ended. */
 export async function closeOpen(session: string, world: RecordWorld): Promise<void> {
   for (const record of await world.journal.unfinished(session)) {
     if (record.worker?.id !== world.worker.id) continue;
@@ -159,14 +159,17 @@ async function finish(record: CallRecord, ending: Ending, world: RecordWorld): P
   const { journal, now } = world;
   const notes = await journal.notes(record.key);
   const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? (readIntent(data) ?? []) : []));
-  // What another text than foreseen comes from is not known where the call may never have run.
+  // If the call may never have run, the cause of an unexpected text is unknown.
   const changed =
     ending.why !== undefined && ending.success === undefined ? false : await correct(record, intents, world);
   await journal.finish(record.key, resultOf(record, ending, changed), now());
   await journal.sync();
 }
 
-/** Notes what the files became, where that is not what was foreseen. @returns whether any of them changed */
+/**
+ * Records the final contents of files if they differ from the predicted ones. @returns whether any of them
+ * changed
+ */
 async function correct(
   { key }: CallRecord,
   intents: readonly NotedIntent[],
@@ -224,7 +227,7 @@ function resultOf({ callId, toolName, startedAt }: CallRecord, ending: Ending, c
   };
 }
 
-/** What a call would make of which files, and what is there now. */
+/** The predicted contents of the files that a call would change, and their current contents. */
 async function intendedBy(call: FileChangeCall, world: RecordWorld): Promise<readonly IntendedChange[]> {
   const foreseen = 'path' in call ? [{ path: call.path, bytes: undefined }] : await foresee(call, world);
   return Promise.all(foreseen.map(({ path, bytes }) => intended(path, bytes, world.sandbox)));
@@ -232,7 +235,7 @@ async function intendedBy(call: FileChangeCall, world: RecordWorld): Promise<rea
 
 interface Foreseen {
   readonly path: string;
-  /** Null: the file goes. Undefined: what it becomes is not known. */
+  /** Null: the file is removed. Undefined: its new content is unknown. */
   readonly bytes: Uint8Array | null | undefined;
 }
 
@@ -254,7 +257,7 @@ async function foresee(
     : pathsIn(tool, args, sandbox);
 }
 
-/** Of what the tool declares. */
+/** From the effects that the tool declares. */
 function pathsIn(tool: Tool | undefined, args: JsonObject, { cwd }: Sandbox): readonly Foreseen[] {
   const effects = tool?.effects?.(args, { cwd }) ?? [];
   return effects.flatMap((effect) =>

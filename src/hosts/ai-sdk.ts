@@ -15,7 +15,7 @@ import {
 } from './host-approval.js';
 import { type AiSdkContent, resultContent } from './result-content.js';
 
-/** What the SDK and a page see of a call; `running` is a preliminary result. */
+/** The SDK's and the page's view of a call; `running` is a preliminary result. */
 export type AiToolOutput =
   | { state: 'running'; output: string }
   | {
@@ -24,7 +24,7 @@ export type AiToolOutput =
       output: string;
       error?: { code: string; message: string };
       structured?: JsonValue;
-      /** What the model gets. */
+      /** For the model. */
       content: AiSdkContent;
     };
 
@@ -32,8 +32,8 @@ export interface AiTools {
   /** For `generateText`, `streamText` and agents. */
   tools: Record<string, Tool<unknown, AiToolOutput>>;
   /**
-   * Says why a call needs a person. Left out, calls that need approval are asked about all the same, without the
-   * reason; an entry of its own for such a tool never lets it run.
+   * Gives the reason why a call needs a person. If it is left out, calls that need approval are still asked
+   * about, without the reason. If a program replaces the entry of such a tool, that never lets the tool run.
    */
   toolApproval: Record<string, AiToolApproval>;
 }
@@ -100,7 +100,7 @@ function approvalOf(name: string, host: Host): AiToolApproval {
   };
 }
 
-/** What the messages say the person answered about a call; of several answers a refusal counts. */
+/** The person's answer about a call, from the messages; of several answers a refusal counts. */
 function answerIn(messages: readonly ModelMessage[], callId: string): HostAnswer {
   const approvals = new Set<string>();
   let answer: HostAnswer;

@@ -5,7 +5,10 @@ import type { AskedTicket } from '../contract/ticket.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
 
 export interface HostOptions {
-  /** What the calls belong to, in the journal: the id of the chat or thread. The same call in it runs once. */
+  /**
+   * The conversation of the calls in the journal: the id of the chat or thread. In it, the same call runs
+   * once.
+   */
   readonly conversation: string;
 }
 
@@ -19,7 +22,7 @@ export interface Host extends HostOptions {
 /** A call as a framework hands it over. */
 export type HostCall = ToolCall<unknown>;
 
-/** What the framework says a person has answered. Undefined: nothing. */
+/** The person's answer, as the framework reports it. Undefined: none. */
 export type HostAnswer = 'approved' | 'denied' | undefined;
 
 export interface HostTicket extends AskedTicket {
@@ -63,10 +66,10 @@ export async function resultOf({ results }: BatchRun): Promise<ToolResult> {
 const INVENTED = 'this approval was never asked for';
 
 /**
- * Asks about a call of a framework, and takes the framework's approval for an answer to the question that stands in the
- * journal. What a framework brings along may come from outside: an approval counts only for a call that was asked about
- * before with the same arguments, and only for the files that were shown then. An approval without a question is
- * recorded as a refusal, so that sending it again does not help.
+ * Asks about a call of a framework, and accepts the framework's approval as the answer to the question in the
+ * journal. A framework's data may come from outside: an approval counts only for a call that was asked about
+ * before with the same arguments, and only for the files that were shown then. An approval without a question
+ * is recorded as a refusal, so that sending it again does not help.
  */
 export async function askForHost(
   { executor, conversation, by }: Host,

@@ -32,7 +32,7 @@ export interface LangChainAnswer {
   readonly approved: boolean;
 }
 
-/** What the tool streams while it runs: `streamMode: 'tools'`, or `handleToolEvent` of a callback. */
+/** Events that the tool streams while it runs: `streamMode: 'tools'`, or `handleToolEvent` of a callback. */
 export interface LangChainProgress {
   readonly output: string;
 }

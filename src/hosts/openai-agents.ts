@@ -79,7 +79,7 @@ function toTool<Context>({ name, description, inputSchema }: ToolDefinition, hos
 /** A failure with pictures: the SDK sends what this function gives, and declares that it is a text. */
 const textOf = (result: ToolResult): string => resultContent(result, 'openai-agents') as string;
 
-/** The SDK marks the call as failed in its trace; the model reads what the result says. */
+/** The SDK marks the call as failed in its trace; the model reads the text of the result. */
 class FailedCall extends Error {
   readonly result: ToolResult;
 

@@ -15,7 +15,7 @@ export type AiSdkContent =
       )[];
     };
 
-/** What a function tool of OpenAI's Agents SDK returns. */
+/** The return value of a function tool of OpenAI's Agents SDK. */
 export type AgentsContent =
   | string
   | (

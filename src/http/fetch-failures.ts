@@ -8,7 +8,10 @@ export function failed(url: URL, why: string, details: Record<string, string> = 
   });
 }
 
-/** What stood in the way of an answer, in words: the connection, the name, the certificate, the answer itself. */
+/**
+ * The reason why there was no answer, in words: the connection, the name, the certificate, or the answer
+ * itself.
+ */
 export function whyFailed(url: URL, error: unknown): ToolError {
   const code = codeOf(error);
   const known = WORDS[code];

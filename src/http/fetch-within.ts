@@ -7,7 +7,7 @@ import { type PinnedAnswer, type SendRequest, sendRequest } from '../platform/ru
 import { failed, whyFailed } from './fetch-failures.js';
 import { isException, literalOf, parseTarget, requirePublic, showUrl } from './request-target.js';
 
-/** What a call may reach. */
+/** The addresses that a call may reach. */
 export interface FetchScope {
   /** Whether the call has declared this address. */
   readonly declares: (url: URL) => boolean;
@@ -38,13 +38,13 @@ const OWN_HEADERS = [
 const USER_AGENT = 'toolexec (+https://github.com/toolexec-placeholder/toolexec)';
 
 /**
- * `fetch` within what a call has declared.
+ * `fetch` for declared addresses only.
  *
- * 1. Every hop is checked whole: its scheme, port and literal address, the declaration, and all answers of the name system.
- *    One answer that is not public refuses the hop.
- * 2. The connection goes to the addresses that were checked: no name is resolved twice.
- * 3. Time and bytes have an end, also for a server that never ends; both count until the body is read.
- * 4. No message holds a user name, a password or a query.
+ * 1. Every hop is checked as a whole: scheme, port and literal address, the declaration, and all answers of
+ *   the name system. If one address is not public, the hop is refused.
+ * 2. The connection goes to the checked addresses: no name is resolved twice.
+ * 3. Time and bytes are limited, also for a server that never ends. Both count until the body is read.
+ * 4. No message contains a user name, a password or a query.
  */
 export async function fetchWithin(
   scope: FetchScope,
@@ -139,7 +139,7 @@ async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): 
     const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     return { method: request.method, headers: Object.fromEntries(request.headers), body: bytes };
   } catch {
-    // What is wrong with it may quote a header, which may be a secret.
+    // The error may quote a header, which may be a secret.
     throw failed(url, 'the method, a header or the body of the request is not valid');
   }
 }

@@ -86,7 +86,8 @@ export function acceptJournal(path: string): Verification {
 }
 
 /**
- * What a journal has lost, found without reading its rows; undefined if nothing. @throws as `verifyJournal`
+ * The loss of a journal, found without reading its rows; undefined if there is none. @throws as
+ * `verifyJournal`
  */
 export function findJournalLoss(path: string): string | undefined {
   try {

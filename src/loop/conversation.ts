@@ -55,7 +55,7 @@ export class Conversation {
     return isKnown;
   }
 
-  /** @returns what the model must still do; undefined: the turn is over */
+  /** @returns the remaining task; undefined: the turn is over */
   endTurn(turn: EndedTurn, signal: AbortSignal): Promise<string | undefined> {
     return this.#transcript.endTurn(turn, signal);
   }

@@ -30,7 +30,7 @@ export function answerUpstream(client: Client, server: string): void {
   });
 }
 
-/** Runs a request to a server, whose questions go to the person of this call meanwhile. */
+/** Runs a request to a server. During it, the server's questions go to the person of this call. */
 export async function whileAsking<T>(client: Client, call: AskingCall, work: () => Promise<T>): Promise<T> {
   let calls = running.get(client);
   if (calls === undefined) {

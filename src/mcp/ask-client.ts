@@ -10,7 +10,7 @@ import type { JsonObject } from '../contract/json.js';
 import { describeRequest } from '../executor/approve/describe-request.js';
 import type { Client } from './client-facts.js';
 
-/** What a person said, as the client hands it on. */
+/** A person's decision, as the client reports it. */
 export type Decision =
   | { readonly kind: 'approve'; readonly edits?: JsonObject }
   | { readonly kind: 'deny' }
@@ -46,7 +46,7 @@ export async function questionOf(
   );
   const above = problem === undefined ? [] : [problem, ''];
   const text = argumentsText(request);
-  // What has run already cannot be run with others.
+  // Changes that were already made cannot be edited.
   const hasRun = request.changes !== undefined;
   const property = {
     type: 'string' as const,
@@ -74,7 +74,7 @@ function argumentsText({ args }: ApprovalRequest): string {
   return JSON.stringify(args, null, 2);
 }
 
-/** @param response what the client sent: not checked by anything yet */
+/** @param response from the client, not validated yet */
 export function readDecision(response: unknown, request: ApprovalRequest): Decision {
   const { action, content } = isObject(response) ? response : {};
   switch (action) {

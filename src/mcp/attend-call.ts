@@ -23,13 +23,13 @@ export interface Identity {
   readonly isModern: () => boolean;
 }
 
-/** What a connection needs to ask while a call runs. */
+/** The parts of a connection that questions during a call need. */
 export interface AttendingParts {
   readonly identify: Identity;
   readonly states: RequestStates;
   /** Calls that ask while they run, and whose client comes back with the answer. */
   readonly asking: AskingCalls;
-  /** Of clients that have one: calls that ask end with it. */
+  /** The client's connection, if it has one: calls that ask end with it. */
   readonly connection: object;
 }
 
@@ -42,7 +42,7 @@ export interface Asked {
   readonly context: ServerContext;
 }
 
-/** Runs a call whose person may be asked meanwhile. */
+/** Runs a call that may ask its person questions. */
 export function attendCall(
   parts: AttendingParts,
   asked: Asked,
@@ -90,7 +90,7 @@ export async function askNow({ mcpReq }: ServerContext, question: ElicitRequestF
   return mcpReq.send({ method: 'elicitation/create', params: { ...question } }, options);
 }
 
-/** Who decides, as the record has it. */
+/** The name of the decider in the record. */
 export function personAt({ name }: Client): string {
   return `the person at ${name} (MCP)`;
 }

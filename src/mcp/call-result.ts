@@ -4,7 +4,7 @@ import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { bytesOf, textBeside, toModelText } from '../providers/content-words.js';
 
-/** What of a result the protocol has no place for. */
+/** For the parts of a result that the protocol has no field for. */
 const RESULT_META = 'toolexec/result';
 
 /** A result as MCP carries it: blocks as blocks, structured content, and a link to the whole of a cut output. */
@@ -22,7 +22,7 @@ export function toCallToolResult(result: ToolResult): CallToolResult {
   };
 }
 
-/** What stands beside the blocks. */
+/** The text next to the content blocks. */
 function textOf(result: ToolResult): string {
   const { content: _, ...alone } = result;
   const beside = textBeside(result);

@@ -32,7 +32,7 @@ export interface CallServerParts extends AttendingParts {
   readonly undelivered: UndeliveredCalls;
 }
 
-/** What is answered, and the output schema that the client knows of the tool. */
+/** The answer, and the output schema of the tool that the client knows. */
 export interface CallAnswer {
   readonly answer: CallToolResult | InputRequiredResult;
   readonly schema: Readonly<Record<string, unknown>> | undefined;
@@ -84,7 +84,7 @@ export class CallServer {
     const result = await this.#execute(asked, earlier);
     const batch = waitsFor(result);
     if (batch === undefined) {
-      // Of two that ask for it again, one gets what came of it; the other is a call of its own.
+      // If two requests ask for it again, one gets the kept result and the other is a new call.
       const isOurs = undelivered.deliver(asked.conversation, digest, earlier);
       return isOurs ? toCallToolResult(result) : this.#run(asked, own);
     }
@@ -151,7 +151,7 @@ export class CallServer {
     problem?: string,
   ): Promise<CallToolResult | InputRequiredResult> {
     const request = await this.#requestOf(asked, callId, batch);
-    // Decided meanwhile: what became of it is the answer.
+    // It was decided in the meantime, so its result is the answer.
     if (request === undefined) return toCallToolResult(await this.#execute(asked, callId));
     if (!canBeAsked(asked.client)) return this.#refuse(asked, callId, batch);
     const digest = callDigest(asked.name, asked.args);
@@ -245,7 +245,7 @@ export class CallServer {
     }
     const by = personAt(asked.client);
     const approver: Approver = ([now]) => {
-      // What the person saw last counts, whatever it was when the call was put off.
+      // The picture that the person saw last counts, not the one from the time when the call was deferred.
       if (now === undefined || !isSameContent(now.shown, shown))
         throw new Error('what it would change has changed since.');
       if (decision.kind === 'deny') return { kind: 'deny_all', by };
@@ -267,7 +267,7 @@ export class CallServer {
     }
     if (isInputRequiredResult(result)) return result;
     if (waitsFor(result) === undefined) return toCallToolResult(result);
-    // It is not what the person saw any more.
+    // It differs from the picture that the person saw.
     const problem = `What ${request.toolName} would change has changed since you were asked.`;
     return this.#ask(asked, callId, batch, problem);
   }
@@ -291,7 +291,10 @@ function only(results: readonly ToolResult[]): ToolResult {
   return result;
 }
 
-/** The batch that waits for approval with this call. What waits for a decision after a crash is another matter. */
+/**
+ * The batch that waits for approval together with this call. A wait for a decision after a crash does not
+ * count.
+ */
 function waitsFor({ metadata }: ToolResult): string | undefined {
   const { pending, waits_for: batch } = metadata;
   return pending === true && typeof batch === 'string' ? batch : undefined;

@@ -13,7 +13,7 @@ export interface Client {
   readonly capabilities: ClientCapabilities;
 }
 
-/** What a client says of itself: with each request, or once for its connection. */
+/** A client's description of itself: sent with each request, or once for its connection. */
 export function clientOf(
   { mcpReq: { envelope } }: ServerContext,
   legacy: () => {

@@ -11,7 +11,7 @@ import { readEnvironment } from '../platform/runtime/environment.js';
 import { answerUpstream } from './answer-upstream.js';
 import { SpawnTransport } from './spawn-transport.js';
 
-/** What servers that are programs may touch. */
+/** The files and network that servers which are programs may reach. */
 export interface GatewayWorld {
   /** Canonical; the first is where programs start. */
   readonly roots: readonly string[];
@@ -21,8 +21,8 @@ export interface GatewayWorld {
 }
 
 /**
- * Connects to a server, in the revision that it speaks.
- * @throws ToolError `config_invalid` for a header or a variable that is not there, `spawn_failed`; what the SDK throws
+ * Connects to a server, in the server's revision of the protocol.
+ * @throws ToolError `config_invalid` for a missing header or variable, `spawn_failed`; errors of the SDK
  */
 export async function connectUpstream(
   name: string,
@@ -102,7 +102,7 @@ function fileOf(command: string, cwd: string): string | undefined {
   return command.includes('/') ? resolve(cwd, command) : findProgram(command)[0];
 }
 
-/** The sanitized environment, and what the configuration passes on or sets. */
+/** The sanitized environment, with variables that the configuration passes on or sets. */
 function environmentOf(given: McpServerSettings['env'] = []): Record<string, string> {
   const inherited = readEnvironment();
   if (!isNames(given)) return { ...commandEnvironment(inherited), ...given };

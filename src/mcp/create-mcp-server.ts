@@ -11,20 +11,20 @@ import { createToolList } from './tool-list.js';
 import { type UndeliveredCalls, undeliveredOf } from './undelivered-calls.js';
 
 export interface McpServerOptions {
-  /** What the server calls itself. Default `toolexec`. */
+  /** The name of the server. Default `toolexec`. */
   readonly name?: string;
   /** Only these tools are served. @throws ToolError `unknown_tool` for a name that the executor does not have */
   readonly tools?: readonly string[];
   /** Only tools that change nothing are served. Default false. */
   readonly readOnly?: boolean;
   /**
-   * What the calls belong to: a call with the same id in it is the same call, and is answered from the journal. Default:
-   * `mcp/` and the name of the client.
+   * The conversation of the calls: a call with the same id in it is the same call, and is answered from the
+   * journal. Default: `mcp/` and the name of the client.
    */
   readonly conversation?: string;
 }
 
-/** What the command knows besides. */
+/** Additional facts from the command. */
 export interface ServedPlace {
   /** The command line with which the person decides about a batch that waits. */
   readonly decideWith?: (batchId: string) => string;
@@ -75,7 +75,7 @@ export function createMcpServer(
   );
   const identify: Identity = {
     conversation: conversation ?? ((client) => `mcp/${client}`),
-    // Of connections in the revision 2025-11-25; later ones say it with every request.
+    // For connections in the revision 2025-11-25; in later ones, every request contains these facts.
     legacyClient: () => ({ capabilities: server.getClientCapabilities(), info: server.getClientVersion() }),
     isModern: () => (server.getNegotiatedProtocolVersion() ?? '') >= FIRST_MODERN,
   };

@@ -48,7 +48,7 @@ function plainSchema(schema: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** What the answers are as the content of that form; a text: the fault of one of them. */
+/** The answers as the content of that form. A text: the fault in one of them. */
 export function toContent(
   questions: readonly Question[],
   answers: readonly QuestionAnswer[],
@@ -118,7 +118,7 @@ interface Choice {
   readonly value: string;
 }
 
-/** What a field can be chosen from. */
+/** The choices for a field. */
 function choicesOf(schema: JsonObject): readonly Choice[] {
   if (schema.type === 'boolean') return [YES, 'No'].map((label) => ({ label, value: label }));
   const source = (schema.type === 'array' ? schema.items : schema) as Readonly<Record<string, JsonValue>>;
@@ -187,7 +187,7 @@ function namesOf(at: number): readonly [own: string, other: string] {
   return [`answer_${at + 1}`, `answer_${at + 1}_other`];
 }
 
-/** What the client's person has answered; undefined: the form was closed. @param response not checked by anything yet */
+/** The answers of the client's person. Undefined: the form was closed. @param response not validated yet */
 export function toAnswers(questions: readonly Question[], response: unknown): QuestionAnswer[] | undefined {
   const { action, content } = (response ?? {}) as { readonly action?: unknown; readonly content?: unknown };
   if (action === 'decline') return questions.map(() => ({ chosen: [], declined: true }));

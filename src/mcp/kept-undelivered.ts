@@ -42,7 +42,7 @@ export function keptUndelivered(path: string): UndeliveredCalls {
   };
 }
 
-/** A damaged file is none: what it kept is asked for again. */
+/** A damaged file counts as empty: its calls are asked about again. */
 function parse(bytes: Uint8Array | undefined): Map<string, string> {
   if (bytes === undefined) return new Map();
   try {

@@ -4,7 +4,10 @@ import { type SeenTool, toSeenTool } from './tool-pins.js';
 /** A server that goes on for ever is no list. */
 const MOST_PAGES = 1_000;
 
-/** All tools that a server offers. @throws what the SDK throws, Error for a list without an end, or with a name twice */
+/**
+ * All tools that a server offers. @throws errors of the SDK; Error for a list without an end, or with a name
+ * twice
+ */
 export async function listUpstreamTools(client: Client, timeoutMs: number): Promise<readonly SeenTool[]> {
   const tools = new Map<string, SeenTool>();
   let cursor: string | undefined;

@@ -16,15 +16,19 @@ import { type Server, UpstreamSource } from './upstream-source.js';
 
 export interface McpToolsOptions {
   /**
-   * Of the server, for people, rules and models: its tools are `NAME__tool`. Of several clients in a list the names are
-   * `NAME-1` and on; in an object they are its keys.
+   * The name of the server for people, rules and models: its tools are `NAME__tool`. Several clients in a
+   * list are `NAME-1` and so on; in an object, the keys are the names.
    */
   readonly name?: string;
-  /** What the servers say of the effects of their tools is believed. Default false: the effects are unknown, and asked about. */
+  /**
+   * The statements of the servers about the effects of their tools are believed. Default false: the effects
+   * are unknown, and asked about.
+   */
   readonly trusted?: boolean;
   /**
-   * What is new or changed since it was seen is hidden. `trust`: what is offered now counts as seen. `ask`: what a person has
-   * seen with `toolexec mcp trust NAME`. False: nothing is hidden. Default `trust`.
+   * Hides tools that are new or changed since they were seen. `trust`: the tools that are offered now count
+   * as seen. `ask`: a person sees them with `toolexec mcp trust NAME`. False: nothing is hidden. Default
+   * `trust`.
    */
   readonly pins?: 'ask' | 'trust' | false;
   /** How long a call may be silent; progress begins it again. Default 60000. */

@@ -11,7 +11,7 @@ import { type Server, UpstreamSource } from './upstream-source.js';
 
 export interface GatewayOptions extends GatewayWorld {
   readonly servers: Readonly<Record<string, McpServerSettings>>;
-  /** Without `timeoutMs` of its own. Default 60000. */
+  /** For servers without `timeoutMs`. Default 60000. */
   readonly timeoutMs?: number;
   readonly logger: Pick<Logger, 'warn'>;
   /** Only these pins. Default: those of the record. */
@@ -20,13 +20,13 @@ export interface GatewayOptions extends GatewayWorld {
 
 export interface Gateway {
   readonly source: UpstreamSource;
-  /** Connects to all servers, as far as they can be. Resolves when each has said what it offers, or why it does not. */
+  /** Connects to all servers that can be reached. Resolves when each has listed its tools or failed. */
   connectAll(): Promise<void>;
   /** Ends every connection, and every program that was started. */
   close(): Promise<void>;
 }
 
-/** How long a server may take until it has said what it offers. */
+/** The maximum time until a server has listed its tools. */
 const CONNECT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;

@@ -4,13 +4,13 @@ import { systemClock } from '../platform/clock/clock.js';
 
 /** A client draws no faster, and each report is a message. */
 const LEAST_PAUSE_MS = 100;
-/** Of what came since the last report, the end. */
+/** The maximum output since the last report; of more, the end is sent. */
 const MOST_CHARACTERS = 4_000;
 
 /**
- * Sends what a call prints, and what it says of its progress, to the client that asked for it. All of it is in the result
- * as well. Resolves when the events have ended. Never rejects.
- * @param attending the request that the client has now, if it has one
+ * Sends the output and the progress of a call to the client that asked for it. The result contains all of it
+ * too. Resolves when the events have ended. Never rejects.
+ * @param attending the current request of the client, if it has one
  */
 export async function reportProgress(
   events: AsyncIterable<ToolEvent>,

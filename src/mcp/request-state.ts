@@ -11,7 +11,10 @@ import { ToolError } from '../errors/tool-error.js';
 import { ensureSecretFile } from '../platform/fs/secret-file.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 
-/** What a client carries for us while its person decides. It is signed, and says nothing that the person is not shown. */
+/**
+ * The state that a client carries for us while its person decides. It is signed, and contains only facts that
+ * the person is shown.
+ */
 export interface AskedState {
   readonly batch: string;
   readonly callId: string;

@@ -16,21 +16,21 @@ export interface OpenQuestion {
   fail(error: Error): void;
 }
 
-/** What a call comes to next. */
+/** The next step of a call. */
 export type Step =
   | { readonly kind: 'result'; readonly result: ToolResult }
   | { readonly kind: 'question'; readonly question: OpenQuestion };
 
-/** Runs a call with a person who may be asked meanwhile. */
+/** Runs a call with a person who may be asked questions. */
 export type RunCall = (how: {
   readonly signal: AbortSignal;
   readonly whileRunning: PersonWhileRunning;
 }) => Promise<ToolResult>;
 
 /**
- * A call of a client that runs, and may ask its person meanwhile: about the changes of a command, or for a tool. One request of
- * the client at a time attends it, and has its progress; where a question is an answer of ours, the next request brings the
- * response.
+ * A client's running call, which may ask the client's person about the changes of a command or for a tool.
+ * One request of the client at a time attends it and gets its progress. If the answer to that request is a
+ * question, the next request brings the response.
  */
 export class RunningCall {
   readonly #abort = new AbortController();

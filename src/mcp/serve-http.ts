@@ -14,10 +14,10 @@ import { systemClock } from '../platform/clock/clock.js';
 import { type HttpService, serveHttp } from '../platform/runtime/serve-http.js';
 import type { OnChange } from './serve-stdio.js';
 
-/** A server with what it needs, for one session. */
+/** A server and its resources, for one session. */
 export interface Served {
   readonly create: () => Server;
-  /** Ends what the session has begun. */
+  /** Ends everything that the session has started. */
   release(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface HttpOptions {
   readonly open: () => Promise<Served>;
   /** Problems that no answer tells. */
   readonly report: (problem: Error) => void;
-  /** Tells when the tools have changed, which the clients are told. */
+  /** Called when the tools have changed; the clients are notified. */
   readonly onChange?: OnChange;
   /** A session without a request for so long is ended. Default 30 minutes. */
   readonly idleMs?: number;
@@ -45,7 +45,7 @@ export interface HttpServing {
   close(): Promise<void>;
 }
 
-/** Of one request. */
+/** The limit of one request. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 30 * 60_000;
 const MOST_SESSIONS = 1_000;
@@ -128,7 +128,7 @@ interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly served: Served;
-  /** Requests that are answered now; the stream of what the server says by itself is one. */
+  /** The number of requests in progress, including the stream for messages from the server. */
   open: number;
   stopWaiting: () => void;
 }

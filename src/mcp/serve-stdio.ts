@@ -1,7 +1,7 @@
 import type { Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 
-/** Of one message. Arguments may hold whole files. */
+/** The limit of one message. Arguments may contain whole files. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** Calls back when the tools have changed. @returns what ends that */
@@ -14,10 +14,10 @@ export interface StdioConnection {
 }
 
 /**
- * Serves one client on standard input and output, in the revision that it begins with. Standard output carries the protocol
- * and nothing else from now on.
- * @param report problems that no answer tells
- * @param onChange tells when the tools have changed, which the client is told
+ * Serves one client on standard input and output, in the revision of its first message. From now on, standard
+ * output carries only the protocol.
+ * @param report gets problems that appear in no answer
+ * @param onChange called when the tools have changed; the client is notified
  */
 export function serveOverStdio(
   create: () => Server,

@@ -80,7 +80,7 @@ function toMcpTool({
   };
 }
 
-/** Ours are frozen, and the SDK writes into what it sends. */
+/** Our schemas are frozen, and the SDK writes into the objects that it sends. */
 function copyOf(schema: JsonSchema): Record<string, unknown> {
   return structuredClone(schema) as Record<string, unknown>;
 }

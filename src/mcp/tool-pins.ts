@@ -6,7 +6,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 
-/** What a model is shown of a tool, and what clients go by: what a person has seen. */
+/** The parts of a tool that a model sees and clients use: the ones that a person has seen. */
 export interface SeenTool {
   readonly name: string;
   readonly title?: string;

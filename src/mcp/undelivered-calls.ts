@@ -9,7 +9,7 @@ export interface UndeliveredCalls {
   readonly isEmpty: boolean;
   /** The id of such a call. */
   find(conversation: string, digest: string): string | undefined;
-  /** The id that it is kept under: an earlier one where there is one. */
+  /** Keeps a call. @returns the id under which it is kept: an earlier one if the call was kept before */
   keep(conversation: string, digest: string, callId: string): string;
   /** Its result is delivered now. @returns false where another delivery came first */
   deliver(conversation: string, digest: string, callId: string): boolean;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ToolError } from '../errors/tool-error.js';
 
-/** What providers take as a name of a tool. */
+/** The limit that providers have for the name of a tool. */
 const MOST_CHARACTERS = 64;
 const SEPARATOR = '__';
 const HASH_CHARACTERS = 10;

@@ -4,7 +4,10 @@ import type { ContentBlock } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { ToolOutput } from '../contract/tool.js';
 
-/** What a tool of another server gave, as ours give it: blocks as blocks, structured content, a failure as a failure. */
+/**
+ * Converts the result of another server's tool: blocks stay blocks, structured content stays structured, and
+ * a failure stays a failure.
+ */
 export function toToolOutput(result: CallToolResult): ToolOutput {
   const { content, structuredContent, isError, _meta } = result;
   const blocks = content.map(toBlock);
@@ -23,7 +26,7 @@ export function toToolOutput(result: CallToolResult): ToolOutput {
   };
 }
 
-/** What the server put there for its clients; the protocol's own keys are the connection's. */
+/** The server's own entries for its clients; the protocol's keys belong to the connection. */
 function ownMeta(meta: CallToolResult['_meta']): JsonObject | undefined {
   const own = Object.entries(meta ?? {}).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
   return own.length === 0 ? undefined : (Object.fromEntries(own) as JsonObject);

@@ -21,11 +21,11 @@ export interface Server {
   readonly upstream: Upstream;
   /** Only these of its tools. Undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
-  /** What a person has seen; undefined: what it offers first counts as seen. */
+  /** The tools that a person has seen. Undefined: the first offered tools count as seen. */
   pins: Pins | undefined;
   /** Pins are not asked for. */
   readonly unpinned: boolean;
-  /** As it last said; undefined: it has said nothing yet. */
+  /** The last list from the server. Undefined: there was none yet. */
   offered?: readonly SeenTool[];
   problem?: string;
 }
@@ -33,7 +33,10 @@ export interface Server {
 const NO_PINS: Pins = new Map();
 const SAME: PinDifference = { added: [], changed: [], gone: [] };
 
-/** The tools of some servers: what each offers and a person has seen. One that is broken hides none of the others. */
+/**
+ * The tools of some servers: those that each server offers and a person has seen. A broken server hides no
+ * tools of others.
+ */
 export class UpstreamSource implements ToolSource {
   readonly #servers: readonly Server[];
   readonly #listeners = new Set<() => void>();
@@ -42,7 +45,7 @@ export class UpstreamSource implements ToolSource {
   /** By the name that models call, why it is not there. */
   #hidden: ReadonlyMap<string, string> = new Map();
   #states: readonly UpstreamState[] = [];
-  /** What was made of a tool stays as long as the tool is the same. */
+  /** A tool object is kept as long as the server's description of it is the same. */
   readonly #made = new Map<SeenTool, Tool | Error>();
 
   constructor(servers: readonly Server[]) {
@@ -80,7 +83,7 @@ export class UpstreamSource implements ToolSource {
     return why === undefined ? undefined : new ToolError('unknown_tool', `Cannot call ${name}: ${why}`);
   }
 
-  /** After a server has said what it offers, or was lost. */
+  /** Call it after a server has listed its tools, or was lost. */
   update(): void {
     const tools: Tool[] = [];
     const hidden = new Map<string, string>();
@@ -108,7 +111,7 @@ export class UpstreamSource implements ToolSource {
     };
     const shown: string[] = [];
     const broken: Record<string, string> = {};
-    // Of what it has not said yet, the pins are what there is.
+    // Until the server has listed its tools, the pins stand for them.
     for (const tool of offered ?? [...pins.values()]) {
       const name = upstreamName(upstream.name, tool.name);
       const why = whyHidden(tool.name);

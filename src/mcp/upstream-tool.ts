@@ -18,15 +18,15 @@ import { toToolOutput } from './upstream-result.js';
 /** A server as its tools need it. */
 export interface Upstream {
   readonly name: string;
-  /** What its tools say of their effects is believed. */
+  /** The statements of its tools about their effects are believed. */
   readonly trusted: boolean;
   /** Without a word of the server. Progress begins it again. */
   readonly timeoutMs: number;
-  /** A connection that works. @throws ToolError where there is none */
+  /** A working connection. @throws ToolError if there is none */
   client(signal: AbortSignal): Promise<Client>;
 }
 
-/** The executor's own limit: what is waited for here, the connection decides. */
+/** The executor's own limit. The connection decides how long to wait. */
 const LONGEST_MS = 24 * 3600 * 1000;
 
 /** A tool of another server as one of ours: the same plan, approval, limits and record as every tool has. */
@@ -88,7 +88,7 @@ async function callUpstream(
   const silence = new SilenceLimit(upstream.timeoutMs, () => abort.abort(new Error('no answer')));
   const options: CallToolRequestOptions = {
     signal: AbortSignal.any([ctx.signal, abort.signal]),
-    // What is waited for here, `silence` decides: the SDK's own limit goes on while a person is asked.
+    // `silence` decides how long to wait: the SDK's own limit would go on while a person is asked.
     timeout: LONGEST_MS,
     // Without it no progress is sent, and nothing extends the time.
     onprogress: ({ progress, total, message }) => {

@@ -24,7 +24,7 @@ export interface Neutralizer {
   pass(text: string): string;
 }
 
-/** What the next shown character decides. */
+/** A character that is held back until the next shown character is known. */
 type Held = 'nothing' | 'carriage_return' | 'joiner' | 'keycap_style' | 'flag_tags';
 
 const TAB = 0x09;

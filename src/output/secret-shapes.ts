@@ -100,7 +100,7 @@ function shape(name: string, words: readonly string[], pattern: () => RegExp): S
  */
 export const SECRET_CONTEXTS: readonly SecretShape[] = [
   {
-    // scheme://user:password@host; an @ may stand in the password, a slash may not.
+    // scheme://user:password@host; the password may contain an @, but no slash.
     name: 'url-password',
     words: ['://'],
     pattern: () => /(?<before>:\/\/[^\s:/?#@"'`<>\\]{0,256}:)[^\s/?#"'`<>\\]{1,1024}(?=@)/g,

@@ -100,7 +100,7 @@ function mappedAddress(host: string): string | undefined {
   return bytes.join('.');
 }
 
-/** Whether the text names a host, or those below one; a pattern for every host is none of these. */
+/** Whether the text names a host, or the hosts below one, and is no pattern for every host. */
 export function isNarrowHostPattern(text: string): boolean {
   try {
     return parseHostPattern(text, false).kind !== 'any';

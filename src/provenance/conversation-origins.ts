@@ -3,11 +3,14 @@ import type { CallOrigins, Origin, OriginView } from '../contract/origin.js';
 import { isUntrusted } from '../patterns/origin.js';
 import { LEAST_CHARACTERS, normalize, TextIndex, WantedText } from './text-index.js';
 
-/** Of one conversation: characters and bytes of results whose text is searched. Older ones count for `seen` alone. */
+/**
+ * For one conversation: characters and bytes of results whose text is searched. Older results count only for
+ * `seen`.
+ */
 const MOST_BYTES = 16_777_216;
-/** Of one result. */
+/** For one result. */
 const MOST_CHARACTERS = 1_048_576;
-/** Of one call, and of one argument. */
+/** For one call, and for one argument. */
 const MOST_ARGUMENTS = 100;
 const MOST_PIECES = 200;
 const LONGEST_PIECE = 10_000;
@@ -19,11 +22,11 @@ interface SeenText {
 }
 
 /**
- * Where what a model has seen in one conversation came from, since it was last marked clean.
+ * The origins of the data that a model has seen in one conversation, since it was last marked clean.
  *
  * 1. `seen` is complete: no result leaves it before the mark.
- * 2. `args` is exact for text that was copied: found where it stands, after white space, case, percent signs and base64 are
- *    undone once. It knows the newest 16 MB of results.
+ * 2. `args` is exact for copied text: it is found in the results, ignoring white space and case, and after
+ *   percent signs and base64 were decoded once. The newest 16 MB of results are searched.
  */
 export class ConversationOrigins implements OriginView {
   readonly #seen = new Set<Origin>();
@@ -34,7 +37,7 @@ export class ConversationOrigins implements OriginView {
   add(callId: string, origin: readonly Origin[], text: string): readonly Origin[] {
     const fresh = origin.filter((one) => !this.#seen.has(one));
     for (const one of fresh) this.#seen.add(one);
-    // What the person or the program itself has said steers nothing that they would not.
+    // Words of the person or of the host program cannot make the model do anything against their will.
     if (text.length < LEAST_CHARACTERS || origin.every((one) => one === 'user')) return fresh;
     const index = new TextIndex(text.slice(0, MOST_CHARACTERS));
     this.#texts.push({ callId, origin, index });
@@ -54,7 +57,7 @@ export class ConversationOrigins implements OriginView {
     this.#bytes = 0;
   }
 
-  /** Nothing was seen that could matter: what the person or the program itself has said counts for nothing. */
+  /** Nothing relevant was seen: words of the person or of the host program do not count. */
   get isEmpty(): boolean {
     return this.#seen.size === 0 || (this.#seen.size === 1 && this.#seen.has('user'));
   }

@@ -4,7 +4,7 @@ import { describeEffect, opensWayOut } from '../effects/traits.js';
 import { isPrivate, isUntrusted } from '../patterns/origin.js';
 
 /**
- * What together lets data out, of a call and of what its model has seen.
+ * The three lights of a call, given the origins that its model has seen.
  * @param network whether its commands reach the network
  */
 export function lightsOf(seen: readonly Origin[], effects: readonly Effect[], network: boolean): Lights {

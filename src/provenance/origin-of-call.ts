@@ -5,10 +5,10 @@ import type { Origin } from '../contract/origin.js';
 const USER: readonly Origin[] = Object.freeze(['user']);
 const WORKSPACE: readonly Origin[] = Object.freeze(['workspace']);
 
-/** What an origin follows from. */
+/** The facts that determine an origin. */
 export interface OriginFacts {
   readonly toolName: string;
-  /** The tool is a program of its own. */
+  /** The tool is a separate program. */
   readonly isProgram: boolean;
   readonly effects: readonly Effect[];
   readonly containment: Pick<Containment, 'network'>;

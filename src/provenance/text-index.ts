@@ -25,7 +25,7 @@ export class WantedText {
 export class TextIndex {
   readonly #text: string;
   readonly #parts: Uint32Array;
-  /** Of a hash, the upper bits: in them is something of all eight characters. */
+  /** Selects the upper bits of a hash, which depend on all eight characters. */
   readonly #shift: number;
   #normalized: string | undefined;
 

@@ -18,7 +18,7 @@ export type KeepAnswer =
   | { readonly kind: 'keep'; readonly paths?: readonly string[] }
   | { readonly kind: 'discard'; readonly isInterrupted: boolean };
 
-/** Shows what a command of the person's own has changed, and asks what becomes of it. No answer keeps nothing. */
+/** Shows the changes of a command that the person ran, and asks which to keep. No answer keeps nothing. */
 export async function askKeep(question: KeepQuestion): Promise<KeepAnswer> {
   return new KeepDialogue(question).ask();
 }

@@ -14,7 +14,7 @@ export interface TreeOptions {
 /** Entries of a directory that is new, or goes, before they become one line. */
 const FOLDED_ENTRIES = 20;
 
-/** What a command has changed, as lines: how much of what, then what is gone, then the rest as a tree. */
+/** The changes of a command as lines: the counts by kind, then the removed paths, then the rest as a tree. */
 export function drawChangeTree(part: ChangesPart, options: TreeOptions): readonly string[] {
   const { palette } = options;
   const isDeleted = ({ change }: ChangedEntry): boolean => change === 'delete';

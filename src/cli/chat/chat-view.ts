@@ -124,7 +124,7 @@ export class ChatView {
     }
   }
 
-  /** What lets data out together, once another of the three is lit. */
+  /** Shows the three lights when another one has come on. */
   #follow(event: ToolEvent): void {
     if (event.type === 'planned') this.#planned.set(event.callId, event.plan);
     if (event.type !== 'completed') return;

@@ -90,7 +90,10 @@ async function runContained(issued: IssuedCall, context: CliContext): Promise<nu
   }
 }
 
-/** The hook, or the person whom the agent has asked, has agreed to the command; to what it changed beyond that no person has. */
+/**
+ * The hook, or the person whom the agent asked, has agreed to the command. No person has agreed to changes
+ * beyond it.
+ */
 function agreedBefore({ isAsked }: IssuedCall): Approver {
   return (requests) => {
     const beyond = requests.flatMap(({ unexpected = [] }) => unexpected);
@@ -103,7 +106,10 @@ function agreedBefore({ isAsked }: IssuedCall): Approver {
   };
 }
 
-/** An earlier command of the session that a crash has cut holds up no later one: its result says what is known. */
+/**
+ * An earlier command of the session that a crash interrupted must not block later ones: it gets a result that
+ * says how much is known.
+ */
 async function recoverEarlier(executor: Executor, { session }: IssuedCall): Promise<void> {
   for (const { batchId, conversation, waits, waitsFor } of await executor.recover())
     if (conversation === session && waits && waitsFor === 'recovery')

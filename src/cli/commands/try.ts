@@ -121,9 +121,9 @@ export async function tryCommand(
 /** About 24.8 days: a person's own command ends when it ends. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** What becomes of the changes, and what they were. */
+/** Decides about the changes of the command, and remembers them. */
 class Keeper {
-  /** What it changed; undefined: nothing, or it never came to its end. */
+  /** The changes. Undefined: there are none, or the command never ended. */
   changes: CommandChanges | undefined;
   outcome: 'kept' | 'discarded' | undefined;
   isUnasked = false;
@@ -218,7 +218,7 @@ function whyNotRun({ message, hint, details }: NonNullable<ToolResult['error']>)
   return hint === undefined ? message : `${message} ${hint}`;
 }
 
-/** What was agreed to was committed too. */
+/** Changes that the person agreed to were committed too. */
 function isKept({ error }: ToolResult): boolean {
   return (
     error === undefined ||
@@ -271,7 +271,7 @@ function unkeptIn(list: unknown): readonly string[] {
   return list.map(({ path, reason }) => `${String(path)}: ${String(reason)}`);
 }
 
-/** Deletions first: they are what a person has to see. */
+/** Deletions first, because the person must see them. */
 function namesIn(changes: JsonObject): readonly string[] {
   const named = (list: unknown, sign: string): string[] =>
     Array.isArray(list) ? list.slice(0, 20).map((path) => `  ${sign} ${String(path)}`) : [];

@@ -89,7 +89,7 @@ function describeCall(call: PlannedCall, palette: Palette): string {
   ].join('\n');
 }
 
-/** What the model has seen, and the arguments that hold text of it, once some of it is from outside. */
+/** The origins that the model has seen and the arguments with text from them, if any origin is untrusted. */
 export function describeOrigins({ seen, args }: Partial<PlannedCall['origins']> = {}): string[] {
   if (seen === undefined || !seen.some(isUntrusted)) return [];
   const carried = Object.entries(args ?? {}).map(([pointer, found]) => `${pointer} from ${found.join(', ')}`);

@@ -1,6 +1,6 @@
 /**
- * Whether a pattern, as a person types it, means a path that was changed: `*` and `?` stand for characters of one name, `**` for
- * any directories.
+ * Whether a pattern that a person typed matches a changed path: `*` and `?` match characters of one name,
+ * `**` matches any directories.
  */
 export function matchesTyped(pattern: string, path: string): boolean {
   const plain = path.replace(/\/$/, '');

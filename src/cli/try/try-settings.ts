@@ -16,7 +16,7 @@ export interface TrySettings {
   readonly showSecrets?: boolean;
 }
 
-/** What a command of the person's own runs in. @throws UsageError, ToolError `config_invalid` */
+/** The executor options for a command that the person runs. @throws UsageError, ToolError `config_invalid` */
 export function trySettings(
   options: TrySettings,
   context: CliContext,
@@ -28,7 +28,7 @@ export function trySettings(
     ...rest,
     notes,
     profile: 'none',
-    // What an agent may do says nothing of the person: all of it is asked about when it has ended.
+    // Rules for agents do not apply to the person. All changes are asked about when the command has ended.
     policy: { decide: () => ({ disposition: 'requires_confirmation', reason: 'you decide what is kept' }) },
     sandbox: {
       ...rest.sandbox,
@@ -66,7 +66,7 @@ function shellSettings({ env }: CliContext): readonly string[] {
   return SHELL_SETTINGS.map((name) => join(home, name)).filter((path) => probePlace(path).exists);
 }
 
-/** What runs: the words as they are, or one word that is a whole command line. */
+/** The command line: the words unchanged, or one word that is a whole command line. */
 export function commandLine(words: readonly string[], { env }: CliContext): string {
   const [first = '', ...rest] = words;
   if (words.length === 0) return quoted(env.SHELL || findShell('bash', env.PATH) || '/bin/sh');
@@ -79,7 +79,7 @@ function quoted(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Where the person is, if that lies in a root; else the first root. */
+/** The person's directory if it lies in a root, otherwise the first root. */
 export function workingDirectory(roots: readonly string[]): string {
   const here = realPlace(resolve('.'));
   const real = roots.map((root) => realPlace(resolve(root)));

@@ -40,7 +40,7 @@ class HiddenWatch implements GuardWatch {
   readonly #index: () => Index;
   readonly #begunMs: number;
   readonly #held = new Map<string, HeldEntry | undefined>();
-  /** Of directories that are not held. */
+  /** The inode numbers of directories that are not held open. */
   readonly #inodes = new Map<string, number | undefined>();
   #isHolding = false;
 

@@ -122,7 +122,7 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
   );
 }
 
-/** @throws what the approver throws, and the signal's reason if it is aborted first */
+/** @throws the approver's error, and the signal's reason if it is aborted first */
 export async function putQuestion(
   requests: readonly ApprovalRequest[],
   { approver, signal, scope }: Pick<Question, 'approver' | 'signal' | 'scope'>,

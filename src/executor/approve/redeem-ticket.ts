@@ -9,7 +9,7 @@ import type { ExecutorSettings } from '../call/settings.js';
 import { endDenied } from './decide-ticket.js';
 import { approves, bindingOf, isSameCall, isSecret, parseTicket, readAsked } from './ticket.js';
 
-/** What a ticket allows for the calls of a batch. */
+/** The approval that a ticket gives to the calls of a batch. */
 export type Redeemed =
   /** No call runs; `answers` are their answers. */
   | { readonly kind: 'refused'; readonly answers: readonly ResolvedCall[] }

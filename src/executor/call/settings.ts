@@ -193,7 +193,7 @@ export interface ResultSettings extends Pick<FileSettings, 'outputs'> {
   readonly maxContentBytes: number;
 }
 
-/** Who answers questions. */
+/** The parts that answer questions. */
 export interface PersonSettings {
   readonly reviewers: readonly Reviewer[];
   /** The user's programs that receive questions, refusals, batches and turns. */

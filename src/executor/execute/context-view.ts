@@ -6,7 +6,7 @@ import type { ToolProcesses } from '../../contract/tool-processes.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 
-/** The side of the executor: what a view shows, created when the tool asks for it. */
+/** The values behind a view, which the executor creates when the tool asks for them. */
 interface ContextSource
   extends Pick<
     ToolContext,

@@ -24,8 +24,8 @@ export interface ReceivedStream {
 }
 
 /**
- * Whether a record stands for an arriving response and not for a model's call. Counts of calls for people
- * leave it out.
+ * Whether a record stands for an arriving response and not for a model's call. Counts of calls that people
+ * see leave it out.
  */
 export function isStreamRecord({ toolName, callId, disposition, batchId }: StreamLike): boolean {
   return toolName === RECEIVE && disposition === 'pre_resolved' && callId === streamCallId(batchId);

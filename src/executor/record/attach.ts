@@ -8,7 +8,7 @@ import { pollUntil } from './poll-until.js';
 import { ownerOf } from './read-taker.js';
 import { unrecordedResultsOf } from './unrecorded-results.js';
 
-/** What is needed to wait for calls of other processes. */
+/** The context for waiting for calls of other processes. */
 export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'clock'> {
   readonly journal: Journal;
   /** Resolves when the batch is stopped: then nothing is waited for any longer. */

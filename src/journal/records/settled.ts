@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { BatchDecision, CallRecord } from '../../contract/journal.js';
 
-/** What a batch's last decision says about a call with an unknown outcome. */
+/** The statement in a batch's last decision about a call with an unknown outcome. */
 export function settledBy(
   decision: BatchDecision | undefined,
   callId: string,

@@ -194,7 +194,7 @@ export function findLoss(database: JournalDatabase, { head, lost }: AnchorText):
   return found === undefined || found === head.hash ? undefined : { kind: 'other', known: head, held };
 }
 
-/** What is wrong, as the end of a sentence about the journal. */
+/** The fault, as the end of a sentence about the journal. */
 export function describeLoss({ kind, known, held }: JournalLoss): string {
   switch (kind) {
     case 'older':

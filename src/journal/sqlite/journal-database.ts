@@ -18,7 +18,7 @@ import { type BufferedTable, insertOne, RowBuffer, toOneStatement, VIEWS } from 
 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
 
-/** What belongs to an open journal besides its database. */
+/** The parts of an open journal besides its database. */
 interface JournalContext {
   readonly watch?: JournalWatch;
   /** Called once everything is closed. */
@@ -31,7 +31,7 @@ interface JournalContext {
 export class JournalDatabase {
   private readonly statements = new Map<string, SqliteStatement>();
   private readonly numbers = new CallNumbers();
-  /** Of the open transaction: which rows it added, and what they hold. */
+  /** The rows that the open transaction added, with the digests of their contents. */
   private added = '';
   private content = '';
   /** Processes by their id: this one, as a rule, with every batch. */
@@ -72,8 +72,8 @@ export class JournalDatabase {
   }
 
   /**
-   * @param writing `together`: `add` puts off what it can, BEGIN itself as well, and whether a row was there already
-   *   shows only with `flush`; that is much faster, and tells nothing of whose row it was.
+   * @param writing `together`: `add` defers its writes, even BEGIN, and only `flush` reports that a row
+   * existed already. That is much faster, but does not say which row it was.
    */
   begin(writing: 'together' | 'one by one' = 'one by one'): void {
     this.added = '';
@@ -85,7 +85,9 @@ export class JournalDatabase {
     if (!this.together) this.start();
   }
 
-  /** From here on no other process can write. @throws EndsHaveMoved where one has written since `ends` was read. */
+  /**
+   * From here on no other process can write. @throws EndsHaveMoved if one has written since `ends` was read
+   */
   private start(): void {
     this.statement('BEGIN IMMEDIATE').run();
     this.stage = 'begun';
@@ -99,8 +101,8 @@ export class JournalDatabase {
   }
 
   /**
-   * Adds a row to the file and to the chain; false where there is one already.
-   * @param covered what the chain covers of it; default: all of it.
+   * Adds a row to the file and to the chain; false if it exists already.
+   * @param covered the part that the chain covers; default: all of it
    */
   add(
     table: BufferedTable,
@@ -115,8 +117,8 @@ export class JournalDatabase {
   }
 
   /**
-   * Writes what was put off; what one statement can write is committed with it.
-   * @throws EndsHaveMoved; an error where a row was there already; the driver's for one that cannot be.
+   * Writes the deferred rows; rows that fit into one statement are committed with it.
+   * @throws EndsHaveMoved; an error if a row existed already; the driver's error if a row cannot be written
    */
   flush(): void {
     if (this.rows.isEmpty || this.writeAtOnce()) return;
@@ -155,7 +157,7 @@ export class JournalDatabase {
     this.content += content;
   }
 
-  /** @throws ToolError `journal_unavailable` where the file was removed or replaced meanwhile. */
+  /** @throws ToolError `journal_unavailable` if the file was removed or replaced in the meantime */
   commit(): void {
     this.flush();
     if (this.stage === 'begun') {
@@ -174,7 +176,7 @@ export class JournalDatabase {
     }
   }
 
-  /** Our own commit changes nothing in what others have written. */
+  /** Our own commit does not change the rows of others. */
   private moveOthers(): void {
     const { others, ends } = this;
     if (others !== undefined && ends !== undefined && others.commit === ends.commit - 1)
@@ -187,7 +189,7 @@ export class JournalDatabase {
     return { commit, hash: head };
   }
 
-  /** What was lost is accepted: the journal is the one that goes on from here. */
+  /** Accepts the loss of records: the journal continues from its present state. */
   acceptLoss(): void {
     this.around.watch?.accept(this.head());
   }
@@ -225,7 +227,7 @@ export class JournalDatabase {
 
   private findEnds(): Ends {
     if (this.stage === 'put off' && this.last === undefined) this.start();
-    // Before BEGIN it is a guess, which is compared with what is there then.
+    // Before BEGIN it is a guess, which is compared with the file afterwards.
     this.ends ??= (this.stage === 'put off' ? this.last : undefined) ?? this.readEnds();
     return this.ends;
   }
@@ -302,7 +304,7 @@ export class JournalDatabase {
     try {
       this.sqlite.close();
     } catch {
-      // What is not in the file yet is in the one beside it.
+      // Rows that are not in this file yet are in the one next to it.
     }
     this.around.watch?.close();
     this.around.onClosed?.();

@@ -94,7 +94,7 @@ export function sealPrune(
   }
 }
 
-/** What a prune removed, as recorded in its row. */
+/** The removed rows, as recorded in the row of the prune. */
 interface PruneData {
   readonly batches: number;
   readonly calls: number;

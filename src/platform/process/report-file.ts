@@ -10,7 +10,7 @@ export interface ReportFile {
 }
 
 export interface Report {
-  /** What has been written so far: the first 4 KiB. */
+  /** The text so far: the first 4 KiB. */
   readonly text: string;
   /** Whether it was ever written to, whatever it contains now: only the system can set that time. */
   readonly isTouched: boolean;

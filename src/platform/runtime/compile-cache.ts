@@ -4,9 +4,9 @@ import { makeDirectories } from '../fs/make-directories.js';
 import { foreignReach } from '../fs/out-of-reach.js';
 
 /**
- * Makes Node cache the compiled code of this program and use it at the next start. Node 22.1 and newer can do
- * that, and compare a checksum before they use it. If the directory belongs to another user, or others could
- * write or replace it, nothing is cached: its files decide what the program does.
+ * Makes Node cache the compiled code of this program for the next start. Node 22.1 and newer support that,
+ * and compare a checksum before they use the cache. If the directory belongs to another user, or others could
+ * write or replace it, nothing is cached, because its files decide which code runs.
  */
 export function useCompileCache(directory: string): void {
   // The type declarations of Node 20 do not have it.

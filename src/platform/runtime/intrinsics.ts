@@ -43,7 +43,7 @@ interface SetAside {
   readonly found: PropertyDescriptor | undefined;
 }
 
-/** What was found replaced while no tool ran. */
+/** Replacements that were found while no tool ran. */
 let aside: SetAside[] = [];
 
 /** To be called when a batch of calls is admitted, after `keepLanguage`. */
@@ -56,7 +56,7 @@ export function endCalls(): void {
   if (--open === 0 && aside.length > 0) giveBack();
 }
 
-/** Runs what is no batch of calls, and must not be reached by a tool either. */
+/** Runs code outside a batch that tools must not influence either. */
 export async function withLanguage<T>(work: () => Promise<T>): Promise<T> {
   keepLanguage();
   beginCalls();
@@ -67,7 +67,7 @@ export async function withLanguage<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** To be called before anything is done for a batch, and where it goes on after it has waited. */
+/** Call it before any work on a batch, and after every wait. */
 export function keepLanguage(): void {
   language ??= learnLanguage(watchLanguage());
   time ??= learnTime();
@@ -82,8 +82,8 @@ export function beginTool(): void {
 }
 
 /**
- * To be called when a tool first waits, or has ended without waiting.
- * @returns the name of what the tool replaced; undefined if nothing
+ * Call it when a tool first waits, or has ended without waiting.
+ * @returns the name of a function that the tool replaced; undefined if none
  */
 export function afterFirstTurn(): string | undefined {
   const names = language === undefined || isIntact(language) ? '' : restoreLanguage(language, false);
@@ -92,8 +92,9 @@ export function afterFirstTurn(): string | undefined {
 }
 
 /**
- * To be called whenever a call continues while its tool runs.
- * @returns the name of what the tool replaced since; undefined if nothing, or if another tool may have done it
+ * Call it whenever a call continues while its tool runs.
+ * @returns the name of a function that the tool has replaced since; undefined if none, or if another tool may
+ * have done it
  */
 export function afterLaterTurn(): string | undefined {
   if (language === undefined || isIntact(language)) return undefined;
@@ -152,7 +153,7 @@ function restoreLanguage({ watched, ofObjects, ofArrays }: Language, setsAside: 
   return names;
 }
 
-/** What cannot be put back is not blamed on the next tool. */
+/** The next tool is not blamed for a replacement that cannot be undone. */
 function learnAgain(watched: readonly Watched[]): Language | undefined {
   if (language === undefined || isIntact(language)) return language;
   return learnLanguage(watched.filter(({ sample, key, value }) => get(sample, key) === value));
@@ -243,8 +244,8 @@ function countShown(): number {
 }
 
 /**
- * Whether every object has a member that only some objects should have. `for … in` shows what was assigned; a member that
- * was defined to be hidden is only found by its name.
+ * Whether every object has a member that only some objects should have. `for … in` lists assigned members; a
+ * member that was defined as hidden is found only by its name.
  */
 function hasMemberForAll(): boolean {
   return (

@@ -7,7 +7,7 @@ export interface Keyboard {
   /**
    * The next line without its line end, together with all lines that arrive at the same moment; undefined if
    * there will be none (Ctrl-D). Rejects if `signal` aborts.
-   * @param draw called when everything typed earlier has been discarded: what comes after that is the answer
+   * @param draw called when everything typed earlier has been discarded: only later input is the answer
    */
   readLine(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
   /**
@@ -18,8 +18,8 @@ export interface Keyboard {
    */
   readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined>;
   /**
-   * Gives the terminal to another program while the action runs: what is typed meanwhile goes to that
-   * program.
+   * Gives the terminal to another program while the action runs, which gets everything that is typed in this
+   * time.
    */
   lend<T>(action: () => Promise<T>): Promise<T>;
   close(): void;
@@ -82,7 +82,7 @@ class TerminalKeyboard implements Keyboard {
     return /^([!-~])(?:\r\n?|\n)$/.exec(typed ?? '')?.[1] ?? typed;
   }
 
-  /** @returns what was typed */
+  /** @returns the discarded input */
   async #forgetTyped(signal: AbortSignal): Promise<string> {
     this.#setRaw(true);
     const end = systemClock.monotonic() + LONGEST_DISCARD_MS;
@@ -99,7 +99,7 @@ class TerminalKeyboard implements Keyboard {
 
   async lend<T>(action: () => Promise<T>): Promise<T> {
     this.#setRaw(false);
-    // A stream that is only paused would still consume what is typed.
+    // A stream that is only paused would still consume typed input.
     this.#stream.destroy();
     try {
       return await action();

@@ -11,7 +11,7 @@ export type TypedLine =
 
 export interface LineSettings {
   readonly prompt: string;
-  /** What was typed; outlives a single line. */
+  /** The typed lines; outlives a single line. */
   readonly memory: LineMemory;
   /** The possible completions of a line that begins like this, for the tab key. */
   readonly complete: (line: string) => readonly string[];
@@ -124,7 +124,7 @@ class LineReading {
     else if (this.#isPasting) this.#pasted.push(line);
     else {
       this.#line = [...this.#pasted, line].join('\n');
-      // What was typed earlier arrives in one piece with it, and now.
+      // Earlier input arrives in one piece with it, and now.
       queueMicrotask(() => this.#finish());
     }
   }

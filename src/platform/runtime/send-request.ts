@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** One HTTP request over a connection of its own. */
+/** One HTTP request over a new connection. */
 export interface PinnedRequest {
   readonly url: URL;
   /** The only addresses that are connected to: no name is resolved here. */
@@ -26,7 +26,7 @@ export interface PinnedAnswer {
   close(): void;
 }
 
-/** @throws what Node throws where no answer came, or the signal's reason. */
+/** @throws Node's error if there was no answer, or the signal's reason */
 export type SendRequest = (request: PinnedRequest) => Promise<PinnedAnswer>;
 
 const MOST_HEADER_BYTES = 65_536;

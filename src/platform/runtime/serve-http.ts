@@ -16,7 +16,7 @@ export async function serveHttp(
   { host, port }: { readonly host: string; readonly port: number },
   fetch: ServeRequest,
 ): Promise<HttpService> {
-  // What Node's own `Request` is for the host program stays as it is.
+  // Node's own `Request` stays unchanged for the host program.
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
   // A call may take as long as its person does.
   server.requestTimeout = 0;

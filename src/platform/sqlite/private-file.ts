@@ -22,10 +22,10 @@ export function readPrivateFile(path: string): Uint8Array | undefined {
 
 /**
  * Replaces a private file (mode 0600) completely or not at all, one process at a time. Missing directories
- * are made (0700).
+ * are created (0700).
  * @param change gets the current contents and returns the new ones; returning the same array (or undefined)
- * changes nothing.
- * @throws ReadFailure, what `change` throws, the operating system's error.
+ * changes nothing
+ * @throws ReadFailure, errors of `change`, the operating system's error
  */
 export function updatePrivateFile(
   path: string,

@@ -177,7 +177,7 @@ function toStatement(database: DatabaseSyncInstance, sql: string): SqliteStateme
   };
 }
 
-/** What went wrong with a database. */
+/** The kind of a database failure. */
 export type SqliteFailure =
   /** Another connection is writing: try again. */
   | 'busy'

@@ -22,7 +22,7 @@ export function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
   return reason === undefined ? undefined : { disposition: 'requires_confirmation', reason, insists: true };
 }
 
-/** A rule that allows one host or path of it, and not whatever there is. */
+/** Whether a rule allows one host or path of it, and not simply every address. */
 function namesDestination(match: RuleEntry | undefined): boolean {
   const rule = match?.rule.rule;
   return rule?.decision === 'allow' && rule.url !== undefined && !listOf(rule.url).some(isAnyUrl);

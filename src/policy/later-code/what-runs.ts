@@ -5,7 +5,7 @@ type Table = Readonly<Record<string, unknown>>;
 
 interface PartlyRun {
   readonly read: (text: string) => unknown;
-  /** The parts that run, or decide what runs. */
+  /** The parts that run, or that decide which programs run. */
   readonly runs: (file: Table) => readonly unknown[];
 }
 

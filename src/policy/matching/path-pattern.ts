@@ -6,7 +6,10 @@ import { foldName, type PathSubject, ROOT } from './path-subject.js';
 /** One alternative of a path pattern, compiled. */
 export interface PathPattern {
   readonly source: string;
-  /** What it is compared with: names anywhere below a root, the absolute path, or the path from a root. */
+  /**
+   * The text that it is compared with: names anywhere below a root, the absolute path, or the path from a
+   * root.
+   */
   readonly subject: 'anywhere' | 'absolute' | 'relative';
   /** Its literal leading parts, for an index. */
   readonly head: readonly string[];

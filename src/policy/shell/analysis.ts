@@ -22,18 +22,18 @@ export interface CommandAnalysis {
   readonly effects: readonly Effect[];
   /** Assignments, before commands or alone, that change what programs do. */
   readonly settings?: readonly CommandSetting[];
-  /** For each of `commands`, by index: what was found in it, including its redirections. */
+  /** For each of `commands`, by index: the findings about it, including its redirections. */
   readonly found?: readonly CommandFound[];
 }
 
-/** What one simple command does, with the commands that it starts. */
+/** The effects of one simple command, with the commands that it starts. */
 export interface CommandFound {
   readonly effects: readonly Effect[];
   /** The reasons of the analysis that this command caused. */
   readonly reasons: readonly string[];
   /** It may touch more than its words show: the program is not known, or decides by itself. */
   readonly isUntold: boolean;
-  /** What its words touch, without its redirections; left out: the same as `effects`. */
+  /** The effects of its words, without its redirections. Left out: the same as `effects`. */
   readonly touches?: readonly Effect[];
   /** For each of its words, by index: what its text leaves open. Left out: nothing. */
   readonly marks?: readonly (WordMark | undefined)[];
@@ -52,7 +52,7 @@ export interface CommandSetting {
 }
 
 /**
- * Analyzes a command line. `sh` stands for any shell of that name: what only bash knows is `ask`. Pure; never
- * throws.
+ * Analyzes a command line. `sh` stands for any shell of that name: syntax that only bash has is `ask`. Pure;
+ * never throws.
  */
 export type AnalyzeCommand = (text: string, shell?: 'bash' | 'sh') => CommandAnalysis;

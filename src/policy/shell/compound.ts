@@ -13,7 +13,7 @@ import { setVariable } from './words/call.js';
 import { Field, joinStreams, NOTHING, PIPED, type Stream, UNKNOWN, type Value } from './words/field.js';
 import type { Scope } from './words/scope.js';
 
-/** It is not known whether the later parts run, so what they change is not known after the list. */
+/** It is not known whether the later parts run, so their changes are not known after the list. */
 export function runAndOr(shell: Interpreter, node: AndOr, scope: Scope, input: Stream): Stream {
   const { commands, operators } = node;
   let output: Stream = NOTHING;
@@ -65,7 +65,7 @@ export function runBranches(shell: Interpreter, node: Branches, scope: Scope, in
 
 type Lists = readonly CompoundList[];
 
-/** Walked twice: the second time what the first has changed is not known. */
+/** Walked twice: in the second round, values that the first one changed are unknown. */
 export function runLoop(shell: Interpreter, lists: Lists, scope: Scope, input: Stream): Stream {
   let output: Stream = NOTHING;
   for (let round = 0; round < 2; round++) {

@@ -56,7 +56,7 @@ function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Sco
 type Redirections = readonly Redirection[];
 type Run = (input: Stream) => Stream;
 
-/** Evaluates redirections. Returns what comes in through them, and what they write to, if that is run. */
+/** Evaluates redirections. Returns their input, and the target of their output if that is run. */
 export function redirect(
   shell: Interpreter,
   all: Redirections,
@@ -142,7 +142,7 @@ function shownAs({ name, text }: Assignment, value: Value): string {
 
 /**
  * Runs a command given as words by the table row of its program. A computed name is `ask`, and is evaluated
- * as what it probably is.
+ * as the program that it probably is.
  */
 export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, input: Stream): Stream {
   const [command, ...args] = words;
@@ -161,7 +161,7 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
     if (known !== undefined) evaluateProgram(new Call(shell, name, args, scope.copy(), input), known);
     return shell.walkFunction(own, scope, input, args);
   }
-  // A program given by its path is a file like others: what it touches is not known.
+  // A program given by its path is an ordinary file, whose effects are not known.
   const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);
   if (isFile) call.runsFile(command);
   if (known !== undefined) return evaluateProgram(call, known);

@@ -2,7 +2,7 @@ import robots from 'robots-parser';
 import type { ToolContext } from '../../contract/context.js';
 import { isToolError } from '../../errors/tool-error.js';
 
-/** What a site says to programs: `unknown` where its robots.txt could not be read. */
+/** A site's rule for programs; `unknown` if its robots.txt could not be read. */
 export type RobotsAnswer = 'allowed' | 'refused' | 'unknown';
 
 /** Remembers what sites have said, for a quarter of an hour. */
@@ -46,7 +46,7 @@ async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): 
     // A page that says "not found", with any status.
     return answer.status >= 500 ? undefined : '';
   } catch (error) {
-    // A redirect to another site, for example: what stands there speaks of that site.
+    // For example a redirect to another site, whose rules do not apply to this one.
     if (isToolError(error) && error.code === 'cancelled') throw error;
     return undefined;
   }

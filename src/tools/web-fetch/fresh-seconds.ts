@@ -2,8 +2,8 @@
 const LONGEST = 86_400;
 
 /**
- * For how many seconds an answer may be given again, by what it says itself (`Cache-Control`, `Expires`). 0: it does not say,
- * or forbids it.
+ * The number of seconds for which an answer may be reused, from its headers (`Cache-Control`, `Expires`). 0:
+ * they do not say, or forbid it.
  */
 export function freshSeconds(headers: Headers, at: number): number {
   const control = (headers.get('cache-control') ?? '').toLowerCase();

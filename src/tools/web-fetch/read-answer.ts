@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../../contract/call.js';
 import { ToolError } from '../../errors/tool-error.js';
 
-/** What came back, by what it is rather than by what it says of itself. */
+/** The content of an answer, recognized from its bytes, not only from its headers. */
 export type WebContent =
   | { readonly kind: 'html' | 'text'; readonly text: string; readonly mediaType: string }
   | { readonly kind: 'block'; readonly block: ContentBlock; readonly mediaType: string };
@@ -14,7 +14,10 @@ const IMAGES: Readonly<Record<string, readonly number[]>> = {
 };
 const PDF = [0x25, 0x50, 0x44, 0x46, 0x2d];
 
-/** @throws ToolError `fetch_failed` for what is neither text, a PDF nor a picture, or not what its type says */
+/**
+ * @throws ToolError `fetch_failed` for content that is neither text, a PDF nor a picture, or that contradicts
+ * its type
+ */
 export function readAnswer(bytes: Uint8Array, contentType: string, shown: string): WebContent {
   const [type = ''] = contentType.split(';');
   const mediaType = type.trim().toLowerCase();
@@ -61,7 +64,7 @@ function wrongType(mediaType: string, shown: string): ToolError {
   );
 }
 
-/** By its byte order mark, else by the type's charset, else by what the page says of itself. */
+/** By its byte order mark, otherwise by the charset of its type, otherwise by the page's own statement. */
 function decode(bytes: Uint8Array, contentType: string): string {
   const bom = startsWith(bytes, [0xff, 0xfe])
     ? 'utf-16le'

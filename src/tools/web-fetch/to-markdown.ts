@@ -12,7 +12,10 @@ export interface PageText {
   readonly isArticle: boolean;
 }
 
-/** A page as Markdown or as plain text: what a reader sees of it, and of that the main part, where it has one. */
+/**
+ * A page as Markdown or as plain text: the part that a reader sees, and of that the main content, if the page
+ * has one.
+ */
 export async function pageText(
   html: string,
   { format, url, signal }: { format: 'markdown' | 'text'; url: string; signal: AbortSignal },

@@ -2,7 +2,7 @@ import { type Handler, Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom/worker';
 import { yieldToLoop } from '../yield-to-loop.js';
 
-/** What is used of a tree's elements and texts: linkedom's own types need those of a browser. */
+/** The used part of a tree's elements and texts: linkedom's own types need those of a browser. */
 export interface PageNode {
   readonly nodeType: number;
   readonly nodeName: string;
@@ -31,10 +31,13 @@ export interface VisiblePage {
   readonly hidden: number;
 }
 
-/** What later steps build trees of: deeper or more elements are kept as their text alone. */
+/**
+ * Later steps build trees of these elements: the text of deeper or further elements is kept without
+ * structure.
+ */
 const MOST_ELEMENTS = 20_000;
 const DEEPEST = 100;
-/** Of one element: the step to Markdown counts the neighbours of each. */
+/** For one element: the step to Markdown counts the neighbours of each. */
 const MOST_CHILDREN = 2_500;
 /** In one go: the program has other work, and the call may be cancelled. */
 const SLICE = 4_096;
@@ -74,9 +77,9 @@ const VOID = new Set(['br', 'hr', 'img', 'wbr', 'col', 'area', 'source', 'track'
 const KEPT_ATTRIBUTES = new Set(['href', 'src', 'alt', 'colspan', 'rowspan', 'class', 'id', 'lang', 'start']);
 
 /**
- * What a reader of a page sees of it, as a tree: no scripts, comments or styles, and nothing hidden by an attribute, by
- * a style of its own or by a plain selector of the page's own style sheet. In linear time for any input: the
- * tree is neither deep nor large.
+ * The part of a page that a reader sees, as a tree: no scripts, comments or styles, and nothing hidden by an
+ * attribute, an inline style, or a plain selector of the page's own style sheet. In linear time for any
+ * input: the tree is neither deep nor large.
  */
 export async function visiblePage(html: string, signal: AbortSignal): Promise<VisiblePage> {
   const styles = new StyleTexts();
@@ -92,7 +95,7 @@ interface PageReader {
   readonly handler: Partial<Handler>;
   /** Elements that are open now. */
   readonly open: number;
-  /** Closes what it has written: of the elements that are open, no end will come. */
+  /** Closes all elements that it has opened, because their ends will not come. */
   closeAll(): void;
 }
 
@@ -140,7 +143,7 @@ interface Selectors {
   readonly ids: ReadonlySet<string>;
 }
 
-/** Of rules outside of `@media` and its kin: `.name` and `#name`, alone, with or without an element before. */
+/** From rules outside of `@media` and similar blocks: `.name` and `#name`, alone or after an element name. */
 function hiddenSelectors(css: string): Selectors {
   const classes = new Set<string>();
   const ids = new Set<string>();
@@ -219,7 +222,7 @@ class PageBuilder implements PageReader {
   /** Inside elements that are not shown. */
   #unseen = 0;
   #inTitle = false;
-  /** Of each open element: whether its tag was written, and whether it hides. */
+  /** For each open element: whether its tag was written, and whether it hides its content. */
   readonly #open: { readonly name: string; readonly isWritten: boolean; readonly hides: boolean }[] = [];
   readonly #selectors: Selectors;
   readonly handler: Partial<Handler> = {
@@ -236,7 +239,7 @@ class PageBuilder implements PageReader {
     return this.#open.length;
   }
 
-  // What is not shown stays so: where it would have ended is not known any more.
+  // Hidden content stays hidden, because its end is not known any more.
   closeAll(): void {
     const unseen = this.#unseen;
     while (this.#open.length > 0) this.#closed();

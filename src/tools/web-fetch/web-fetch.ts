@@ -120,7 +120,7 @@ const ACCEPT =
   'text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,application/pdf;q=0.8,*/*;q=0.5';
 /** The call's own time is the limit. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** Of an error page: enough for what an interface says of the error. */
+/** For an error page: enough for an interface's description of the error. */
 const MOST_OF_ERROR = 4_000;
 
 async function present(
@@ -148,7 +148,7 @@ function describeBlock(block: ContentBlock, url: string): { text: string; metada
   return { text: `${mediaType}, ${bytes} bytes, from ${url}`, metadata: { format: 'content' } };
 }
 
-/** A status that is no success, with what the server says of it. */
+/** A status other than success, with the server's description of it. */
 function refusal(answer: Response, bytes: Uint8Array, metadata: JsonObject): ToolOutput {
   const why = `http error: ${answer.status}${answer.statusText === '' ? '' : ` ${answer.statusText}`}`;
   const type = answer.headers.get('content-type') ?? '';
@@ -162,7 +162,7 @@ function failure(url: string, why: string, details: JsonObject): ToolOutput & { 
   return { text: '', error: { code: 'fetch_failed', message, details: { url, ...details } } };
 }
 
-/** Of a redirect the model can make a call of its own. */
+/** The model can make a separate call for the target of a redirect. */
 function inOurWords(error: unknown, url: string): unknown {
   if (!isToolError(error)) return error;
   const { code, details, message, hint } = error;

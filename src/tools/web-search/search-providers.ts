@@ -17,7 +17,7 @@ export interface SearchProvider {
   readonly home: string | undefined;
   readonly needsKey: boolean;
   request(home: string, query: string, key: string | undefined): SearchRequest;
-  /** @throws ToolError `fetch_failed` for an answer that is none of this service's */
+  /** @throws ToolError `fetch_failed` for an answer that does not come from this service */
   read(body: string): Promise<readonly SearchHit[]> | readonly SearchHit[];
 }
 

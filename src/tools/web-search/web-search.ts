@@ -81,7 +81,7 @@ interface Found {
 }
 
 /**
- * `web_search` (C047): titles, addresses and excerpts of what a search service finds.
+ * `web_search` (C047): titles, addresses and excerpts of the hits of a search service.
  * @param readKey the value of an environment variable, read when a call needs it
  * @throws ToolError `config_invalid`
  */

@@ -10,7 +10,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { resolveSettings } from '../../resolve-settings.js';
 
-/** What `mcp import` takes, as commander hands it over. */
+/** The options of `mcp import`, as commander passes them. */
 interface ImportOptions {
   readonly from?: readonly string[];
   readonly yes?: boolean;

@@ -7,7 +7,7 @@ import { writeJson } from '../../display/terminal-text.js';
 import { openMcpGateway, requireServers } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
 
-/** What `mcp list` takes, as commander hands it over. */
+/** The options of `mcp list`, as commander passes them. */
 interface ListOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -40,7 +40,7 @@ async function listServers(options: ListOptions, context: CliContext): Promise<E
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
   const servers = requireServers(resolved.mcp.servers);
-  // What is said below is not said twice.
+  // The list below already contains these notes.
   const gateway = await openMcpGateway({ servers }, resolved, context, { ...display, note: () => {} });
   try {
     await gateway.connectAll();

@@ -12,7 +12,7 @@ import { openExecutor } from '../../open-executor.js';
 import { disposable, openMcpGateway, requireServers, withGatewayTools } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
 
-/** What `mcp` takes, as commander hands it over. */
+/** The options of `mcp`, as commander passes them. */
 interface ServeOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -156,7 +156,7 @@ interface ManyClients {
   /** Of the clients that have no sessions. */
   readonly executor: Executor;
   readonly create: CreateServer;
-  /** For each session one: what it has begun ends with it. */
+  /** Opens an executor for each session, so that its calls end with the session. */
   readonly open: () => Promise<Executor>;
   readonly onChange: OnChange;
 }

@@ -13,7 +13,7 @@ import { createDisplay } from '../../display/display.js';
 import { openMcpGateway, requireServers } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
 
-/** What `mcp trust` takes, as commander hands it over. */
+/** The options of `mcp trust`, as commander passes them. */
 interface TrustOptions {
   readonly root?: readonly string[];
   readonly config?: string;
@@ -42,7 +42,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec mcp trust`: a person has seen what a server offers. */
+/** `toolexec mcp trust`: records that a person has seen the tools of a server. */
 async function trustServer(name: string, options: TrustOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env } = context;
   const resolved = resolveRun(options, context);

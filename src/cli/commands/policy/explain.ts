@@ -25,7 +25,7 @@ interface PolicyOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly journal?: string;
-  /** What its model has seen counts. */
+  /** The conversation whose results the model has seen. */
   readonly conversation?: string;
 }
 
@@ -54,12 +54,16 @@ export const define: DefineCommand = (command, context, finish) => {
 export interface ExplainedCall {
   readonly call: PlannedCall;
   readonly explanation: Explanation | undefined;
-  /** What may have steered it; undefined: nothing was seen, or no conversation was named. */
+  /**
+   * The origins that may have influenced the call. Undefined: the model has seen nothing, or no conversation
+   * was named.
+   */
   readonly origins: CallOrigins | undefined;
 }
 
 /**
- * `toolexec policy explain CALL`: what would happen to a call, and why. Touches nothing. @throws UsageError
+ * `toolexec policy explain CALL`: predicts the decision about a call, with the reasons. Touches nothing.
+ * @throws UsageError
  */
 export async function explainCalls(
   source: string,
@@ -100,7 +104,10 @@ export async function explainCalls(
   return 0;
 }
 
-/** What the named conversation has seen. @throws UsageError for a journal or a conversation that is not there */
+/**
+ * The results that the model of the named conversation has seen. @throws UsageError for a missing journal or
+ * conversation
+ */
 function seenIn(options: PolicyOptions, context: CliContext): (args: JsonObject) => CallOrigins | undefined {
   const { conversation } = options;
   if (conversation === undefined) {
@@ -155,7 +162,7 @@ function describeExplanation({ call, explanation, origins }: ExplainedCall, pale
   return `${plan}${lines.join('')}`;
 }
 
-/** What the conversation has seen, and from where each argument may have come. */
+/** The origins that the conversation has seen, and the possible origins of each argument. */
 function describeChain(origins: CallOrigins | undefined): string {
   if (origins === undefined) return '';
   const pointers = Object.keys(origins.args);

@@ -45,7 +45,7 @@ export interface RecordedCall {
   readonly changes: SeenChanges | undefined;
   /** Empty for a call of a response, which has none. */
   readonly conversation: string;
-  /** What its model saw then. Undefined: it had no result. */
+  /** The result that the model saw. Undefined: the call had none. */
   readonly seen: SeenResult | undefined;
 }
 

@@ -40,7 +40,7 @@ export const define: DefineCommand = (command, context, finish) => {
 
 type Settings = ReturnType<typeof resolvePlanning>['executor'];
 
-/** What happened, or would happen, to a call. */
+/** The actual or predicted outcome of a call. */
 type Outcome = 'runs' | 'asks' | 'asks after' | 'refused' | 'not known';
 
 interface Replayed {

@@ -94,7 +94,7 @@ interface Suggestion {
   readonly rule: PolicyRule;
   /** How many of the calls it would have allowed. */
   readonly times: number;
-  /** What there is to know of it, in words. */
+  /** Remarks about it, in words. */
   readonly notes: readonly string[];
 }
 

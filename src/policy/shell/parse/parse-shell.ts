@@ -122,8 +122,8 @@ function isUnfinished(node: SyntaxNode): boolean {
 }
 
 /**
- * The parser takes what it does not expect for plain text, as in `a=($(x))y`, but bash does not. Plain text
- * contains no quotes and nothing that runs; patterns of `=~` may contain parentheses.
+ * The parser treats unexpected text as plain text, as in `a=($(x))y`, but bash does not. Plain text contains
+ * no quotes and nothing that runs; patterns of `=~` may contain parentheses.
  */
 function holdsSyntax(text: string): boolean {
   const bare = withoutEscapes(text);

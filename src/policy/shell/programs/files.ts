@@ -116,7 +116,7 @@ function evaluateDd(call: Call): void {
   }
 }
 
-/** Archives: what is unpacked, and where. */
+/** Archives: the unpacked files, and their target directory. */
 function evaluateTar(call: Call, options: Options): void {
   const directory = options.value('C', 'directory') ?? Field.of('.');
   const archive = options.value('f', 'file');

@@ -3,11 +3,13 @@ import { Field, joinStreams, NOTHING, NUMBER, type Stream, UNKNOWN } from '../wo
 import { isName, type OptionSpec, Options } from '../words/options.js';
 import { isSafeNumber } from '../words/scope.js';
 
-/** What a program does, as far as its words show. It does nothing that is left out here. */
+/**
+ * The effects of a program, as far as its words show them. A program does nothing that its row leaves out.
+ */
 export interface Program extends OptionSpec {
-  /** What the values of options are, by the names of the options. */
+  /** The meaning of option values, by the names of the options. */
   readonly values?: Readonly<Record<string, Use>>;
-  /** What the operands are, in order; the last entry stands for all that follow. */
+  /** The meaning of the operands, in order; the last entry stands for all that follow. */
   readonly operands?: readonly Use[];
   /** Left out: its output is not known. */
   readonly prints?: 'nothing' | 'number' | 'input' | 'fetched';
@@ -26,16 +28,16 @@ export interface Program extends OptionSpec {
   readonly isUntold?: RegExp | true;
   /** Its settings, scripts or files lie in the directory in which it runs. */
   readonly goesByDirectory?: true;
-  /** Such files say what it runs: if the command itself wrote one, that is `ask`. */
+  /** Files that determine which code the program runs. If the command itself wrote one, that is `ask`. */
   readonly obeys?: RegExp;
-  /** What its words alone do not show. The return value, if any, is what it prints. */
+  /** Effects that the words alone do not show. The return value, if any, is the output. */
   readonly evaluate?: (call: Call, options: Options, program: Program) => Stream | undefined | void;
 }
 
 /** By the names of programs, separated by spaces. */
 export type Programs = Readonly<Record<string, Program>>;
 
-/** What a program does with one of its words. */
+/** A program's use of one of its words. */
 const USES = {
   skip: () => {},
   /** A search pattern, not a file. */

@@ -5,7 +5,7 @@ import type { Program, Programs } from './program.js';
 import { findCertain } from './shells.js';
 
 const OUTPUT = { o: 'overwrite', output: 'overwrite' } as const;
-/** A program that prints what it reads, or part of it. */
+/** A program that prints its input, or part of it. */
 const READER: Program = { values: OUTPUT, operands: ['read'], prints: 'input' };
 const search = (options: string): Program => ({
   ...READER,

@@ -135,7 +135,7 @@ export const WRAPPERS: Programs = {
   ),
 };
 
-/** Finds the command after the wrapper's options. What is not clearly an option is `ask`. */
+/** Finds the command after the wrapper's options. A word that is not clearly an option is `ask`. */
 export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   const { name, scope } = call;
   const { options: spec = '', behind, before, assigns = false, shell, moves } = wrapping;
@@ -220,7 +220,8 @@ function evaluateFind(call: Call): Stream {
       if (!REMOVES.test(name?.shown ?? ''))
         for (const start of starts) findings.touches('read', start, scope);
       if (command.some(({ exact }) => exact === undefined)) call.ask('A command of find is computed.');
-      // `{}` is each start in turn; a restricted search only asks, because its results are not known.
+      // `{}` stands for each starting directory one after the other; a restricted search only asks, because
+      // its results are not known.
       const inner = scope.copy();
       if (shown.endsWith('dir')) inner.directory = undefined;
       for (const start of vital === undefined ? [Field.of('./{}')] : starts)

@@ -5,8 +5,8 @@ import { type Danger, dangerOfFile, dangerOfTree, type FileDanger } from './plac
 import { isSafeNumber, type Scope } from './scope.js';
 
 /**
- * What the evaluation of one program may ask of the whole analysis. Each method returns what would be
- * printed.
+ * The operations that the evaluation of one program may request from the analysis. Each method returns the
+ * output.
  */
 export interface Shell {
   readonly findings: Findings;
@@ -64,7 +64,7 @@ export class Call {
     if (!ONLY_LISTS.test(this.name)) this.findings.touches('read', Field.of(root), this.scope);
   }
 
-  /** What removing, moving or re-owning a path with everything below it would hit. */
+  /** The danger of removing, moving or re-owning a path with everything below it. */
   dangerOfTree(word: Field): Danger {
     return dangerOfTree(word, this.scope.directory);
   }
@@ -109,7 +109,7 @@ export class Call {
     return UNKNOWN;
   }
 
-  /** A file that is run. What the command line itself wrote into it is not analyzed. */
+  /** A file that is run. Content that the command line itself wrote into it is not analyzed. */
   runsFile(file: Field): void {
     const written = this.scope.writtenTo(file);
     if (written !== undefined) this.ask(`${this.name} runs ${file.shown}, which was written here.`);
@@ -169,7 +169,7 @@ export class Call {
     if (operand.hasPattern) this.harms(this.dangerOfTree(operand), `remove what ${operand.shown} matches`);
   }
 
-  /** What a command requests from the network; an address without a scheme has the usual one. */
+  /** A request of a command to the network; an address without a scheme has the usual one. */
   fetches(text: string, scheme: string): void {
     const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`;
     this.findings.effect({ kind: 'fetch', url });

@@ -6,7 +6,7 @@ export interface Unknown {
   readonly computed?: boolean;
   /** Not in quotes, so it may be several words, or none. */
   readonly splits?: boolean;
-  /** What it came from. */
+  /** The source of the text. */
   readonly from?: Stream;
 }
 
@@ -25,7 +25,7 @@ export type Value =
 /** Part of a word. */
 export type Piece = Value | { readonly kind: 'glob'; readonly text: string };
 
-/** What is known of the bytes in a pipe, or of what a command prints. */
+/** The known facts about the bytes in a pipe, or about a command's output. */
 export type Stream =
   | Unknown
   | { readonly kind: 'text'; readonly text: string; readonly literal: boolean }
@@ -116,7 +116,7 @@ export class Field {
     return this.pieces[0]?.kind === 'unknown';
   }
 
-  /** What a computed word came from: the output of a substitution. */
+  /** The source of a computed word: the output of a substitution. */
   get source(): Stream | undefined {
     for (const piece of this.pieces)
       if (piece.kind === 'unknown' && piece.from !== undefined) return piece.from;
@@ -151,7 +151,7 @@ export function textStream(text: string, literal = false): Stream {
   return text.length > MAX_KNOWN ? UNKNOWN : { kind: 'text', text, literal };
 }
 
-/** One stream after the other. What is dangerous to run stays dangerous. */
+/** One stream after the other. A dangerous part makes the whole dangerous. */
 export function joinStreams(first: Stream, second: Stream): Stream {
   if (first.kind === 'text' && first.text === '') return second;
   if (second.kind === 'text' && second.text === '') return first;
@@ -162,7 +162,7 @@ export function joinStreams(first: Stream, second: Stream): Stream {
   );
 }
 
-/** The stream of these words: their text if all of it is known, otherwise what they came from. */
+/** The stream of these words: their text if all of it is known, otherwise their source. */
 export function streamOf(fields: readonly Field[], end = ''): Stream {
   const texts = fields.map(({ exact }) => exact);
   if (texts.every((text) => text !== undefined))

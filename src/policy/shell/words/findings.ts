@@ -10,7 +10,7 @@ import type { Scope } from './scope.js';
  */
 export type WordMark = 'unsure' | 'partly' | 'walked' | { readonly pattern: string };
 
-/** What was found in a simple command, including what it starts. */
+/** The findings about a simple command, including the commands that it starts. */
 class Found {
   /** Those of its own words are found after the command is recorded; its redirections come before. */
   readonly effects = new Map<string, { readonly effect: Effect; readonly isOwn: boolean }>();
@@ -81,7 +81,7 @@ export class Findings {
   }
 
   /**
-   * Walks a simple command with its redirections: findings meanwhile belong to the command that `run`
+   * Walks a simple command with its redirections: findings during the walk belong to the command that `run`
    * records.
    */
   walk<T>(run: () => T): T {

@@ -7,7 +7,7 @@ export interface OptionSpec {
    * whose value is the next word unless written with `=`.
    */
   readonly options?: string;
-  /** More options that take a value, by name, with what the value is. */
+  /** More options that take a value: by name, the meaning of the value. */
   readonly values?: Readonly<Record<string, unknown>>;
   /** Options end at the first operand. */
   readonly leads?: boolean;

@@ -122,7 +122,7 @@ export function toGlobPieces(text: string, assumed: boolean): Piece[] {
 /** `vital`: the machine or the person cannot do without it. `unclear`: it may be such a path. */
 export type Danger = 'vital' | 'unclear' | 'ordinary';
 
-/** What removing, moving or re-owning a path with everything below it would hit. */
+/** The danger of removing, moving or re-owning a path with everything below it. */
 export function dangerOfTree(field: Field, directory: string | undefined): Danger {
   if (field.isComputed) return 'unclear';
   const { origin, ups, segments: path } = toPlace(field, directory);
@@ -169,7 +169,7 @@ function coversAll(segment: Segment): boolean {
   return segment.some(isStar) && segment.every((piece) => piece.kind !== 'text' || /^\.*$/.test(piece.text));
 }
 
-/** What writing to a path would hit, in words. */
+/** The danger of writing to a path, in words. */
 export interface FileDanger {
   readonly kind: Danger;
   readonly what: string;
@@ -181,7 +181,7 @@ const DISK: FileDanger = { kind: 'vital', what: 'a disk' };
 const SYSTEM_FILE: FileDanger = { kind: 'vital', what: 'a file the system depends on' };
 const STARTUP_FILE: FileDanger = { kind: 'vital', what: 'a file that is run or read at the next login' };
 
-/** What overwriting one file would hit. */
+/** The danger of overwriting one file. */
 export function dangerOfFile(field: Field, directory: string | undefined): FileDanger {
   if (field.isComputed) return UNCLEAR;
   const place = toPlace(field, directory);
@@ -251,7 +251,7 @@ const HARMLESS_DEVICES: ReadonlySet<string> = new Set(
   names('null zero full tty stdin stdout stderr random urandom ptmx fd shm pts mqueue console tcp udp'),
 );
 
-/** Files that decide about access rights on the machine, or about what runs on it automatically. */
+/** Files that determine access rights on the machine, or the programs that it runs automatically. */
 const CRITICAL_FILES: readonly RegExp[] = [
   /^\/etc\/(?:passwd|shadow|group|gshadow|sudoers|doas\.conf|fstab|crontab|anacrontab|ld\.so\.(?:preload|conf|cache))-?$/,
   /^\/etc\/(?:hosts|hosts\.(?:allow|deny)|resolv\.conf|nsswitch\.conf|inittab|profile|environment|bash\.bashrc|bashrc|rc\.local|securetty|login\.defs|shells|machine-id)$/,

@@ -24,7 +24,7 @@ export class Scope {
     public directory: string | undefined = '.',
     readonly variables = new Map<string, Value>(),
     readonly functions = new Map<string, FunctionNode>(),
-    /** What was last written to files; shared by all copies, as there is one file system. */
+    /** The last written content of files; shared by all copies, because there is one file system. */
     readonly files = new Map<string, Stream>(),
   ) {}
 
