@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build, type Plugin } from 'esbuild';
+import { attachedCommandTool } from '../src/cli/attached-command.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
 import { compiledTool } from '../src/executor/declare/compiled-tool.js';
 import { toAjvSchema } from '../src/schema/json-validator.js';
@@ -11,7 +12,7 @@ const HEADER =
   '/* Compiled from the schemas of the built-in tools by ajv (MIT licence); see scripts/compile-validators.ts. */';
 
 /**
- * Validators of the built-in tools, so that their schemas are not compiled at run time: the schemas in `tools/` stay the
+ * Validators of our own tools, so that their schemas are not compiled at run time: the schemas beside the tools stay the
  * only place where they are written.
  * @returns one ES module without imports that exports `READY_MADE`
  */
@@ -20,7 +21,8 @@ export function compiledValidators(): Promise<string> {
 }
 
 function validatorSources(): readonly Source[] {
-  const schemas = builtinTools().map((tool) => compiledTool(tool).inputSchema());
+  const attached = attachedCommandTool({ name: 'bash', attached: { kind: 'streams', isAttended: false } });
+  const schemas = [...builtinTools(), attached].map((tool) => compiledTool(tool).inputSchema());
   return schemas.map((schema) => ({ text: JSON.stringify(schema), code: sourceOf(toAjvSchema(schema)) }));
 }
 

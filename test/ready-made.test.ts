@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compiledValidators } from '../scripts/compile-validators.js';
+import { attachedCommandTool } from '../src/cli/attached-command.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
 import { compileInput } from '../src/schema/compile-schema.js';
 
@@ -69,7 +70,11 @@ function argumentsLike(
 }
 
 describe('the validators of a build', () => {
-  it.each(builtinTools().map((tool) => [tool.name, tool] as const))(
+  const attached = attachedCommandTool({
+    name: 'attached_command',
+    attached: { kind: 'streams', isAttended: false },
+  });
+  it.each([...builtinTools(), attached].map((tool) => [tool.name, tool] as const))(
     'check the arguments of %s as ajv does',
     async (name, tool) => {
       const checker = compileInput(tool.input, name);

@@ -20,6 +20,12 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
  */
 export type DefineCommand = (command: Command, context: CliContext, finish: (code: number) => void) => void;
 
+/**
+ * A command that agents start for each of their calls also exports this: it reads the words that they use without the
+ * parser of options, which takes long to load. Undefined: other words, for the parser to read or to refuse.
+ */
+export type RunPlain = (words: readonly string[], context: CliContext) => Promise<number> | undefined;
+
 /** Standard output cannot be written, for example because its disk is full. One line, exit code 1. */
 export class OutputLost extends Error {
   constructor(cause: unknown) {

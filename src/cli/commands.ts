@@ -1,4 +1,4 @@
-import type { DefineCommand } from './cli-context.js';
+import type { DefineCommand, RunPlain } from './cli-context.js';
 
 /** A command's name and line of help. Its implementation is loaded when it is used. */
 export interface CommandRow {
@@ -6,7 +6,9 @@ export interface CommandRow {
   readonly summary: string;
   /** Left out of help and completions. */
   readonly hidden?: boolean;
-  readonly load: () => Promise<{ readonly define: DefineCommand }>;
+  readonly load: () => Promise<{ readonly define: DefineCommand; readonly runPlain?: RunPlain }>;
+  /** Has `runPlain`. */
+  readonly isPlain?: boolean;
 }
 
 export interface CommandGroup {
@@ -293,11 +295,13 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   {
     name: 'hook',
     summary: 'decide about one call of another agent: its hook document in, the answer out',
+    isPlain: true,
     load: () => import('./commands/hook.js'),
   },
   {
     name: 'exec',
     summary: 'run one command that a hook has let through, in a transaction',
+    isPlain: true,
     load: () => import('./commands/exec.js'),
   },
   guard,

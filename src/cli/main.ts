@@ -3,7 +3,7 @@ import { readEnvironment } from '../platform/runtime/environment.js';
 import { openStdio } from '../platform/runtime/stdio.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { type ExitCode, OutputLost } from './cli-context.js';
-import { runProgram } from './program.js';
+import { startCommand } from './start-command.js';
 
 const stdio = openStdio();
 const env = readEnvironment();
@@ -21,7 +21,7 @@ export function main(): void {
 
 async function run(): Promise<number> {
   try {
-    const code = await runProgram({ stdio, env, version, exitNow: (code) => process.exit(code) });
+    const code = await startCommand({ stdio, env, version, exitNow: (code) => process.exit(code) });
     await stdio.stdout.flushed().catch((error) => {
       throw new OutputLost(error);
     });

@@ -6,6 +6,7 @@ import { answerReadErrors } from '../providers/response-calls.js';
 import { UsageError } from './cli-context.js';
 import { resultAsTyped } from './display/as-typed.js';
 import type { Display } from './display/display.js';
+import { watchInterrupts } from './watch-interrupts.js';
 
 interface BatchAnswer {
   /** One per call of the response, readable or not, in order. */
@@ -84,24 +85,6 @@ async function leave(executor: Executor, exitNow: () => void): Promise<void> {
   const patience = new Promise<void>((resolve) => systemClock.after(LEAVE_WITHIN_MS, resolve));
   await Promise.race([executor.close(), patience]);
   exitNow();
-}
-
-/**
- * Ctrl-C once cancels, twice ends at once. SIGTERM and SIGHUP count like Ctrl-C, because a command would
- * outlive its parent.
- * @returns whether it happened, and a function to stop watching.
- */
-export function watchInterrupts(
-  stdio: Stdio,
-  handle: { readonly first: () => void; readonly second: () => void },
-): { readonly happened: () => boolean; readonly stop: () => void } {
-  let count = 0;
-  const stop = stdio.onEndSignal(() => {
-    count++;
-    if (count === 1) handle.first();
-    else handle.second();
-  });
-  return { happened: () => count > 0, stop };
 }
 
 /** A misspelled `--approve` would refuse the intended call after others have run. @throws UsageError */

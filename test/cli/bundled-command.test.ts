@@ -61,6 +61,21 @@ describe('the command as it is shipped', () => {
     );
   });
 
+  it('loads for a hook neither the parser of options nor a large package, and still refuses a wrong option', () => {
+    const document = { session_id: 's', cwd: '/', hook_event_name: 'Notification' };
+    const names = loadedBy(['hook', '--for', 'claude-code'], JSON.stringify(document)).map(
+      ({ name }) => name,
+    );
+    expect(names).toEqual(expect.arrayContaining([expect.stringMatching(/^hook-/)]));
+    expect(names).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:program-|ajv|re2js|semver)/)]),
+    );
+    expect(() => loadedBy(['hook', '--for', 'another'])).toThrow(
+      "Option '--for <agent>' argument 'another' is invalid. Allowed choices are claude-code, codex, gemini-cli.",
+    );
+    expect(() => loadedBy(['exec', '--call', '1'])).toThrow("Missing required argument 'command'.");
+  });
+
   it('brings along the licence of every package that was put into it', () => {
     const licenses = readFileSync(join(directory, 'LICENSES.txt'), 'utf8');
     for (const name of ['commander', 'ajv', 're2js', 'brace-expansion', 'smol-toml', 'unbash'])

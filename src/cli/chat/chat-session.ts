@@ -12,7 +12,7 @@ import { cut } from '../display/describe-call.js';
 import { foldLine } from '../display/fit-line.js';
 import { createPalette } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
-import { watchInterrupts } from '../run-batch.js';
+import { watchInterrupts } from '../watch-interrupts.js';
 import { type CallReport, shownPath } from './call-report.js';
 import { changingCalls } from './changed-files.js';
 import type { ChatView } from './chat-view.js';

@@ -12,7 +12,8 @@ import { type Display, noteResults } from '../display/display.js';
 import type { Palette } from '../display/terminal-text.js';
 import { toSafeJson } from '../display/terminal-text.js';
 import { originsOf } from '../recorded-origins.js';
-import { isPutOff, watchInterrupts } from '../run-batch.js';
+import { isPutOff } from '../run-batch.js';
+import { watchInterrupts } from '../watch-interrupts.js';
 import type { CallReport } from './call-report.js';
 import { describeUse } from './describe-use.js';
 

@@ -6,13 +6,13 @@ import type { IssuedCall } from '../../guard/guard-state.js';
 import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { attachedCommandTool } from '../attached-command.js';
-import type { CliContext, DefineCommand } from '../cli-context.js';
+import type { CliContext, DefineCommand, RunPlain } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { commandExitCode } from '../exit-code.js';
 import { guardState } from '../guard-world.js';
 import { openExecutor } from '../open-executor.js';
 import { resolveRun } from '../resolve-settings.js';
-import { watchInterrupts } from '../run-batch.js';
+import { watchInterrupts } from '../watch-interrupts.js';
 
 interface ExecOptions {
   readonly call: string;
@@ -35,6 +35,11 @@ export const define: DefineCommand = (command, context, finish) => {
       finish(await runIssued(words.join(' '), options, context));
     });
 };
+
+export const runPlain: RunPlain = ([option, call, dashes, ...command], context) =>
+  option === '--call' && call !== undefined && dashes === '--' && command.length > 0
+    ? runIssued(command.join(' '), { call }, context)
+    : undefined;
 
 /** `toolexec exec`. */
 async function runIssued(command: string, { call }: ExecOptions, context: CliContext): Promise<number> {

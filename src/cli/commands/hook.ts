@@ -1,10 +1,9 @@
-import { Option } from 'commander';
 import { isToolError } from '../../errors/tool-error.js';
 import { AGENTS, type AgentName } from '../../guard/agents.js';
 import { type HookDocument, NotUnderstood, readDocument } from '../../guard/document.js';
 import { runHook } from '../../guard/run-hook.js';
 import { sanitize } from '../../output/sanitize.js';
-import type { CliContext, DefineCommand } from '../cli-context.js';
+import type { CliContext, DefineCommand, RunPlain } from '../cli-context.js';
 import { guardWorld } from '../guard-world.js';
 
 interface HookOptions {
@@ -18,7 +17,9 @@ export const define: DefineCommand = (command, context, finish) => {
         'toolexec guard install writes the line that calls it into the settings of an agent.',
     )
     .addOption(
-      new Option('--for <agent>', 'whose document it is (default: seen from it)').choices([...AGENTS]),
+      command
+        .createOption('--for <agent>', 'whose document it is (default: seen from it)')
+        .choices([...AGENTS]),
     )
     .addHelpText('before', 'Examples:\n  toolexec hook --for claude-code <document.json\n')
     .addHelpText(
@@ -28,6 +29,15 @@ export const define: DefineCommand = (command, context, finish) => {
     .action(async (options: HookOptions) => {
       finish(await answerHook(options, context));
     });
+};
+
+export const runPlain: RunPlain = (words, context) => {
+  const [option, name, ...more] = words;
+  if (option === undefined) return answerHook({}, context);
+  const agent = AGENTS.find((known) => known === name);
+  return option === '--for' && agent !== undefined && more.length === 0
+    ? answerHook({ for: agent }, context)
+    : undefined;
 };
 
 const MOST_BYTES = 64 * 1024 * 1024;

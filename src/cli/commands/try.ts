@@ -15,7 +15,6 @@ import { createPalette, writeJson } from '../display/terminal-text.js';
 import { commandExitCode } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
 import { questionScreen } from '../question-screen.js';
-import { watchInterrupts } from '../run-batch.js';
 import { matchesTyped } from '../try/matches-typed.js';
 import {
   commandLine,
@@ -24,6 +23,7 @@ import {
   trySettings,
   workingDirectory,
 } from '../try/try-settings.js';
+import { watchInterrupts } from '../watch-interrupts.js';
 
 interface TryOptions extends TrySettings {
   readonly keep?: boolean;

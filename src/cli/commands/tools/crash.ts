@@ -6,7 +6,7 @@ import type { CrashTrial, CrashVerdict } from '../../../testing/crash-trial.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { parseArguments } from '../../read-input.js';
-import { watchInterrupts } from '../../run-batch.js';
+import { watchInterrupts } from '../../watch-interrupts.js';
 
 interface CrashOptions {
   readonly kills?: number;
