@@ -39,6 +39,7 @@ describe('the doors', () => {
       [
         "ai-sdk: aiTools",
         "claude-agent: claudeAgent",
+        "fleet: postgresJournal",
         "hosts: resultContent",
         "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "langchain: langchainTools",

@@ -29,6 +29,7 @@ const doors = Object.keys(exports)
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   'toolexec/ai-sdk': ['ai'],
   'toolexec/claude-agent': ['@modelcontextprotocol/sdk/server/mcp.js', '@modelcontextprotocol/sdk/types.js'],
+  'toolexec/fleet': ['pg'],
   'toolexec/langchain': ['@langchain/core/messages', '@langchain/core/tools'],
   'toolexec/openai-agents': ['@openai/agents'],
   'toolexec/otel': ['@opentelemetry/api'],

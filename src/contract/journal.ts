@@ -290,6 +290,8 @@ export interface JournalNote {
 export interface Journal {
   /** Whether records survive the process. */
   readonly durable: boolean;
+  /** Whether processes of several machines share it: a worker that cannot be seen here may be alive. Default false. */
+  readonly spansMachines?: boolean;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
   /**

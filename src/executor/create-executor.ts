@@ -18,6 +18,7 @@ import {
   isWorkerAlive,
   isWorkerAncestor,
   isWorkerVisible,
+  mayBeAlive,
 } from '../platform/process/is-worker-alive.js';
 import { homeDirectory, readEnvironment } from '../platform/runtime/environment.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
@@ -107,7 +108,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     middleware: [...(options.middleware ?? []), ...hooks.middleware],
     journal: journal.journal,
     worker: sessionOf(journal.journal).worker,
-    isWorkerAlive,
+    isWorkerAlive: journal.journal?.spansMachines === true ? mayBeAlive : isWorkerAlive,
     isWorkerAncestor,
     isWorkerVisible,
     isProcessAlive,

@@ -8,11 +8,12 @@ import type {
   JournalNote,
 } from '../contract/journal.js';
 import { journalFailure } from './records/journal-errors.js';
+import { toStoredText } from './records/stored-text.js';
 import { readKept } from './sqlite/blobs.js';
 import { readFacts } from './sqlite/conversation-facts.js';
 import type { JournalLoss } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
-import { JournalRow, toStoredText } from './sqlite/journal-row.js';
+import { JournalRow } from './sqlite/journal-row.js';
 import { openJournalLook, openJournalReader } from './sqlite/open-journal-database.js';
 import { readBatches, readBatchRecord, readDecisions, readHistory } from './sqlite/read-batches.js';
 import { readBatch, readNotes } from './sqlite/read-calls.js';

@@ -102,7 +102,7 @@ describe('each call', () => {
 });
 
 describe('the package', () => {
-  it('opens the network only to ask a model, to fetch what a call declares and to speak MCP, and imports nothing that is named at run time (D004, A100)', () => {
+  it('opens the network only to ask a model, to fetch what a call declares, to speak MCP and to keep a journal in Postgres, and imports nothing that is named at run time (D004, A100)', () => {
     const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !/\.test\.ts$|fixtures/.test(name))
       // Programs of the projects that `init` writes.
@@ -120,7 +120,13 @@ describe('the package', () => {
       'platform/runtime/send-request.ts': /^http\//,
       'platform/runtime/serve-http.ts': /^(?:mcp|cli\/commands\/mcp)\//,
     };
-    expect(open.sort()).toEqual(['mcp/connect-upstream.ts', 'mcp/serve-http.ts', ...Object.keys(users)]);
+    expect(open.sort()).toEqual([
+      // With the driver of Postgres, for a caller that gives such a journal.
+      'journal/postgres/connections.ts',
+      'mcp/connect-upstream.ts',
+      'mcp/serve-http.ts',
+      ...Object.keys(users),
+    ]);
     for (const [file, mayUse] of Object.entries(users)) {
       const importing = sources.filter(([, text]) => text.includes(file.replace(/^.*(\/.*)\.ts$/, '$1.js')));
       expect(importing.length, file).toBeGreaterThan(0);

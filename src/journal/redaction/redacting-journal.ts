@@ -44,6 +44,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
   };
   const wrapped: Journal = {
     durable: journal.durable,
+    ...(journal.spansMachines === undefined ? {} : { spansMachines: journal.spansMachines }),
     accept(batch) {
       const redacted = redaction.redactBatch(batch);
       if (!batch.attach) return order.take(() => accept(redacted));

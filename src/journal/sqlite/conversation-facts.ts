@@ -1,8 +1,9 @@
 import type { ConversationFact, RecalledFacts } from '../../contract/journal.js';
 import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
+import { toStoredText } from '../records/stored-text.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow, toStoredText } from './journal-row.js';
+import { JournalRow } from './journal-row.js';
 
 const STANDING = 'SELECT value FROM facts WHERE conversation = ? AND key = ? ORDER BY number DESC LIMIT 1';
 const ADD = `

@@ -2,6 +2,7 @@ import type { CallKey } from '../../contract/journal.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { sqliteFailure } from '../../platform/sqlite/sqlite.js';
 import { parseCallKey } from '../records/call-key.js';
+import { toStoredText } from '../records/stored-text.js';
 import { CallNumbers } from './call-numbers.js';
 import {
   type ChainedTable,
@@ -13,7 +14,6 @@ import {
   rowName,
 } from './chain.js';
 import type { Head, JournalWatch } from './journal-anchor.js';
-import { toStoredText } from './journal-row.js';
 import { type BufferedTable, insertOne, RowBuffer, toOneStatement, VIEWS } from './row-buffer.js';
 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';

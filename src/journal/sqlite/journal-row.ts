@@ -1,8 +1,8 @@
-import { toUSVString } from 'node:util';
 import type { Worker } from '../../contract/journal.js';
 import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import { sha256 } from '../records/stored-content.js';
+import { fromStoredText } from '../records/stored-text.js';
 
 /** Reads the columns of a row. A value that this program would not have written means a damaged journal. */
 export class JournalRow {
@@ -59,31 +59,6 @@ function damaged(what: string): Error {
     `a row is damaged (${what})`,
     'Restore the file from a copy, or move it away and start a new one.',
   );
-}
-
-const ESCAPED = 'json:';
-
-/**
- * Texts in SQLite end at a NUL and cannot contain lone surrogates, but ids that a model invents can contain
- * both. Such a text, and any text that could be mistaken for its encoded form, is stored as a JSON string.
- */
-export function toStoredText(text: string): string {
-  if (isStorable(text) && !text.startsWith(ESCAPED)) return text;
-  return `${ESCAPED}${JSON.stringify(text)}`;
-}
-
-function fromStoredText(stored: string): string {
-  return stored.startsWith(ESCAPED) ? String(JSON.parse(stored.slice(ESCAPED.length))) : stored;
-}
-
-/** A turn as stored in its column: JSON, so that an unknown turn differs from none. */
-export function toStoredTurn(turn: string | undefined): string {
-  return JSON.stringify(turn ?? null);
-}
-
-function isStorable(text: string): boolean {
-  // Without lone surrogates `toUSVString` returns the same string, and nothing has to be compared.
-  return toUSVString(text) === text && !text.includes('\0');
 }
 
 /** Reads a process from the columns `<name>_id` and so on; undefined if the row has none. */

@@ -7,8 +7,9 @@ import type {
   Placement,
 } from '../../contract/journal.js';
 import type { SqliteRow, SqliteValue } from '../../platform/sqlite/sqlite.js';
+import { toStoredText } from '../records/stored-text.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow, readWorker, toStoredText } from './journal-row.js';
+import { JournalRow, readWorker } from './journal-row.js';
 
 export const DECISIONS: readonly DecisionKind[] = ['wait', 'resume', 'discard'];
 

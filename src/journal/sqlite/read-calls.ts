@@ -11,9 +11,10 @@ import { callKey, parseCallKey } from '../records/call-key.js';
 import { settledBy } from '../records/settled.js';
 import { restoreResult } from '../records/stored-content.js';
 import { restoreEffects } from '../records/stored-effects.js';
+import { toStoredText, toStoredTurn } from '../records/stored-text.js';
 import { readKept } from './blobs.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow, readWorker, toStoredText, toStoredTurn } from './journal-row.js';
+import { JournalRow, readWorker } from './journal-row.js';
 import { DECISIONS, readDecisions, readPlacement } from './read-batches.js';
 
 const COLUMNS = `

@@ -9,10 +9,10 @@ import type {
 import type { SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { batchIsUnknown, callIsUnknown } from '../records/journal-errors.js';
 import { storeBlocks } from '../records/stored-content.js';
+import { toStoredText } from '../records/stored-text.js';
 import { type LongText, storeLongText, toLongText } from './blobs.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
-import { toStoredText } from './journal-row.js';
 import { mayClaim, noteSession } from './sessions.js';
 
 const CLAIM = `

@@ -11,9 +11,10 @@ import type {
 import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
 import { callKey, parseCallKey } from '../records/call-key.js';
 import { admits } from '../records/placement.js';
+import { toStoredText } from '../records/stored-text.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow, toStoredText } from './journal-row.js';
+import { JournalRow } from './journal-row.js';
 import { CALLS, toRecord } from './read-calls.js';
 
 const LIVE = `

@@ -1,6 +1,7 @@
 import type { CallRecord, Worker } from '../../contract/journal.js';
+import { toStoredText } from '../records/stored-text.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow, toStoredText } from './journal-row.js';
+import { JournalRow } from './journal-row.js';
 import { CALLS, toRecord } from './read-calls.js';
 
 const WAITING = `

@@ -24,6 +24,12 @@ export function isWorkerAlive(worker: Worker): boolean {
   return startedAt === undefined || Math.abs(startedAt - worker.startedAt) < SAME_START_MS;
 }
 
+/** The same for a journal that several machines share: a process that cannot be seen from here is left alone. */
+export function mayBeAlive(worker: Worker): boolean {
+  const isHere = worker.system !== undefined && worker.system === workerOfThisProcess().system;
+  return !isHere || isWorkerAlive(worker);
+}
+
 /**
  * Whether the process could be seen from here if it were alive. In another container's pid namespace it could
  * not.

@@ -1,0 +1,17 @@
+// A journal in Postgres, for processes of several machines. Here it is only opened: it connects with its first operation.
+import assert from 'node:assert/strict';
+import { builtinTools, createExecutor } from 'toolexec';
+import { postgresJournal } from 'toolexec/fleet';
+
+const root = process.cwd();
+// #region journal
+const journal = postgresJournal({
+  url: process.env.DATABASE_URL ?? 'postgres://localhost/app',
+  tenant: 'acme',
+});
+const executor = createExecutor({ root, tools: [builtinTools()], journal });
+// #endregion journal
+
+assert.ok(executor.definitions().length > 0);
+await executor.close();
+await journal.close();

@@ -1,0 +1,105 @@
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { pause, systemClock } from '../../platform/clock/clock.js';
+import { migrate } from './migrate.js';
+import { isBroken, isPassing } from './postgres-errors.js';
+
+/** One connection, for the length of an operation. */
+export interface Connection {
+  /** In the text, `{s}` stands for the schema. */
+  query<R extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>>;
+}
+
+/** @param again the same operation may have been committed before, and the answer lost */
+export type Work<T> = (connection: Connection, again: boolean) => Promise<T>;
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+
+interface ConnectionsOptions {
+  readonly pool: Pool;
+  /** Quoted. */
+  readonly schema: string;
+  /** How long an operation may take, waits for the server included. */
+  readonly patienceMs: number;
+}
+
+/**
+ * Runs work over a pool of connections, again while the server is away for a moment. No operation takes longer than its
+ * patience: a server that does not answer loses the connection.
+ */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  #isMigrated = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ToolError of the work, or the driver's error of the last attempt */
+  async run<T>(work: Work<T>, askedAt = systemClock.monotonic()): Promise<T> {
+    const deadline = askedAt + this.#options.patienceMs;
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let again = false; ; again = true) {
+      try {
+        return await this.#attempt(work, again, deadline);
+      } catch (error) {
+        const left = deadline - systemClock.monotonic();
+        if (!isPassing(error) || left <= pauseMs) throw error;
+        await pause(pauseMs * (0.5 + Math.random() / 2));
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      }
+    }
+  }
+
+  async #attempt<T>(work: Work<T>, again: boolean, deadline: number): Promise<T> {
+    const client = await this.#options.pool.connect();
+    let broken: Error | undefined;
+    // Without a listener, a connection that ends between two queries would end the process.
+    const onError = (error: Error): void => {
+      broken = error;
+    };
+    client.on('error', onError);
+    try {
+      const connection = this.#toConnection(client, deadline);
+      if (!this.#isMigrated) await migrate(connection);
+      this.#isMigrated = true;
+      return await work(connection, again);
+    } catch (error) {
+      if (isBroken(error)) broken = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      client.off('error', onError);
+      client.release(broken);
+    }
+  }
+
+  #toConnection(client: PoolClient, deadline: number): Connection {
+    const { schema } = this.#options;
+    return {
+      query: (text, values = []) => {
+        const left = Math.max(deadline - systemClock.monotonic(), 1);
+        // The driver takes it, its types do not know it.
+        const asked = { text: text.replaceAll('{s}', schema), values: [...values], query_timeout: left };
+        return client.query(asked);
+      },
+    };
+  }
+}
+
+/**
+ * Runs work in one transaction. If its process stops in the middle, the server undoes it, so that others do not wait for
+ * its locks.
+ */
+export function inTransaction<T>(work: Work<T>): Work<T> {
+  return async (connection, again) => {
+    await connection.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'");
+    try {
+      const value = await work(connection, again);
+      await connection.query('COMMIT');
+      return value;
+    } catch (error) {
+      if (!isBroken(error)) await connection.query('ROLLBACK');
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,98 @@
+import { Pool } from 'pg';
+import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
+import type { Journal } from '../../contract/journal.js';
+import { ToolError } from '../../errors/tool-error.js';
+import { toStoredText } from '../records/stored-text.js';
+import { PostgresJournal } from './postgres-journal.js';
+
+export interface PostgresJournalOptions {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Default, with a pool of yours: its server. */
+  readonly url?: string;
+  /** Whose records these are: tenants of one database do not see each other's. Default `default`. */
+  readonly tenant?: string;
+  /** The schema that holds the tables; it is created. Default `toolexec`. */
+  readonly schema?: string;
+  /** The maximum number of connections, or a pool of `pg` that you end yourself. Default 10. */
+  readonly pool?: number | Pool;
+  /**
+   * How long an operation may take, in milliseconds, waits for the server included, before it fails with
+   * `journal_unavailable`. Default 5,000.
+   */
+  readonly busyTimeoutMs?: number;
+}
+
+type Given = Required<Omit<PostgresJournalOptions, 'url'>> & { readonly url: string | undefined };
+
+const OPTIONS: OptionRules<Given> = {
+  url: option<string | undefined>(undefined, isFilledText, 'an address'),
+  tenant: option('default', isFilledText, 'a text that is not empty'),
+  schema: option(
+    'toolexec',
+    (value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value),
+    'a name of a-z, 0-9 and _, at most 63 characters',
+  ),
+  pool: option<number | Pool>(
+    10,
+    (value) => (Number.isSafeInteger(value) && Number(value) >= 1) || value instanceof Pool,
+    'a whole number from 1, or a Pool of pg',
+  ),
+  busyTimeoutMs: option(
+    5000,
+    (value) => Number.isFinite(value) && Number(value) >= 1,
+    'a number of milliseconds, 1 or more',
+  ),
+};
+
+/**
+ * A journal in Postgres, for processes of one or many machines. It connects with its first operation, and creates or
+ * updates its schema then.
+ *
+ * @throws ToolError `config_invalid` for a wrong option
+ */
+export function postgresJournal(options: PostgresJournalOptions): Journal {
+  const { url, tenant, schema, pool, busyTimeoutMs } = normalizeOptions('postgresJournal', options, OPTIONS);
+  if (url === undefined && typeof pool === 'number') {
+    throw new ToolError(
+      'config_invalid',
+      'postgresJournal needs `url`, such as "postgres://user@host/database", or a `pool`.',
+    );
+  }
+  const name = url === undefined ? 'Postgres' : nameOf(url);
+  return new PostgresJournal({
+    pool: typeof pool === 'number' ? createPool(url, pool, busyTimeoutMs) : pool,
+    ownsPool: typeof pool === 'number',
+    tenant: toStoredText(tenant),
+    schema: `"${schema}"`,
+    patienceMs: busyTimeoutMs,
+    name,
+  });
+}
+
+function createPool(url: string | undefined, max: number, patienceMs: number): Pool {
+  const pool = new Pool({
+    ...(url === undefined ? {} : { connectionString: url }),
+    max,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+    keepAlive: true,
+    // An open journal does not keep its process alive.
+    allowExitOnIdle: true,
+    application_name: 'toolexec',
+  });
+  // A connection that breaks while it is idle leaves the pool; the next operation opens another.
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** The place in messages: without user and password. @throws ToolError `config_invalid` for another address */
+function nameOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
+    throw new ToolError(
+      'config_invalid',
+      'postgresJournal.url is no address of Postgres. Give "postgres://USER:PASSWORD@HOST:PORT/DATABASE".',
+    );
+  }
+  const host = parsed.host || parsed.searchParams.get('host') || 'localhost';
+  return `postgres://${host}${parsed.pathname}`;
+}

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Journal } from '../../contract/journal.js';
+import { createExecutor } from '../../executor/create-executor.js';
+import { defineTool } from '../../executor/declare/define-tool.js';
+import { describeJournal } from '../../testing/describe-journal.js';
+import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testing/journal-entries.js';
+import { startLosingProxy } from './fixtures/losing-proxy.js';
+import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
+import { type PostgresJournalOptions, postgresJournal } from './open-postgres-journal.js';
+
+const missing = whyNoPostgres();
+
+describe.skipIf(missing !== undefined)(
+  `postgresJournal()${missing === undefined ? '' : `: ${missing}`}`,
+  () => {
+    let cluster: PostgresCluster;
+    let count = 0;
+
+    beforeAll(async () => {
+      cluster = await startPostgres();
+    }, 60_000);
+
+    afterAll(() => cluster?.end());
+
+    /** Closed at the end of the test. */
+    function open(options: PostgresJournalOptions = {}): Journal {
+      const journal = postgresJournal({ url: cluster.url(), tenant: 'test', pool: 3, ...options });
+      onTestFinished(() => journal.close());
+      return journal;
+    }
+
+    const newTenant = (): string => `tenant-${count++}`;
+
+    describeJournal(
+      'postgresJournal()',
+      () => {
+        const tenant = newTenant();
+        const another = (): Journal => postgresJournal({ url: cluster.url(), tenant, pool: 3 });
+        return { journal: another(), open: another };
+      },
+      { describe, it },
+    );
+
+    it('hides everything of a tenant from the others', async () => {
+      const [own, other] = [open({ tenant: 'acme' }), open({ tenant: "ac'me" })];
+      const worker = { ...WORKER, epoch: 1 };
+      await own.accept(batchEntry('b', [callEntry('x')], { conversation: 'c', attach: true, placement: {} }));
+      await own.message('c', { role: 'user', content: 'secret', at: 1 });
+      await own.remember?.('c', [{ key: 'k', value: 'secret', at: 1 }]);
+      await own.note('b/0', { kind: 'intent', data: {}, at: 1 });
+      await own.renew?.(worker, 1);
+      const hash = await own.keep(Uint8Array.of(1));
+      expect(await other.call('b/0')).toBeUndefined();
+      expect(await other.find(undefined, 'x')).toBeUndefined();
+      expect(await other.find('c', 'x')).toBeUndefined();
+      expect(await other.claim('b/0', WORKER, 2)).toBe(false);
+      expect(await other.claim('b/0', worker, 2)).toBe(false);
+      await expect(other.finish('b/0', successOf('x'), 2)).rejects.toThrow('no such call');
+      await expect(other.cancel?.('b/0', failureOf('x'), 2)).rejects.toThrow('no such call');
+      await expect(other.note('b/0', { kind: 'intent', data: {}, at: 1 })).rejects.toThrow('no such call');
+      await expect(other.decide('b', { kind: 'wait', at: 2, data: {} })).rejects.toThrow('no such batch');
+      expect(await other.reap?.(worker, 1, 2)).toBeUndefined();
+      for (const read of [
+        other.batch('b'),
+        other.unfinished(),
+        other.unfinished('c'),
+        other.waiting?.('b'),
+        other.queued?.({ limit: 9 }),
+        other.sessions?.(),
+        other.notes('b/0'),
+        other.decisions('b'),
+        other.batches(),
+        other.history('c'),
+      ]) {
+        expect(await read).toEqual([]);
+      }
+      expect(await other.kept(hash)).toBeUndefined();
+      expect(await other.recall?.('c')).toEqual({ facts: [], mark: 0 });
+      // The same ids are free for the other tenant.
+      const entry = batchEntry('b', [callEntry('x', { path: 'other' })], { conversation: 'c', attach: true });
+      expect(await other.accept(entry)).toEqual([{ kind: 'fresh', key: 'b/0' }]);
+      expect((await own.call('b/0'))?.args).toEqual({ path: 'a.txt' });
+    });
+
+    it('is created once if many start at the same time on an empty database', async () => {
+      cluster.sql('CREATE DATABASE empty');
+      const url = cluster.url('empty');
+      const journals = Array.from({ length: 8 }, () => open({ url, pool: 1 }));
+      const accepted = await Promise.all(
+        journals.map((journal, index) => journal.accept(batchEntry(`b${index}`, [callEntry('x')]))),
+      );
+      expect(accepted.flat().map(({ kind }) => kind)).toEqual(journals.map(() => 'fresh'));
+      expect(cluster.sql('SELECT version FROM toolexec.versions', 'empty')).toBe('1');
+    });
+
+    it('goes on with a schema that a newer version has extended, and leaves it as it is', async () => {
+      const options = { schema: 'newer' };
+      await open(options).accept(batchEntry('b1', [callEntry('x')]));
+      cluster.sql('ALTER TABLE newer.calls ADD COLUMN more text; INSERT INTO newer.versions VALUES (99)');
+      const journal = open(options);
+      expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
+      expect(await journal.finish('b1/0', successOf('x'), 2)).toBe('recorded');
+      expect(cluster.sql('SELECT max(version) FROM newer.versions')).toBe('99');
+    });
+
+    it('answers journal_unavailable while the server is gone, hangs nowhere, and goes on when it is back', async () => {
+      const journal = open({ tenant: newTenant(), busyTimeoutMs: 600 });
+      await journal.accept(batchEntry('b1', [callEntry('x')]));
+      cluster.stop('immediate');
+      const asked = performance.now();
+      const refused = await Promise.allSettled([
+        journal.accept(batchEntry('b2', [callEntry('y')])),
+        journal.claim('b1/0', WORKER, 1),
+        journal.call('b1/0'),
+        journal.unfinished(),
+      ]);
+      expect(refused.map((each) => each.status === 'rejected' && each.reason.code)).toEqual(
+        refused.map(() => 'journal_unavailable'),
+      );
+      expect(String((refused[0] as PromiseRejectedResult).reason)).toContain('the server cannot be reached');
+      expect(performance.now() - asked).toBeLessThan(3_000);
+      cluster.start();
+      expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
+      expect((await journal.unfinished()).map(({ key }) => key)).toEqual(['b1/0']);
+    });
+
+    it('gives up on a server that does not answer, and takes it again when it does', async () => {
+      const journal = open({ tenant: newTenant(), busyTimeoutMs: 500 });
+      await journal.accept(batchEntry('b1', [callEntry('x')]));
+      cluster.signal('STOP');
+      try {
+        await expect(journal.claim('b1/0', WORKER, 1)).rejects.toMatchObject({ code: 'journal_unavailable' });
+      } finally {
+        cluster.signal('CONT');
+      }
+      // The server may have done it meanwhile: then another claim is refused, as it must be.
+      expect([true, false]).toContain(await journal.claim('b1/0', WORKER, 2));
+      expect((await journal.call('b1/0'))?.state).toBe('running');
+    });
+
+    it('says that connections have run out, and goes on when there is one again', async () => {
+      cluster.sql('CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT ALL ON DATABASE postgres TO few');
+      const url = cluster.url().replace('postgres@', 'few:hush@');
+      const options = { url, tenant: 'test', schema: 'few', busyTimeoutMs: 300 };
+      const first = postgresJournal(options);
+      await first.accept(batchEntry('b1', [callEntry('x')]));
+      const second = open(options);
+      const refused = second.call('b1/0');
+      await expect(refused).rejects.toThrow('no connection left');
+      await expect(refused).rejects.not.toThrow('hush');
+      await first.close();
+      expect((await second.call('b1/0'))?.state).toBe('queued');
+    });
+
+    it('records once what was sent again because an answer was lost, and answers truly', async () => {
+      const proxy = await startLosingProxy(cluster.port);
+      onTestFinished(() => proxy.close());
+      const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+      const journal = open({ url, tenant: newTenant(), pool: 1 });
+      await journal.sessions?.();
+      proxy.loseAnswerTo('accept_1');
+      const entry = batchEntry('b1', [callEntry('x'), callEntry('x', { path: 'other' })], { attach: true });
+      expect((await journal.accept(entry)).map(({ kind }) => kind)).toEqual(['fresh', 'conflict']);
+      proxy.loseAnswerTo('claim_1');
+      expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
+      expect(await journal.claim('b1/0', WORKER, 1)).toBe(false);
+      proxy.loseAnswerTo('note_1');
+      await journal.note('b1/0', { kind: 'intent', data: {}, at: 1 });
+      proxy.loseAnswerTo('finish_1');
+      expect(await journal.finish('b1/0', successOf('x'), 2)).toBe('recorded');
+      proxy.loseAnswerTo('finish_1');
+      expect(await journal.finish('b1/0', failureOf('x'), 3)).toBe('late');
+      expect((await journal.notes('b1/0')).map(({ kind }) => kind)).toEqual(['intent', 'late_result']);
+      proxy.loseAnswerTo('decide_1');
+      expect(await journal.decide('b1', { kind: 'wait', at: 4, data: {} })).toBe(true);
+      expect(await journal.decisions('b1')).toHaveLength(1);
+      proxy.loseAnswerTo('message_1');
+      await journal.message('conversation', { role: 'user', content: 'once', at: 5 });
+      expect(await journal.history('conversation')).toHaveLength(2);
+    });
+
+    it('serves executors of two processes as any journal does', async () => {
+      const tenant = newTenant();
+      let runs = 0;
+      const count = defineTool({
+        name: 'count',
+        description: 'Counts.',
+        input: { type: 'object' },
+        execute: () => `run ${++runs}`,
+      });
+      const call = { id: 'call-1', name: 'count', args: {} };
+      const executors = [1, 2].map(() =>
+        createExecutor({ tools: [count], policy: null, journal: open({ tenant }) }),
+      );
+      for (const executor of executors) onTestFinished(() => executor.close());
+      const answers = await Promise.all(
+        executors.map((executor) => executor.run([call], { conversation: 'talk' })),
+      );
+      expect(answers.flat().map(({ output }) => output)).toEqual(['run 1', 'run 1']);
+      expect(runs).toBe(1);
+    });
+
+    it.each([
+      [{}, 'needs `url`'],
+      [{ url: 'mysql://host/db' }, 'no address of Postgres'],
+      [{ url: 'postgres://h/d', schema: 'a"b' }, 'postgresJournal.schema must be'],
+      [{ url: 'postgres://h/d', pool: 0 }, 'postgresJournal.pool must be'],
+      [{ url: 'postgres://h/d', tenent: 'x' }, 'Unknown option postgresJournal.tenent'],
+    ])('refuses %j', (options, message) => {
+      expect(() => postgresJournal(options)).toThrow(message);
+    });
+  },
+);

@@ -1,0 +1,326 @@
+import type { ToolResult } from '../../contract/call.js';
+import type {
+  Acceptance,
+  BatchDecision,
+  BatchEntry,
+  BatchFilter,
+  BatchRecord,
+  CallKey,
+  CallPage,
+  CallRecord,
+  ConversationEntry,
+  ConversationFact,
+  ConversationMessage,
+  Journal,
+  JournalNote,
+  QueuedPage,
+  RecalledFacts,
+  Renewal,
+  SessionWorker,
+  Worker,
+  WorkerOffer,
+  WorkerSession,
+} from '../../contract/journal.js';
+import { parseCallKey } from '../records/call-key.js';
+import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
+import { toStoredText, toStoredTurn } from '../records/stored-text.js';
+import type { Work } from './connections.js';
+import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
+import { BATCH_IS_KNOWN, BATCH_IS_UNKNOWN, CALL_IS_UNKNOWN } from './postgres-errors.js';
+import { readBatches, readDecisions, readFacts, readHistory } from './read-batches.js';
+import {
+  ANYWHERE,
+  type CallPlace,
+  HOLDER,
+  readBatch,
+  readByPlaces,
+  readCalls,
+  readContents,
+  readNotes,
+  UNFINISHED,
+  WAITING,
+} from './read-calls.js';
+import { acceptBatch } from './record-batch.js';
+import {
+  cancelCall,
+  claimCall,
+  decideBatch,
+  finishCall,
+  keepBytes,
+  noteFact,
+  readQueued,
+  readSessions,
+  reapSession,
+  rememberFacts,
+  renewSession,
+  sendMessage,
+} from './record-progress.js';
+
+/** For how many batches the conversation is remembered. */
+const REMEMBERED_BATCHES = 10_000;
+
+/**
+ * A journal in Postgres.
+ *
+ * What concerns one conversation is in one lane of operations, because its calls must take effect in order.
+ */
+export class PostgresJournal implements Journal {
+  readonly durable = true;
+  readonly spansMachines = true;
+  readonly #operations: OrderedOperations;
+  /** The conversation of each batch that this journal has accepted. */
+  readonly #conversations = new Map<string, string>();
+
+  constructor(place: PostgresPlace) {
+    this.#operations = new OrderedOperations(place);
+  }
+
+  accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
+    this.#remember(batch);
+    return this.#write('accept a batch', ofConversation(batch.conversation), (tenant) =>
+      refusing(acceptBatch(tenant, batch), { [BATCH_IS_KNOWN]: () => batchIsKnown(batch.id) }),
+    );
+  }
+
+  claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
+    return this.#ofCall('claim a call', key, Promise.resolve(false), (tenant, place) =>
+      claimCall(tenant, place, worker, at),
+    );
+  }
+
+  note(key: CallKey, note: JournalNote): Promise<void> {
+    return this.#onCall('note a fact of', key, (tenant, place) => noteFact(tenant, place, note));
+  }
+
+  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
+    return this.#onCall('record the result of', key, (tenant, place) =>
+      finishCall(tenant, place, result, at),
+    );
+  }
+
+  cancel(key: CallKey, result: ToolResult, at: number): Promise<'cancelled' | 'asked' | 'done'> {
+    return this.#onCall('cancel', key, (tenant, place) => cancelCall(tenant, place, result, at));
+  }
+
+  keep(bytes: Uint8Array): Promise<string> {
+    return this.#write('keep bytes', BYTES, (tenant) => keepBytes(tenant, bytes));
+  }
+
+  decide(batchId: string, decision: BatchDecision): Promise<boolean> {
+    return this.#write('decide about a batch', this.#laneOf(batchId), (tenant) =>
+      refusing(decideBatch(tenant, batchId, decision), {
+        [BATCH_IS_UNKNOWN]: () => batchIsUnknown('decide about', batchId),
+      }),
+    );
+  }
+
+  message(conversation: string, message: ConversationMessage): Promise<void> {
+    return this.#write('record a message', ofConversation(conversation), (tenant) =>
+      sendMessage(tenant, conversation, message),
+    );
+  }
+
+  remember(conversation: string, facts: readonly ConversationFact[]): Promise<void> {
+    return this.#write('remember facts', ofConversation(conversation), (tenant) =>
+      rememberFacts(tenant, conversation, facts),
+    );
+  }
+
+  renew(worker: SessionWorker, at: number, offer?: WorkerOffer): Promise<Renewal | undefined> {
+    // In a lane of its own: a beat must not wait for the work of conversations.
+    return this.#write('renew a session', 'sessions', (tenant) => renewSession(tenant, worker, at, offer));
+  }
+
+  reap(
+    worker: Pick<SessionWorker, 'id' | 'epoch'>,
+    beat: number,
+    at: number,
+  ): Promise<readonly CallRecord[] | undefined> {
+    return this.#write('end a session', 'reaping', (tenant) => reapSession(tenant, worker, beat, at));
+  }
+
+  async sync(): Promise<void> {
+    if (this.#operations.isClosed) throw journalIsClosed('write what is pending');
+    await this.#operations.idle();
+  }
+
+  call(key: CallKey): Promise<CallRecord | undefined> {
+    return this.#ofCall(
+      'read a call',
+      key,
+      Promise.resolve(undefined),
+      (tenant, place) => async (connection) => {
+        const records = await readByPlaces(connection, tenant, [place]);
+        return records.get(key);
+      },
+      'read',
+    );
+  }
+
+  find(conversation: string | undefined, callId: string, turn?: string): Promise<CallRecord | undefined> {
+    const id = toStoredText(callId);
+    const stored = turn === undefined ? null : toStoredTurn(turn);
+    const first = async (records: Promise<readonly CallRecord[]>): Promise<CallRecord | undefined> =>
+      (await records)[0];
+    if (conversation === undefined) {
+      return this.#operations.look(
+        'find a call',
+        (tenant) => (connection) => first(readCalls(connection, ANYWHERE, [tenant, id, stored])),
+      );
+    }
+    const name = toStoredText(conversation);
+    return this.#read(
+      'find a call',
+      ofConversation(conversation),
+      (tenant) => (connection) => first(readCalls(connection, HOLDER, [tenant, name, id, stored])),
+    );
+  }
+
+  batch(id: string): Promise<readonly CallRecord[]> {
+    return this.#read(
+      'read a batch',
+      this.#laneOf(id),
+      (tenant) => (connection) => readBatch(connection, tenant, toStoredText(id)),
+    );
+  }
+
+  unfinished(conversation?: string, page?: CallPage): Promise<readonly CallRecord[]> {
+    const name = conversation === undefined ? null : toStoredText(conversation);
+    const after = page?.after === undefined ? undefined : placeOf(page.after);
+    const values = [name, after?.batch ?? null, after?.position ?? null, page?.limit ?? null];
+    return this.#operations.look(
+      'read the unfinished calls',
+      (tenant) => (connection) => readCalls(connection, UNFINISHED, [tenant, ...values]),
+    );
+  }
+
+  waiting(batchId: string): Promise<readonly CallRecord[]> {
+    return this.#read(
+      'read the calls before a batch',
+      this.#laneOf(batchId),
+      (tenant) => (connection) => readCalls(connection, WAITING, [tenant, toStoredText(batchId)]),
+    );
+  }
+
+  queued(page: QueuedPage): Promise<readonly CallRecord[]> {
+    return this.#operations.look('read the queued calls', (tenant) => readQueued(tenant, page));
+  }
+
+  sessions(): Promise<readonly WorkerSession[]> {
+    return this.#operations.look('read the sessions', readSessions);
+  }
+
+  notes(key: CallKey): Promise<readonly JournalNote[]> {
+    return this.#ofCall(
+      'read the notes of a call',
+      key,
+      Promise.resolve([]),
+      (tenant, place) => (connection) => readNotes(connection, tenant, place),
+      'read',
+    );
+  }
+
+  async kept(hash: string): Promise<Uint8Array | undefined> {
+    const contents = await this.#read(
+      'read kept bytes',
+      BYTES,
+      (tenant) => (connection) => readContents(connection, tenant, [hash]),
+    );
+    return contents.get(hash);
+  }
+
+  decisions(batchId: string): Promise<readonly BatchDecision[]> {
+    return this.#read(
+      'read the decisions about a batch',
+      this.#laneOf(batchId),
+      (tenant) => (connection) => readDecisions(connection, tenant, toStoredText(batchId)),
+    );
+  }
+
+  batches(filter?: BatchFilter): Promise<readonly BatchRecord[]> {
+    return this.#operations.look(
+      'list batches',
+      (tenant) => (connection) => readBatches(connection, tenant, filter),
+    );
+  }
+
+  history(conversation: string): Promise<readonly ConversationEntry[]> {
+    return this.#read(
+      'read a conversation',
+      ofConversation(conversation),
+      (tenant) => (connection) => readHistory(connection, tenant, conversation),
+    );
+  }
+
+  recall(conversation: string, since?: number): Promise<RecalledFacts> {
+    return this.#read(
+      'recall facts',
+      ofConversation(conversation),
+      (tenant) => (connection) => readFacts(connection, tenant, conversation, since),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#operations.close();
+  }
+
+  #remember({ id, conversation }: BatchEntry): void {
+    this.#conversations.set(id, conversation);
+    if (this.#conversations.size <= REMEMBERED_BATCHES) return;
+    const oldest = this.#conversations.keys().next();
+    if (oldest.done !== true) this.#conversations.delete(oldest.value);
+  }
+
+  #laneOf(batchId: string): string {
+    const conversation = this.#conversations.get(batchId);
+    return conversation === undefined ? `batch ${batchId}` : ofConversation(conversation);
+  }
+
+  /** An operation on a call that must exist. */
+  #onCall<T>(
+    action: string,
+    key: CallKey,
+    toWork: (tenant: string, place: CallPlace) => Work<T>,
+  ): Promise<T> {
+    const unknown = (): Error => callIsUnknown(action, key);
+    return this.#ofCall(`${action} a call`, key, Promise.reject(unknown()), (tenant, place) =>
+      refusing(toWork(tenant, place), { [CALL_IS_UNKNOWN]: unknown }),
+    );
+  }
+
+  /** @param otherwise the answer for a text that is no key */
+  #ofCall<T>(
+    action: string,
+    key: CallKey,
+    otherwise: Promise<T>,
+    toWork: (tenant: string, place: CallPlace) => Work<T>,
+    kind: 'read' | 'write' = 'write',
+  ): Promise<T> {
+    otherwise.catch(() => {});
+    if (this.#operations.isClosed) return Promise.reject(journalIsClosed(action));
+    const parsed = parseCallKey(key);
+    const place = placeOf(key);
+    if (parsed === undefined || place === undefined) return otherwise;
+    const lane = this.#laneOf(parsed.batchId);
+    return this.#operations.ask(action, lane, kind, (tenant) => toWork(tenant, place));
+  }
+
+  #write<T>(action: string, lane: string, toWork: (tenant: string) => Work<T>): Promise<T> {
+    return this.#operations.ask(action, lane, 'write', toWork);
+  }
+
+  #read<T>(action: string, lane: string, toWork: (tenant: string) => Work<T>): Promise<T> {
+    return this.#operations.ask(action, lane, 'read', toWork);
+  }
+}
+
+function ofConversation(conversation: string): string {
+  return `conversation ${conversation}`;
+}
+
+function placeOf(key: CallKey): CallPlace | undefined {
+  const parsed = parseCallKey(key);
+  // Beyond the numbers of the column: no batch has so many calls.
+  if (parsed === undefined || parsed.index > 2_147_483_647) return undefined;
+  return { batch: toStoredText(parsed.batchId), position: parsed.index };
+}

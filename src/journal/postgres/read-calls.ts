@@ -1,0 +1,211 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { CallKey, CallRecord, JournalNote, Worker } from '../../contract/journal.js';
+import { callKey } from '../records/call-key.js';
+import { settledBy } from '../records/settled.js';
+import { contentHashes, restoreResult, sha256 } from '../records/stored-content.js';
+import { restoreEffects } from '../records/stored-effects.js';
+import { fromStoredText, toStoredText } from '../records/stored-text.js';
+import type { Connection } from './connections.js';
+import { readDecisions } from './read-batches.js';
+
+/** A call with the facts of its batch. Texts are in stored form. */
+export interface CallRow {
+  readonly batch_id: string;
+  readonly position: number;
+  readonly conversation: string;
+  readonly call_id: string;
+  readonly turn: string | null;
+  readonly tool_name: string;
+  readonly args: string;
+  readonly effects: string;
+  readonly disposition: CallRecord['disposition'];
+  readonly reason: string;
+  readonly worker: string | null;
+  readonly started_at: number | null;
+  readonly result: string | null;
+  readonly finished_at: number | null;
+  readonly accepted_at: number;
+  readonly accepted_by: string | null;
+  readonly placement: string | null;
+  readonly decision: NonNullable<CallRecord['decision']> | null;
+}
+
+/** Calls with what is known of their batches. The first value is always the tenant. */
+export const CALLS = `
+  SELECT c.batch_id, c.position, c.conversation, c.call_id, c.turn, c.tool_name, c.args, c.effects, c.disposition, c.reason,
+    c.worker, c.started_at, c.result, c.finished_at, b.accepted_at, b.worker AS accepted_by, b.placement, b.decision
+  FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id`;
+
+/** Reads calls. @param rest what follows `CALLS`; its first value is the tenant */
+export async function readCalls(
+  connection: Connection,
+  rest: string,
+  values: readonly [tenant: string, ...unknown[]],
+): Promise<readonly CallRecord[]> {
+  const { rows } = await connection.query<CallRow>(`${CALLS} ${rest}`, values);
+  return toRecords(connection, values[0], rows);
+}
+
+const BY_KEYS = `
+  JOIN unnest($2::text[], $3::integer[]) AS k (batch_id, position)
+    ON k.batch_id = c.batch_id AND k.position = c.position
+  WHERE c.tenant = $1`;
+
+/** A call as its row names it. */
+export interface CallPlace {
+  /** In stored form. */
+  readonly batch: string;
+  readonly position: number;
+}
+
+/** The records of existing calls by their keys. */
+export async function readByPlaces(
+  connection: Connection,
+  tenant: string,
+  places: readonly CallPlace[],
+): Promise<ReadonlyMap<CallKey, CallRecord>> {
+  if (places.length === 0) return new Map();
+  const records = await readCalls(connection, BY_KEYS, [
+    tenant,
+    places.map(({ batch }) => batch),
+    places.map(({ position }) => position),
+  ]);
+  return new Map(records.map((record) => [record.key, record]));
+}
+
+/** What follows `CALLS`: the delivery that an identity names; the one that an id names; the unfinished; those before a batch. */
+export const HOLDER = `
+  JOIN {s}.holder_1($1, $2, $3, $4, false) h ON h.batch_id = c.batch_id AND h.position = c.position
+  WHERE c.tenant = $1`;
+export const ANYWHERE = `
+  WHERE c.tenant = $1 AND c.call_id = $2 AND ($3::text IS NULL OR c.turn = $3)
+  ORDER BY c.worker_id IS NULL, c.number DESC LIMIT 1`;
+export const UNFINISHED = `
+  WHERE c.tenant = $1 AND c.finished_at IS NULL AND ($2::text IS NULL OR c.conversation = $2)
+    AND ($3::text IS NULL OR c.number > (
+      SELECT a.number FROM {s}.calls a WHERE a.tenant = $1 AND a.batch_id = $3 AND a.position = $4::integer))
+  ORDER BY c.number LIMIT $5::bigint`;
+export const WAITING = `
+  JOIN {s}.batches own ON own.tenant = $1 AND own.id = $2
+  WHERE c.tenant = $1 AND c.finished_at IS NULL AND c.conversation = own.conversation AND c.batch_id <> own.id
+    AND (b.number < own.number OR c.worker_id IS NOT NULL)
+  ORDER BY c.number`;
+
+const DELIVERIES = `
+  SELECT batch_id, position FROM (
+    SELECT position AS place, batch_id, position FROM {s}.calls WHERE tenant = $1 AND batch_id = $2
+    UNION ALL
+    SELECT position, first_batch, first_position FROM {s}.repeats WHERE tenant = $1 AND batch_id = $2
+  ) AS delivered (place, batch_id, position) ORDER BY place`;
+
+/** The calls of a batch, in order. A delivery that attached is represented by the call it attached to. */
+export async function readBatch(
+  connection: Connection,
+  tenant: string,
+  batch: string,
+): Promise<readonly CallRecord[]> {
+  const { rows } = await connection.query<{ readonly batch_id: string; readonly position: number }>(
+    DELIVERIES,
+    [tenant, batch],
+  );
+  const places = rows.map(({ batch_id, position }) => ({ batch: batch_id, position }));
+  const records = new Map(
+    [...(await readByPlaces(connection, tenant, places)).values()].map((record) => [
+      `${record.index} ${toStoredText(record.batchId)}`,
+      record,
+    ]),
+  );
+  return places.flatMap(({ batch: id, position }) => records.get(`${position} ${id}`) ?? []);
+}
+
+async function toRecords(
+  connection: Connection,
+  tenant: string,
+  rows: readonly CallRow[],
+): Promise<readonly CallRecord[]> {
+  const hashes = new Set(rows.flatMap(({ result }) => (result === null ? [] : contentHashes(result))));
+  const contents = await readContents(connection, tenant, [...hashes]);
+  const records: CallRecord[] = [];
+  for (const row of rows) records.push(await toRecord(connection, tenant, row, contents));
+  return records;
+}
+
+async function toRecord(
+  connection: Connection,
+  tenant: string,
+  row: CallRow,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Promise<CallRecord> {
+  const turn = row.turn === null ? undefined : parse<string | null>(row.turn);
+  const result =
+    row.result === null
+      ? undefined
+      : restoreResult(parse<ToolResult>(row.result), (hash) => contents.get(hash));
+  const callId = fromStoredText(row.call_id);
+  const batchId = fromStoredText(row.batch_id);
+  // Few calls have an unknown outcome; only those need another look.
+  const isUnknown = row.decision === 'resume' && result?.error?.code === 'outcome_unknown';
+  const decisions = isUnknown ? await readDecisions(connection, tenant, row.batch_id) : [];
+  return {
+    callId,
+    ...(turn === undefined ? {} : { madeUp: true }),
+    ...(typeof turn === 'string' ? { turn } : {}),
+    toolName: fromStoredText(row.tool_name),
+    args: parse(row.args),
+    ...restoreEffects(parse(row.effects)),
+    disposition: row.disposition,
+    reason: fromStoredText(row.reason),
+    key: callKey(batchId, row.position),
+    batchId,
+    index: row.position,
+    conversation: fromStoredText(row.conversation),
+    state: row.finished_at !== null ? 'done' : row.worker !== null ? 'running' : 'queued',
+    ...(row.accepted_by === null ? {} : { acceptedBy: parse<Worker>(row.accepted_by) }),
+    ...(row.placement === null ? {} : { placement: parse(row.placement) }),
+    ...(row.decision === null ? {} : { decision: row.decision }),
+    ...settledBy(decisions.at(-1), callId, result),
+    acceptedAt: row.accepted_at,
+    ...(row.worker === null || row.started_at === null
+      ? {}
+      : { worker: parse<Worker>(row.worker), startedAt: row.started_at }),
+    ...(result === undefined || row.finished_at === null ? {} : { result, finishedAt: row.finished_at }),
+  };
+}
+
+const CONTENTS = 'SELECT hash, content FROM {s}.blobs WHERE tenant = $1 AND hash = ANY($2::text[])';
+
+/** Contents by their hashes. A content that does not match its hash counts as lost. */
+export async function readContents(
+  connection: Connection,
+  tenant: string,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  if (hashes.length === 0) return new Map();
+  const { rows } = await connection.query<{ readonly hash: string; readonly content: Uint8Array }>(CONTENTS, [
+    tenant,
+    hashes,
+  ]);
+  const sound = rows.filter(({ hash, content }) => sha256(content) === hash);
+  return new Map(sound.map(({ hash, content }) => [hash, new Uint8Array(content)]));
+}
+
+const NOTES = `
+  SELECT kind, data, noted_at FROM {s}.notes WHERE tenant = $1 AND batch_id = $2 AND position = $3 ORDER BY number`;
+
+export async function readNotes(
+  connection: Connection,
+  tenant: string,
+  { batch, position }: CallPlace,
+): Promise<readonly JournalNote[]> {
+  const { rows } = await connection.query<{
+    readonly kind: JournalNote['kind'];
+    readonly data: string;
+    readonly noted_at: number;
+  }>(NOTES, [tenant, batch, position]);
+  return rows.map(({ kind, data, noted_at }) => ({ kind, data: parse(data), at: noted_at }));
+}
+
+/** The only place where stored JSON of calls gets its type back. */
+function parse<T>(text: string): T {
+  return JSON.parse(text);
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import type { ToolResult } from '../../contract/call.js';
+import type {
+  BatchDecision,
+  CallRecord,
+  ConversationFact,
+  ConversationMessage,
+  JournalNote,
+  QueuedPage,
+  Renewal,
+  SessionWorker,
+  Worker,
+  WorkerOffer,
+  WorkerSession,
+} from '../../contract/journal.js';
+import { callKey, parseCallKey } from '../records/call-key.js';
+import { sha256, storeBlocks } from '../records/stored-content.js';
+import { fromStoredText, toStoredText } from '../records/stored-text.js';
+import type { Work } from './connections.js';
+import { type CallPlace, readCalls } from './read-calls.js';
+
+export function claimCall(tenant: string, place: CallPlace, worker: Worker, at: number): Work<boolean> {
+  const process = JSON.stringify(worker);
+  // Recognizes this claim if its answer is lost and it is sent again.
+  const token = randomUUID();
+  return async ({ query }) => {
+    const { rows } = await query<{ readonly claimed: boolean }>(
+      'SELECT {s}.claim_1($1, $2, $3::integer, $4, $5, $6::integer, $7, $8::double precision) AS claimed',
+      [
+        tenant,
+        place.batch,
+        place.position,
+        process,
+        toStoredText(worker.id),
+        worker.epoch ?? null,
+        token,
+        at,
+      ],
+    );
+    return rows[0]?.claimed === true;
+  };
+}
+
+const FINISH = `
+  SELECT {s}.finish_1(
+    $1, $2, $3::integer, $4, $5::boolean, $6::double precision, $7::text[], $8::bytea[], $9::boolean, $10::boolean
+  ) AS outcome`;
+
+/** @param only `queued`: cancels the call, unless it runs or has a result */
+function endCall<T extends string>(
+  tenant: string,
+  place: CallPlace,
+  result: ToolResult,
+  at: number,
+  only: 'any' | 'queued',
+): Work<T> {
+  const contents = new Map<string, Uint8Array>();
+  const { content } = result;
+  const stored =
+    content === undefined
+      ? result
+      : { ...result, content: storeBlocks(content, (hash, bytes) => contents.set(hash, bytes)) };
+  const text = JSON.stringify(stored);
+  const { code, details } = result.error ?? {};
+  // Not final: a later delivery of the call is evaluated again.
+  const isOpen =
+    code === 'approval_unavailable' || (code === 'journal_unavailable' && details?.executed === 'no');
+  const bytes = [...contents.values()].map((each) => Buffer.from(each));
+  return async ({ query }, again) => {
+    const { rows } = await query<{ readonly outcome: T }>(FINISH, [
+      ...[tenant, place.batch, place.position, text, isOpen, at],
+      ...[[...contents.keys()], bytes, again, only === 'queued'],
+    ]);
+    const [row] = rows;
+    if (row === undefined) throw new Error('the server gave no answer');
+    return row.outcome;
+  };
+}
+
+export function finishCall(
+  tenant: string,
+  place: CallPlace,
+  result: ToolResult,
+  at: number,
+): Work<'recorded' | 'late'> {
+  return endCall(tenant, place, result, at, 'any');
+}
+
+export function cancelCall(
+  tenant: string,
+  place: CallPlace,
+  result: ToolResult,
+  at: number,
+): Work<'cancelled' | 'asked' | 'done'> {
+  const end = endCall<'recorded' | 'asked' | 'done'>(tenant, place, result, at, 'queued');
+  return async (connection, again) => {
+    const outcome = await end(connection, again);
+    return outcome === 'recorded' ? 'cancelled' : outcome;
+  };
+}
+
+export function noteFact(tenant: string, place: CallPlace, note: JournalNote): Work<void> {
+  const data = JSON.stringify(note.data);
+  return async ({ query }, again) => {
+    await query('SELECT {s}.note_1($1, $2, $3::integer, $4, $5, $6::double precision, $7::boolean)', [
+      ...[tenant, place.batch, place.position, note.kind, data, note.at, again],
+    ]);
+  };
+}
+
+export function keepBytes(tenant: string, bytes: Uint8Array): Work<string> {
+  const hash = sha256(bytes);
+  // A copy: the caller may change them meanwhile.
+  const content = Buffer.from(bytes);
+  return async ({ query }) => {
+    await query('SELECT {s}.keep_1($1, $2::text[], $3::bytea[])', [tenant, [hash], [content]]);
+    return hash;
+  };
+}
+
+export function decideBatch(tenant: string, batchId: string, decision: BatchDecision): Work<boolean> {
+  const data = JSON.stringify(decision.data);
+  const { why } = decision.data;
+  return async ({ query }, again) => {
+    const { rows } = await query<{ readonly counts: boolean }>(
+      'SELECT {s}.decide_1($1, $2, $3, $4, $5, $6::double precision, $7::boolean) AS counts',
+      [
+        ...[tenant, toStoredText(batchId), decision.kind, data],
+        ...[typeof why === 'string' ? toStoredText(why) : null, decision.at, again],
+      ],
+    );
+    return rows[0]?.counts === true;
+  };
+}
+
+export function sendMessage(tenant: string, conversation: string, message: ConversationMessage): Work<void> {
+  const content = JSON.stringify(message.content);
+  return async ({ query }, again) => {
+    await query('SELECT {s}.message_1($1, $2, $3, $4, $5::double precision, $6::boolean)', [
+      ...[tenant, toStoredText(conversation), toStoredText(message.role), content, message.at, again],
+    ]);
+  };
+}
+
+export function rememberFacts(
+  tenant: string,
+  conversation: string,
+  facts: readonly ConversationFact[],
+): Work<void> {
+  const values = [
+    facts.map(({ key }) => toStoredText(key)),
+    facts.map(({ value }) => JSON.stringify(value)),
+    facts.map(({ at }) => at),
+  ];
+  return async ({ query }) => {
+    await query('SELECT {s}.remember_1($1, $2, $3::text[], $4::text[], $5::double precision[])', [
+      ...[tenant, toStoredText(conversation), ...values],
+    ]);
+  };
+}
+
+const RENEW = 'SELECT * FROM {s}.renew_1($1, $2, $3::integer, $4, $5, $6::double precision)';
+
+export function renewSession(
+  tenant: string,
+  worker: SessionWorker,
+  at: number,
+  offer: WorkerOffer = {},
+): Work<Renewal | undefined> {
+  const [process, offered] = [JSON.stringify(worker), JSON.stringify(offer)];
+  return async ({ query }) => {
+    const { rows } = await query<{
+      readonly beat: string;
+      readonly batch_id: string | null;
+      readonly position: number;
+    }>(RENEW, [tenant, toStoredText(worker.id), worker.epoch, process, offered, at]);
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const cancelled = rows.flatMap(({ batch_id, position }) =>
+      batch_id === null ? [] : [callKey(fromStoredText(batch_id), position)],
+    );
+    return { beat: Number(first.beat), cancelled };
+  };
+}
+
+// A queued call that it has accepted is dead with its last session.
+const HOLDS = `
+  c.tenant = s.tenant AND c.finished_at IS NULL AND (
+    (c.worker_id = s.worker AND c.epoch = s.epoch) OR
+    (c.worker_id IS NULL AND b.worker_id = s.worker AND NOT EXISTS (
+      SELECT 1 FROM {s}.sessions l WHERE l.tenant = s.tenant AND l.worker = s.worker AND l.epoch > s.epoch)))`;
+const LEFT = `
+  JOIN {s}.sessions s ON s.tenant = $1 AND s.worker = $2 AND s.epoch = $3 AND ${HOLDS} ORDER BY c.number`;
+
+export function reapSession(
+  tenant: string,
+  { id, epoch }: Pick<SessionWorker, 'id' | 'epoch'>,
+  beat: number,
+  at: number,
+): Work<readonly CallRecord[] | undefined> {
+  const worker = toStoredText(id);
+  return async (connection) => {
+    const { rows } = await connection.query<{ readonly ended: boolean }>(
+      'SELECT {s}.reap_1($1, $2, $3::integer, $4::bigint, $5::double precision) AS ended',
+      [tenant, worker, epoch, beat, at],
+    );
+    return rows[0]?.ended === true ? readCalls(connection, LEFT, [tenant, worker, epoch]) : undefined;
+  };
+}
+
+const SESSIONS = `
+  SELECT s.process, s.beat, s.offer, s.ended_at FROM {s}.sessions s
+  WHERE s.tenant = $1 AND (s.ended_at IS NULL OR EXISTS (
+    SELECT 1 FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id WHERE ${HOLDS}))
+  ORDER BY s.worker, s.epoch`;
+
+export function readSessions(tenant: string): Work<readonly WorkerSession[]> {
+  return async ({ query }) => {
+    const { rows } = await query<{
+      readonly process: string;
+      readonly beat: string;
+      readonly offer: string;
+      readonly ended_at: number | null;
+    }>(SESSIONS, [tenant]);
+    return rows.map(({ process, beat, offer, ended_at }) => ({
+      ...JSON.parse(offer),
+      worker: JSON.parse(process),
+      beat: Number(beat),
+      ...(ended_at === null ? {} : { endedAt: ended_at }),
+    }));
+  };
+}
+
+const QUEUED = `
+  WHERE c.tenant = $1 AND c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
+    AND (b.decision IS NULL OR b.decision = 'resume')
+    AND ($2::text[] IS NULL OR (b.labels <@ $2 AND (b.root IS NULL OR b.root = ANY($3::text[]))))
+    AND ($4::text IS NULL OR c.number > (
+      SELECT a.number FROM {s}.calls a WHERE a.tenant = $1 AND a.batch_id = $4 AND a.position = $5::integer))
+  ORDER BY c.number LIMIT $6`;
+
+export function readQueued(tenant: string, { limit, after, offer }: QueuedPage): Work<readonly CallRecord[]> {
+  const place = after === undefined ? undefined : parseCallKey(after);
+  const labels = offer === undefined ? null : (offer.labels ?? []).map(toStoredText);
+  return (connection) =>
+    readCalls(connection, QUEUED, [
+      ...([tenant, labels, (offer?.roots ?? []).map(toStoredText)] as const),
+      ...[place === undefined ? null : toStoredText(place.batchId), place?.index ?? null, limit],
+    ]);
+}
