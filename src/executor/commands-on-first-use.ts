@@ -257,7 +257,7 @@ function watchSandbox(
     const { roots, transactions } = confinement;
     if (transactions === undefined) return false;
     const { whyNoOverlays } = await import('../commands/transaction/overlay-setup.js');
-    overlays ??= whyNoOverlays(roots);
+    overlays ??= whyNoOverlays(roots, transactions.places);
     if ((await overlays) !== undefined) return false;
     const { whyNoTransaction } = await import('../commands/transaction/open-layers.js');
     return (await whyNoTransaction(confinement)) === undefined;

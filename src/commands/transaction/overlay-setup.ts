@@ -40,9 +40,11 @@ export function findOverlaySetup(
   const key = JSON.stringify([roots, places]);
   const known = found.get(key);
   if (known !== undefined) return known;
-  const looking = look(roots, places).catch((error: unknown) => ({
-    reason: `overlays cannot be tried: ${error instanceof Error ? error.message : String(error)}`,
-  }));
+  const looking = look(roots, places)
+    .then(sweep)
+    .catch((error: unknown) => ({
+      reason: `overlays cannot be tried: ${error instanceof Error ? error.message : String(error)}`,
+    }));
   if (found.size > 100) found.clear();
   found.set(key, looking);
   return looking;
@@ -50,15 +52,38 @@ export function findOverlaySetup(
 
 const found = new Map<string, Promise<OverlaySetup | NoOverlay>>();
 
-/** The same for diagnosis: it leaves nothing behind. Undefined if they work. */
-export async function whyNoOverlays(roots: readonly string[]): Promise<string | undefined> {
-  const scratch = makeScratchDirectory('toolexec-overlay-');
+function sweep(setup: OverlaySetup | NoOverlay): OverlaySetup | NoOverlay {
+  if ('place' in setup) {
+    removeLeftTrash(setup.place);
+    sweepTransactions(setup.place);
+  }
+  return setup;
+}
+
+/**
+ * The same for diagnosis: it leaves nothing behind. A place that earlier transactions have made is tried itself, and a command
+ * of this process does not try it again.
+ * @returns undefined if they work
+ */
+export async function whyNoOverlays(
+  roots: readonly string[],
+  places: readonly string[] = [],
+): Promise<string | undefined> {
   try {
     const real = roots.flatMap((root) => realPath(root) ?? []);
-    const setup = await look(real, [join(scratch.path, 'place')]);
-    return 'reason' in setup ? setup.reason : undefined;
+    const used = places.filter((place) => isWhiteout(`${place}/whiteout`));
+    if (used.length > 0 && 'place' in (await look(real, used))) return undefined;
+    return await whyNotInScratch(real);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function whyNotInScratch(roots: readonly string[]): Promise<string | undefined> {
+  const scratch = makeScratchDirectory('toolexec-overlay-');
+  try {
+    const setup = await look(roots, [join(scratch.path, 'place')]);
+    return 'reason' in setup ? setup.reason : undefined;
   } finally {
     removeTree(scratch.path);
   }
@@ -81,12 +106,8 @@ async function look(roots: readonly string[], places: readonly string[]): Promis
   if (refused !== undefined) return { reason: refused };
   let reason = 'there is no directory for the changes that only this user can look into';
   for (const place of candidates(roots, places)) {
-    const tried = await tryPlace(programs, roots, place);
-    if (typeof tried !== 'string') {
-      removeLeftTrash(place);
-      sweepTransactions(place);
-      return { programs, place, whiteout: tried.whiteout };
-    }
+    const tried = await tryOnce(programs, roots, place);
+    if (typeof tried !== 'string') return { programs, place, whiteout: tried.whiteout };
     reason = tried;
   }
   return { reason };
@@ -118,11 +139,21 @@ function candidates(roots: readonly string[], places: readonly string[]): readon
   return [...real.filter(isNear), ...real.filter((path) => !isNear(path))];
 }
 
-async function tryPlace(
-  programs: OverlayPrograms,
-  roots: readonly string[],
-  place: string,
-): Promise<{ readonly whiteout: string } | string> {
+type Tried = { readonly whiteout: string } | string;
+
+function tryOnce(programs: OverlayPrograms, roots: readonly string[], place: string): Promise<Tried> {
+  const key = JSON.stringify([roots, place]);
+  const known = triedPlaces.get(key);
+  if (known !== undefined) return known;
+  const trying = tryPlace(programs, roots, place);
+  if (triedPlaces.size > 100) triedPlaces.clear();
+  triedPlaces.set(key, trying);
+  return trying;
+}
+
+const triedPlaces = new Map<string, Promise<Tried>>();
+
+async function tryPlace(programs: OverlayPrograms, roots: readonly string[], place: string): Promise<Tried> {
   const whiteout = `${place}/whiteout`;
   const made = await makeWhiteout(programs, whiteout);
   if (made !== undefined) return made;
@@ -175,11 +206,15 @@ exit 0
 }
 
 async function makeWhiteout({ mknod }: OverlayPrograms, path: string): Promise<string | undefined> {
-  if (binaryEntry(toBinary(path))?.kind === 'whiteout') return undefined;
+  if (isWhiteout(path)) return undefined;
   const answer = await askProgram(mknod, [path, 'c', '0', '0'], {});
   // Another process may have been faster.
-  if (answer.ok || binaryEntry(toBinary(path))?.kind === 'whiteout') return undefined;
+  if (answer.ok || isWhiteout(path)) return undefined;
   return `whiteouts cannot be made: ${answer.reason}`;
+}
+
+function isWhiteout(path: string): boolean {
+  return binaryEntry(toBinary(path))?.kind === 'whiteout';
 }
 
 /** Why a file system error prevents a transaction. */
