@@ -47,7 +47,7 @@ import { watchUnhandledErrors } from './call/unhandled-errors.js';
 import { closeAll, closeRecords } from './closing.js';
 import { Conversations } from './conversations.js';
 import { narrowSettings, withRunOptions } from './declare/narrow-settings.js';
-import { shownDefinitions } from './declare/shown-definitions.js';
+import { readDefinitions, shownDefinitions, showsDefinitions } from './declare/shown-definitions.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { ExecutorParts, Known } from './executor-parts.js';
@@ -90,6 +90,7 @@ export class ToolExecutor implements Executor {
     };
     this.#parts = parts;
     this.#whole = whole;
+    showsDefinitions(this, () => shownDefinitions(this.#settings, parts.definitions));
     this.#isUnchecked = parts.checkExamples !== undefined;
     if (whole === undefined) {
       this.#conversations = new Conversations(this.#settings);
@@ -217,7 +218,7 @@ export class ToolExecutor implements Executor {
 
   definitions(): readonly ToolDefinition[] {
     // Frameworks modify the schemas that they are given, so they get copies.
-    return structuredClone(shownDefinitions(this.#settings, this.#parts.definitions)) as ToolDefinition[];
+    return structuredClone(readDefinitions(this)) as ToolDefinition[];
   }
 
   get mode(): ExecutorMode {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createExecutor } from '../executor/create-executor.js';
 import { defineTool } from '../executor/declare/define-tool.js';
+import { createRegistry } from '../executor/declare/registry.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { createMcpServer } from './create-mcp-server.js';
 import { connect, ERAS, person, textOf } from './fixtures/connect.js';
@@ -347,6 +348,28 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(read.contents).toMatchObject([{ uri: link.uri, mimeType: 'text/plain', text: long }]);
     for (const uri of ['toolexec-output:00', 'file:///etc/passwd', '../x'])
       await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe('a tool list over an executor', () => {
+  it('copies no definitions for a call, and has a tool that is registered later', async () => {
+    const tool = (name: string) =>
+      defineTool({
+        name,
+        description: name,
+        input: { type: 'object' },
+        effects: () => [],
+        execute: () => name,
+      });
+    const registry = createRegistry([tool('first')]);
+    await using executor = open({ tools: registry });
+    const client = await connect(executor, { era: '2026-07-28' });
+    const copies = vi.spyOn(executor, 'definitions');
+    expect(textOf(await client.callTool({ name: 'first', arguments: {} }))).toBe('first');
+    registry.register(tool('second'));
+    expect(textOf(await client.callTool({ name: 'second', arguments: {} }))).toBe('second');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(copies).not.toHaveBeenCalled();
   });
 });
 

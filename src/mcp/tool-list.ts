@@ -3,6 +3,7 @@ import type { Executor } from '../contract/executor.js';
 import type { JsonSchema } from '../contract/json.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import { readDefinitions } from '../executor/declare/shown-definitions.js';
 
 /** The tools that are served, as they are now: sources of tools may change them at any time. */
 export interface ToolList {
@@ -22,28 +23,44 @@ export function createToolList(
   hidden: readonly string[] = [],
 ): ToolList {
   const names = tools === undefined ? undefined : new Set(tools);
-  requireKnown(executor.definitions(), names, readOnly);
-  let from: readonly ToolDefinition[] | undefined;
-  let byName: ReadonlyMap<string, Tool> = new Map();
-  const current = (): ReadonlyMap<string, Tool> => {
-    const definitions = executor.definitions();
-    if (definitions === from) return byName;
+  if (names !== undefined) requireKnown(readDefinitions(executor), names, readOnly);
+  let from: readonly ToolDefinition[] = [];
+  let shown: ReadonlyMap<string, ToolDefinition> = new Map();
+  let byName = new Map<string, Tool>();
+  const current = (): ReadonlyMap<string, ToolDefinition> => {
+    const definitions = readDefinitions(executor);
+    if (isSame(definitions, from)) return shown;
     from = definitions;
-    const shown = definitions.filter(
+    const chosen = definitions.filter(
       (tool) => (names?.has(tool.name) ?? !hidden.includes(tool.name)) && (!readOnly || isReadOnly(tool)),
     );
-    byName = new Map(shown.map((tool) => [tool.name, toMcpTool(tool)]));
-    return byName;
+    shown = new Map(chosen.map((tool) => [tool.name, tool]));
+    byName = new Map();
+    return shown;
   };
-  return { all: () => [...current().values()], find: (name) => current().get(name) };
+  return {
+    all: () => [...current().values()].map(toMcpTool),
+    find(name) {
+      const definition = current().get(name);
+      const known = byName.get(name);
+      if (known !== undefined || definition === undefined) return known;
+      const tool = toMcpTool(definition);
+      byName.set(name, tool);
+      return tool;
+    },
+  };
+}
+
+function isSame(some: readonly ToolDefinition[], others: readonly ToolDefinition[]): boolean {
+  return some.length === others.length && some.every((definition, index) => definition === others[index]);
 }
 
 function requireKnown(
   definitions: readonly ToolDefinition[],
-  names: ReadonlySet<string> | undefined,
+  names: ReadonlySet<string>,
   readOnly: boolean,
 ): void {
-  for (const name of names ?? []) {
+  for (const name of names) {
     const found = definitions.find((tool) => tool.name === name);
     if (found === undefined) {
       const known = definitions.map((tool) => tool.name).join(', ');

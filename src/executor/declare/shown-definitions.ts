@@ -1,3 +1,4 @@
+import type { Executor } from '../../contract/executor.js';
 import type { Policy } from '../../contract/policy.js';
 import type { ToolDefinition } from '../../contract/tool.js';
 import type { ExecutorSettings } from '../call/settings.js';
@@ -17,6 +18,21 @@ export function shownDefinitions(
   if (policy === null) return all;
   const shown = all.filter(({ name }) => !refuses(policy, name, registry.find(name)?.aliases ?? []));
   return shown.length === all.length ? all : Object.freeze(shown);
+}
+
+const readers = new WeakMap<Executor, () => readonly ToolDefinition[]>();
+
+/** Registers an executor with the function that gives the definitions it shows. */
+export function showsDefinitions(executor: Executor, read: () => readonly ToolDefinition[]): void {
+  readers.set(executor, read);
+}
+
+/**
+ * What an executor shows, for readers that change nothing in it: the same frozen objects until a tool changes. An executor
+ * that a program has wrapped gives copies.
+ */
+export function readDefinitions(executor: Executor): readonly ToolDefinition[] {
+  return readers.get(executor)?.() ?? executor.definitions();
 }
 
 function refuses(policy: Policy, name: string, aliases: readonly string[]): boolean {
