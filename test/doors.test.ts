@@ -39,7 +39,7 @@ describe('the doors', () => {
       [
         "ai-sdk: aiTools",
         "claude-agent: claudeAgent",
-        "fleet: postgresJournal",
+        "fleet: createWorker postgresJournal",
         "hosts: resultContent",
         "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "langchain: langchainTools",

@@ -41,6 +41,8 @@ describe('the error catalogue', () => {
       'url_blocked',
       'fetch_failed',
       'too_large',
+      'expired',
+      'quota_exceeded',
     ]);
   });
 

@@ -37,6 +37,8 @@ export interface WorkerOffer {
   readonly labels?: readonly string[];
   /** Ids of roots. */
   readonly roots?: readonly string[];
+  /** How long its session lasts without a renewal, in milliseconds. Default 30000. */
+  readonly leaseMs?: number;
 }
 
 /** The session of a worker. */
@@ -68,6 +70,10 @@ export interface Placement {
   readonly startDeadlineMs?: number;
   /** Calls with a higher number are handed out first. Default 0. */
   readonly priority?: number;
+  /** Time limit of each call in milliseconds, which overrides every other one. */
+  readonly timeoutMs?: number;
+  /** The calls were accepted without a plan: the worker that takes one evaluates it and defers it if it needs approval. */
+  readonly unplanned?: true;
 }
 
 /** The model's message that contained a batch of calls. */

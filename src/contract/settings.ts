@@ -106,6 +106,17 @@ export const SETTINGS = {
     /** Bytes of pictures, sounds and documents in a result; default 20971520. A larger block becomes a text. */
     maxContentBytes: { takes: 'whole', least: 0, unit: 'bytes', fallback: OUTPUT_LIMITS.contentBytes },
   },
+  /** Calls that workers of a fleet run. */
+  'executor.fleet': {
+    /** `here` (default): this process runs its calls. `anywhere`: it plans and approves them, and a worker runs them. */
+    run: { takes: 'choice', of: ['here', 'anywhere'], fallback: 'here' },
+    /** Only workers that offer all of them run the calls. Default: none. */
+    labels: { takes: 'texts', of: 'labels', fallback: [] },
+    /** How long a call may wait for a worker, in milliseconds; then it is `expired`. Default: as long as it takes. */
+    startDeadlineMs: { takes: 'whole', least: 1, unit: 'milliseconds', fallback: undefined },
+    /** Calls with a higher number start first; default 0. */
+    priority: { takes: 'whole', least: 0, fallback: 0 },
+  },
   'executor.environment': {
     /** Variables that commands do not get, besides the built-in ones. */
     denylist: { takes: 'texts', of: 'names', fallback: [] },

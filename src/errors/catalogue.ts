@@ -140,6 +140,14 @@ export const ERROR_CATALOGUE = {
     meaning: 'What was fetched is larger than the limit. Nothing of it is kept.',
     remedy: 'Fetch a smaller page, or raise the limit that the message names.',
   },
+  expired: {
+    meaning: 'No worker of the fleet could start the call before its start deadline. It was not run.',
+    remedy: 'Start a worker that offers its labels and its root, or allow a longer start deadline.',
+  },
+  quota_exceeded: {
+    meaning: 'The tenant has as many open calls as its quota allows. Nothing was accepted.',
+    remedy: 'Send the calls again after `details.retry_after_ms`, or raise the quota.',
+  },
 } as const satisfies Record<string, { meaning: string; remedy: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;

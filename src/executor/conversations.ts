@@ -48,9 +48,11 @@ export class Conversations {
   ): BatchScope {
     const conversation = options.conversation ?? this.own;
     const id = known?.id ?? settings.createId();
+    const taken = known?.taken;
+    const own = part?.settings ?? settings;
     return {
       id,
-      settings: part?.settings ?? settings,
+      settings: taken === undefined ? own : { ...own, worker: taken.worker },
       conversation,
       memory: part?.memory ?? this.memoryOf(conversation),
       dryRun: options.dryRun === true,
@@ -59,6 +61,9 @@ export class Conversations {
       deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
       observer: traced({ id, conversation, options }, observer, settings),
       preview: part?.preview,
+      taken,
+      // A preview is committed where it was shown.
+      placement: part === undefined && taken === undefined ? settings.placement : undefined,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
   }

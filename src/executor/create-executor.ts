@@ -6,7 +6,10 @@ import { type EnvironmentOptions, removedValues } from '../commands/sanitize-env
 import type { Clock, Logger } from '../contract/context.js';
 import type { Executor } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
+import type { Sandbox } from '../contract/files.js';
+import type { Journal } from '../contract/journal.js';
 import type { Registry, Tool, ToolDefinition } from '../contract/tool.js';
+import { ToolError } from '../errors/tool-error.js';
 import { toolHooks } from '../hooks/tool-hooks.js';
 import { leftOutValues, nameTools } from '../journal/redaction/redacting-journal.js';
 import { createByteRedactor } from '../output/create-redactor.js';
@@ -40,6 +43,7 @@ import {
   COMMAND_LIMIT_RULES,
   checkExecutorOptions,
   type ExecutorOptions,
+  FLEET_RULES,
   isToolSource,
 } from './executor-options.js';
 import { journalFor, outputsBeside } from './journal-for.js';
@@ -54,6 +58,14 @@ import { planningParts } from './planning-parts.js';
  * be used; `duplicate_tool`. Examples of rules are checked on first use.
  */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
+  return openExecutor(options).executor;
+}
+
+/** The executor with its settings, for parts of toolexec that run it as a worker. @throws as `createExecutor` */
+export function openExecutor(options: ExecutorOptions): {
+  readonly executor: ToolExecutor;
+  readonly settings: Omit<ExecutorSettings, 'partOf'>;
+} {
   checkExecutorOptions(options);
   const parts = planningParts(options, (_, logger) => registryOf(options, logger));
   const { registry, sandbox, clock, logger } = parts.settings;
@@ -108,6 +120,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     middleware: [...(options.middleware ?? []), ...hooks.middleware],
     journal: journal.journal,
     worker: sessionOf(journal.journal).worker,
+    ...fleetOf(options, journal.journal, sandbox),
     isWorkerAlive: journal.journal?.spansMachines === true ? mayBeAlive : isWorkerAlive,
     isWorkerAncestor,
     isWorkerVisible,
@@ -117,7 +130,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     onUnhandledError,
     telemetry: options.telemetry,
   };
-  return new ToolExecutor(settings, {
+  const executor = new ToolExecutor(settings, {
     definitions: definitionsOf(options.definitions),
     checkExamples: parts.checkExamples,
     agentTools: options.tools === undefined ? (registry) => withTask(registry, clock) : undefined,
@@ -131,6 +144,32 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
       journal,
     ],
   });
+  return { executor, settings };
+}
+
+/** Whether workers run the calls, and which. @throws ToolError `config_invalid` */
+function fleetOf(
+  { fleet, root }: ExecutorOptions,
+  journal: Journal | null,
+  { cwd }: Sandbox,
+): Pick<ExecutorSettings, 'placement' | 'dispatcher'> {
+  const options = normalizeOptions('fleet', fleet, FLEET_RULES);
+  const { run, labels = [], priority = 0, startDeadlineMs, dispatcher } = options;
+  if (run !== 'anywhere') return { placement: undefined, dispatcher: undefined };
+  if (journal?.queued === undefined || journal.cancel === undefined) {
+    const problem = journal === null ? 'journal: false keeps none' : 'this journal cannot queue calls';
+    throw new ToolError(
+      'config_invalid',
+      `fleet.run "anywhere" needs a journal that workers share, and ${problem}.`,
+    );
+  }
+  const placement = {
+    ...(labels.length === 0 ? {} : { labels }),
+    ...(priority === 0 ? {} : { priority }),
+    ...(startDeadlineMs === undefined ? {} : { startDeadlineMs }),
+    ...(root === undefined ? {} : { root: cwd }),
+  };
+  return { placement, dispatcher };
 }
 
 function registryOf(

@@ -14,6 +14,7 @@ import type { Approver, Reviewer } from '../contract/approval.js';
 import type { Clock, Logger, Middleware } from '../contract/context.js';
 import type { ExecutorMode } from '../contract/executor.js';
 import type { ToolSource } from '../contract/external.js';
+import type { Dispatcher } from '../contract/fleet.js';
 import type { Journal } from '../contract/journal.js';
 import type { DecisionObserver, Policy, PolicyFunction } from '../contract/policy.js';
 import type { Asker } from '../contract/question.js';
@@ -37,6 +38,15 @@ export type SandboxOptions = OptionsIn<'executor.sandbox'>;
 /** What a command may use. If it hits a limit, the error has `details.limit`. Left out: not limited. */
 export type CommandLimitOptions = OptionsIn<'executor.commandLimits'>;
 export type OutputOptions = OptionsIn<'executor.output'>;
+/**
+ * Who runs the calls: this process, or workers of a fleet (`createWorker`) that share its journal. A worker decides how
+ * many calls run at once; conflicting calls of a conversation run in order. If the executor has a `root`, calls that touch
+ * files or run commands are run by workers with that root only.
+ */
+export interface FleetOptions extends OptionsIn<'executor.fleet'> {
+  /** Carries hints to workers, so that they need not look. Default: workers look into the journal. */
+  readonly dispatcher?: Dispatcher;
+}
 type EnvironmentOptions = OptionsIn<'executor.environment'>;
 
 /** A journal that ends with the process. */
@@ -115,6 +125,7 @@ export interface ExecutorOptions {
    * process.
    */
   readonly journal?: string | JournalFile | JournalInMemory | Journal | false;
+  readonly fleet?: FleetOptions;
   /** Default: silent. */
   readonly logger?: Logger;
   /** Spans and metrics of calls: `otel()` of `toolexec/otel`. Default: none. */
@@ -172,6 +183,11 @@ const isJournalFile = (value: unknown): boolean =>
   !('accept' in Object(value)) &&
   ('path' in Object(value) || 'redactArguments' in Object(value));
 const isPolicy = can('decide');
+export const FLEET_RULES: OptionRules<{ [K in keyof FleetOptions]-?: FleetOptions[K] | undefined }> = {
+  ...rulesOf<Required<OptionsIn<'executor.fleet'>>>(SETTINGS['executor.fleet']),
+  dispatcher: option(undefined, can('hint', 'listen'), 'a dispatcher (hint, listen)'),
+};
+
 const TOP_SETTINGS = rulesOf<Required<OptionsIn<'executor'>>>(SETTINGS.executor);
 
 const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K] | undefined }> = {
@@ -223,6 +239,7 @@ const TOP_RULES: OptionRules<{ [K in keyof ExecutorOptions]-?: ExecutorOptions[K
     (value) => value === false || isFilledText(value) || isJournal(value) || isJournalFile(value),
     'a path, { path, onLoss, redactArguments }, a journal or false',
   ),
+  fleet: option(undefined, isObject, 'an object'),
   logger: option(undefined, can('debug', 'info', 'warn', 'error'), 'a logger (debug, info, warn, error)'),
   telemetry: option(undefined, can('batch'), 'a value that otel() returned'),
   clock: option(undefined, can('now', 'monotonic', 'after'), 'a clock (now, monotonic, after)'),

@@ -1,6 +1,8 @@
 import type { ApproveOptions } from '../contract/executor.js';
+import type { Worker } from '../contract/journal.js';
 import type { Registry, ToolDefinition } from '../contract/tool.js';
 import type { DeferredBatch } from './approve/find-deferred.js';
+import type { TakenCall } from './call/batch-scope.js';
 import type { Closable } from './closing.js';
 
 /** The parts of an executor in addition to its settings. */
@@ -20,4 +22,7 @@ export interface ExecutorParts {
 /** A batch that already has its id, and its calls if they were recorded before. */
 export type Known = Pick<DeferredBatch, 'id'> &
   Partial<Pick<DeferredBatch, 'calls'>> &
-  Pick<ApproveOptions, 'shown'>;
+  Pick<ApproveOptions, 'shown'> & {
+    /** A call of another process that this one takes, in the name of a worker. */
+    readonly taken?: TakenCall & { readonly worker: Worker };
+  };

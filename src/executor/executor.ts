@@ -21,7 +21,6 @@ import type { RecoveredBatch, WaitingBatch } from '../contract/open-batch.js';
 import type { ResultCache } from '../contract/outputs.js';
 import type { AskedTicket, TicketOptions } from '../contract/ticket.js';
 import type { ToolDefinition } from '../contract/tool.js';
-import { ToolError } from '../errors/tool-error.js';
 import { beginCalls, endCalls, keepLanguage, withLanguage } from '../platform/runtime/intrinsics.js';
 import { outputOf } from './answer/results.js';
 import { cancelled } from './answer/stopped.js';
@@ -39,6 +38,7 @@ import {
   checkRunOptions,
   executorIsClosed,
   isPreview,
+  notAnOutput,
   onlyRun,
 } from './call/run-options.js';
 import type { ExecutorSettings } from './call/settings.js';
@@ -139,7 +139,7 @@ export class ToolExecutor implements Executor {
       if (hasTicket(options)) return this.#redeemed(calls, options).results.then((all) => [...all]);
       if (isPreview(options)) return this.#tryOut(calls, options);
       if (!this.#isUnchecked) return this.#admit(calls, options).results();
-      return this.#after(this.#check(), this.#admit(calls, options));
+      return this.#admit(calls, options).resultsAfter(this.#check());
     } catch (error) {
       return Promise.reject(error);
     }
@@ -171,7 +171,7 @@ export class ToolExecutor implements Executor {
     // Starts only after the caller has the batch: if it is cancelled at once, nothing runs.
     const batch = this.#admit(calls, options, observer, known);
     const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
-    const results = stream.endWith(this.#after(ready, batch));
+    const results = stream.endWith(batch.resultsAfter(ready));
     beginCalls();
     // A caller that only reads the events gets the error there.
     results.then(endCalls, endCalls);
@@ -216,6 +216,16 @@ export class ToolExecutor implements Executor {
     return this.#watched(calls, how, known);
   }
 
+  /** Tries to run a recorded call as a worker of a fleet. The answer is pending if the call has to wait for a person. */
+  take(call: ToolCall, taken: NonNullable<Known['taken']>, options: RunOptions): Promise<ToolResult[]> {
+    return this.#admit([call], options, undefined, { id: taken.record.batchId, taken }).results();
+  }
+
+  /** For workers of a fleet. */
+  get recovery(): Pick<Recovery, 'reap' | 'recoverLost'> {
+    return this.#recovery;
+  }
+
   definitions(): readonly ToolDefinition[] {
     // Frameworks modify the schemas that they are given, so they get copies.
     return structuredClone(readDefinitions(this)) as ToolDefinition[];
@@ -252,10 +262,7 @@ export class ToolExecutor implements Executor {
     this.#requireOpen('read an output');
     const { outputs } = this.#settings;
     if (typeof outputRef === 'string' && outputs.owns(outputRef)) return outputs.read(outputRef, options);
-    throw new ToolError(
-      'bad_args',
-      `Cannot read ${JSON.stringify(outputRef)}: it refers to no output of a result.`,
-    );
+    throw notAnOutput(outputRef);
   }
 
   async mark(conversation: string | undefined, state: 'clean'): Promise<void> {
@@ -372,17 +379,6 @@ export class ToolExecutor implements Executor {
 
   #scopeOf(options: RunOptions, known?: Known, observer?: Observer, part?: BatchPart): BatchScope {
     return this.#conversations.scopeOf(this.#settingsFor(options), options, { known, observer, part });
-  }
-
-  /** The results of a batch that starts once `ready` resolves. If that rejects, nothing runs. */
-  async #after(ready: Promise<void>, batch: Batch): Promise<ToolResult[]> {
-    try {
-      await ready;
-    } catch (error) {
-      batch.abandon();
-      throw error;
-    }
-    return batch.results();
   }
 
   async #check(): Promise<void> {

@@ -2,6 +2,7 @@ import { onAbort } from '../base/on-abort.js';
 import { runTogether } from '../base/run-together.js';
 import type { Awaitable, ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
+import type { CallRecord } from '../contract/journal.js';
 import type { OriginView } from '../contract/origin.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { refuseUnrecorded } from './answer/refuse-ready.js';
@@ -21,11 +22,12 @@ import { originsFor } from './record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
 import { answerCall, type RunningBatch, runCall } from './run-call.js';
+import { runElsewhere } from './run-elsewhere.js';
 
 const PARALLEL_LIMIT = 8;
 
 interface BatchContext {
-  readonly recovery: Pick<Recovery, 'ensure' | 'recoverLeft'>;
+  readonly recovery: Pick<Recovery, 'ensure' | 'recoverLeft' | 'recoverLost'>;
   readonly queue: ConversationQueue;
   /** The executor that runs it. */
   readonly owner: object;
@@ -82,7 +84,8 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     this.#calls = calls;
     this.#context = context;
     this.#isInner = currentScope()?.queue === this.queue;
-    this.isPlaced = !isRecorded || scope.deferred !== undefined || !this.isOrdered;
+    this.isPlaced =
+      !isRecorded || scope.deferred !== undefined || !this.isOrdered || scope.taken !== undefined;
     if (!this.#isInner) this.queue.enter(this);
   }
 
@@ -92,8 +95,19 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     return this.#ending;
   }
 
+  /** The results of a batch that starts once `ready` resolves. If that rejects, nothing runs. */
+  async resultsAfter(ready: Promise<void>): Promise<ToolResult[]> {
+    try {
+      await ready;
+    } catch (error) {
+      this.#abandon();
+      throw error;
+    }
+    return this.results();
+  }
+
   /** Removes the batch from the queue again, because none of it may run. Without effect once it has begun. */
-  abandon(): void {
+  #abandon(): void {
     if (this.#ending !== undefined) return;
     if (!this.#isInner) this.queue.leave(this);
     this.#context.ended(this, this.scope);
@@ -112,14 +126,18 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
       if (observer !== undefined)
         for (const call of this.#evaluated)
           observer.planned(toPlannedCall(call), tracedParts(call, this.scope.settings));
-      if (this.recorder !== undefined && this.scope.deferred === undefined)
+      const { deferred, taken, placement } = this.scope;
+      if (taken !== undefined) this.recorder?.adopt([taken.record]);
+      else if (this.recorder !== undefined && deferred === undefined)
         this.#evaluated = await this.recorder.accept(this.#evaluated, this.#context.recovery.ensure());
       this.placed();
       if (this.#mustAsk(this.#evaluated)) this.#evaluated = await this.#approve(this.#evaluated);
       const calls = this.scope.preview?.approved(this.#evaluated) ?? this.#evaluated;
       this.#evaluated = calls;
       const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
-      if (concurrency > 1) await this.#executeTogether(calls, concurrency, parallel);
+      if (this.recorder !== undefined && placement !== undefined)
+        await runElsewhere(calls, this as typeof this & { readonly recorder: Recorder });
+      else if (concurrency > 1) await this.#executeTogether(calls, concurrency, parallel);
       else
         for (let index = 0; index < calls.length; index++)
           await runCall(index, calls[index] as EvaluatedCall, this);
@@ -254,6 +272,10 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
 
   recoverLeft(): Promise<void> {
     return this.#context.recovery.recoverLeft();
+  }
+
+  recoverLost(running: readonly CallRecord[]): Promise<void> {
+    return this.#context.recovery.recoverLost(running);
   }
 
   get stopReason(): Stop | undefined {

@@ -8,7 +8,7 @@ import { refuseReady, UNRECORDED } from './answer/refuse-ready.js';
 import { dryRunResult, failure, type NamedCall } from './answer/results.js';
 import { type Stop, stoppedBefore } from './answer/stopped.js';
 import type { BatchScope } from './call/batch-scope.js';
-import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
+import type { EvaluatedCall, ReadyCall, ResolvedCall } from './call/evaluated-call.js';
 import { Execution } from './execute/execution.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
 import { sawResult } from './record/conversation-origins.js';
@@ -60,7 +60,8 @@ interface Ending {
 export async function runCall(index: number, call: EvaluatedCall, batch: RunningBatch): Promise<void> {
   const { scope, options, recorder, queue } = batch;
   const answer = (ending: Ending): void => answerCall(index, call.call, ending, batch);
-  if (call.kind === 'resolved') return answer(call);
+  if (call.kind === 'resolved')
+    return answer(scope.taken === undefined ? call : await refusing(index, call, batch));
   if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
   if (!batch.runsForReal(call)) return answer({ result: dryRunResult(call) });
   try {
@@ -69,9 +70,14 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
     const claiming = recorder?.claim(index, call) ?? true;
     const isOurs = typeof claiming === 'boolean' ? claiming : await claiming;
-    if (!isOurs) return answer(takenElsewhere(call, await recorder?.answerElsewhere(index)));
+    if (!isOurs)
+      return answer(
+        takenElsewhere(call, scope.taken === undefined ? await recorder?.answerElsewhere(index) : undefined),
+      );
     if (scope.observer?.isRead === true) await batch.recorded();
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
+    const refusal = scope.taken?.refusal();
+    if (refusal !== undefined) return answer({ result: refusal });
   } catch (error) {
     return answer(unclaimable(call, error));
   }
@@ -123,6 +129,16 @@ function show(index: number, call: NamedCall, isRecorded: boolean, batch: Runnin
   const shown = isRecorded ? result : { ...result, metadata: { ...result.metadata, recorded: false } };
   batch.answers[index] = shown;
   batch.scope.observer?.completed(call, shown);
+}
+
+/** Another worker may run the call meanwhile: a refusal counts only with the claim. */
+async function refusing(index: number, call: ResolvedCall, { recorder }: RunningBatch): Promise<Ending> {
+  if (call.recorded === true || recorder === undefined) return call;
+  try {
+    return (await recorder.take(index)) ? call : { ...call, recorded: true };
+  } catch {
+    return { ...call, recorded: true };
+  }
 }
 
 function stopped({ call }: ReadyCall, stop: Stop): Ending {

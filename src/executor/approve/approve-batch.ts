@@ -61,10 +61,14 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of before) after[index] = unasked(ready(evaluated, index));
     return after;
   }
+  // The calls have no process: if this one dies, they go on waiting for the person.
+  const held = scope.placement === undefined ? undefined : recorder;
+  if (held !== undefined) await defer(before, parts, held);
   const asked = await Promise.all(before.map((index) => withSnapshot(ready(evaluated, index), scope)));
   const answers = await announce(announcementOf(asked, scope), () => ask(asked, approver, parts));
   for (const [place, answer] of answers.entries()) after[before[place] as number] = answer.evaluated;
   noteAnswers(answers, before, recorder);
+  if (held !== undefined && !(await held.decide('resume'))) return decidedElsewhere(evaluated, parts);
   return after;
 }
 
@@ -76,7 +80,8 @@ async function askedBefore(
   { waiting, evaluated, scope }: ApprovalParts,
   after: EvaluatedCall[],
 ): Promise<readonly number[]> {
-  const isLate = (index: number): boolean => ready(evaluated, index).mayAskAfter;
+  const isLate = (index: number): boolean =>
+    ready(evaluated, index).mayAskAfter && scope.placement === undefined;
   if (!waiting.some(isLate) || !(await scope.settings.canKeepApart())) return waiting;
   for (const index of waiting) if (isLate(index)) after[index] = ready(evaluated, index).askingAfter();
   return waiting.filter((index) => !isLate(index));
@@ -176,7 +181,10 @@ export async function approveDeferred(
   for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.evaluated;
   let isOurs: boolean;
   try {
-    isOurs = await recorder.decide('resume', { worker: { ...scope.settings.worker } });
+    // Workers start no call without its approval, so that is recorded first.
+    if (scope.placement !== undefined) noteAnswers(answers, needed, recorder);
+    const worker = scope.placement === undefined ? { worker: { ...scope.settings.worker } } : {};
+    isOurs = await recorder.decide('resume', worker);
   } catch (error) {
     // It is unknown whether this process took the batch over. Nothing may be recorded for the batch here; the
     // process that owns it records its calls.
@@ -184,7 +192,7 @@ export async function approveDeferred(
     return goOnWaiting();
   }
   if (!isOurs) return decidedElsewhere(evaluated, parts);
-  noteAnswers(answers, needed, recorder);
+  if (scope.placement === undefined) noteAnswers(answers, needed, recorder);
   return after;
 }
 

@@ -30,6 +30,7 @@ export interface TicketParts {
     /** Recovers the calls that dead processes left. Undefined: recovery is already done. */
     ensure(): Promise<void> | undefined;
     recoverLeft(): Promise<void>;
+    recoverLost(running: readonly CallRecord[]): Promise<void>;
   };
 }
 
@@ -126,6 +127,7 @@ function outsideOf(recovery: TicketParts['recovery']): RecordedBatch {
     arrival: () => Promise.resolve(),
     placed() {},
     recoverLeft: () => recovery.recoverLeft(),
+    recoverLost: (running) => recovery.recoverLost(running),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { ShownFile } from '../../contract/approval.js';
+import type { ToolResult } from '../../contract/call.js';
 import type { ChangedEntry } from '../../contract/changes.js';
 import type { ConversationMemory } from '../../contract/context.js';
-import type { BatchMessage, CallRecord } from '../../contract/journal.js';
+import type { BatchMessage, CallRecord, Placement } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import type { Observer } from '../events/observer.js';
 import type { EvaluatedCall, ReadyCall } from './evaluated-call.js';
@@ -36,6 +37,16 @@ export interface PreviewRole {
   answered(index: number): void;
 }
 
+/** A recorded call without a process, which this process tries to run as a worker of a fleet. */
+export interface TakenCall {
+  readonly record: CallRecord;
+  /**
+   * Called after the claim, right before the tool would start. A result: the call must not start any more, and this is
+   * its answer.
+   */
+  readonly refusal: () => ToolResult | undefined;
+}
+
 /** The values that all calls of one batch share (D032). */
 export interface BatchScope {
   readonly id: string;
@@ -57,6 +68,10 @@ export interface BatchScope {
         readonly shown: readonly ShownFile[];
       }
     | undefined;
+  /** The call that this process takes as a worker. Undefined: the batch is delivered here. */
+  readonly taken: TakenCall | undefined;
+  /** The workers that run its calls. Undefined: this process runs them. */
+  readonly placement: Placement | undefined;
   /** Left out for an ordinary batch. */
   readonly preview?: PreviewRole | undefined;
   /** Undefined: no reader receives the batch's events. */

@@ -17,7 +17,7 @@ interface Delivery {
  * named the conversation.
  */
 export function idempotencyKey({ ready: { call }, index, scope, options }: Delivery): string {
-  if (!attaches(options) || !hasIdentity(call)) return `${scope.id}/${index}`;
+  if (!attaches(options) || !hasIdentity(call)) return `${scope.id}/${scope.taken?.record.index ?? index}`;
   // The first slash ends the conversation. Without escaping, "a/b" and "c" would share a key with "a" and
   // "b/c".
   const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('/', '%2F');

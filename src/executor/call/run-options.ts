@@ -85,6 +85,12 @@ export function executorIsClosed(action: string): ToolError {
   return new ToolError('cancelled', `Cannot ${action}: the executor is closed. Create another one.`);
 }
 
+/** The error for a text that no result has as its `outputRef`. */
+export function notAnOutput(outputRef: unknown): ToolError {
+  const message = `Cannot read ${JSON.stringify(outputRef)}: it refers to no output of a result.`;
+  return new ToolError('bad_args', message);
+}
+
 /** Whether the options ask for a preview, which commits no change. The options are not checked yet. */
 export function isPreview(options: unknown): boolean {
   return isObject(options) && (options as RunOptions).dryRun === 'preview';

@@ -4,7 +4,8 @@ import type { CommandChanges, PreviewedChanges } from '../../contract/changes.js
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
 import type { Executor, ExecutorMode } from '../../contract/executor.js';
 import type { Sandbox } from '../../contract/files.js';
-import type { Journal, Worker } from '../../contract/journal.js';
+import type { Dispatcher } from '../../contract/fleet.js';
+import type { Journal, Placement, Worker } from '../../contract/journal.js';
 import type { OriginView } from '../../contract/origin.js';
 import type { OutputStore } from '../../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/policy.js';
@@ -179,6 +180,10 @@ export interface JournalSettings {
   readonly isWorkerAlive: (worker: Worker) => boolean;
   /** Whether this process was started by the worker, or by a process that the worker started. */
   readonly isWorkerAncestor: (worker: Worker) => boolean;
+  /** Which workers run the calls. Undefined: this process does. */
+  readonly placement: Placement | undefined;
+  /** Carries hints to those workers. */
+  readonly dispatcher: Dispatcher | undefined;
 }
 
 /** The settings for cleaning and cutting results. */

@@ -10,6 +10,7 @@ const WAITING = {
   stopped: new Promise<void>(() => {}),
   patienceMs: 10_000,
   recoverLeft: () => Promise.resolve(),
+  recoverLost: () => Promise.resolve(),
 };
 
 let journal: Journal;

@@ -5,7 +5,7 @@ import { failure } from '../answer/results.js';
 import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { RecordSettings } from '../call/settings.js';
 import { pollUntil } from './poll-until.js';
-import { ownerOf } from './read-taker.js';
+import { isForAnyWorker, ownerOf } from './read-taker.js';
 import { unrecordedResultsOf } from './unrecorded-results.js';
 
 /** The context for waiting for calls of other processes. */
@@ -17,6 +17,8 @@ export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'c
   readonly patienceMs: number;
   /** Recovers the calls of dead processes. Never rejects. */
   readonly recoverLeft: () => Promise<void>;
+  /** Recovers those of the running calls whose worker is gone. Never rejects. */
+  readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
 
 /**
@@ -107,6 +109,7 @@ async function poll(answers: readonly Acceptance[], world: AttachContext): Promi
     const open = current.filter(isOpen);
     const lives = await Promise.all(open.map((answer) => isUnderWay(answer, world)));
     left = open;
+    await world.recoverLost(open.flatMap((answer) => (answer.kind === 'known' ? [answer.record] : [])));
     return !lives.includes(true);
   };
   await pollUntil(look, { clock: world.clock, stopped: world.stopped, patienceMs: world.patienceMs });
@@ -124,6 +127,7 @@ function isOpen(answer: Acceptance): boolean {
 /** The process that has it lives. */
 async function isUnderWay(answer: Acceptance, { journal, isWorkerAlive }: AttachContext): Promise<boolean> {
   if (answer.kind !== 'known') return false;
+  if (isForAnyWorker(answer.record)) return true;
   const owner = await ownerOf(answer.record, journal);
   return owner !== undefined && isWorkerAlive(owner);
 }

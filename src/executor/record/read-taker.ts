@@ -10,6 +10,11 @@ export async function ownerOf(
   return readTaker((await journal.decisions(batchId)).at(-1)) ?? acceptedBy;
 }
 
+/** It is queued for whichever worker of a fleet takes it. */
+export function isForAnyWorker({ worker, placement, result }: CallRecord): boolean {
+  return placement !== undefined && worker === undefined && result === undefined;
+}
+
 /** The process that has taken a deferred batch over with its approval, as it has written itself down. */
 export function readTaker(decision: BatchDecision | undefined): Worker | undefined {
   return decision?.kind === 'resume' ? toWorker(decision.data.worker) : undefined;

@@ -17,6 +17,7 @@ import { recordReads } from './conversation-memories.js';
 import { findAnswered, isHeld } from './find-earlier.js';
 import { JournalDeadline } from './journal-deadline.js';
 import { noteIntent } from './noted-change.js';
+import { placementOf } from './placement.js';
 import { SharedOrder } from './shared-order.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
@@ -32,6 +33,8 @@ export interface RecordedBatch {
   placed(): void;
   /** Recovers the calls of dead processes. Never rejects. */
   recoverLeft(): Promise<void>;
+  /** Recovers those of the running calls whose worker is gone. Never rejects. */
+  recoverLost(running: readonly CallRecord[]): Promise<void>;
 }
 
 /**
@@ -64,6 +67,8 @@ export class Recorder {
   #isAccepted: 'no' | 'asked' | 'yes' = 'no';
   /** Claimed calls, which do more than read, if the journal answers asynchronously. */
   #claimed: Set<number> | undefined;
+  /** The calls that this process has claimed as a worker. */
+  #taken: Set<number> | undefined;
   /** The write of the last answer of a claimed call. It may not be on disk yet. */
   #owed: Promise<unknown> | undefined;
   /** The first write that failed. */
@@ -107,7 +112,7 @@ export class Recorder {
       const accepting = this.#journal.accept(this.#entry(evaluated, attach));
       this.#batch.placed();
       if (!(accepting instanceof Promise)) this.#acceptances = accepting;
-      else if (attach || isOrdered || !proven.has(this.#journal)) {
+      else if (attach || isOrdered || this.#isPlaced || !proven.has(this.#journal)) {
         this.#acceptances = await this.deadline.within(accepting);
         proven.add(this.#journal);
       } else {
@@ -116,7 +121,8 @@ export class Recorder {
         this.#accepting = this.deadline.within(accepting).catch((error: unknown) => this.#refused(error));
       }
       this.#isAccepted = 'yes';
-      if (isOrdered && (isNamedAgain || this.#acceptances.some(isBehind))) await this.#findOrder();
+      const mayWait = isOrdered && !this.#isPlaced;
+      if (mayWait && (isNamedAgain || this.#acceptances.some(isBehind))) await this.#findOrder();
       if (!attach) return evaluated;
       if (this.#acceptances.every(({ kind }) => kind === 'fresh')) return evaluated;
       const current = await this.awaitOthers(this.#acceptances);
@@ -139,7 +145,12 @@ export class Recorder {
     const { clock, worker } = this.#settings;
     const isShared = this.#isOrdered;
     const calls = evaluated.map((call) => toCallEntry(call, isShared));
-    const entry = { id, conversation, attach, at: clock.now(), worker, calls };
+    const { placement } = this.#scope;
+    const who =
+      placement === undefined
+        ? { worker }
+        : { placement: placementOf(placement, evaluated, this.#options.timeoutMs) };
+    const entry = { id, conversation, attach, at: clock.now(), ...who, calls };
     const said = message === undefined ? entry : { ...entry, message };
     return origin === undefined ? said : { ...said, origin };
   }
@@ -147,6 +158,11 @@ export class Recorder {
   /** Other processes may have calls in this conversation, and the journal knows them. */
   get #isOrdered(): boolean {
     return this.#batch.isOrdered && this.#journal.waiting !== undefined;
+  }
+
+  /** Workers run the calls, in order. */
+  get #isPlaced(): boolean {
+    return this.#scope.placement !== undefined;
   }
 
   async #findOrder(): Promise<void> {
@@ -157,14 +173,14 @@ export class Recorder {
 
   get #around(): AttachContext {
     const { isWorkerAlive, clock, timeouts } = this.#settings;
-    const recoverLeft = (): Promise<void> => this.#batch.recoverLeft();
     const { stopped } = this.#batch;
     return {
       isWorkerAlive,
       clock,
       journal: this.#journal,
       stopped,
-      recoverLeft,
+      recoverLeft: () => this.#batch.recoverLeft(),
+      recoverLost: (running) => this.#batch.recoverLost(running),
       patienceMs: timeouts.default.ms,
     };
   }
@@ -212,7 +228,7 @@ export class Recorder {
     const counts = await this.deadline.within(
       Promise.resolve(this.#journal.decide(this.#scope.id, decision)),
     );
-    if (isOrdered && counts) {
+    if (isOrdered && counts && !this.#isPlaced) {
       // The batch is ours by now: if this fails, its calls are answered, and none is started.
       await this.#findOrder().catch((error: unknown) =>
         this.#broke(error, 'the calls of other processes could not be read', 'all'),
@@ -230,25 +246,39 @@ export class Recorder {
    */
   claim(index: number, ready: ReadyCall): Awaitable<boolean> {
     this.#requireWhole();
-    if (ready.onlyReads && ready.declared.length > 0)
+    // Another worker may take the same call.
+    if (this.#scope.taken === undefined && ready.onlyReads && ready.declared.length > 0)
       return this.#owed === undefined || this.#onDisk(this.#owed).then(() => true);
     // Written together with the claim: until the next note, the program has done nothing.
     if (confinementOf(ready.tool, this.#settings) !== undefined)
       this.note(index, ready.call.id, 'process', { preparing: true });
+    return this.take(index);
+  }
+
+  /** The claim itself, also for a call that is refused here: only the worker that has the claim may answer. */
+  take(index: number): Awaitable<boolean> {
     try {
       const claiming = this.#journal.claim(
         this.key(index),
         this.#settings.worker,
         this.#settings.clock.now(),
       );
-      if (!(claiming instanceof Promise)) return claiming;
+      if (!(claiming instanceof Promise)) return this.#claims(index, claiming);
       this.#claimed ??= new Set();
       this.#claimed.add(index);
-      return this.#onDisk(claiming);
+      return this.#onDisk(claiming.then((isOurs) => this.#claims(index, isOurs)));
     } catch (error) {
       this.#broken ??= { error };
       throw error;
     }
+  }
+
+  #claims(index: number, isOurs: boolean): boolean {
+    if (isOurs && this.#scope.taken !== undefined) {
+      this.#taken ??= new Set();
+      this.#taken.add(index);
+    }
+    return isOurs;
   }
 
   /** Resolves when this write and all earlier ones are on disk. */
@@ -275,6 +305,8 @@ export class Recorder {
       if (this.#isAccepted === 'asked') this.#keep(index, result);
       return false;
     }
+    // A call that was not claimed stays queued, for this worker or another one.
+    if (this.#scope.taken !== undefined && this.#taken?.has(index) !== true) return true;
     recordReads(this.#scope.memory);
     const failed = (error: unknown): false => {
       this.#broke(error, 'a result could not be recorded', call.id);

@@ -3,7 +3,7 @@ import { type Covers, conflicts, type PlacedEffect } from '../../effects/conflic
 import type { RecordSettings } from '../call/settings.js';
 import type { AttachContext } from './attach.js';
 import { pollUntil } from './poll-until.js';
-import { ownerOf } from './read-taker.js';
+import { isForAnyWorker, ownerOf } from './read-taker.js';
 
 interface Blocker {
   readonly key: string;
@@ -66,14 +66,16 @@ export class SharedOrder {
 
   /** Drops the calls that block no longer. @returns the keys of those whose process is dead. */
   async #look(): Promise<readonly string[]> {
-    const { journal, isWorkerAlive } = this.#context;
+    const { journal, isWorkerAlive, recoverLost } = this.#context;
     const left: string[] = [];
     const isOpen = await Promise.all(
       this.#blockers.map(async ({ key }) => {
         const record = await journal.call(key);
         if (record === undefined || record.result !== undefined || isDeferred(record)) return false;
+        if (isForAnyWorker(record)) return true;
         const owner = await ownerOf(record, journal);
         if (owner !== undefined && !isWorkerAlive(owner)) left.push(key);
+        else await recoverLost([record]);
         return owner !== undefined;
       }),
     );
@@ -84,21 +86,25 @@ export class SharedOrder {
 
 async function blocks(record: CallRecord, context: SharedOrderContext): Promise<boolean> {
   if (isDeferred(record)) return false;
+  if (isForAnyWorker(record)) return true;
   const owner = await ownerOf(record, context.journal);
   return owner !== undefined && owner.id !== context.workerId && !context.isWorkerAncestor(owner);
 }
 
 /** It waits for the person, for as long as that takes. */
-function isDeferred({ decision, worker }: CallRecord): boolean {
+export function isDeferred({ decision, worker }: CallRecord): boolean {
   return decision === 'wait' && worker === undefined;
 }
 
+function toBlocker(record: CallRecord): Blocker {
+  return { key: record.key, effects: placedEffects(record) };
+}
+
 /** An effect on a path whose place is not known conflicts with everything. */
-function toBlocker({ key, effects, places }: CallRecord): Blocker {
-  const placed = effects.map((effect, index): PlacedEffect => {
+export function placedEffects({ effects, places }: CallRecord): readonly PlacedEffect[] {
+  return effects.map((effect, index): PlacedEffect => {
     const at = places?.[index] ?? undefined;
     if (at !== undefined) return { effect, at };
     return 'path' in effect ? { effect: { kind: 'unknown' } } : { effect };
   });
-  return { key, effects: placed };
 }

@@ -304,3 +304,29 @@ function declare(tool: Tool, parsed: unknown, { sandbox, limits }: RecoverySetti
   if (tool.effects === undefined) return parseEffects([{ kind: 'unknown' }]);
   return parseEffects(tool.effects(parsed, { cwd: sandbox.cwd, limits }));
 }
+
+/**
+ * Whether a started call has changed files outside these roots, for example a call of another directory that
+ * shares the journal. Only a process that can read those files may recover the call, because its first answer
+ * is final.
+ */
+export async function liesElsewhere(
+  { key, worker }: CallRecord,
+  journal: Journal,
+  { sandbox }: Pick<RecoverySettings, 'sandbox'>,
+): Promise<boolean> {
+  if (worker === undefined) return false;
+  const inside = sandbox.byCanonicalPath();
+  const isOutside = ({ path }: { readonly path: string }): boolean => {
+    try {
+      inside.resolve(path, 'delete');
+      return false;
+    } catch (error) {
+      return isToolError(error, 'sandbox_violation') && error.details?.reason === 'PathOutsideSandbox';
+    }
+  };
+  const notes = await journal.notes(key);
+  return notes.some(
+    ({ kind, data }) => kind === 'intent' && readIntent(data)?.changes.some(isOutside) === true,
+  );
+}

@@ -5,9 +5,9 @@ import { isToolError } from '../../errors/tool-error.js';
 import { reasonOf } from '../answer/results.js';
 import { waitsFor } from '../approve/find-deferred.js';
 import type { RecoverySettings } from '../call/settings.js';
-import { readIntent } from '../record/noted-change.js';
-import { readTaker } from '../record/read-taker.js';
-import { isStream, recoverCall, recoverStream } from './recover-call.js';
+import { isForAnyWorker, readTaker } from '../record/read-taker.js';
+import { SessionReaper } from './reap-sessions.js';
+import { isStream, liesElsewhere, recoverCall, recoverStream } from './recover-call.js';
 
 /**
  * The number of batches recovered at the same time. They share the journal's commits, and each may read files
@@ -31,9 +31,11 @@ export class Recovery {
   #first: Promise<void> | undefined;
   #done = false;
   #again: Promise<void> | undefined;
+  readonly #reaper: SessionReaper;
 
   constructor(settings: RecoverySettings) {
     this.#settings = settings;
+    this.#reaper = new SessionReaper(settings);
   }
 
   /**
@@ -70,6 +72,19 @@ export class Recovery {
         this.#again = undefined;
       });
     return this.#again;
+  }
+
+  /** Recovers those of the running calls whose process is dead, or has lost its session. Never rejects. */
+  async recoverLost(running: readonly CallRecord[]): Promise<void> {
+    const { isWorkerAlive } = this.#settings;
+    const workers = running.flatMap(({ worker, acceptedBy }) => worker ?? acceptedBy ?? []);
+    if (workers.some((worker) => !isWorkerAlive(worker))) await this.recoverLeft();
+    if (workers.some(({ epoch }) => epoch !== undefined)) await this.#reaper.look();
+  }
+
+  /** Ends sessions that are not renewed, and answers their calls. Never rejects. @param own the worker that looks */
+  reap(own: string): Promise<void> {
+    return this.#reaper.look(own);
   }
 
   /** Recovers, and gives the batches that had to be, and those that wait; the oldest first. */
@@ -207,32 +222,6 @@ function toRecovered(
   };
 }
 
-/**
- * Whether a started call has changed files outside these roots, for example a call of another directory that
- * shares the journal. Only a process that can read those files may recover the call, because its first answer
- * is final.
- */
-async function liesElsewhere(
-  { key, worker }: CallRecord,
-  journal: Journal,
-  { sandbox }: Pick<RecoverySettings, 'sandbox'>,
-): Promise<boolean> {
-  if (worker === undefined) return false;
-  const inside = sandbox.byCanonicalPath();
-  const isOutside = ({ path }: { readonly path: string }): boolean => {
-    try {
-      inside.resolve(path, 'delete');
-      return false;
-    } catch (error) {
-      return isToolError(error, 'sandbox_violation') && error.details?.reason === 'PathOutsideSandbox';
-    }
-  };
-  const notes = await journal.notes(key);
-  return notes.some(
-    ({ kind, data }) => kind === 'intent' && readIntent(data)?.changes.some(isOutside) === true,
-  );
-}
-
 /** Checks which processes named in a journal are alive. Each process is looked up once. */
 class LivingWorkers {
   readonly #settings: Pick<RecoverySettings, 'isWorkerAlive' | 'isWorkerVisible'>;
@@ -247,10 +236,11 @@ class LivingWorkers {
 
   /**
    * Whether the process that started a call is dead, or, if the call has not started, the process that
-   * accepted it.
+   * accepted it. A queued call with a placement has no process.
    */
-  async isLeft({ worker: starter, acceptedBy }: CallRecord): Promise<boolean> {
-    const worker = starter ?? acceptedBy;
+  async isLeft(record: CallRecord): Promise<boolean> {
+    if (isForAnyWorker(record)) return false;
+    const worker = record.worker ?? record.acceptedBy;
     return worker === undefined || !(await this.has(worker));
   }
 

@@ -13,6 +13,7 @@ interface SeenBeat {
 export class SessionBeats {
   #seen: ReadonlyMap<string, SeenBeat> = new Map();
 
+  /** @param leaseMs of sessions that name no lease of their own */
   constructor(private readonly leaseMs: number) {}
 
   /**
@@ -23,13 +24,13 @@ export class SessionBeats {
    */
   expired(sessions: readonly WorkerSession[], askedAt: number, now: number): readonly WorkerSession[] {
     const seen = new Map<string, SeenBeat>();
-    const expired = sessions.filter(({ worker, beat, endedAt }) => {
+    const expired = sessions.filter(({ worker, beat, endedAt, leaseMs = this.leaseMs }) => {
       if (endedAt !== undefined) return true;
       const name = `${worker.epoch} ${worker.id}`;
       const before = this.#seen.get(name);
       const same = before?.beat === beat ? before : { beat, since: now };
       seen.set(name, same);
-      return askedAt - same.since >= this.leaseMs;
+      return askedAt - same.since >= leaseMs;
     });
     this.#seen = seen;
     return expired;

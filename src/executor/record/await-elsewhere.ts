@@ -1,0 +1,95 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { Clock } from '../../contract/context.js';
+import type { CallKey, CallRecord, Journal, Worker } from '../../contract/journal.js';
+import type { JsonObject } from '../../contract/json.js';
+import { type NamedCall, notRun } from '../answer/results.js';
+import { type Stop, stoppedBefore } from '../answer/stopped.js';
+import { asDecided } from './attach.js';
+import { pollUntil } from './poll-until.js';
+
+/** A call that a worker runs, or will run. */
+export interface OpenCall {
+  readonly index: number;
+  readonly call: NamedCall;
+}
+
+export interface ElsewhereContext {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly batchId: string;
+  /** This process, when it answers calls that no worker has started. */
+  readonly worker: Worker;
+  readonly startDeadlineMs: number | undefined;
+  /** How long the journal may fail meanwhile, in milliseconds. */
+  readonly patienceMs: number;
+  readonly stop: { readonly reason: () => Stop | undefined; readonly happens: Promise<void> };
+  /** A worker has started the call. */
+  readonly started: (open: OpenCall) => void;
+  /** The call has its answer, which is recorded. */
+  readonly answered: (open: OpenCall, result: ToolResult) => void;
+  /** Recovers those of the running calls whose worker is gone. Never rejects. */
+  readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
+}
+
+/**
+ * Waits for the real results of calls that workers run, however long they take.
+ *
+ * 1. Only a call that no worker has started is answered here: after its start deadline, or when the batch is stopped. The
+ *    journal decides between this and a worker's claim.
+ * 2. A call that runs is asked to stop, and its worker says what came of it.
+ * 3. The calls of a worker that is gone are recovered, by another worker or here.
+ *
+ * @param calls loses the calls that are answered
+ * @throws the journal's error
+ */
+export async function awaitElsewhere(
+  calls: Map<CallKey, OpenCall>,
+  context: ElsewhereContext,
+): Promise<void> {
+  const { clock, startDeadlineMs, patienceMs, stop } = context;
+  const begun = new Set<CallKey>();
+  const since = clock.monotonic();
+  const look = async (): Promise<boolean> => {
+    const running: CallRecord[] = [];
+    const isLate = startDeadlineMs !== undefined && clock.monotonic() - since >= startDeadlineMs;
+    for (const record of await context.journal.batch(context.batchId)) {
+      const open = calls.get(record.key);
+      if (open === undefined) continue;
+      if (record.worker !== undefined && !begun.has(record.key)) {
+        begun.add(record.key);
+        context.started(open);
+      }
+      if (record.result !== undefined) {
+        calls.delete(record.key);
+        context.answered(open, asDecided(record, record.result));
+      } else if (record.worker !== undefined) running.push(record);
+      else if (isLate) await expire(record, context, expired(open.call, startDeadlineMs));
+    }
+    if (running.length > 0) await context.recoverLost(running);
+    return calls.size === 0;
+  };
+  await pollUntil(look, { clock, patienceMs, stopped: stop.happens });
+  const reason = stop.reason();
+  if (calls.size === 0 || reason === undefined) return;
+  for (const [key, { call }] of calls)
+    await context.journal.cancel?.(key, stoppedBefore(call, reason), clock.now());
+  await pollUntil(look, { clock, patienceMs, stopped: new Promise(() => {}) });
+}
+
+/** Answers a call that no worker may start any more. The claim makes sure that no worker has. */
+export async function expire(
+  { key }: Pick<CallRecord, 'key'>,
+  { journal, clock, worker }: Pick<ElsewhereContext, 'journal' | 'clock' | 'worker'>,
+  result: ToolResult,
+): Promise<boolean> {
+  if (!(await journal.claim(key, worker, clock.now()))) return false;
+  await journal.finish(key, result, clock.now());
+  return true;
+}
+
+/** The answer to a call that no worker has started in time. */
+export function expired(call: NamedCall, startDeadlineMs: number): ToolResult {
+  const details: JsonObject = { start_deadline_ms: startDeadlineMs };
+  const message = `Not run: no worker could start ${call.name} within ${startDeadlineMs} ms.`;
+  return notRun(call, 'expired', message, details);
+}

@@ -1,0 +1,20 @@
+import type { Placement } from '../../contract/journal.js';
+import type { EvaluatedCall } from '../call/evaluated-call.js';
+
+/**
+ * The placement of a batch. A root belongs to a worker, so calls that touch files or run commands are for a worker that
+ * has this root; other calls run wherever their tool is.
+ */
+export function placementOf(
+  base: Placement,
+  evaluated: readonly EvaluatedCall[],
+  timeoutMs: number | undefined,
+): Placement {
+  const all = timeoutMs === undefined ? base : { ...base, timeoutMs };
+  const { root, ...anywhere } = all;
+  if (root === undefined) return all;
+  const touchesFiles = evaluated.some(
+    (call) => call.kind === 'ready' && call.effects.some(({ at }) => at !== undefined),
+  );
+  return touchesFiles ? all : anywhere;
+}

@@ -1,0 +1,56 @@
+import type { CallKey } from '../contract/journal.js';
+import { reasonOf } from './answer/results.js';
+import { approverOf } from './approve/approve-batch.js';
+import type { EvaluatedCall } from './call/evaluated-call.js';
+import type { ExecutorSettings } from './call/settings.js';
+import { awaitElsewhere, type OpenCall } from './record/await-elsewhere.js';
+import type { RecordedBatch, Recorder } from './record/recorder.js';
+import { answerCall, type RunningBatch, runCall } from './run-call.js';
+
+interface PlacedBatch extends RunningBatch, RecordedBatch {
+  readonly recorder: Recorder;
+}
+
+/**
+ * Runs a batch that is planned, recorded and approved on the workers of a fleet. Its calls are in the journal without a
+ * process; the consent of the person or of the host is recorded with each, and a worker starts no call without it.
+ */
+export async function runElsewhere(calls: readonly EvaluatedCall[], batch: PlacedBatch): Promise<void> {
+  const { scope, options, recorder } = batch;
+  const { settings, placement } = scope;
+  const { journal, clock, worker, timeouts } = settings;
+  const open = new Map<CallKey, OpenCall>();
+  for (const [index, call] of calls.entries()) {
+    if (call.kind === 'resolved' || !batch.runsForReal(call)) {
+      await runCall(index, call, batch);
+      continue;
+    }
+    open.set(recorder.key(index), { index, call: call.call });
+    if (call.needsApproval && approverOf(options, scope) === null)
+      recorder.note(index, call.call.id, 'approval', { approved: true, by: 'host' });
+  }
+  if (open.size === 0 || journal === null) return;
+  await batch.recorded();
+  hint(settings, [...open.keys()]);
+  await awaitElsewhere(open, {
+    ...{ journal, clock, worker, batchId: scope.id, patienceMs: timeouts.default.ms },
+    startDeadlineMs: placement?.startDeadlineMs,
+    stop: { reason: () => batch.stopReason, happens: batch.stopped },
+    started: ({ call }) => scope.observer?.started(call),
+    answered: ({ index, call }, result) => answerCall(index, call, { result, recorded: true }, batch),
+    recoverLost: (running) => batch.recoverLost(running),
+  });
+}
+
+/** Makes workers look sooner. They also look on their own. */
+export function hint(
+  { dispatcher, logger }: Pick<ExecutorSettings, 'dispatcher' | 'logger'>,
+  calls: readonly CallKey[],
+): void {
+  const failed = (error: unknown): void => logger.warn({ why: reasonOf(error) }, 'a hint was not sent');
+  try {
+    Promise.resolve(dispatcher?.hint(calls)).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}

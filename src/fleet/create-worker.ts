@@ -1,0 +1,91 @@
+import {
+  isTextList,
+  isWhole,
+  normalizeOptions,
+  type OptionRules,
+  option,
+} from '../base/normalize-options.js';
+import type { Dispatcher } from '../contract/fleet.js';
+import { ToolError } from '../errors/tool-error.js';
+import { openExecutor } from '../executor/create-executor.js';
+import type { ExecutorOptions } from '../executor/executor-options.js';
+import { LEASE_MS } from '../executor/recover/reap-sessions.js';
+import { newWorkerOfThisProcess } from '../platform/process/worker-of-this-process.js';
+import { FleetWorker } from './fleet-worker.js';
+import { WorkerLease } from './worker-lease.js';
+
+/**
+ * Options of a worker: those of `createExecutor`, without `fleet`. Its policy can refuse a call that a host has approved.
+ * The questions of its policy are answered by the host's approval, unless it has an `approver` of its own.
+ */
+export interface WorkerOptions extends Omit<ExecutorOptions, 'fleet' | 'journal'> {
+  /** The journal that it shares with hosts and other workers. */
+  readonly journal: NonNullable<Exclude<ExecutorOptions['journal'], false>>;
+  /** The same as `root`. */
+  readonly roots?: ExecutorOptions['root'];
+  /** It also takes calls that ask for these. Default: none. */
+  readonly labels?: readonly string[];
+  /** How many calls it runs at once; default 8. */
+  readonly concurrency?: number;
+  /** How long its claims count without a renewal, in milliseconds; default 30000. */
+  readonly leaseMs?: number;
+  /** Wakes it when calls may be taken. Default: it looks into the journal. */
+  readonly dispatcher?: Dispatcher;
+}
+
+type OwnOptions = Pick<WorkerOptions, 'labels' | 'concurrency' | 'leaseMs' | 'dispatcher'>;
+
+const RULES: OptionRules<Required<Omit<OwnOptions, 'dispatcher'>> & { dispatcher: Dispatcher | undefined }> =
+  {
+    labels: option<readonly string[]>([], isTextList, 'a list of labels'),
+    concurrency: option(8, isWhole(1), 'a whole number of calls from 1'),
+    leaseMs: option(LEASE_MS, isWhole(100), 'a whole number of milliseconds from 100'),
+    dispatcher: option<Dispatcher | undefined>(undefined, isDispatcher, 'a dispatcher (hint, listen)'),
+  };
+
+function isDispatcher(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['hint', 'listen'].every((name) => typeof Reflect.get(value, name) === 'function');
+}
+
+/**
+ * Starts a worker: it takes queued calls from the journal, runs them, and records their results. Drain or close it when
+ * done (`await using` closes it).
+ * @throws ToolError `config_invalid` for a wrong option, or a journal that cannot queue calls
+ */
+export function createWorker(options: WorkerOptions): FleetWorker {
+  const { labels, concurrency, leaseMs, dispatcher, roots, root = roots, ...rest } = options ?? {};
+  const own = normalizeOptions('options', { labels, concurrency, leaseMs, dispatcher }, RULES);
+  if (root !== roots && roots !== undefined) {
+    throw new ToolError(
+      'config_invalid',
+      'options.root and options.roots name the same thing: give one of them.',
+    );
+  }
+  if ('fleet' in rest) {
+    throw new ToolError('config_invalid', 'options.fleet is for hosts: a worker runs its calls itself.');
+  }
+  if (rest.journal === undefined) {
+    throw new ToolError(
+      'config_invalid',
+      'options.journal is missing: a worker takes its calls from a journal.',
+    );
+  }
+  const { executor, settings } = openExecutor(root === undefined ? rest : { ...rest, root });
+  const { journal, clock, logger, registry, sandbox } = settings;
+  if (journal?.queued === undefined || journal.renew === undefined || journal.reap === undefined) {
+    void executor.close();
+    throw new ToolError(
+      'config_invalid',
+      'options.journal cannot be shared: it knows no queued calls and no sessions.',
+    );
+  }
+  const offer = { labels: own.labels, roots: sandbox.roots };
+  return new FleetWorker({
+    ...{ executor, journal, clock, logger, offer },
+    ...{ concurrency: own.concurrency, leaseMs: own.leaseMs, dispatcher: own.dispatcher },
+    lease: new WorkerLease(newWorkerOfThisProcess(), journal, clock, { ...offer, leaseMs: own.leaseMs }),
+    hasTool: (name) => registry.has(name),
+    asksItself: rest.approver !== undefined,
+  });
+}

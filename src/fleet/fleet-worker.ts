@@ -1,0 +1,308 @@
+import { covers } from '../base/covers.js';
+import type { Clock, Logger } from '../contract/context.js';
+import type { Dispatcher } from '../contract/fleet.js';
+import type { CallKey, CallRecord, Journal } from '../contract/journal.js';
+import { conflicts } from '../effects/conflicts.js';
+import { failure, notRun, reasonOf } from '../executor/answer/results.js';
+import { recordedCall } from '../executor/call/calls.js';
+import type { ToolExecutor } from '../executor/executor.js';
+import { expire, expired } from '../executor/record/await-elsewhere.js';
+import { placedEffects } from '../executor/record/shared-order.js';
+import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
+import { systemClock } from '../platform/clock/clock.js';
+import { findTakable, freeSince, type TakableCall } from './find-takable.js';
+import type { WorkerLease } from './worker-lease.js';
+
+/** Pauses between two looks into the journal, in milliseconds: without a dispatcher, and as a sweep behind one. */
+const LOOK_MS = 50;
+const SWEEP_MS = 3_000;
+/** How often running calls are looked up for a cancellation. */
+const CANCEL_MS = 100;
+/** After this time a call that ended without an answer is tried again. */
+const RETRY_MS = 1_000;
+/** The most calls that one hint names. */
+const MOST_HINTS = 32;
+
+export interface WorkerParts {
+  readonly executor: ToolExecutor;
+  readonly journal: Journal;
+  readonly lease: WorkerLease;
+  readonly offer: { readonly labels: readonly string[]; readonly roots: readonly string[] };
+  readonly hasTool: (name: string) => boolean;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly dispatcher: Dispatcher | undefined;
+  /** Its executor has an approver of its own: the host's approval does not answer the questions of its policy. */
+  readonly asksItself: boolean;
+}
+
+interface RunningCall {
+  readonly record: CallRecord;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/**
+ * A worker of a fleet: takes queued calls from the journal and runs them through its executor.
+ *
+ * 1. The claim in the journal decides who runs a call. Nothing else does: hints and looks only propose.
+ * 2. No tool starts without a lease that is held at that moment. When the lease is lost, running calls are aborted.
+ * 3. It never runs a call again that another worker has claimed.
+ * 4. `drain` takes nothing new and lets running calls end; `close` aborts them. Both end its session.
+ */
+export class FleetWorker {
+  readonly #parts: WorkerParts;
+  readonly #running = new Map<CallKey, RunningCall>();
+  /** Calls that ended here without an answer, and when they may be tried again. */
+  readonly #later = new Map<CallKey, number>();
+  readonly #loops: Promise<void>[] = [];
+  readonly #unlisten: () => void;
+  readonly #pauses = new Set<() => void>();
+  #state: 'takes' | 'drains' | 'ends' = 'takes';
+  #beating: Promise<void> | undefined;
+  #draining: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+    const { dispatcher, leaseMs } = parts;
+    this.#unlisten = dispatcher?.listen(() => this.#wakeUp()) ?? (() => {});
+    this.#loops.push(
+      this.#repeat(() => this.#beat(), leaseMs / 3),
+      this.#repeat(() => this.#takeSome(), dispatcher === undefined ? LOOK_MS : SWEEP_MS, 'early'),
+      this.#repeat(() => this.#lookForStops(), Math.min(CANCEL_MS, leaseMs / 3)),
+      this.#repeat(() => this.#reap(), Math.min(1_000, leaseMs / 3)),
+    );
+  }
+
+  /** The id under which it claims calls. */
+  get id(): string {
+    return this.#parts.lease.worker.id;
+  }
+
+  /** How many calls run now. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Takes nothing new, and resolves when the running calls have ended. The worker is over then. */
+  drain(): Promise<void> {
+    if (this.#state === 'takes') this.#state = 'drains';
+    this.#draining ??= this.#drain();
+    return this.#draining;
+  }
+
+  /** Aborts the running calls, and resolves when they have their answers. May be called twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #drain(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { executor, lease, logger } = this.#parts;
+    this.#state = 'drains';
+    for (const { stop } of this.#running.values()) stop.abort('the worker was closed');
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    this.#state = 'ends';
+    this.#unlisten();
+    this.#wakeUp();
+    await Promise.all(this.#loops);
+    try {
+      await lease.end();
+    } catch (error) {
+      logger.warn({ why: reasonOf(error) }, 'the session of a worker could not be ended: it expires');
+    }
+    await executor.close();
+  }
+
+  /** Runs again and again until the worker ends. An error is logged; the next turn tries again. */
+  async #repeat(act: () => Promise<void>, pauseMs: number, wakes?: 'early'): Promise<void> {
+    // The constructor returns first.
+    await Promise.resolve();
+    while (this.#state !== 'ends') {
+      try {
+        await act();
+      } catch (error) {
+        this.#parts.logger.error({ why: reasonOf(error) }, 'a worker could not use its journal');
+      }
+      await this.#pause(pauseMs, wakes);
+    }
+  }
+
+  #pause(pauseMs: number, wakes: 'early' | undefined): Promise<void> {
+    if (this.#state === 'ends') return Promise.resolve();
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        if (wakes === undefined && this.#state !== 'ends') return;
+        forget();
+        this.#pauses.delete(goOn);
+        resolve();
+      };
+      const forget = systemClock.after(pauseMs, () => {
+        this.#pauses.delete(goOn);
+        resolve();
+      });
+      this.#pauses.add(goOn);
+    });
+  }
+
+  #wakeUp(): void {
+    for (const goOn of [...this.#pauses]) goOn();
+  }
+
+  #beat(): Promise<void> {
+    this.#beating ??= this.#renew().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating;
+  }
+
+  async #renew(): Promise<void> {
+    const { lease, logger } = this.#parts;
+    const wasHeld = lease.isHeld;
+    const cancelled = await lease.renew();
+    if (cancelled !== undefined) {
+      if (!wasHeld) this.#wakeUp();
+      return this.#cancel(cancelled);
+    }
+    logger.warn({ worker: this.id, epoch: lease.worker.epoch }, 'the lease of a worker is lost');
+    this.#abortAll();
+    lease.beginNext();
+    await lease.renew();
+    this.#wakeUp();
+  }
+
+  #abortAll(): void {
+    for (const { stop } of this.#running.values()) stop.abort('the worker has lost its lease');
+  }
+
+  #cancel(keys: readonly CallKey[]): void {
+    for (const key of keys) this.#running.get(key)?.stop.abort('cancelled');
+  }
+
+  /** Between two renewals: calls that are cancelled, and a lease that has run out. */
+  async #lookForStops(): Promise<void> {
+    const { journal, lease } = this.#parts;
+    if (lease.isLost) {
+      this.#abortAll();
+      await this.#beat();
+    }
+    for (const key of [...this.#running.keys()]) {
+      const notes = await journal.notes(key);
+      if (notes.some(({ kind }) => kind === 'cancel')) this.#cancel([key]);
+    }
+  }
+
+  async #reap(): Promise<void> {
+    await this.#parts.executor.recovery.reap(this.id);
+  }
+
+  async #takeSome(): Promise<void> {
+    const { journal, clock, offer, hasTool, concurrency, lease, executor } = this.#parts;
+    const most = concurrency - this.#running.size;
+    if (this.#state !== 'takes' || most <= 0 || !lease.isHeld) return;
+    const found = await findTakable(most, {
+      ...{ journal, clock, offer },
+      conflicts: (a, b) => conflicts(placedEffects(a), placedEffects(b), covers),
+      isWanted: (record) =>
+        hasTool(record.toolName) &&
+        !this.#running.has(record.key) &&
+        (this.#later.get(record.key) ?? 0) <= systemClock.monotonic(),
+      late: (record, ms) => this.#refuse(record, expired(named(record), ms)),
+      recoverLost: (running) => executor.recovery.recoverLost(running),
+    });
+    for (const takable of found) {
+      if (this.#state !== 'takes') return;
+      await this.#take(takable);
+    }
+  }
+
+  async #refuse(record: CallRecord, result: ReturnType<typeof expired>): Promise<void> {
+    const { journal, clock, lease } = this.#parts;
+    await expire(record, { journal, clock, worker: lease.worker }, result);
+  }
+
+  async #take(takable: TakableCall): Promise<void> {
+    const { record, args } = takable;
+    if (hasLeftOut(args)) {
+      const message = `${record.toolName} cannot run in another process: ${LEFT_OUT_OF_JOURNAL}.`;
+      return this.#refuse(record, notRun(named(record), 'execution_failed', message));
+    }
+    const [batch] = await this.#parts.journal.batches({
+      ...{ conversation: record.conversation, prefix: record.batchId, limit: 1 },
+    });
+    const stop = new AbortController();
+    const ended = this.#run(takable, stop.signal, batch?.attach !== true);
+    this.#running.set(record.key, { record, stop, ended });
+  }
+
+  async #run({ record, args, isAgreed }: TakableCall, signal: AbortSignal, again: boolean): Promise<void> {
+    const { executor, lease, journal, logger, asksItself } = this.#parts;
+    const { key, conversation, placement, batchId } = record;
+    const { worker } = lease;
+    const consent = asksItself ? {} : isAgreed ? { approver: null } : { defer: true };
+    const timeoutMs = placement?.timeoutMs;
+    const options = {
+      ...consent,
+      signal,
+      conversation,
+      again,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    };
+    const startBy = await startDeadline(record, journal);
+    try {
+      const taken = { record, worker, refusal: () => this.#refusal(record, worker, startBy) };
+      await executor.take({ ...recordedCall(record), args }, taken, options);
+      const after = await journal.call(key);
+      if (after?.result === undefined && after?.decision !== 'wait')
+        this.#later.set(key, systemClock.monotonic() + RETRY_MS);
+      else this.#later.delete(key);
+      await this.#hintNext(conversation);
+    } catch (error) {
+      logger.error({ batch: batchId, call: key, why: reasonOf(error) }, 'a call could not be taken');
+      this.#later.set(key, systemClock.monotonic() + RETRY_MS);
+    } finally {
+      this.#running.delete(key);
+      this.#wakeUp();
+    }
+  }
+
+  /** Why a claimed call must not start. */
+  #refusal(record: CallRecord, worker: WorkerLease['worker'], startBy: number | undefined) {
+    const { lease, clock } = this.#parts;
+    if (startBy !== undefined && clock.now() >= startBy)
+      return expired(named(record), record.placement?.startDeadlineMs ?? 0);
+    if (lease.isHeld && lease.worker === worker) return undefined;
+    const message = 'Not run: its worker lost its lease before it could start the call.';
+    return failure(named(record), 'cancelled', message, 'no', { details: { reason: 'lease_lost' } });
+  }
+
+  /** Calls that have waited for one that has ended now. */
+  async #hintNext(conversation: string): Promise<void> {
+    const { dispatcher, journal, offer } = this.#parts;
+    if (dispatcher === undefined) return;
+    const queued = (await journal.queued?.({ limit: 8 * MOST_HINTS })) ?? [];
+    const next = queued.filter((record) => record.conversation === conversation).slice(0, MOST_HINTS);
+    if (next.length > 0 && offer !== undefined) await dispatcher.hint(next.map(({ key }) => key));
+  }
+}
+
+async function startDeadline(record: CallRecord, journal: Journal): Promise<number | undefined> {
+  const startDeadlineMs = record.placement?.startDeadlineMs;
+  return startDeadlineMs === undefined ? undefined : (await freeSince(record, journal)) + startDeadlineMs;
+}
+
+function named({ callId, toolName }: CallRecord): { readonly id: string; readonly name: string } {
+  return { id: callId, name: toolName };
+}
