@@ -6,6 +6,7 @@
 const NAME: string = 'toolexec';
 
 export const toolexec: typeof import('../src/index.js') = await import(NAME);
+export const toolexecFleet: typeof import('../src/fleet.js') = await import(`${NAME}/fleet`);
 export const toolexecPolicy: typeof import('../src/policy.js') = await import(`${NAME}/policy`);
 export const toolexecLp1: typeof import('../src/lp1.js') = await import(`${NAME}/lp1`);
 export const toolexecSandbox: typeof import('../src/sandbox.js') = await import(`${NAME}/sandbox`);

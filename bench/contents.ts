@@ -26,6 +26,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./journal.js')).measureJournal,
   },
   {
+    name: 'fleet',
+    title: 'A call with a side effect, journal in Postgres; microseconds a call',
+    nodeOptions: [],
+    load: async () => (await import('./fleet.js')).measureFleet,
+  },
+  {
     name: 'recovery',
     title: 'Opening a journal, and settling what dead processes left in it; milliseconds in all',
     nodeOptions: [],

@@ -1,0 +1,142 @@
+import { Pool } from 'pg';
+import { startPostgres, whyNoPostgres } from '../src/journal/postgres/fixtures/postgres-cluster.js';
+import { toolexec, toolexecFleet } from './built.js';
+import type { Scale } from './contents.js';
+import { type Contender, interleave } from './measure.js';
+import { NO_OP_ARGS } from './no-op-input.js';
+import { type Row, toRow } from './row.js';
+
+const CALLS_A_ROUND = 160;
+
+/**
+ * A call whose journal is in Postgres, beside three bare transactions: one that accepts the call, one that claims it, one that
+ * keeps the result. On a server that writes its log to the disk for each commit.
+ */
+export async function measureFleet(scale: Scale): Promise<readonly Row[]> {
+  const skipped = whyNoPostgres();
+  if (skipped !== undefined) return [{ what: 'a call', unit: 'µs', beside: { name: 'bare', skipped } }];
+  const server = await startPostgres({ fsync: true });
+  try {
+    const journal = toolexecFleet.postgresJournal({ url: server.url() });
+    await using executor = toolexec.createExecutor({ tools: [toolOnResource()], policy: null, journal });
+    const bare = await openBare(server.url());
+    const rows: Row[] = [];
+    for (const callers of [1, 16]) {
+      const timing = await interleave(
+        {
+          executor: byCallers(callers, () =>
+            executor.run(nextCall(), { conversation: `talk_${++runs % 64}` }),
+          ),
+          bare: byCallers(callers, () => bare.record()),
+        },
+        { rounds: scale === 'quick' ? 1 : 15, warmUps: scale === 'quick' ? 0 : 3 },
+      );
+      const who = callers === 1 ? 'one caller' : `${callers} callers at once`;
+      const beside = ['three bare transactions', timing.bare] as const;
+      rows.push(toRow(`a call, ${who}`, timing.executor, beside, { computing: false }));
+    }
+    rows.push(
+      ...(await countLog(server, { executor: () => executor.run(nextCall()), bare: () => bare.record() })),
+    );
+    await bare.end();
+    await journal.close();
+    return rows;
+  } finally {
+    server.end();
+  }
+}
+
+/** Bytes of the server's log for each call, and its commits. */
+async function countLog(
+  server: Awaited<ReturnType<typeof startPostgres>>,
+  { executor, bare }: Readonly<Record<'executor' | 'bare', () => Promise<unknown>>>,
+): Promise<Row[]> {
+  const look = (): readonly number[] => {
+    const [log = '', commits = ''] = server
+      .sql(
+        "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') || '|' || xact_commit from pg_stat_database where datname = 'postgres'",
+      )
+      .split('|');
+    return [Number(log), Number(commits)];
+  };
+  const count = async (run: () => Promise<unknown>): Promise<readonly number[]> => {
+    // Full images of pages go to the log once after each checkpoint.
+    server.sql('checkpoint');
+    for (let call = 0; call < CALLS_A_ROUND; call++) await run();
+    // The server adds up its statistics when a connection has been idle for a second.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const before = look();
+    for (let call = 0; call < CALLS_A_ROUND; call++) await run();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    return look().map((now, at) => (now - (before[at] as number)) / CALLS_A_ROUND);
+  };
+  const [log = 0, commits = 0] = await count(executor);
+  const [bareLog = 0] = await count(bare);
+  const ratio = log / bareLog;
+  return [
+    {
+      what: `log of the server for a call, ${commits.toFixed(1)} commits`,
+      unit: 'bytes',
+      ours: log,
+      beside: { name: 'three bare transactions', value: bareLog, ratio },
+    },
+  ];
+}
+
+async function openBare(url: string) {
+  const pool = new Pool({ connectionString: url, max: 16 });
+  await pool.query('create table bare (id bigserial primary key, args text, worker text, result text)');
+  const args = JSON.stringify(NO_OP_ARGS);
+  return {
+    async record(): Promise<void> {
+      const { rows } = await pool.query<{ id: string }>({
+        name: 'accept',
+        text: 'insert into bare (args) values ($1) returning id',
+        values: [args],
+      });
+      const id = rows[0]?.id;
+      await pool.query({
+        name: 'claim',
+        text: 'update bare set worker = $2 where id = $1 and worker is null',
+        values: [id, 'worker'],
+      });
+      await pool.query({
+        name: 'settle',
+        text: 'update bare set result = $2 where id = $1 and result is null',
+        values: [id, 'hello world'],
+      });
+    },
+    end: () => pool.end(),
+  };
+}
+
+function toolOnResource() {
+  return toolexec.defineTool({
+    name: 'noop',
+    description: 'Does nothing.',
+    input: { type: 'object' },
+    effects: ({ count }: { count?: number }) => [
+      { kind: 'call', server: 's', tool: 'noop', access: 'write', resource: String(count) },
+    ],
+    execute: () => 'hello world',
+  });
+}
+
+let runs = 100_000;
+
+function nextCall() {
+  return [{ id: `call_${++runs}`, name: 'noop', args: { ...NO_OP_ARGS, count: runs } }];
+}
+
+function byCallers(callers: number, call: () => Promise<unknown>): Contender {
+  return {
+    units: CALLS_A_ROUND,
+    async run() {
+      let left = CALLS_A_ROUND;
+      const caller = async (): Promise<void> => {
+        while (left-- > 0) await call();
+      };
+      await Promise.all(Array.from({ length: callers }, caller));
+    },
+  };
+}
