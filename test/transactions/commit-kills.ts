@@ -75,8 +75,11 @@ export async function killCommits(trials: number, random: () => number, places: 
         const said = sayOf(result);
         const done = doneIn(`${journal}-transactions`);
         const wrong = whatIsWrong(root, { said, done, result, before, after });
-        if (wrong !== undefined) tally.wrong.push(`trial ${trial} (${killed ?? 'ended'}): ${said}: ${wrong}`);
-        else if (said === 'ok' && killed !== undefined) tally.completed++;
+        if (wrong !== undefined) {
+          tally.wrong.push(`trial ${trial} (${killed ?? 'ended'}): ${said}: ${wrong}`);
+          // Printed at once: when the test reaches its time limit, the tally is lost.
+          console.error(tally.wrong.at(-1), JSON.stringify(result?.error ?? result?.metadata));
+        } else if (said === 'ok' && killed !== undefined) tally.completed++;
         else if (killed !== undefined) tally.conflicts++;
       } finally {
         removeTree(around);
