@@ -1,11 +1,11 @@
 import type { ToolResult } from '../contract/call.js';
-import type { CallRecord } from '../contract/journal.js';
+import type { CallRecord, ConversationFact } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { CallOrigins, Origin } from '../contract/origin.js';
 import type { Policy } from '../contract/policy.js';
 import type { JournalArchive } from '../journal/open-archive.js';
 import { isOrigin } from '../patterns/origin.js';
-import { ConversationOrigins } from '../provenance/conversation-origins.js';
+import { CLEAN_MARK, ConversationOrigins } from '../provenance/conversation-origins.js';
 import { originOfCall } from '../provenance/origin-of-call.js';
 
 /** Where the text of a recorded result may come from, as it says itself. */
@@ -52,6 +52,11 @@ export class RecordedOrigins {
     known.add(result.callId, result.origin, result.text);
   }
 
+  /** Forgets what a conversation has seen, because it was marked clean. */
+  clear(conversation: string): void {
+    this.#conversations.delete(conversation);
+  }
+
   /** Undefined: nothing was seen that could matter. */
   of(conversation: string, args: JsonObject): CallOrigins | undefined {
     const known = this.#conversations.get(conversation);
@@ -59,12 +64,20 @@ export class RecordedOrigins {
   }
 }
 
-/** All that a recorded conversation has seen. */
+/** All that a recorded conversation has seen since it was last marked clean. */
 export function readSeen(archive: JournalArchive, conversation: string): RecordedOrigins {
   const seen = new RecordedOrigins();
+  const cleanAt = markedCleanAt(archive.facts(conversation));
   for (const { id } of archive.batches({ conversation }).toReversed())
-    for (const record of archive.calls(id)) seen.saw(conversation, seenResult(record));
+    for (const record of archive.calls(id))
+      if (record.acceptedAt >= cleanAt) seen.saw(conversation, seenResult(record));
   return seen;
+}
+
+/** When a conversation was last marked clean, in milliseconds since the epoch; 0: never. */
+export function markedCleanAt(facts: readonly Pick<ConversationFact, 'key' | 'value'>[]): number {
+  const value = facts.findLast(({ key }) => key === CLEAN_MARK)?.value;
+  return Array.isArray(value) && typeof value[1] === 'number' ? value[1] : 0;
 }
 
 /** A policy that gets the origins from a journal, as if its model had seen them. */

@@ -15,6 +15,9 @@ const MOST_ARGUMENTS = 100;
 const MOST_PIECES = 200;
 const LONGEST_PIECE = 10_000;
 
+/** The key of the fact that a conversation was marked clean; its value holds the time. */
+export const CLEAN_MARK = 'origins:clean';
+
 interface SeenText {
   readonly callId: string;
   readonly origin: readonly Origin[];

@@ -3,12 +3,11 @@ import type { ConversationMemory } from '../../contract/context.js';
 import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
-import { ConversationOrigins } from '../../provenance/conversation-origins.js';
+import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-origins.js';
 import type { PolicySettings } from '../call/settings.js';
 import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'origin:';
-const CLEAN = 'origins:clean';
 
 /**
  * The origins of all results that a conversation has seen, found by its memory object and out of reach of
@@ -37,7 +36,7 @@ class TrackedOrigins {
 
   clear(): void {
     this.origins.clear();
-    this.#record([{ key: CLEAN, value: true }]);
+    this.#record([{ key: CLEAN_MARK, value: true }]);
   }
 
   /** Loads the origins that other processes have seen. Returns a promise only if a journal has to be read. */
@@ -58,7 +57,7 @@ class TrackedOrigins {
     this.#mark = recalled.mark;
     // Facts come in the order of writing, and a mark forgets all origins before it.
     for (const { key } of recalled.facts) {
-      if (key === CLEAN && !this.#isRecalled) this.origins.clear();
+      if (key === CLEAN_MARK && !this.#isRecalled) this.origins.clear();
       else if (key.startsWith(KEY) && isOriginPattern(key.slice(KEY.length)))
         this.origins.recall(key.slice(KEY.length) as Origin);
     }

@@ -4,15 +4,16 @@ import { parseJson } from '../../../base/parse-json.js';
 import type { Disposition } from '../../../contract/approval.js';
 import type { ToolCall, ToolResult } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
-import type { CallRecord } from '../../../contract/journal.js';
+import type { CallRecord, ConversationFact } from '../../../contract/journal.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { isSqliteFile } from '../../../platform/sqlite/sqlite.js';
+import { CLEAN_MARK } from '../../../provenance/conversation-origins.js';
 import { readCalls } from '../../../providers/read-calls.js';
 import type { CliContext } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { readSource } from '../../read-input.js';
 import { type JournalChoice, readingJournal, requireJournal } from '../../recorded-journal.js';
-import { type SeenResult, seenResult } from '../../recorded-origins.js';
+import { markedCleanAt, type SeenResult, seenResult } from '../../recorded-origins.js';
 import type { SeenChanges } from './seen-writes.js';
 
 /** The options of `policy replay` and `policy suggest`, in commander's form. */
@@ -47,6 +48,8 @@ export interface RecordedCall {
   readonly conversation: string;
   /** The result that the model saw. Undefined: the call had none. */
   readonly seen: SeenResult | undefined;
+  /** The call was accepted after its conversation was last marked clean. */
+  readonly isAfterMark: boolean;
 }
 
 /**
@@ -99,7 +102,15 @@ function readExport(text: string): readonly RecordedCall[] | undefined {
     if (record === undefined || typeof record.kind !== 'string') return undefined;
     records.push(record);
   }
-  return records.length === 0 ? undefined : records.flatMap(toRecorded);
+  if (records.length === 0) return undefined;
+  const cleanAt = new Map(
+    records.filter(isFact).map((fact) => [fact.conversation, markedCleanAt([fact])] as const),
+  );
+  return records.flatMap((record) => toRecorded(record, cleanAt.get(record.conversation) ?? 0));
+}
+
+function isFact(record: Fields): record is Fields & Pick<ConversationFact, 'key' | 'value'> {
+  return record.kind === 'fact' && record.key === CLEAN_MARK;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -117,15 +128,8 @@ function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-function toRecorded({
-  kind,
-  callId,
-  toolName,
-  args,
-  disposition,
-  result,
-  ...more
-}: Fields): readonly RecordedCall[] {
+function toRecorded(record: Fields, cleanAt: number): readonly RecordedCall[] {
+  const { kind, callId, toolName, args, disposition, result, ...more } = record;
   const fields = fieldsOf(args);
   if (kind !== 'call' || typeof toolName !== 'string' || fields === undefined) return [];
   const answer = fieldsOf(result);
@@ -147,6 +151,7 @@ function toRecorded({
             result: answer,
           })
         : undefined,
+      isAfterMark: cleanAt > 0 && Number(more.at) >= cleanAt,
     },
   ];
 }
@@ -193,6 +198,7 @@ function readFresh(name: string, text: string): readonly RecordedCall[] {
     changes: undefined,
     conversation: '',
     seen: undefined,
+    isAfterMark: false,
   }));
 }
 
@@ -201,10 +207,14 @@ export function readJournalCalls(path: string): Promise<readonly RecordedCall[]>
   return readingJournal(() => {
     const archive = openArchive(path);
     try {
-      return archive
-        .conversations()
-        .flatMap((conversation) => archive.history(conversation))
-        .flatMap((entry) => (entry.kind === 'batch' ? ownCalls(entry.id, archive.calls(entry.id)) : []));
+      return archive.conversations().flatMap((conversation) => {
+        const cleanAt = markedCleanAt(archive.facts(conversation));
+        return archive
+          .history(conversation)
+          .flatMap((entry) =>
+            entry.kind === 'batch' ? ownCalls(entry.id, archive.calls(entry.id), cleanAt) : [],
+          );
+      });
     } finally {
       archive.close();
     }
@@ -212,11 +222,11 @@ export function readJournalCalls(path: string): Promise<readonly RecordedCall[]>
 }
 
 /** A repeated delivery is a call of an earlier batch. */
-function ownCalls(batchId: string, calls: readonly CallRecord[]): readonly RecordedCall[] {
-  return calls.filter((call) => call.batchId === batchId).map(fromRecord);
+function ownCalls(batchId: string, calls: readonly CallRecord[], cleanAt: number): readonly RecordedCall[] {
+  return calls.filter((call) => call.batchId === batchId).map((call) => fromRecord(call, cleanAt));
 }
 
-function fromRecord(record: CallRecord): RecordedCall {
+function fromRecord(record: CallRecord, cleanAt: number): RecordedCall {
   const { callId, toolName, args, disposition, result, conversation } = record;
   return {
     call: { id: callId, name: toolName, args },
@@ -226,5 +236,6 @@ function fromRecord(record: CallRecord): RecordedCall {
     changes: changesOf(result?.metadata),
     conversation,
     seen: seenResult(record),
+    isAfterMark: cleanAt > 0 && record.acceptedAt >= cleanAt,
   };
 }

@@ -81,7 +81,12 @@ export async function replayCalls(
   const replayed: Replayed[] = [];
   const leftOut = recorded.filter(({ call }) => hasLeftOut(call.args));
   // One at a time, because limits of a batch (its size, duplicate ids) do not apply.
+  const marked = new Set<string>();
   for (const one of recorded) {
+    if (one.isAfterMark && !marked.has(one.conversation)) {
+      marked.add(one.conversation);
+      origins.clear(one.conversation);
+    }
     if (leftOut.includes(one)) {
       origins.saw(one.conversation, one.seen);
       continue;
