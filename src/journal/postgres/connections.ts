@@ -87,19 +87,17 @@ export class Connections {
 }
 
 /**
- * Runs work in one transaction. If its process stops in the middle, the server undoes it, so that others do not wait for
- * its locks.
+ * Runs works in one transaction, which is sent as a whole: each must ask for its writes before it first waits. If the
+ * process stops in the middle, the server undoes the transaction, so that others do not wait for its locks.
  */
-export function inTransaction<T>(work: Work<T>): Work<T> {
+export function inTransaction(works: readonly Work<void>[]): Work<void> {
   return async (connection, again) => {
-    await connection.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'");
-    try {
-      const value = await work(connection, again);
-      await connection.query('COMMIT');
-      return value;
-    } catch (error) {
-      if (!isBroken(error)) await connection.query('ROLLBACK');
-      throw error;
-    }
+    const begun = connection.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'");
+    const done = works.map((work) => work(connection, again));
+    // After a failure, this undoes everything.
+    const ended = connection.query('COMMIT');
+    const outcomes = await Promise.allSettled([begun, ...done, ended]);
+    const failure = outcomes.find(({ status }) => status === 'rejected');
+    if (failure?.status === 'rejected') throw failure.reason;
   };
 }

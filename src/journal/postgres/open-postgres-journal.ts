@@ -75,6 +75,8 @@ function createPool(url: string | undefined, max: number, patienceMs: number): P
     connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
     keepAlive: true,
+    // A transaction is sent as a whole: one round trip.
+    pipeline: true,
     // An open journal does not keep its process alive.
     allowExitOnIdle: true,
     application_name: 'toolexec',

@@ -85,11 +85,10 @@ export class OrderedOperations {
     }
     const keeping = this.#keeping;
     const asked = new Promise<T>((resolve, reject) => {
-      const after: Work<T> = async (connection, again) => {
-        if (lane !== BYTES) await keeping;
-        return work(connection, again);
-      };
-      this.#lanes.add(lane, new Asked(kind === 'write', after, resolve, reject));
+      this.#lanes.add(
+        lane,
+        new Asked(kind === 'write', lane === BYTES ? undefined : keeping, work, resolve, reject),
+      );
     });
     if (lane === BYTES) this.#keeping = Promise.allSettled([keeping, asked]);
     return asked;
@@ -99,11 +98,12 @@ export class OrderedOperations {
   async #run(group: readonly Asked[]): Promise<void> {
     const [first] = group;
     if (first === undefined) return;
+    for (const { after } of group) await after;
     if (group.length > 1) {
       try {
-        const together = inTransaction(async (connection, again) => {
-          for (const asked of group) await asked.run(connection, again);
-        });
+        const together = inTransaction(
+          group.map((asked) => (connection, again) => asked.run(connection, again)),
+        );
         await this.#connections.run(together, first.askedAt);
         for (const asked of group) asked.succeed();
         return;
@@ -147,6 +147,8 @@ class Asked {
 
   constructor(
     readonly writes: boolean,
+    /** What must be done before. */
+    readonly after: Promise<unknown> | undefined,
     work: Work<unknown>,
     // The value is the one that the work of the same call has returned.
     resolve: (value: never) => void,
