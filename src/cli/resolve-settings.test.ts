@@ -10,6 +10,7 @@ import {
   TIMEOUT_RULES,
 } from '../executor/executor-options.js';
 import { normalizePolicyOptions } from '../policy/rules/policy-options.js';
+import { journalPlace } from './resolve-settings.js';
 
 const RULES: Readonly<Record<string, Readonly<Record<string, { readonly fallback: unknown }>>>> = {
   limits: LIMIT_RULES,
@@ -55,4 +56,9 @@ describe('the configuration and the executor', () => {
       'timeouts',
     ]);
   });
+});
+
+it('keeps no journal of a command in Postgres, and does not take its address for a file', () => {
+  expect(() => journalPlace('postgres://me:hush@h/d', ['.'])).toThrow('name a file');
+  expect(() => journalPlace('postgres://me:hush@h/d', ['.'])).not.toThrow('hush');
 });

@@ -5,6 +5,7 @@ import type { Configuration, ConfiguredOptions } from '../config/configuration.j
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import type { Logger } from '../contract/context.js';
 import type { JournalFile } from '../executor/executor-options.js';
+import { isPostgresAddress } from '../journal/postgres/address.js';
 import { JOURNAL_LOSS } from '../journal/sqlite/journal-anchor.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
@@ -140,6 +141,11 @@ function lossLogger({ stdio }: Pick<CliContext, 'stdio'>): Logger {
  */
 export function journalPlace(named: string | undefined, roots: readonly string[]): string {
   if (named === '') throw new UsageError('Cannot keep a journal in "": name a file.');
+  if (named !== undefined && isPostgresAddress(named)) {
+    throw new UsageError(
+      'Cannot keep the journal of a command in Postgres: name a file. Programs can (postgresJournal of toolexec/fleet).',
+    );
+  }
   const place = named === undefined ? defaultPlace(roots[0] ?? '.') : resolve(named);
   const root = roots.find((candidate) => covers(realPlace(candidate), realPlace(place)));
   if (root === undefined) return place;

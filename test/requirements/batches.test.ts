@@ -123,6 +123,7 @@ describe('the package', () => {
     expect(open.sort()).toEqual([
       // With the driver of Postgres, for a caller that gives such a journal.
       'journal/postgres/connections.ts',
+      'journal/postgres/examine-postgres.ts',
       'mcp/connect-upstream.ts',
       'mcp/serve-http.ts',
       ...Object.keys(users),

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isPostgresAddress } from '../../journal/postgres/address.js';
 import { sanitize } from '../../output/sanitize.js';
 import { nodeVersion, systemName } from '../../platform/runtime/environment.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
@@ -40,9 +41,12 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
-    .option('--journal <file>', 'the journal that would be used')
+    .option('--journal <file>', 'the journal that would be used, or the address of one in Postgres')
     .option('--json', 'as JSON')
-    .addHelpText('before', 'Examples:\n  toolexec doctor\n  toolexec doctor --json\n')
+    .addHelpText(
+      'before',
+      'Examples:\n  toolexec doctor\n  toolexec doctor --json\n  toolexec doctor --journal postgres://HOST/DATABASE\n',
+    )
     .addHelpText('after', '\nExit code: 0 calls can be run; 1 something that every call needs is broken.\n')
     .action(async (options: DoctorOptions) => {
       finish(await examineMachine(options, context));
@@ -70,7 +74,7 @@ async function runChecks(options: DoctorOptions, context: CliContext): Promise<r
   return [
     checkNode(),
     checkSqlite(),
-    checkJournal(options.journal, roots),
+    ...(await checkJournals(options.journal, roots)),
     configuration,
     checkProfile(resolved?.configuration.executor),
     checkRoots(roots, context.env),
@@ -86,6 +90,12 @@ async function runChecks(options: DoctorOptions, context: CliContext): Promise<r
     await checkProgram(GIT, env),
     checkTerminal(context),
   ];
+}
+
+async function checkJournals(named: string | undefined, roots: readonly string[]): Promise<readonly Check[]> {
+  if (named === undefined || !isPostgresAddress(named)) return [checkJournal(named, roots)];
+  const { checkPostgres } = await import('../doctor/check-postgres.js');
+  return [await checkPostgres(named)];
 }
 
 function defined(env: CliContext['env']): Record<string, string> {

@@ -3,6 +3,7 @@ import { isFilledText, normalizeOptions, type OptionRules, option } from '../../
 import type { Journal } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { toStoredText } from '../records/stored-text.js';
+import { addressOf } from './address.js';
 import { PostgresJournal } from './postgres-journal.js';
 
 export interface PostgresJournalOptions {
@@ -57,7 +58,7 @@ export function postgresJournal(options: PostgresJournalOptions): Journal {
       'postgresJournal needs `url`, such as "postgres://user@host/database", or a `pool`.',
     );
   }
-  const name = url === undefined ? 'Postgres' : nameOf(url);
+  const name = url === undefined ? 'Postgres' : addressOf(url);
   return new PostgresJournal({
     pool: typeof pool === 'number' ? createPool(url, pool, busyTimeoutMs) : pool,
     ownsPool: typeof pool === 'number',
@@ -84,17 +85,4 @@ function createPool(url: string | undefined, max: number, patienceMs: number): P
   // A connection that breaks while it is idle leaves the pool; the next operation opens another.
   pool.on('error', () => {});
   return pool;
-}
-
-/** The place in messages: without user and password. @throws ToolError `config_invalid` for another address */
-function nameOf(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
-    throw new ToolError(
-      'config_invalid',
-      'postgresJournal.url is no address of Postgres. Give "postgres://USER:PASSWORD@HOST:PORT/DATABASE".',
-    );
-  }
-  const host = parsed.host || parsed.searchParams.get('host') || 'localhost';
-  return `postgres://${host}${parsed.pathname}`;
 }

@@ -4,6 +4,7 @@ import { createExecutor } from '../../executor/create-executor.js';
 import { defineTool } from '../../executor/declare/define-tool.js';
 import { describeJournal } from '../../testing/describe-journal.js';
 import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testing/journal-entries.js';
+import { examinePostgres } from './examine-postgres.js';
 import { startLosingProxy } from './fixtures/losing-proxy.js';
 import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
 import { type PostgresJournalOptions, postgresJournal } from './open-postgres-journal.js';
@@ -101,6 +102,20 @@ describe.skipIf(missing !== undefined)(
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
       expect(await journal.finish('b1/0', successOf('x'), 2)).toBe('recorded');
       expect(cluster.sql('SELECT max(version) FROM newer.versions')).toBe('99');
+    });
+
+    it('is examined without being changed: its versions, before the first call and afterwards', async () => {
+      const schema = 'examined';
+      const url = cluster.url().replace('postgres@', 'postgres:hush@');
+      const before = await examinePostgres(url, { schema });
+      expect(before).toMatchObject({
+        place: `postgres://127.0.0.1:${cluster.port}/postgres`,
+        schema: 0,
+        known: 1,
+      });
+      expect(before.server).toMatch(/^\d+/);
+      await open({ schema }).accept(batchEntry('b', [callEntry('x')]));
+      expect(await examinePostgres(url, { schema })).toEqual({ ...before, schema: 1 });
     });
 
     it('answers journal_unavailable while the server is gone, hangs nowhere, and goes on when it is back', async () => {
