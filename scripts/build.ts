@@ -23,7 +23,15 @@ const SOURCES = join(ROOT, 'src');
 const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
 
 /** Programs bring them along, each for a door of its own: see `peerDependencies`. The command has them inside. */
-const PEERS = ['@langchain/*', '@modelcontextprotocol/*', '@openai/agents', '@opentelemetry/api', 'ai', 'pg'];
+const PEERS = [
+  '@langchain/*',
+  '@mastra/core/*',
+  '@modelcontextprotocol/*',
+  '@openai/agents',
+  '@opentelemetry/api',
+  'ai',
+  'pg',
+];
 
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'no-types': { type: 'boolean' } } });
 const out = resolve(values.out ?? join(ROOT, 'dist'));

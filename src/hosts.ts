@@ -3,6 +3,7 @@ export type {
   AiSdkContent,
   HostName,
   LangChainContent,
+  MastraContent,
   McpContent,
 } from './hosts/result-content.js';
 export { resultContent } from './hosts/result-content.js';

@@ -49,7 +49,15 @@ export async function startForHost(
   signal: AbortSignal | undefined,
 ): Promise<BatchRun> {
   const { ticket } = await askForHost(host, call, answer);
-  const { executor, conversation } = host;
+  return startWithTicket(host, call, ticket, signal);
+}
+
+export function startWithTicket(
+  { executor, conversation }: Host,
+  call: HostCall,
+  ticket: string,
+  signal: AbortSignal | undefined,
+): BatchRun {
   return executor.start([call], { conversation, ticket, ...(signal === undefined ? {} : { signal }) });
 }
 

@@ -27,6 +27,7 @@ describe('resultContent()', () => {
     expect(resultContent(failed, 'ai-sdk')).toEqual({ type: 'error-text', value: 'Error: t failed\n\nlog' });
     expect(resultContent(text, 'openai-agents')).toBe('fine');
     expect(resultContent(failed, 'langchain')).toBe('Error: t failed\n\nlog');
+    expect(resultContent(failed, 'mastra')).toEqual({ type: 'error-text', value: 'Error: t failed\n\nlog' });
     expect(resultContent(text, 'mcp')).toEqual({ content: [{ type: 'text', text: 'fine' }] });
     expect(resultContent(failed, 'mcp')).toEqual({
       content: [{ type: 'text', text: 'Error: t failed\n\nlog' }],
@@ -56,6 +57,15 @@ describe('resultContent()', () => {
       { type: 'file', mimeType: 'application/pdf' },
       { type: 'text' },
     ]);
+    expect(resultContent(picture, 'mastra')).toMatchObject({
+      type: 'content',
+      value: [
+        { type: 'text', text: 'a chart' },
+        { type: 'media', mediaType: 'image/png', data: 'AQID' },
+        { type: 'media', mediaType: 'application/pdf' },
+        { type: 'text' },
+      ],
+    });
     expect(resultContent(picture, 'mcp').content).toMatchObject([
       { type: 'text', text: 'a chart' },
       { type: 'image', data: 'AQID', mimeType: 'image/png' },
@@ -66,7 +76,7 @@ describe('resultContent()', () => {
 
   it('refuses an unknown host', () => {
     expect(() => resultContent(text, 'other' as 'mcp')).toThrow(
-      'Known: ai-sdk, openai-agents, langchain, mcp',
+      'Known: ai-sdk, openai-agents, langchain, mastra, mcp',
     );
   });
 });

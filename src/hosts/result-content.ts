@@ -29,6 +29,15 @@ export type LangChainContent =
   | string
   | ({ type: 'text'; text: string } | { type: 'image' | 'audio' | 'file'; mimeType: string; data: string })[];
 
+/** What a Mastra tool gives its model. */
+export type MastraContent =
+  | { type: 'text'; value: string }
+  | { type: 'error-text'; value: string }
+  | {
+      type: 'content';
+      value: ({ type: 'text'; text: string } | { type: 'media'; data: string; mediaType: string })[];
+    };
+
 /** The content of an MCP tool result. */
 export interface McpContent {
   content: (
@@ -48,6 +57,7 @@ interface ContentOfHost {
   'ai-sdk': AiSdkContent;
   'openai-agents': AgentsContent;
   langchain: LangChainContent;
+  mastra: MastraContent;
   mcp: McpContent;
 }
 
@@ -58,6 +68,7 @@ const WRITERS: { [H in HostName]: (result: ToolResult) => ContentOfHost[H] } = {
   'ai-sdk': toAiSdk,
   'openai-agents': toAgents,
   langchain: toLangChain,
+  mastra: toMastra,
   mcp: toMcp,
 };
 
@@ -105,6 +116,15 @@ function toLangChain(result: ToolResult): LangChainContent {
     return { type, mimeType: bytes.mediaType, data: bytes.data };
   });
   return typeof parts === 'string' ? parts : parts.map(asText);
+}
+
+function toMastra(result: ToolResult): MastraContent {
+  const parts = toModelParts(result, (block) => {
+    const bytes = bytesOfBlock(block);
+    return bytes && { type: 'media' as const, ...bytes };
+  });
+  if (typeof parts === 'string') return { type: result.success ? 'text' : 'error-text', value: parts };
+  return { type: 'content', value: parts.map(asText) };
 }
 
 function asText<P extends object>(part: string | P): { type: 'text'; text: string } | P {

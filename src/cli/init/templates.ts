@@ -3,6 +3,7 @@ import { AGENTS } from './template-agents.js';
 import { AI_SDK } from './template-ai-sdk.js';
 import { CLAUDE_AGENT } from './template-claude-agent.js';
 import { LANGCHAIN } from './template-langchain.js';
+import { MASTRA } from './template-mastra.js';
 import { MCP } from './template-mcp.js';
 
 /** A project of one framework: what differs between them. */
@@ -20,6 +21,7 @@ const TEMPLATES = {
   agents: AGENTS,
   langchain: LANGCHAIN,
   'claude-agent': CLAUDE_AGENT,
+  mastra: MASTRA,
   mcp: MCP,
 } as const;
 

@@ -1,0 +1,111 @@
+import type { ToolResult } from '../contract/call.js';
+import type { BatchRun, Executor } from '../contract/executor.js';
+import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.js';
+import type { ToolDefinition } from '../contract/tool.js';
+import {
+  askForHost,
+  type Host,
+  type HostAnswer,
+  type HostCall,
+  type HostOptions,
+  openHost,
+  resultOf,
+  startWithTicket,
+} from './host-approval.js';
+import { type MastraContent, resultContent } from './result-content.js';
+
+/** The payload with which a call that needs approval suspends its run. */
+export interface MastraQuestion {
+  readonly type: 'tool_approval';
+  readonly ticket: string;
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly summary: string;
+  readonly risk: string;
+}
+
+/** What a program sees of a call that succeeded. A failed one is an error of its tool. */
+export interface MastraOutput {
+  readonly output: string;
+  readonly structured?: JsonValue;
+  /** What the model gets. */
+  readonly content: MastraContent;
+}
+
+/** The parts of Mastra's context that a call needs. */
+export interface MastraContext {
+  readonly abortSignal?: AbortSignal | undefined;
+  readonly writer?: { write(chunk: unknown): Promise<unknown> } | undefined;
+  readonly agent?:
+    | {
+        readonly toolCallId: string;
+        readonly resumeData?: unknown;
+        suspend(payload: unknown): Promise<unknown>;
+      }
+    | undefined;
+}
+
+/** The options of Mastra's `createTool`. */
+export interface MastraToolOptions {
+  readonly id: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  execute(args: unknown, context: MastraContext): Promise<unknown>;
+  toModelOutput(output: unknown): MastraContent;
+}
+
+/** @throws ToolError `config_invalid` without a conversation */
+export function mastraToolOptions(executor: Executor, options: HostOptions): MastraToolOptions[] {
+  const host = openHost('mastraTools', executor, options, 'mastra');
+  return executor.definitions().map((each) => toOptions(each, host));
+}
+
+function toOptions({ name, description, inputSchema }: ToolDefinition, host: Host): MastraToolOptions {
+  return {
+    id: name,
+    description,
+    inputSchema: { ...inputSchema },
+    execute: (args, context) => execute(name, args, context, host),
+    toModelOutput: (output) => (output as Partial<MastraOutput> | undefined)?.content ?? NO_CONTENT,
+  };
+}
+
+const NO_CONTENT: MastraContent = { type: 'text', value: '' };
+
+/** A call that needs approval suspends its run. The resumed run calls this again, and brings the answer. */
+async function execute(name: string, args: unknown, context: MastraContext, host: Host): Promise<unknown> {
+  const { agent, abortSignal } = context;
+  const call: HostCall =
+    agent === undefined ? { id: 'call_0', madeUp: true, name, args } : { id: agent.toolCallId, name, args };
+  const { needed, request, ticket } = await askForHost(host, call, answerIn(agent?.resumeData));
+  if (needed && request !== undefined && agent !== undefined) {
+    const { toolName, args: shown, summary, risk } = request;
+    const question: MastraQuestion = { type: 'tool_approval', ticket, toolName, args: shown, summary, risk };
+    return agent.suspend(question);
+  }
+  const run = startWithTicket(host, call, ticket, abortSignal);
+  await showOutput(run, context);
+  return toOutput(await resultOf(run));
+}
+
+/** `approveToolCall` and `declineToolCall` bring this, and so may `resumeStream` with data of the program. */
+function answerIn(resumed: unknown): HostAnswer {
+  if (typeof resumed !== 'object' || resumed === null || !('approved' in resumed)) return undefined;
+  if (typeof resumed.approved !== 'boolean') return undefined;
+  return resumed.approved ? 'approved' : 'denied';
+}
+
+async function showOutput({ events }: BatchRun, { writer }: MastraContext): Promise<void> {
+  for await (const event of events) {
+    if (writer === undefined || (event.type !== 'stdout' && event.type !== 'stderr')) continue;
+    // A reader that is gone does not stop the call.
+    await writer.write({ type: 'toolexec-output', output: event.chunk }).catch(() => {});
+  }
+}
+
+function toOutput(result: ToolResult): MastraOutput {
+  const content = resultContent(result, 'mastra');
+  const { success, output, structured } = result;
+  if (!success) throw new Error(content.type === 'error-text' ? content.value : result.error.message);
+  return { output, ...(structured === undefined ? {} : { structured }), content };
+}
