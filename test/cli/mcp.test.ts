@@ -388,19 +388,27 @@ describe('toolexec mcp --http', () => {
   });
 });
 
-describe('toolexec/mcp', () => {
-  it('without its peer is an error that names the package and the range', () => {
+describe('a door without its peer', () => {
+  const runAlone = (program: string): string => {
     const folder = mkdtempSync(join(tmpdir(), 'toolexec-peer-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     cpSync(dirname(dirname(builtCommand())), join(folder, 'dist'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    const { stdout } = spawnSync(
-      process.execPath,
-      ['-e', "import('./dist/mcp.js').catch((error) => console.log(error.code, error.message))"],
-      { cwd: folder, encoding: 'utf8' },
-    );
-    expect(stdout).toMatch(
-      /^config_invalid .*@modelcontextprotocol\/server \^2\.4\.0\. Install it: npm install/,
-    );
+    return spawnSync(process.execPath, ['-e', program], { cwd: folder, encoding: 'utf8' }).stdout;
+  };
+
+  it('toolexec/mcp is an error that names the package and the range', () => {
+    expect(
+      runAlone("import('./dist/mcp.js').catch((error) => console.log(error.code, error.message))"),
+    ).toMatch(/^config_invalid .*@modelcontextprotocol\/server \^2\.4\.0\. Install it: npm install/);
+  });
+
+  it('toolexec/fleet has workers, and an error for Postgres only', () => {
+    const said = runAlone(`
+      const { createWorker, postgresJournal } = await import('./dist/fleet.js');
+      console.log(typeof createWorker);
+      try { postgresJournal({ url: 'postgres://localhost' }); } catch (error) { console.log(error.code, error.message); }
+    `);
+    expect(said).toMatch(/^function\nconfig_invalid .*needs pg \^8\.16\.0\. Install it: npm install/);
   });
 });
