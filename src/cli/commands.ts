@@ -306,6 +306,11 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   },
   guard,
   {
+    name: 'worker',
+    summary: 'run calls that other processes have queued',
+    load: () => import('./commands/worker.js'),
+  },
+  {
     name: 'approve',
     summary: 'decide a deferred approval, and go on',
     load: () => import('./commands/approve.js'),

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { ended, useToolexec } from './toolexec.js';
+
+const toolexec = useToolexec({ ownProcess: true });
+
+it('runs the calls of a host in another process, says what it serves, and drains on SIGTERM', async () => {
+  const journal = join(toolexec.folder, 'fleet.db');
+  const words = [
+    'worker',
+    '--journal',
+    journal,
+    '--root',
+    toolexec.root,
+    '--label',
+    'files',
+    '--concurrency',
+    '2',
+  ];
+  const child = toolexec.start(words);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  child.stdin.end();
+  const host = createExecutor({
+    ...{ journal, root: toolexec.root, approver: null },
+    fleet: { run: 'anywhere', labels: ['files'], startDeadlineMs: 30_000 },
+  });
+  onTestFinished(() => host.close());
+  const call = { id: 'w', name: 'write_file', args: { path: 'made.txt', content: 'by a worker\n' } };
+  const [result] = await host.run([call], { conversation: 'c' });
+  expect(result).toMatchObject({ success: true });
+  expect(readFileSync(join(toolexec.root, 'made.txt'), 'utf8')).toBe('by a worker\n');
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended(child);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/worker [\w-]+ serves .* \(labels files, 2 calls at once\)/);
+  expect(stderr).toContain('drained');
+}, 60_000);
+
+it.each([
+  [['worker', '--concurrency', '0'], /--concurrency/],
+  [['worker', '--lease', 'long'], /--lease/],
+  [['worker', '--root', '/nowhere/at/all'], /nowhere/],
+  [['worker', '--journal', ''], /journal/],
+  [['worker', '--labell', 'x'], /unknown option/i],
+])('refuses %j with one line', async (words, why) => {
+  const { code, stderr } = await toolexec.run(words);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(why);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(existsSync(join(toolexec.root, 'journal.db'))).toBe(false);
+});
