@@ -194,6 +194,20 @@ describe.skipIf(missing !== undefined)(
       expect(await journal.history('conversation')).toHaveLength(2);
     });
 
+    it('never leaves calls queued that it has refused because the answer of the server came too late', async () => {
+      const proxy = await startLosingProxy(cluster.port);
+      onTestFinished(() => proxy.close());
+      const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+      const journal = open({ url, tenant: newTenant(), pool: 1, busyTimeoutMs: 60 });
+      await expect.poll(() => Promise.resolve(journal.sessions?.()).catch(() => undefined)).toEqual([]);
+      proxy.loseAnswerTo('accept_1');
+      const entry = batchEntry('b1', [callEntry('x')], { attach: true, worker: WORKER });
+      await expect(journal.accept(entry)).rejects.toMatchObject({ code: 'journal_unavailable' });
+      const stateOf = async (): Promise<unknown> => (await journal.call('b1/0'))?.result?.error?.code;
+      await expect.poll(() => stateOf().catch(() => undefined)).toBe('journal_unavailable');
+      expect(await journal.accept({ ...entry, id: 'b2' })).toEqual([{ kind: 'fresh', key: 'b2/0' }]);
+    });
+
     it('serves executors of two processes as any journal does', async () => {
       const tenant = newTenant();
       let runs = 0;

@@ -25,6 +25,7 @@ import { parseCallKey } from '../records/call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
 import { toStoredText, toStoredTurn } from '../records/stored-text.js';
 import type { Work } from './connections.js';
+import { DoubtfulBatches } from './doubtful-batches.js';
 import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
 import { BATCH_IS_KNOWN, BATCH_IS_UNKNOWN, CALL_IS_UNKNOWN } from './postgres-errors.js';
 import { readBatches, readDecisions, readFacts, readHistory } from './read-batches.js';
@@ -68,18 +69,39 @@ export class PostgresJournal implements Journal {
   readonly durable = true;
   readonly spansMachines = true;
   readonly #operations: OrderedOperations;
+  readonly #tenant: string;
+  readonly #doubtful = new DoubtfulBatches();
   /** The conversation of each batch that this journal has accepted. */
   readonly #conversations = new Map<string, string>();
 
   constructor(place: PostgresPlace) {
     this.#operations = new OrderedOperations(place);
+    this.#tenant = place.tenant;
   }
 
-  accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
+  async accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
     this.#remember(batch);
-    return this.#write('accept a batch', ofConversation(batch.conversation), (tenant) =>
-      refusing(acceptBatch(tenant, batch), { [BATCH_IS_KNOWN]: () => batchIsKnown(batch.id) }),
-    );
+    const lane = ofConversation(batch.conversation);
+    let isSent = false;
+    let sending: Work<readonly Acceptance[]> | undefined;
+    try {
+      return await this.#write('accept a batch', lane, (tenant) => {
+        sending = refusing(acceptBatch(tenant, batch), { [BATCH_IS_KNOWN]: () => batchIsKnown(batch.id) });
+        const work = sending;
+        return (connection, again) => {
+          isSent = true;
+          return work(connection, again);
+        };
+      });
+    } catch (error) {
+      // An error of the driver: the answer may have been lost.
+      if (isSent && sending !== undefined && error instanceof Error && error.cause !== undefined) {
+        this.#doubtful.add(this.#tenant, batch, sending, (work) =>
+          this.#write('withdraw a batch', lane, () => work),
+        );
+      }
+      throw error;
+    }
   }
 
   claim(key: CallKey, worker: Worker, at: number): Promise<boolean> {
@@ -261,6 +283,7 @@ export class PostgresJournal implements Journal {
   }
 
   close(): Promise<void> {
+    this.#doubtful.end();
     return this.#operations.close();
   }
 

@@ -1,0 +1,80 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { Acceptance, BatchEntry, CallEntry } from '../../contract/journal.js';
+import { isToolError } from '../../errors/tool-error.js';
+import { idleClock } from '../../platform/clock/clock.js';
+import { toStoredText } from '../records/stored-text.js';
+import type { Work } from './connections.js';
+import { cancelCall } from './record-progress.js';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Batches that were refused as `journal_unavailable` although the server may have recorded them, because its answer did not
+ * come in time. Later deliveries of their calls would wait for this process, which runs nothing of them. So they are sent
+ * once more, which makes their state certain, and their calls are answered as the caller was told.
+ */
+export class DoubtfulBatches {
+  #isEnded = false;
+
+  /** @param ask runs work in the lane of the batch, and rejects if that is not possible now */
+  add(
+    tenant: string,
+    entry: BatchEntry,
+    accept: Work<readonly Acceptance[]>,
+    ask: (work: Work<void>) => Promise<void>,
+  ): void {
+    void this.#withdraw(() => ask(withdraw(tenant, entry, accept)));
+  }
+
+  /** Stops trying. The calls that are left are those of a dead process once this one ends. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  async #withdraw(attempt: () => Promise<void>): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; !this.#isEnded; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await attempt();
+        return;
+      } catch {
+        await new Promise<void>((resolve) => void idleClock.after(pauseMs, resolve));
+      }
+    }
+  }
+}
+
+function withdraw(tenant: string, entry: BatchEntry, accept: Work<readonly Acceptance[]>): Work<void> {
+  return async (connection) => {
+    let answers: readonly Acceptance[];
+    try {
+      answers = await accept(connection, true);
+    } catch (error) {
+      // The id is that of another batch: nothing of this one is recorded.
+      if (isToolError(error)) return;
+      throw error;
+    }
+    for (const [position, call] of entry.calls.entries()) {
+      if (answers[position]?.kind !== 'fresh') continue;
+      const place = { batch: toStoredText(entry.id), position };
+      await cancelCall(tenant, place, refusalOf(call), entry.at)(connection, true);
+    }
+  };
+}
+
+function refusalOf({ callId, toolName }: CallEntry): ToolResult {
+  return {
+    callId,
+    toolName,
+    success: false,
+    output: '',
+    truncated: false,
+    executionTimeMs: 0,
+    metadata: {},
+    error: {
+      code: 'journal_unavailable',
+      message: 'The journal did not answer in time, so the call was not run.',
+      details: { executed: 'no' },
+    },
+  };
+}
