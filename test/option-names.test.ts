@@ -10,6 +10,7 @@ const SOURCE = resolve(import.meta.dirname, '../src');
 /** Names in messages that no configuration has: of what a developer calls, gives and declares, and of formats of others. */
 const NO_OPTIONS = new Set([
   'apiKey',
+  'busyTimeoutMs',
   'createShell',
   'createTape',
   'defineTool',
@@ -23,6 +24,7 @@ const NO_OPTIONS = new Set([
   'multiSelect',
   'onChange',
   'onLoss',
+  'postgresJournal',
   'privateHosts',
   'promptSideEffects',
   'redactArguments',
