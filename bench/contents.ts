@@ -104,6 +104,12 @@ export const CONTENTS: readonly Measurement[] = [
     load: async () => (await import('./loop.js')).measureLoop,
   },
   {
+    name: 'hosts',
+    title: 'Our tools inside the AI SDK, a ticket, and tracing; microseconds a call',
+    nodeOptions: [],
+    load: async () => (await import('./hosts.js')).measureHosts,
+  },
+  {
     name: 'external',
     title: 'Programs as tools, beside the same programs run by hand; milliseconds',
     nodeOptions: [],
