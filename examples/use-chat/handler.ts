@@ -6,7 +6,7 @@ import { aiTools } from 'toolexec/ai-sdk';
 export function chatHandler(executor: Executor, model: LanguageModel) {
   return async (request: Request): Promise<Response> => {
     // #region handler
-    const { id, messages }: { id: string; messages: UIMessage[] } = await request.json();
+    const { id, messages } = (await request.json()) as { id: string; messages: UIMessage[] };
     const { tools, toolApproval } = aiTools(executor, { conversation: id });
     const result = streamText({
       model,
