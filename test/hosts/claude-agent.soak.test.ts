@@ -12,7 +12,7 @@ import { createExecutor } from '../../src/executor/create-executor.js';
 import { type ClaudeAgent, claudeAgent } from '../../src/hosts/claude-agent.js';
 import { useToolexec } from '../cli/toolexec.js';
 import { fakeAnthropic } from './fake-anthropic.js';
-import { unpackPublished } from './published-package.js';
+import { unpackPublished, whyNoDownloads } from './published-package.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SDK = '@anthropic-ai/claude-agent-sdk';
@@ -44,9 +44,10 @@ function install(version: string): boolean {
   return [SDK, program].every((name) => unpackPublished(`${name}@${version}`, join(modules, name)));
 }
 
-let missing: string | undefined;
+let missing = whyNoDownloads();
 beforeAll(() => {
-  if (!VERSIONS.every(install)) missing = 'the npm registry cannot be reached, or has no program for here';
+  if (missing === undefined && !VERSIONS.every(install))
+    missing = 'the npm registry cannot be reached, or has no program for here';
 }, 600_000);
 
 interface Scene {

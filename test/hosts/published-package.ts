@@ -3,6 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Large packages are fetched in a whole soak only: `npm run soak`. */
+export function whyNoDownloads(): string | undefined {
+  return process.env.TOOLEXEC_DOWNLOADS === 'off'
+    ? 'TOOLEXEC_DOWNLOADS=off: a whole soak fetches it'
+    : undefined;
+}
+
 /**
  * The files of a published package, in a folder that must not exist yet, without installing what it depends on.
  * @param name with its version
