@@ -15,6 +15,8 @@ export async function replacedModules(): Promise<ReplacedModules> {
   const { version } = JSON.parse(readFileSync(description, 'utf8')) as { version: string };
   return (path) => {
     if (path === resolve(ROOT, 'src/schema/ready-made.ts')) return { code: validators, type: 'js' };
+    // The driver of Postgres has a second one, in C, which is another package: nothing here uses it.
+    if (path.endsWith('/pg/lib/native/index.js')) return { code: 'module.exports = undefined;', type: 'js' };
     // Only the version of our own package.json is needed.
     return path === description ? { code: JSON.stringify({ version }), type: 'json' } : undefined;
   };
