@@ -12,8 +12,9 @@ interface PlacedBatch extends RunningBatch, RecordedBatch {
 }
 
 /**
- * Runs a batch that is planned, recorded and approved on the workers of a fleet. Its calls are in the journal without a
- * process; the consent of the person or of the host is recorded with each, and a worker starts no call without it.
+ * Runs a planned, recorded and approved batch on the workers of a fleet. Its calls are in the journal without
+ * a process. The consent of the person or of the host is recorded for each call, and no worker starts a call
+ * without it.
  */
 export async function runElsewhere(calls: readonly EvaluatedCall[], batch: PlacedBatch): Promise<void> {
   const { scope, options, recorder } = batch;
@@ -42,7 +43,7 @@ export async function runElsewhere(calls: readonly EvaluatedCall[], batch: Place
   });
 }
 
-/** Makes workers look sooner. They also look on their own. */
+/** Makes workers look sooner. They also look by themselves. */
 export function hint(
   { dispatcher, logger }: Pick<ExecutorSettings, 'dispatcher' | 'logger'>,
   calls: readonly CallKey[],

@@ -15,19 +15,19 @@ import { FleetWorker } from './fleet-worker.js';
 import { WorkerLease } from './worker-lease.js';
 
 /**
- * Options of a worker: those of `createExecutor`, without `fleet`. Its policy can refuse a call that a host has approved.
- * The questions of its policy are answered by the host's approval, unless it has an `approver` of its own.
+ * Options of a worker: those of `createExecutor`, without `fleet`. Its policy can refuse a call that a host
+ * has approved. The host's approval answers the questions of its policy, unless the worker has an `approver`.
  */
 export interface WorkerOptions extends Omit<ExecutorOptions, 'fleet' | 'journal'> {
   /** The journal that it shares with hosts and other workers. */
   readonly journal: NonNullable<Exclude<ExecutorOptions['journal'], false>>;
   /** The same as `root`. */
   readonly roots?: ExecutorOptions['root'];
-  /** It also takes calls that ask for these. Default: none. */
+  /** The labels of calls that it accepts, besides calls without labels. Default: none. */
   readonly labels?: readonly string[];
-  /** How many calls it runs at once; default 8. */
+  /** The maximum number of calls that run at once; default 8. */
   readonly concurrency?: number;
-  /** How long its claims count without a renewal, in milliseconds; default 30000. */
+  /** The time for which its claims are valid without a renewal, in milliseconds; default 30000. */
   readonly leaseMs?: number;
   /** Wakes it when calls may be taken. Default: it looks into the journal. */
   readonly dispatcher?: Dispatcher;

@@ -3,17 +3,20 @@ import type { CallRecord, Journal, JournalNote, WorkerOffer } from '../contract/
 import type { JsonObject } from '../contract/json.js';
 import { isDeferred, placedEffects } from '../executor/record/shared-order.js';
 
-/** How many queued calls are read together. */
+/** The number of queued calls that are read together. */
 const PAGE = 256;
-/** How many calls a look may examine closely for each call that it may return. */
+/** The number of calls that are examined closely for each call that may be returned. */
 const PATIENCE = 8;
 
 /** A call that may start now. */
 export interface TakableCall {
   readonly record: CallRecord;
-  /** As they were approved. */
+  /** The approved arguments. */
   readonly args: JsonObject;
-  /** The person or the host has agreed. False: this worker evaluates the call and defers it if it needs approval. */
+  /**
+   * The person or the host has agreed. False: this worker evaluates the call, and defers it if it needs
+   * approval.
+   */
   readonly isAgreed: boolean;
 }
 
@@ -24,19 +27,18 @@ export interface TakableContext {
   readonly conflicts: (a: CallRecord, b: CallRecord) => boolean;
   /** The worker has the tool, and does not run the call already. */
   readonly isWanted: (record: CallRecord) => boolean;
-  /** The start deadline of the call has passed. */
+  /** Called for a call whose start deadline has passed. */
   readonly late: (record: CallRecord, startDeadlineMs: number) => Promise<void>;
-  /** Recovers the calls of dead processes among those that others wait for. */
+  /** Recovers calls of dead processes that block other calls. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
 
 /**
- * The queued calls that a worker may start now, in the order in which it should: by priority, then by the number of calls
- * that their conversation already has before them, then by age. Thus one conversation with a thousand calls does not hold
- * up another one.
+ * The queued calls that a worker may start now, in order of priority, then by the number of earlier calls of
+ * their conversation, then by age. So a conversation with a thousand calls does not block another one.
  *
  * 1. A call waits for every earlier call of its conversation that it conflicts with.
- * 2. A call that needs consent waits for its record.
+ * 2. A call that needs consent waits until that is recorded.
  */
 export async function findTakable(most: number, context: TakableContext): Promise<readonly TakableCall[]> {
   const { conflicts, isWanted } = context;
@@ -47,7 +49,7 @@ export async function findTakable(most: number, context: TakableContext): Promis
     if (found.length >= most || looks <= 0) break;
     const { record, age } = queued;
     if (!isWanted(record)) continue;
-    // Cheaper than a question to the journal, which decides about the others.
+    // This check is cheaper than a question to the journal, which decides about the other calls.
     if (chosen.some((other) => other.age < age && isBehind(record, other.record, conflicts))) continue;
     looks--;
     chosen.push(queued);
@@ -101,7 +103,7 @@ async function examine(record: CallRecord, context: TakableContext): Promise<Tak
   return consent === undefined || (await mustWait(record, context)) ? undefined : { record, ...consent };
 }
 
-/** When the call was accepted, or approved. Milliseconds since the epoch. */
+/** The time at which the call was accepted or approved, in milliseconds since the epoch. */
 export async function freeSince(
   { acceptedAt, decision, batchId }: CallRecord,
   journal: Journal,

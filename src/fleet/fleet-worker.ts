@@ -13,14 +13,14 @@ import { systemClock } from '../platform/clock/clock.js';
 import { findTakable, freeSince, type TakableCall } from './find-takable.js';
 import type { WorkerLease } from './worker-lease.js';
 
-/** Pauses between two looks into the journal, in milliseconds: without a dispatcher, and as a sweep behind one. */
+/** Pauses between two looks into the journal, in milliseconds: without a dispatcher, and with one. */
 const LOOK_MS = 50;
 const SWEEP_MS = 3_000;
-/** How often running calls are looked up for a cancellation. */
+/** The time between two looks for cancelled calls, in milliseconds. */
 const CANCEL_MS = 100;
-/** After this time a call that ended without an answer is tried again. */
+/** The time after which a call that ended without an answer is tried again, in milliseconds. */
 const RETRY_MS = 1_000;
-/** The most calls that one hint names. */
+/** The maximum number of calls in one hint. */
 const MOST_HINTS = 32;
 
 export interface WorkerParts {
@@ -34,7 +34,7 @@ export interface WorkerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dispatcher: Dispatcher | undefined;
-  /** Its executor has an approver of its own: the host's approval does not answer the questions of its policy. */
+  /** Its executor has an approver, so the host's approval does not answer the questions of its policy. */
   readonly asksItself: boolean;
 }
 
@@ -47,15 +47,16 @@ interface RunningCall {
 /**
  * A worker of a fleet: takes queued calls from the journal and runs them through its executor.
  *
- * 1. The claim in the journal decides who runs a call. Nothing else does: hints and looks only propose.
- * 2. No tool starts without a lease that is held at that moment. When the lease is lost, running calls are aborted.
- * 3. It never runs a call again that another worker has claimed.
- * 4. `drain` takes nothing new and lets running calls end; `close` aborts them. Both end its session.
+ * 1. Only the claim in the journal decides who runs a call. Hints and looks merely propose calls.
+ * 2. No tool starts unless the lease is held at that moment. When the lease is lost, running calls are
+ *   aborted.
+ * 3. A call that another worker has claimed never runs again here.
+ * 4. `drain` takes no new calls and lets running calls end; `close` aborts them. Both end the session.
  */
 export class FleetWorker {
   readonly #parts: WorkerParts;
   readonly #running = new Map<CallKey, RunningCall>();
-  /** Calls that ended here without an answer, and when they may be tried again. */
+  /** Calls that ended here without an answer, with the time of the next attempt. */
   readonly #later = new Map<CallKey, number>();
   readonly #loops: Promise<void>[] = [];
   readonly #unlisten: () => void;
@@ -82,12 +83,12 @@ export class FleetWorker {
     return this.#parts.lease.worker.id;
   }
 
-  /** How many calls run now. */
+  /** The number of running calls. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Takes nothing new, and resolves when the running calls have ended. The worker is over then. */
+  /** Takes no new calls, and resolves when the running ones and the session have ended. */
   drain(): Promise<void> {
     if (this.#state === 'takes') this.#state = 'drains';
     this.#draining ??= this.#drain();
@@ -126,7 +127,7 @@ export class FleetWorker {
     await executor.close();
   }
 
-  /** Runs again and again until the worker ends. An error is logged; the next turn tries again. */
+  /** Repeats `act` until the worker ends. An error is logged, and the next round tries again. */
   async #repeat(act: () => Promise<void>, pauseMs: number, wakes?: 'early'): Promise<void> {
     // The constructor returns first.
     await Promise.resolve();
@@ -191,7 +192,7 @@ export class FleetWorker {
     for (const key of keys) this.#running.get(key)?.stop.abort('cancelled');
   }
 
-  /** Between two renewals: calls that are cancelled, and a lease that has run out. */
+  /** Looks for cancelled calls and a lost lease between two renewals. */
   async #lookForStops(): Promise<void> {
     const { journal, lease } = this.#parts;
     if (lease.isLost) {
@@ -278,7 +279,7 @@ export class FleetWorker {
     }
   }
 
-  /** Why a claimed call must not start. */
+  /** The reason why a claimed call must not start. */
   #refusal(record: CallRecord, worker: WorkerLease['worker'], startBy: number | undefined) {
     const { lease, clock } = this.#parts;
     if (startBy !== undefined && clock.now() >= startBy)
@@ -288,7 +289,7 @@ export class FleetWorker {
     return failure(named(record), 'cancelled', message, 'no', { details: { reason: 'lease_lost' } });
   }
 
-  /** Calls that have waited for one that has ended now. */
+  /** Hints calls that have waited for a call which has ended now. */
   async #hintNext(conversation: string): Promise<void> {
     const { dispatcher, journal, offer } = this.#parts;
     if (dispatcher === undefined) return;

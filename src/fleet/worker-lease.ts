@@ -4,13 +4,16 @@ import type { Journal, SessionWorker, Worker, WorkerOffer } from '../contract/jo
 /**
  * The session of a worker.
  *
- * 1. The lease counts from when the renewal was sent, on the monotonic clock: the answer may come late, and the time of day
- *    may be set. An observer counts from when it sees the beat, which is later.
- * 2. A lease that has run out is lost, even if the journal would still renew it: an observer may have seen it run out.
- * 3. After a lost lease the worker begins a session with a higher epoch. The journal refuses the claims of the old one.
+ * 1. The lease counts from the moment when the renewal was sent, on the monotonic clock: the answer may come
+ *   late, and the time of day may be changed. An observer counts from the moment when it sees the beat, which
+ *   is later.
+ * 2. A lease that has run out is lost, even if the journal would still renew it, because an observer may have
+ *   noticed.
+ * 3. After a lost lease the worker begins a session with a higher epoch. The journal refuses claims of the
+ *   old one.
  */
 export class WorkerLease {
-  /** Claims calls. */
+  /** The worker in its claims. */
   worker: SessionWorker;
   readonly #journal: Journal;
   readonly #clock: Clock;
@@ -34,14 +37,14 @@ export class WorkerLease {
     return this.#clock.monotonic() < this.#heldUntil;
   }
 
-  /** It was held, and has run out. */
+  /** The lease was held, and has run out. */
   get isLost(): boolean {
     return this.#beat > 0 && !this.isHeld;
   }
 
   /**
-   * Begins or continues the session. @returns the calls of this worker that were cancelled elsewhere; undefined: the
-   * session is over. @throws the journal's error; then the lease goes on as long as it was renewed for.
+   * Begins or continues the session. @returns the calls of this worker that others have cancelled; undefined:
+   * the session is over. @throws the journal's error; the present lease then stays valid until it runs out
    */
   async renew(): Promise<readonly string[] | undefined> {
     const sentAt = this.#clock.monotonic();
@@ -63,7 +66,7 @@ export class WorkerLease {
     this.worker = { ...this.worker, epoch: this.worker.epoch + 1 };
   }
 
-  /** Ends the session: no other worker has to wait until it expires. */
+  /** Ends the session, so that no other worker has to wait until it expires. */
   async end(): Promise<void> {
     this.#heldUntil = Number.NEGATIVE_INFINITY;
     if (this.#beat > 0) await this.#journal.reap?.(this.worker, this.#beat, this.#clock.now());

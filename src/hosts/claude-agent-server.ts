@@ -17,16 +17,16 @@ import { resultContent } from './result-content.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** Claude's own tools are off, so these are shown at once and not behind its search for tools. */
+/** Claude's own tools are off, so these are shown at once instead of through its search for tools. */
 const ALWAYS_SHOWN = { 'anthropic/alwaysLoad': true };
 
-/** Where Claude Code puts the id of the model's call. */
+/** The field in which Claude Code sends the id of the model's call. */
 const CALL_ID = 'claudecode/toolUseId';
 
 /** The executor's tools as an MCP server in this process. A call that was not approved is answered with the reason. */
 export function createHostServer(host: Host, name: string): McpServer {
   const server = new McpServer({ name, version: packageJson.version }, { capabilities: { tools: {} } });
-  // JSON Schemas go out unchanged: the server's own way to declare tools takes Zod alone.
+  // JSON Schemas are sent unchanged; the server's own way to declare tools accepts only Zod.
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: host.executor.definitions().map(toTool),
   }));
@@ -60,7 +60,7 @@ async function call(
   return { ...resultContent(await resultOf(run), 'mcp') };
 }
 
-/** The output while the call runs. All of it is in the result as well. */
+/** Sends the output while the call runs. The result contains all of it too. */
 async function report(
   { events }: BatchRun,
   progressToken: string | number | undefined,

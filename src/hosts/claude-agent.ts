@@ -11,9 +11,9 @@ export interface ClaudeAgent {
   mcpServers: { toolexec: { type: 'sdk'; name: string; instance: McpServer } };
   /** Asks the executor's approver about a call of these tools that needs approval. */
   canUseTool: ClaudePermission;
-  /** Refuses Claude's own tools, and says which calls need the person. */
+  /** Refuses Claude's own tools, and marks the calls that need the person. */
   hooks: { PreToolUse: { hooks: ClaudeHook[] }[] };
-  /** Claude's own tools that reach files, commands or the network: they are not even shown to the model. */
+  /** Claude's own tools that reach files, commands or the network: the model does not even see them. */
   disallowedTools: string[];
 }
 
@@ -45,7 +45,7 @@ export type ClaudeHook = (
 const SERVER = 'toolexec';
 const PREFIX = `mcp__${SERVER}__`;
 
-/** By the SDK's names. Whatever else Claude brings along and is not known here is refused by the hook. */
+/** By the SDK's names. The hook refuses every other unknown tool of Claude. */
 const OFF = [
   ...['Bash', 'BashOutput', 'KillShell', 'PowerShell', 'Monitor', 'REPL'],
   ...['Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Glob', 'Grep', 'LS', 'LSP'],
@@ -53,7 +53,7 @@ const OFF = [
   ...['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'],
 ];
 
-/** They are a question to the person, which `canUseTool` of this program has no place for. */
+/** These tools ask the person a question, which `canUseTool` of this program cannot show. */
 const ASKING: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode']);
 
 /**
@@ -147,8 +147,8 @@ function ownName(toolName: string): string | undefined {
 }
 
 /**
- * Why a tool that is not the executor's must not run. Undefined: it touches nothing but the agent itself.
- * @param other about a tool of another MCP server. Undefined: the rules of the SDK hold
+ * The reason why a tool that is not the executor's must not run. Undefined: it touches only the agent itself.
+ * @param other for a tool of another MCP server. Undefined: the rules of the SDK apply
  */
 function refusalOf(
   name: string,
@@ -171,12 +171,12 @@ function tryMap(name: string, input: Record<string, unknown>): MappedTool | unde
   try {
     return mapTool({ name, input: input as JsonObject });
   } catch {
-    // Its input has another shape than the one that is known.
+    // Its input has an unknown shape.
     return undefined;
   }
 }
 
-/** The tool of ours that does the same. */
+/** Our tool that does the same. */
 function counterpart(mapped: Exclude<MappedTool, { kind: 'own' }>): string | undefined {
   if (mapped.kind === 'command') return 'bash';
   if (mapped.kind === 'call') return mapped.name;

@@ -1,6 +1,7 @@
 /**
- * What we use of Mastra. It is not installed here: it needs Node 22.13 and brings 150 packages. The soak compiles and runs
- * our tools with the real package. A program that imports our door gets the real types.
+ * The used part of Mastra. It is not installed here, because it needs Node 22.13 and brings 150 packages. The
+ * soak compiles and runs our tools with the real package. A program that imports our door gets the real
+ * types.
  */
 declare module '@mastra/core/tools' {
   export function createTool(options: {

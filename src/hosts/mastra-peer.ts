@@ -10,7 +10,7 @@ const { createTool } = await loadPeer(
   () => import('@mastra/core/tools'),
 );
 
-/** A tool as agents of the installed version take it. */
+/** A tool in the form that agents of the installed version take. */
 export type MastraTool = ToolsInput[string];
 
 /**

@@ -17,15 +17,15 @@ export interface ElsewhereContext {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly batchId: string;
-  /** This process, when it answers calls that no worker has started. */
+  /** This process, as the worker of calls that it answers itself. */
   readonly worker: Worker;
   readonly startDeadlineMs: number | undefined;
   /** How long the journal may fail meanwhile, in milliseconds. */
   readonly patienceMs: number;
   readonly stop: { readonly reason: () => Stop | undefined; readonly happens: Promise<void> };
-  /** A worker has started the call. */
+  /** Called when a worker has started the call. */
   readonly started: (open: OpenCall) => void;
-  /** The call has its answer, which is recorded. */
+  /** Called when the answer of the call is recorded. */
   readonly answered: (open: OpenCall, result: ToolResult) => void;
   /** Recovers those of the running calls whose worker is gone. Never rejects. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
@@ -34,12 +34,12 @@ export interface ElsewhereContext {
 /**
  * Waits for the real results of calls that workers run, however long they take.
  *
- * 1. Only a call that no worker has started is answered here: after its start deadline, or when the batch is stopped. The
- *    journal decides between this and a worker's claim.
- * 2. A call that runs is asked to stop, and its worker says what came of it.
+ * 1. Only a call that no worker has started is answered here: after its start deadline, or when the batch is
+ *   stopped. The journal decides between this answer and a worker's claim.
+ * 2. A running call is asked to stop, and its worker records the result.
  * 3. The calls of a worker that is gone are recovered, by another worker or here.
  *
- * @param calls loses the calls that are answered
+ * @param calls answered calls are removed from it
  * @throws the journal's error
  */
 export async function awaitElsewhere(
@@ -76,7 +76,7 @@ export async function awaitElsewhere(
   await pollUntil(look, { clock, patienceMs, stopped: new Promise(() => {}) });
 }
 
-/** Answers a call that no worker may start any more. The claim makes sure that no worker has. */
+/** Answers a call that no worker may start any more. The claim ensures that no worker has started it. */
 export async function expire(
   { key }: Pick<CallRecord, 'key'>,
   { journal, clock, worker }: Pick<ElsewhereContext, 'journal' | 'clock' | 'worker'>,

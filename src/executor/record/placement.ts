@@ -2,8 +2,8 @@ import type { Placement } from '../../contract/journal.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
 
 /**
- * The placement of a batch. A root belongs to a worker, so calls that touch files or run commands are for a worker that
- * has this root; other calls run wherever their tool is.
+ * The placement of a batch. A root belongs to a worker, so calls that touch files or run commands go to a
+ * worker with this root. Other calls go to any worker with their tool.
  */
 export function placementOf(
   base: Placement,

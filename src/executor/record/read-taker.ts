@@ -1,7 +1,7 @@
 import type { BatchDecision, CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
 
-/** The worker that has an unfinished call: it runs the call, has taken over its batch, or has accepted it. */
+/** The worker of an unfinished call: it runs the call, has taken over its batch, or has accepted it. */
 export async function ownerOf(
   { worker, decision, batchId, acceptedBy }: CallRecord,
   journal: Pick<Journal, 'decisions'>,
@@ -10,12 +10,12 @@ export async function ownerOf(
   return readTaker((await journal.decisions(batchId)).at(-1)) ?? acceptedBy;
 }
 
-/** It is queued for whichever worker of a fleet takes it. */
+/** Whether the call is queued for any worker of a fleet. */
 export function isForAnyWorker({ worker, placement, result }: CallRecord): boolean {
   return placement !== undefined && worker === undefined && result === undefined;
 }
 
-/** The process that has taken a deferred batch over with its approval, as it has written itself down. */
+/** The process that took over a deferred batch by approving it, as it recorded itself. */
 export function readTaker(decision: BatchDecision | undefined): Worker | undefined {
   return decision?.kind === 'resume' ? toWorker(decision.data.worker) : undefined;
 }

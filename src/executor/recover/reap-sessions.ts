@@ -5,19 +5,19 @@ import type { RecoverySettings } from '../call/settings.js';
 import { liesElsewhere, recoverCall } from './recover-call.js';
 import { toRecoveredResult } from './recovered-result.js';
 
-/** The lease of a worker that does not name its own, in milliseconds. */
+/** The default lease of a worker, in milliseconds. */
 export const LEASE_MS = 30_000;
-/** Many callers may look at once. */
+/** The minimum time between two looks, because many callers may ask for one. */
 const PAUSE_MS = 100;
 
 /**
- * Ends the sessions of workers that no longer renew them, and answers the calls that those have started.
+ * Ends the sessions of workers that no longer renew them, and answers the calls that they had started.
  *
- * 1. A session is over when its beat has stood still for its lease on the monotonic clock of this process, or when its
- *    process is seen to be dead.
- * 2. Its calls never run again: a probe finds out what came of a call, otherwise its outcome is unknown. Queued calls stay
- *    queued for other workers.
- * 3. A call whose files are not here is left to a worker that has its root, as long as there is one.
+ * 1. A session is over when its beat has not changed for the length of its lease, on the monotonic clock of
+ *   this process, or when its process is dead.
+ * 2. Its calls never run again: a probe finds the outcome of a call, otherwise the outcome is unknown. Queued
+ *   calls stay queued for other workers.
+ * 3. A call whose files are on another machine is left to a worker with its root, as long as there is one.
  */
 export class SessionReaper {
   readonly #settings: RecoverySettings;
@@ -29,7 +29,7 @@ export class SessionReaper {
     this.#settings = settings;
   }
 
-  /** Never rejects. @param own the worker that looks: it does not end its own session */
+  /** Never rejects. @param own the worker that looks; its session is not ended */
   look(own?: string): Promise<void> {
     const { clock, logger, journal } = this.#settings;
     if (journal?.sessions === undefined) return Promise.resolve();

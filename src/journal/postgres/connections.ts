@@ -19,13 +19,13 @@ interface ConnectionsOptions {
   readonly pool: Pool;
   /** Quoted. */
   readonly schema: string;
-  /** How long an operation may take, waits for the server included. */
+  /** The maximum time of an operation, waits for the server included. */
   readonly patienceMs: number;
 }
 
 /**
- * Runs work over a pool of connections, again while the server is away for a moment. No operation takes longer than its
- * patience: a server that does not answer loses the connection.
+ * Runs work over a pool of connections, and tries again while the server is away for a moment. No operation
+ * takes longer than its patience: if a server does not answer, the connection is dropped.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -78,7 +78,7 @@ export class Connections {
     return {
       query: (text, values = []) => {
         const left = Math.max(deadline - systemClock.monotonic(), 1);
-        // The driver takes it, its types do not know it.
+        // The driver accepts this option, although its types lack it.
         const asked = { text: text.replaceAll('{s}', schema), values: [...values], query_timeout: left };
         return client.query(asked);
       },
@@ -87,8 +87,9 @@ export class Connections {
 }
 
 /**
- * Runs works in one transaction, which is sent as a whole: each must ask for its writes before it first waits. If the
- * process stops in the middle, the server undoes the transaction, so that others do not wait for its locks.
+ * Runs works in one transaction, which is sent as a whole: each must request its writes before it first
+ * waits. If the process stops in between, the server undoes the transaction, so others do not wait for its
+ * locks.
  */
 export function inTransaction(works: readonly Work<void>[]): Work<void> {
   return async (connection, again) => {

@@ -10,9 +10,10 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Batches that were refused as `journal_unavailable` although the server may have recorded them, because its answer did not
- * come in time. Later deliveries of their calls would wait for this process, which runs nothing of them. So they are sent
- * once more, which makes their state certain, and their calls are answered as the caller was told.
+ * Batches that were refused as `journal_unavailable` although the server may have recorded them, because its
+ * answer came too late. Later deliveries of their calls would wait for this process, which runs none of them.
+ * So the batches are sent once more, which makes their state certain, and their calls get the answer that the
+ * caller got.
  */
 export class DoubtfulBatches {
   #isEnded = false;
@@ -27,7 +28,7 @@ export class DoubtfulBatches {
     void this.#withdraw(() => ask(withdraw(tenant, entry, accept)));
   }
 
-  /** Stops trying. The calls that are left are those of a dead process once this one ends. */
+  /** Stops trying. When this process has ended, the remaining calls count as those of a dead process. */
   end(): void {
     this.#isEnded = true;
   }
@@ -50,7 +51,7 @@ function withdraw(tenant: string, entry: BatchEntry, accept: Work<readonly Accep
     try {
       answers = await accept(connection, true);
     } catch (error) {
-      // The id is that of another batch: nothing of this one is recorded.
+      // The id belongs to another batch: nothing of this one is recorded.
       if (isToolError(error)) return;
       throw error;
     }

@@ -4,17 +4,17 @@ import type { Connection } from './connections.js';
 import { readVersion, SCHEMA_VERSION } from './migrate.js';
 import { postgresFailure } from './postgres-errors.js';
 
-/** A look at the journal in a database. */
+/** The state of the journal in a database. */
 export interface PostgresState {
-  /** Where it is, without user and password. */
+  /** The address, without user and password. */
   readonly place: string;
   /** The server's version: `15.14`. */
   readonly server: string;
   /** The version of the tables; 0 if there are none. */
   readonly schema: number;
-  /** The version that this program makes. */
+  /** The version that this program creates. */
   readonly known: number;
-  /** How far the slowest standby is behind, in milliseconds; left out if there is none that this user sees. */
+  /** The delay of the slowest standby, in milliseconds. Left out if this user sees none. */
   readonly standbyLagMs?: number;
 }
 
@@ -29,8 +29,9 @@ const STATE = `
   )::double precision AS lag`;
 
 /**
- * Looks at the journal in a database without changing anything.
- * @throws ToolError `journal_unavailable` if it cannot be reached, `config_invalid` for another address
+ * Examines the journal in a database without changing anything.
+ * @throws ToolError `journal_unavailable` if it cannot be reached, `config_invalid` for an address of another
+ * kind
  */
 export async function examinePostgres(url: string, options: ExamineOptions = {}): Promise<PostgresState> {
   const { schema = 'toolexec', timeoutMs = 3_000 } = options;
@@ -40,7 +41,7 @@ export async function examinePostgres(url: string, options: ExamineOptions = {})
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  // A connection that breaks between two queries shows with the next one.
+  // The next query reports a connection that breaks between two queries.
   client.on('error', () => {});
   try {
     await client.connect();

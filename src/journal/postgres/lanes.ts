@@ -5,18 +5,18 @@ export interface LaneOperation {
   readonly done: Promise<unknown>;
 }
 
-/** How many writes share a transaction at most. */
+/** The maximum number of writes in a transaction. */
 const MOST_TOGETHER = 100;
 
 /**
- * Operations by lane: those of one lane run in the order in which they were asked for, those of different lanes side by
- * side. Writes that wait in a lane together run as one group, reads one by one.
+ * Runs operations in lanes: those of one lane in the order of the requests, those of different lanes in
+ * parallel. Waiting writes of a lane run as one group, reads one by one.
  */
 export class Lanes<T extends LaneOperation> {
   readonly #lanes = new Map<string, T[]>();
   readonly #pending = new Set<T>();
 
-  /** @param run runs a group; never rejects, each operation has a promise of its own */
+  /** @param run runs a group; never rejects, because each operation has a separate promise */
   constructor(private readonly run: (group: readonly T[]) => Promise<void>) {}
 
   add(lane: string, operation: T): void {
@@ -36,7 +36,7 @@ export class Lanes<T extends LaneOperation> {
   }
 
   async #drain(lane: string): Promise<void> {
-    // Operations that are asked for in the same turn share the group.
+    // Operations that are requested in the same turn share the group.
     await Promise.resolve();
     for (;;) {
       const waiting = this.#lanes.get(lane) ?? [];

@@ -32,7 +32,8 @@ export async function migrate(connection: Connection): Promise<void> {
   }
 }
 
-// A look at the rows of the catalog. `to_regclass` may answer from a cache, as it was before the wait for the lock.
+// Reads the rows of the catalog. `to_regclass` may answer from a cache, with the state before the wait for
+// the lock.
 const HAS_VERSIONS = `
   SELECT EXISTS (
     SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

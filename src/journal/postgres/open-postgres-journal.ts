@@ -7,17 +7,17 @@ import { addressOf } from './address.js';
 import { PostgresJournal } from './postgres-journal.js';
 
 export interface PostgresJournalOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Default, with a pool of yours: its server. */
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Default, with a pool of yours: the server of the pool. */
   readonly url?: string;
-  /** Whose records these are: tenants of one database do not see each other's. Default `default`. */
+  /** The tenant of the records: tenants of one database do not see each other's. Default `default`. */
   readonly tenant?: string;
-  /** The schema that holds the tables; it is created. Default `toolexec`. */
+  /** The schema of the tables, which is created if needed. Default `toolexec`. */
   readonly schema?: string;
   /** The maximum number of connections, or a pool of `pg` that you end yourself. Default 10. */
   readonly pool?: number | Pool;
   /**
-   * How long an operation may take, in milliseconds, waits for the server included, before it fails with
-   * `journal_unavailable`. Default 5,000.
+   * The maximum time of an operation, waits for the server included, before it fails with
+   * `journal_unavailable`; in milliseconds. Default 5,000.
    */
   readonly busyTimeoutMs?: number;
 }

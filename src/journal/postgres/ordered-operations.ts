@@ -7,27 +7,28 @@ import { codeOf, isPassing, postgresFailure } from './postgres-errors.js';
 
 export interface PostgresPlace {
   readonly pool: Pool;
-  /** Whether the pool ends with the journal. */
+  /** The pool ends with the journal. */
   readonly ownsPool: boolean;
   /** In stored form. */
   readonly tenant: string;
   /** Quoted. */
   readonly schema: string;
-  /** How long an operation may take, waits for the server included. */
+  /** The maximum time of an operation, waits for the server included. */
   readonly patienceMs: number;
   /** The server and the database, without the password. */
   readonly name: string;
 }
 
-/** The lane of contents: what refers to them is recorded afterwards. */
+/** The lane of contents: records that refer to them are written afterwards. */
 export const BYTES = 'bytes';
 
 /**
  * The operations of a journal, in order.
  *
- * 1. Operations of one lane take effect in the order of the calls; lanes do not wait for each other. Questions about all of
- *   them wait for everything that was asked for before.
- * 2. A write whose answer was lost is sent again, and recognized by the server: it counts once, and its answer is true.
+ * 1. Operations of one lane take effect in the order of the calls; lanes do not wait for each other. A
+ *   question about all lanes waits for everything requested before it.
+ * 2. A write whose answer was lost is sent again. The server recognizes it, so it counts once, and its answer
+ *   is true.
  */
 export class OrderedOperations {
   readonly #place: PostgresPlace;
@@ -94,7 +95,9 @@ export class OrderedOperations {
     return asked;
   }
 
-  /** Runs a group of a lane: several writes in one transaction, or each alone if one of them fails by itself. */
+  /**
+   * Runs a group of a lane: several writes in one transaction, or each alone if one of them fails by itself.
+   */
   async #run(group: readonly Asked[]): Promise<void> {
     const [first] = group;
     if (first === undefined) return;
@@ -125,7 +128,7 @@ export class OrderedOperations {
   }
 }
 
-/** Turns the conditions that the schema raises into errors of ours. */
+/** Turns conditions that the schema raises into our errors. */
 export function refusing<T>(work: Work<T>, refusals: Readonly<Record<string, () => Error>>): Work<T> {
   return async (connection, again) => {
     try {
@@ -147,10 +150,10 @@ class Asked {
 
   constructor(
     readonly writes: boolean,
-    /** What must be done before. */
+    /** Operations that must end first. */
     readonly after: Promise<unknown> | undefined,
     work: Work<unknown>,
-    // The value is the one that the work of the same call has returned.
+    // The value comes from the work of the same call.
     resolve: (value: never) => void,
     reject: (error: Error) => void,
   ) {

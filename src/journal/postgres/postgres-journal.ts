@@ -57,13 +57,13 @@ import {
   sendMessage,
 } from './record-progress.js';
 
-/** For how many batches the conversation is remembered. */
+/** The number of batches whose conversations are remembered. */
 const REMEMBERED_BATCHES = 10_000;
 
 /**
  * A journal in Postgres.
  *
- * What concerns one conversation is in one lane of operations, because its calls must take effect in order.
+ * All operations on a conversation share a lane, because its calls must take effect in order.
  */
 export class PostgresJournal implements Journal {
   readonly durable = true;
@@ -149,7 +149,7 @@ export class PostgresJournal implements Journal {
   }
 
   renew(worker: SessionWorker, at: number, offer?: WorkerOffer): Promise<Renewal | undefined> {
-    // In a lane of its own: a beat must not wait for the work of conversations.
+    // In a separate lane, because a beat must not wait for operations on conversations.
     return this.#write('renew a session', 'sessions', (tenant) => renewSession(tenant, worker, at, offer));
   }
 
@@ -311,7 +311,7 @@ export class PostgresJournal implements Journal {
     );
   }
 
-  /** @param otherwise the answer for a text that is no key */
+  /** @param otherwise the answer for a text that is not a key */
   #ofCall<T>(
     action: string,
     key: CallKey,

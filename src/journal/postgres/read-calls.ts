@@ -30,13 +30,13 @@ export interface CallRow {
   readonly decision: NonNullable<CallRecord['decision']> | null;
 }
 
-/** Calls with what is known of their batches. The first value is always the tenant. */
+/** Calls with the facts of their batches. The first value is always the tenant. */
 export const CALLS = `
   SELECT c.batch_id, c.position, c.conversation, c.call_id, c.turn, c.tool_name, c.args, c.effects, c.disposition, c.reason,
     c.worker, c.started_at, c.result, c.finished_at, b.accepted_at, b.worker AS accepted_by, b.placement, b.decision
   FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id`;
 
-/** Reads calls. @param rest what follows `CALLS`; its first value is the tenant */
+/** Reads calls. @param rest the end of the query after `CALLS`; its first value is the tenant */
 export async function readCalls(
   connection: Connection,
   rest: string,
@@ -51,7 +51,7 @@ const BY_KEYS = `
     ON k.batch_id = c.batch_id AND k.position = c.position
   WHERE c.tenant = $1`;
 
-/** A call as its row names it. */
+/** A call as its row identifies it. */
 export interface CallPlace {
   /** In stored form. */
   readonly batch: string;
@@ -73,7 +73,10 @@ export async function readByPlaces(
   return new Map(records.map((record) => [record.key, record]));
 }
 
-/** What follows `CALLS`: the delivery that an identity names; the one that an id names; the unfinished; those before a batch. */
+/**
+ * The ends of queries after `CALLS`: the delivery that an identity names; the one that an id names; the
+ * unfinished calls; those before a batch.
+ */
 export const HOLDER = `
   JOIN {s}.holder_1($1, $2, $3, $4, false) h ON h.batch_id = c.batch_id AND h.position = c.position
   WHERE c.tenant = $1`;

@@ -110,7 +110,7 @@ export function noteFact(tenant: string, place: CallPlace, note: JournalNote): W
 
 export function keepBytes(tenant: string, bytes: Uint8Array): Work<string> {
   const hash = sha256(bytes);
-  // A copy: the caller may change them meanwhile.
+  // A copy, because the caller may change the bytes.
   const content = Buffer.from(bytes);
   return async ({ query }) => {
     await query('SELECT {s}.keep_1($1, $2::text[], $3::bytea[])', [tenant, [hash], [content]]);
@@ -183,7 +183,7 @@ export function renewSession(
   };
 }
 
-// A queued call that it has accepted is dead with its last session.
+// The queued calls that it accepted are dead with its last session.
 const HOLDS = `
   c.tenant = s.tenant AND c.finished_at IS NULL AND (
     (c.worker_id = s.worker AND c.epoch = s.epoch) OR

@@ -2,25 +2,26 @@ import type { WorkerSession } from '../../contract/journal.js';
 
 interface SeenBeat {
   readonly beat: number;
-  /** When it was first seen, on the observer's monotonic clock. */
+  /** The time of the first look that saw it, on the observer's monotonic clock. */
   readonly since: number;
 }
 
 /**
- * Finds expired sessions: those whose beat has not changed for the length of a lease, on this observer's monotonic clock.
- * No time that another machine has written is compared.
+ * Finds expired sessions: those whose beat has not changed for the length of a lease, on this observer's
+ * monotonic clock. Times of other machines are never compared.
  */
 export class SessionBeats {
   #seen: ReadonlyMap<string, SeenBeat> = new Map();
 
-  /** @param leaseMs of sessions that name no lease of their own */
+  /** @param leaseMs for sessions that name no lease */
   constructor(private readonly leaseMs: number) {}
 
   /**
    * @param sessions the answer of `Journal.sessions`
-   * @param askedAt when it was asked for: the beats may have changed since
-   * @param now when the answer came
-   * @returns the expired ones, and those that are over and have unfinished calls: `reap` says which calls those are.
+   * @param askedAt the time of the question: the beats may have changed since
+   * @param now the time of the answer
+   * @returns the expired sessions, and those that are over and have unfinished calls; `reap` returns these
+   * calls
    */
   expired(sessions: readonly WorkerSession[], askedAt: number, now: number): readonly WorkerSession[] {
     const seen = new Map<string, SeenBeat>();
