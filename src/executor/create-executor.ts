@@ -147,17 +147,28 @@ export function openExecutor(options: ExecutorOptions): {
   return { executor, settings };
 }
 
+/** Whether a journal is in memory and belongs to the executor, so that no worker can ever see it. */
+function isOnlyHere(given: ExecutorOptions['journal']): boolean {
+  return given === undefined || (typeof given === 'object' && !('path' in given) && !('accept' in given));
+}
+
 /** Whether workers run the calls, and which. @throws ToolError `config_invalid` */
 function fleetOf(
-  { fleet, root }: ExecutorOptions,
+  { fleet, root, journal: given }: ExecutorOptions,
   journal: Journal | null,
   { cwd }: Sandbox,
 ): Pick<ExecutorSettings, 'placement' | 'dispatcher'> {
   const options = normalizeOptions('fleet', fleet, FLEET_RULES);
   const { run, labels = [], priority = 0, startDeadlineMs, dispatcher } = options;
   if (run !== 'anywhere') return { placement: undefined, dispatcher: undefined };
-  if (journal?.queued === undefined || journal.cancel === undefined) {
-    const problem = journal === null ? 'journal: false keeps none' : 'this journal cannot queue calls';
+  const isPrivate = isOnlyHere(given);
+  if (isPrivate || journal?.queued === undefined || journal.cancel === undefined) {
+    const problem =
+      journal === null
+        ? 'journal: false keeps none'
+        : isPrivate
+          ? 'the one in memory belongs to this executor alone'
+          : 'this journal cannot queue calls';
     throw new ToolError(
       'config_invalid',
       `fleet.run "anywhere" needs a journal that workers share, and ${problem}.`,

@@ -248,6 +248,9 @@ describe('a host whose calls run anywhere', () => {
       return '';
     };
     expect(wrong({ journal: false })).toContain('fleet.run');
+    // No worker can see it, so every call would wait for ever.
+    expect(wrong({})).toContain('in memory');
+    expect(wrong({ journal: { redactArguments: true } })).toContain('in memory');
   });
 });
 

@@ -101,7 +101,7 @@ describe('ask() and its ticket', () => {
       approver: ([request]) => {
         seen.push(request?.summary ?? '');
         const decision = decisions.shift();
-        if (decision === undefined) throw new Error('nobody is there');
+        if (decision === undefined) throw new Error('the approver is gone');
         return decision;
       },
     });

@@ -208,7 +208,7 @@ describe.skipIf(missing !== undefined)(
       expect(await journal.accept({ ...entry, id: 'b2' })).toEqual([{ kind: 'fresh', key: 'b2/0' }]);
     });
 
-    it('serves executors of two processes as any journal does', async () => {
+    it('gives two executors with separate connections one run of a call', async () => {
       const tenant = newTenant();
       let runs = 0;
       const count = defineTool({

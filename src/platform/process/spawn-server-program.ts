@@ -1,10 +1,10 @@
 /**
  * For `node -e`: starts programs on request, from a process so small that forking it costs little. Requests and answers
- * are lines of JSON, so nothing in a command can be taken for anything else. Its first argument says where its pipes
- * with names shall be; they come from `mkfifo`, many at a time, and each is used once.
+ * are lines of JSON, so no part of a command can be mistaken for something else. Its first argument is the directory
+ * for its named pipes; they come from `mkfifo`, many at a time, and each is used once.
  *
- * When its input ends, our program has: what it has started is told to end, and then killed, and nothing is started any
- * more. Descendants are the supervisor's.
+ * When its input ends, our program has ended: then it starts nothing more, and the programs that it started get TERM
+ * and later KILL. The supervisor ends their descendants.
  */
 export const SPAWN_SERVER_PROGRAM = String.raw`
 'use strict';
