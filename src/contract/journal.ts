@@ -68,6 +68,8 @@ export interface Placement {
   readonly root?: string;
   /** How long after its acceptance, or its approval, a call may still start. */
   readonly startDeadlineMs?: number;
+  /** Whose calls these are, if several tenants share the journal. Left out: the tenant of the journal. */
+  readonly tenant?: string;
   /** Calls with a higher number are handed out first. Default 0. */
   readonly priority?: number;
   /** Time limit of each call in milliseconds, which overrides every other one. */
@@ -298,6 +300,8 @@ export interface Journal {
   readonly durable: boolean;
   /** Whether processes of several machines share it: a worker that cannot be seen here may be alive. Default false. */
   readonly spansMachines?: boolean;
+  /** The tenant of calls whose placement names none. Default `default`. */
+  readonly tenant?: string;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
   /**

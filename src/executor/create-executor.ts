@@ -159,7 +159,7 @@ function fleetOf(
   { cwd }: Sandbox,
 ): Pick<ExecutorSettings, 'placement' | 'dispatcher'> {
   const options = normalizeOptions('fleet', fleet, FLEET_RULES);
-  const { run, labels = [], priority = 0, startDeadlineMs, dispatcher } = options;
+  const { run, labels = [], priority = 0, startDeadlineMs, tenant, dispatcher } = options;
   if (run !== 'anywhere') return { placement: undefined, dispatcher: undefined };
   const isPrivate = isOnlyHere(given);
   if (isPrivate || journal?.queued === undefined || journal.cancel === undefined) {
@@ -176,6 +176,7 @@ function fleetOf(
   }
   const placement = {
     ...(labels.length === 0 ? {} : { labels }),
+    ...(tenant === undefined ? {} : { tenant }),
     ...(priority === 0 ? {} : { priority }),
     ...(startDeadlineMs === undefined ? {} : { startDeadlineMs }),
     ...(root === undefined ? {} : { root: cwd }),

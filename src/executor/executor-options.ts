@@ -44,6 +44,8 @@ export type OutputOptions = OptionsIn<'executor.output'>;
  * files or run commands are run by workers with that root only.
  */
 export interface FleetOptions extends OptionsIn<'executor.fleet'> {
+  /** Whose calls these are, if several tenants share the workers. Default: the tenant of the journal. */
+  readonly tenant?: string;
   /** Carries hints to workers, so that they need not look. Default: workers look into the journal. */
   readonly dispatcher?: Dispatcher;
 }
@@ -183,8 +185,10 @@ const isJournalFile = (value: unknown): boolean =>
   !('accept' in Object(value)) &&
   ('path' in Object(value) || 'redactArguments' in Object(value));
 const isPolicy = can('decide');
+const isTenant = (value: unknown): boolean => typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
 export const FLEET_RULES: OptionRules<{ [K in keyof FleetOptions]-?: FleetOptions[K] | undefined }> = {
   ...rulesOf<Required<OptionsIn<'executor.fleet'>>>(SETTINGS['executor.fleet']),
+  tenant: option(undefined, isTenant, 'a name of A-Z, a-z, 0-9, ., _ and -, at most 64 characters'),
   dispatcher: option(undefined, can('hint', 'listen'), 'a dispatcher (hint, listen)'),
 };
 

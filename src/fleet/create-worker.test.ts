@@ -108,6 +108,20 @@ describe('a host whose calls run anywhere', () => {
     expect(linesOf(desk).filter((line) => line === 'a begins')).toHaveLength(1);
   });
 
+  it('records whose calls they are', async () => {
+    const desk = newDesk();
+    const host = hostOf(desk, { fleet: { run: 'anywhere', tenant: 'acme' } });
+    workerOf(desk);
+    await host.run([work('a')], IN_C);
+    const journal = openJournal(desk.journal);
+    onTestFinished(async () => journal.close());
+    const record = await journal.find('c', 'a');
+    expect(record?.placement).toMatchObject({ tenant: 'acme' });
+    expect(() => hostOf(desk, { fleet: { run: 'anywhere', tenant: 'a/b' } })).toThrow(
+      'fleet.tenant must be a name of A-Z',
+    );
+  });
+
   it('records what the person has agreed to before a worker starts it, and runs nothing that was denied', async () => {
     const desk = newDesk();
     const seen: string[] = [];

@@ -23,7 +23,7 @@ import type {
 } from '../../contract/journal.js';
 import { parseCallKey } from '../records/call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
-import { toStoredText, toStoredTurn } from '../records/stored-text.js';
+import { fromStoredText, toStoredText, toStoredTurn } from '../records/stored-text.js';
 import type { Work } from './connections.js';
 import { DoubtfulBatches } from './doubtful-batches.js';
 import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
@@ -69,14 +69,14 @@ export class PostgresJournal implements Journal {
   readonly durable = true;
   readonly spansMachines = true;
   readonly #operations: OrderedOperations;
-  readonly #tenant: string;
+  readonly tenant: string;
   readonly #doubtful = new DoubtfulBatches();
   /** The conversation of each batch that this journal has accepted. */
   readonly #conversations = new Map<string, string>();
 
   constructor(place: PostgresPlace) {
     this.#operations = new OrderedOperations(place);
-    this.#tenant = place.tenant;
+    this.tenant = fromStoredText(place.tenant);
   }
 
   async accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
@@ -96,7 +96,7 @@ export class PostgresJournal implements Journal {
     } catch (error) {
       // An error of the driver: the answer may have been lost.
       if (isSent && sending !== undefined && error instanceof Error && error.cause !== undefined) {
-        this.#doubtful.add(this.#tenant, batch, sending, (work) =>
+        this.#doubtful.add(toStoredText(this.tenant), batch, sending, (work) =>
           this.#write('withdraw a batch', lane, () => work),
         );
       }

@@ -45,6 +45,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
   const wrapped: Journal = {
     durable: journal.durable,
     ...(journal.spansMachines === undefined ? {} : { spansMachines: journal.spansMachines }),
+    ...(journal.tenant === undefined ? {} : { tenant: journal.tenant }),
     accept(batch) {
       const redacted = redaction.redactBatch(batch);
       if (!batch.attach) return order.take(() => accept(redacted));
