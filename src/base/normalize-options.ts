@@ -31,7 +31,9 @@ export function normalizeOptions<T extends object>(label: string, given: unknown
  */
 export function checkOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): void {
   const values = valuesIn(label, given, rules);
-  for (const key in rules) acceptedValue(label, key, values, rules);
+  // Every call pays for this check, and gives few of the options. An object of a class may inherit others.
+  const isPlain = Object.getPrototypeOf(values) === Object.prototype;
+  for (const key in isPlain ? values : rules) acceptedValue(label, key, values, rules);
 }
 
 type Values<T> = Partial<Record<keyof T, unknown>>;

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../contract/call.js';
 import type { Clock } from '../contract/context.js';
 import type { BatchRun, RunOptions, ToolEvent } from '../contract/executor.js';
-import { redeemTicket } from './approve/redeem-ticket.js';
+import { type Redeemed, redeemTicket } from './approve/redeem-ticket.js';
 import { copyCalls } from './call/calls.js';
 import type { ResolvedCall } from './call/evaluated-call.js';
 import { checkCalls, checkRunOptions, checkTicketOptions } from './call/run-options.js';
@@ -24,7 +24,7 @@ export function hasTicket(options: RunOptions | null): boolean {
 }
 
 /**
- * Runs a call if its ticket allows it. The ticket is looked up in the journal before anything else happens.
+ * Runs a call if its ticket allows it. The ticket of a question is looked up in the journal before anything else happens.
  * @throws ToolError `config_invalid` for an option that grants approval in another way
  */
 export function runWithTicket(
@@ -37,18 +37,18 @@ export function runWithTicket(
   checkTicketOptions(options);
   const calls = copyCalls(given);
   const { ticket = '', ...rest } = options;
-  return startLater(id, async () => {
-    const found = await redeemTicket(ticket, calls, rest.conversation, settings);
+  const begin = (found: Redeemed): BatchRun => {
     if (found.kind === 'refused') return answeredRun(id, found.answers, settings.clock);
     const how = { ...rest, approver: found.approver };
     if (found.kind === 'plain') return run(calls, how, { id });
     return run(calls, how, { id: found.batchId, calls: [found.record] });
-  });
+  };
+  const redeemed = redeemTicket(ticket, calls, rest.conversation, settings);
+  return redeemed instanceof Promise ? startLater(id, redeemed.then(begin)) : begin(redeemed);
 }
 
 /** A batch that begins after the journal has answered. Cancelled before that, it is cancelled when it begins. */
-function startLater(id: string, begin: () => Promise<BatchRun>): BatchRun {
-  const begun = begin();
+function startLater(id: string, begun: Promise<BatchRun>): BatchRun {
   const results = begun.then((run) => run.results);
   // A caller that reads only the events sees the error there.
   results.catch(() => {});

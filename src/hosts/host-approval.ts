@@ -48,7 +48,8 @@ export async function startForHost(
   answer: HostAnswer,
   signal: AbortSignal | undefined,
 ): Promise<BatchRun> {
-  const { ticket } = await askForHost(host, call, answer);
+  const known = answer === undefined ? askedBefore(host, call) : undefined;
+  const ticket = known ?? (await askForHost(host, call, answer)).ticket;
   return startWithTicket(host, call, ticket, signal);
 }
 
@@ -79,13 +80,11 @@ const INVENTED = 'this approval was never asked for';
  * before with the same arguments, and only for the files that were shown then. An approval without a question
  * is recorded as a refusal, so that sending it again does not help.
  */
-export async function askForHost(
-  { executor, conversation, by }: Host,
-  call: HostCall,
-  answer: HostAnswer,
-): Promise<HostTicket> {
+export async function askForHost(host: Host, call: HostCall, answer: HostAnswer): Promise<HostTicket> {
+  const { executor, conversation, by } = host;
   const before = answer === undefined ? undefined : await openTicket(executor, call, conversation);
   const asked = await executor.ask(call, { conversation });
+  if (answer === undefined) rememberUnasked(host, call, asked);
   if (!asked.needed || answer === undefined) return { ...asked, isInvented: false };
   const isInvented = before === undefined;
   // Files have changed since the question was put: the answer was to another question.
@@ -101,6 +100,30 @@ export async function askForHost(
     if (!isToolError(error, 'already_decided')) throw error;
   }
   return { needed: false, ticket: asked.ticket, isInvented };
+}
+
+interface UnaskedCall {
+  readonly host: Host;
+  readonly id: string;
+  readonly name: string;
+  readonly ticket: string;
+}
+
+/**
+ * Calls that needed no approval when their framework asked, by their arguments. A framework runs such a call
+ * next, so it is not planned a third time: the run plans it, and runs nothing that needs approval by then, or whose
+ * arguments changed since.
+ */
+const unasked = new WeakMap<object, UnaskedCall>();
+
+function rememberUnasked(host: Host, { id, name, args }: HostCall, { needed, ticket }: AskedTicket): void {
+  if (!needed && typeof args === 'object' && args !== null) unasked.set(args, { host, id, name, ticket });
+}
+
+function askedBefore(host: Host, { id, name, args }: HostCall): string | undefined {
+  const known = typeof args === 'object' && args !== null ? unasked.get(args) : undefined;
+  const isSame = known?.host === host && known.id === id && known.name === name;
+  return isSame ? known.ticket : undefined;
 }
 
 async function openTicket(

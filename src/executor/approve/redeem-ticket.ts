@@ -7,7 +7,15 @@ import { nameOf } from '../answer/results.js';
 import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
 import type { ExecutorSettings } from '../call/settings.js';
 import { endDenied } from './decide-ticket.js';
-import { approves, bindingOf, isSameCall, isSecret, parseTicket, readAsked } from './ticket.js';
+import {
+  approves,
+  bindingOf,
+  isSameCall,
+  isSecret,
+  type ParsedTicket,
+  parseTicket,
+  readAsked,
+} from './ticket.js';
 
 /** The approval that a ticket gives to the calls of a batch. */
 export type Redeemed =
@@ -26,30 +34,49 @@ export type Redeemed =
       readonly approver: Approver;
     };
 
-/** Checks a ticket before any call runs. A ticket that does not match exactly is refused. */
-export async function redeemTicket(
+/**
+ * Checks a ticket before any call runs. A ticket that does not match exactly is refused. Returns a promise only for
+ * the ticket of a question, which is in the journal.
+ */
+export function redeemTicket(
   ticket: string,
   calls: readonly ToolCall[],
   conversation: string | undefined,
   settings: ExecutorSettings,
-): Promise<Redeemed> {
+): Redeemed | Promise<Redeemed> {
   const [call] = calls;
   const refuse = (message: string): Redeemed => ({
     kind: 'refused',
     answers: calls.map((each, index) => refuseByTicket(each, index, message)),
   });
-  const parsed = parseTicket(ticket);
   if (call === undefined || calls.length > 1) return refuse('A ticket is for one call alone.');
+  const parsed = parseTicket(ticket);
+  if (parsed === undefined) return refuse(UNKNOWN);
+  if (parsed.kind === 'asked') return redeemAsked(parsed, call, { conversation, settings, refuse });
+  return conversation !== undefined && bindingOf(conversation, call) === parsed.binding
+    ? plainRun(settings)
+    : refuse(OTHER_CALL);
+}
+
+function plainRun({ approver }: ExecutorSettings): Redeemed {
+  return { kind: 'plain', approver: approver === null ? null : noDecision };
+}
+
+interface Redeeming {
+  readonly conversation: string | undefined;
+  readonly settings: ExecutorSettings;
+  refuse(message: string): Redeemed;
+}
+
+async function redeemAsked(
+  parsed: Extract<ParsedTicket, { kind: 'asked' }>,
+  call: ToolCall,
+  { conversation, settings, refuse }: Redeeming,
+): Promise<Redeemed> {
   const { journal, approver } = settings;
-  const plain: Redeemed = { kind: 'plain', approver: approver === null ? null : noDecision };
-  if (parsed?.kind === 'unasked') {
-    return conversation !== undefined && bindingOf(conversation, call) === parsed.binding
-      ? plain
-      : refuse(OTHER_CALL);
-  }
-  const found =
-    parsed === undefined || journal === null ? undefined : await readAsked(journal, parsed.batchId);
-  if (parsed === undefined || journal === null || found === undefined) return refuse(UNKNOWN);
+  const plain = plainRun(settings);
+  const found = journal === null ? undefined : await readAsked(journal, parsed.batchId);
+  if (journal === null || found === undefined) return refuse(UNKNOWN);
   const { record, state } = found;
   const round = state.rounds.find(({ secret }) => isSecret(parsed.secret, secret));
   if (round === undefined) return refuse(UNKNOWN);

@@ -1,10 +1,10 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { ApprovalDecision } from '../../contract/approval.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { hasArguments } from '../../journal/redaction/redacting-journal.js';
-import { hashArguments } from '../../schema/freeze-arguments.js';
 
 /** A ticket is bound to these parts of a call, and to its conversation. */
 export type TicketCall = Pick<ToolCall, 'id' | 'name' | 'args'>;
@@ -39,13 +39,13 @@ export function unaskedTicket(conversation: string, call: TicketCall): string {
 
 /** SHA-256 of all parts to which a ticket without a question is bound. */
 export function bindingOf(conversation: string, { id, name, args }: TicketCall): string {
-  return hash('sha256', JSON.stringify([conversation, id, name, argumentsOf(args)]), 'hex');
+  return hash('sha256', `${JSON.stringify([conversation, id, name])}${argumentsOf(args)}`, 'hex');
 }
 
 /** Arguments that are not a JSON object are refused by planning, whatever the ticket says. */
 function argumentsOf(args: JsonObject): string {
   try {
-    return hashArguments(args);
+    return canonicalize(args) ?? '';
   } catch {
     return '';
   }

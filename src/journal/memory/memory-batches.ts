@@ -14,6 +14,8 @@ export class MemoryBatches {
   private readonly slotOf = new Map<string, number>();
   private readonly slots: (MemoryBatch | undefined)[] = [];
   private readonly freeSlots: number[] = [];
+  /** In order of acceptance. A conversation without batches has no entry. */
+  private readonly byConversation = new Map<string, Set<MemoryBatch>>();
   /** First deliveries by their identity. Later deliveries attach to them. */
   private readonly first = new Map<string, MemoryCall>();
   /** Finished batches in order of finishing, linked by `next`. */
@@ -22,7 +24,7 @@ export class MemoryBatches {
   private finishedCalls = 0;
   /** The call that was requested last. */
   private recent: MemoryCall | undefined = undefined;
-  /** Batches that wait for the person, in order. */
+  /** Batches that wait for the person, in the order in which they began to wait. */
   private readonly waiting = new Set<MemoryBatch>();
   private accepted = 0;
 
@@ -38,6 +40,9 @@ export class MemoryBatches {
     const slot = this.freeSlots.pop() ?? this.slots.length;
     this.slots[slot] = batch;
     this.slotOf.set(entry.id, slot);
+    const others = this.byConversation.get(entry.conversation);
+    if (others === undefined) this.byConversation.set(entry.conversation, new Set([batch]));
+    else others.add(batch);
     return batch;
   }
 
@@ -46,8 +51,15 @@ export class MemoryBatches {
     return slot === undefined ? undefined : this.slots[slot];
   }
 
-  all(): MemoryBatch[] {
+  /** In order of acceptance; of one conversation or of all. */
+  all(conversation?: string): MemoryBatch[] {
+    if (conversation !== undefined) return [...(this.byConversation.get(conversation) ?? [])];
     return [...this.slotOf.values()].flatMap((slot) => this.slots[slot] ?? []);
+  }
+
+  /** The batches that wait for the person, in order of acceptance. */
+  allWaiting(): MemoryBatch[] {
+    return [...this.waiting].sort((one, other) => one.number - other.number);
   }
 
   /** The call with this key. A delivery that attached has no key of its own. */
@@ -113,6 +125,7 @@ export class MemoryBatches {
     batch.next = undefined;
     this.finishedCalls -= batch.weight;
     this.freeSlot(batch.entry.id);
+    this.leaveConversation(batch);
     this.waiting.delete(batch);
     if (this.recent?.batch === batch) this.recent = undefined;
     if (!batch.entry.attach) return;
@@ -131,10 +144,26 @@ export class MemoryBatches {
     this.freeSlots.push(slot);
   }
 
+  private leaveConversation(batch: MemoryBatch): void {
+    const { conversation } = batch.entry;
+    const others = this.byConversation.get(conversation);
+    others?.delete(batch);
+    if (others?.size === 0) this.byConversation.delete(conversation);
+  }
+
+  /** The calls of a conversation with this id, in order of acceptance. */
+  named(conversation: string, callId: string): MemoryCall[] {
+    const found: MemoryCall[] = [];
+    // No generator: a long conversation is read for every call that a host asks about.
+    for (const batch of this.byConversation.get(conversation) ?? [])
+      for (const call of batch.calls)
+        if (call.entry.callId === callId && call.batch === batch) found.push(call);
+    return found;
+  }
+
   /** Each call once, in order of acceptance; of one conversation or of all. */
   *callsOf(conversation: string | undefined): Generator<MemoryCall> {
-    for (const batch of this.all()) {
-      if (conversation !== undefined && batch.entry.conversation !== conversation) continue;
+    for (const batch of this.all(conversation)) {
       for (const call of batch.calls) if (call.batch === batch) yield call;
     }
   }
@@ -143,6 +172,7 @@ export class MemoryBatches {
     this.slotOf.clear();
     this.slots.length = 0;
     this.freeSlots.length = 0;
+    this.byConversation.clear();
     this.first.clear();
     this.waiting.clear();
     this.recent = undefined;

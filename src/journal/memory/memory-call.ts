@@ -219,16 +219,19 @@ interface SentMessage {
   readonly message: ConversationMessage;
 }
 
-/** @param batches in order of acceptance */
+/**
+ * @param batches in order of acceptance
+ * @param end only batches that were accepted before the one with this number
+ */
 export function filterBatches(
   batches: readonly MemoryBatch[],
-  { conversation, waiting, prefix, before, limit }: BatchFilter,
+  end: number,
+  { conversation, waiting, prefix, limit }: BatchFilter,
 ): readonly BatchRecord[] {
-  const end = before === undefined ? batches.length : batches.findIndex(({ entry }) => entry.id === before);
   return batches
-    .slice(0, Math.max(end, 0))
     .filter(
-      ({ entry, decision }) =>
+      ({ entry, decision, number }) =>
+        number < end &&
         (conversation === undefined || entry.conversation === conversation) &&
         (waiting !== true || decision === 'wait') &&
         (prefix === undefined || entry.id.startsWith(prefix)),

@@ -248,11 +248,11 @@ class MemoryJournal implements Journal {
     if (this.closed) throw journalIsClosed('find a call');
     if (conversation === undefined) return this.findAnywhere(callId, turn)?.toRecord();
     let holder: MemoryCall | undefined;
-    for (const call of this.batchesKept.callsOf(conversation)) {
+    for (const call of this.batchesKept.named(conversation, callId)) {
       const { entry } = call;
       const isAsked =
         turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
-      if (entry.callId !== callId || !isAsked) continue;
+      if (!isAsked) continue;
       if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(entry))) holder = call;
     }
     return holder?.toRecord();
@@ -311,13 +311,15 @@ class MemoryJournal implements Journal {
 
   batches(filter: BatchFilter = {}): readonly BatchRecord[] {
     if (this.closed) throw journalIsClosed('list batches');
-    return filterBatches(this.batchesKept.all(), filter);
+    const { batchesKept: kept } = this;
+    const { conversation, waiting, before } = filter;
+    const end = before === undefined ? kept.count : (kept.of(before)?.number ?? 0);
+    return filterBatches(waiting === true ? kept.allWaiting() : kept.all(conversation), end, filter);
   }
 
   history(conversation: string): readonly ConversationEntry[] {
     if (this.closed) throw journalIsClosed('read a conversation');
-    const batches = this.batchesKept.all().filter(({ entry }) => entry.conversation === conversation);
-    return this.contents.history(conversation, batches);
+    return this.contents.history(conversation, this.batchesKept.all(conversation));
   }
 
   close(): void {
