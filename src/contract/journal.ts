@@ -2,81 +2,28 @@ import type { Disposition } from './approval.js';
 import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
 import type { JsonObject, JsonValue } from './json.js';
+import type {
+  CallKey,
+  Placement,
+  Renewal,
+  RunningCount,
+  SessionWorker,
+  Worker,
+  WorkerOffer,
+  WorkerSession,
+} from './worker.js';
 
-/** Identifies one delivery of one call (batch and index). Opaque; unique in a journal. */
-export type CallKey = string;
-
-/**
- * A process with an open journal: one that runs calls. The id is that of the open journal; the process is
- * identified by its process id and its start time, because process ids are reused.
- */
-export interface Worker {
-  readonly id: string;
-  readonly pid: number;
-  /** Milliseconds since the epoch, as exact as the system's clock. */
-  readonly startedAt: number;
-  /**
-   * Clock ticks between the start of the machine and the start of the process, if the system reports them.
-   * Changes of the clock do not affect them, so they are compared first.
-   */
-  readonly startTicks?: number;
-  /** Identifies the boot of the machine and the process namespace in which `pid` is valid. */
-  readonly system?: string;
-  /**
-   * The number of its session, from 1. Then it claims calls only while it renews that session; it begins the next
-   * one with a higher number. Left out: its process lives as long as its claims count.
-   */
-  readonly epoch?: number;
-}
-
-/** A worker that has a session. */
-export type SessionWorker = Worker & { readonly epoch: number };
-
-/** The calls that a worker can run, besides those without a label or a root. */
-export interface WorkerOffer {
-  readonly labels?: readonly string[];
-  /** Ids of roots. */
-  readonly roots?: readonly string[];
-  /** How long its session lasts without a renewal, in milliseconds. Default 30000. */
-  readonly leaseMs?: number;
-}
-
-/** The session of a worker. */
-export interface WorkerSession extends WorkerOffer {
-  readonly worker: SessionWorker;
-  /**
-   * The number of its renewals. A session is expired if an observer sees the same beat for the length of a lease, on
-   * its own monotonic clock: the clocks of machines differ, and jump.
-   */
-  readonly beat: number;
-  /** Milliseconds since the epoch. Present exactly if the session is over. */
-  readonly endedAt?: number;
-}
-
-/** The answer to a renewal. */
-export interface Renewal {
-  readonly beat: number;
-  /** Calls that this worker runs and that were cancelled elsewhere. */
-  readonly cancelled: readonly CallKey[];
-}
-
-/** Which workers may run the calls of a batch, and until when they may start. */
-export interface Placement {
-  /** Only a worker that offers all of them. */
-  readonly labels?: readonly string[];
-  /** The id of a root: only a worker that offers it. */
-  readonly root?: string;
-  /** How long after its acceptance, or its approval, a call may still start. */
-  readonly startDeadlineMs?: number;
-  /** Whose calls these are, if several tenants share the journal. Left out: the tenant of the journal. */
-  readonly tenant?: string;
-  /** Calls with a higher number are handed out first. Default 0. */
-  readonly priority?: number;
-  /** Time limit of each call in milliseconds, which overrides every other one. */
-  readonly timeoutMs?: number;
-  /** The calls were accepted without a plan: the worker that takes one evaluates it and defers it if it needs approval. */
-  readonly unplanned?: true;
-}
+export type {
+  CallKey,
+  Placement,
+  Renewal,
+  RunningCount,
+  RunningQuotas,
+  SessionWorker,
+  Worker,
+  WorkerOffer,
+  WorkerSession,
+} from './worker.js';
 
 /** The model's message that contained a batch of calls. */
 export interface BatchMessage {
@@ -124,6 +71,11 @@ export interface BatchEntry {
   readonly worker?: Worker;
   /** Only without `worker`: any worker that this admits may run the calls. */
   readonly placement?: Placement;
+  /**
+   * The maximum number of open calls of the placement's tenant: calls with a placement that were not refused and have no
+   * result. A batch that would exceed it is refused whole. Only for journals with `running`.
+   */
+  readonly openQuota?: number;
   /** The assistant's message that contained the calls. */
   readonly message?: BatchMessage;
   /** Data that a surface needs to answer later in the original format. Only that surface reads it. */
@@ -131,7 +83,7 @@ export interface BatchEntry {
 }
 
 /** A recorded batch without its calls. */
-export interface BatchRecord extends Omit<BatchEntry, 'calls'> {
+export interface BatchRecord extends Omit<BatchEntry, 'calls' | 'openQuota'> {
   /** The number of calls in the delivery, repeated ones included. */
   readonly size: number;
   /** Left out if there was nothing to decide. */
@@ -163,6 +115,13 @@ export interface CallPage {
 export interface QueuedPage extends CallPage {
   /** Left out: calls of all placements. */
   readonly offer?: WorkerOffer;
+  /**
+   * Left out: oldest first. `fair`: tenants take turns, each with its running calls counted first; then by priority, then
+   * the conversations of a tenant take turns. Calls that a quota holds back are left out, and `after` has no meaning.
+   */
+  readonly order?: 'fair';
+  /** The number of calls to leave out at the start. Only with an order. */
+  readonly skip?: number;
 }
 
 /**
@@ -226,17 +185,22 @@ export type Acceptance =
    */
   | { readonly kind: 'conflict'; readonly key: CallKey; readonly record: CallRecord }
   /**
-   * Not accepted, because a batch of this conversation waits for the person. Only if deliveries attach; a
-   * call that was delivered before is `known` nevertheless. Nothing of such a batch is recorded, and the key
-   * is not valid.
+   * Not accepted. Nothing of such a batch is recorded, and the key is not valid; a call that was delivered before is
+   * `known` nevertheless.
    */
+  | ({ readonly key: CallKey } & Refusal);
+
+/** The reason why a journal does not accept a batch. */
+export type Refusal =
+  /** A batch of this conversation waits for the person. Only if deliveries attach. */
   | {
       readonly kind: 'waits';
-      readonly key: CallKey;
       readonly batchId: string;
       /** The reason from the last decision (`data.why`). Left out if there is none. */
       readonly why?: string;
-    };
+    }
+  /** The tenant has `open` open calls, and with those of the batch more than the quota. */
+  | { readonly kind: 'over_quota'; readonly open: number; readonly quota: number };
 
 export type CallState = 'queued' | 'running' | 'done';
 
@@ -306,7 +270,7 @@ export interface Journal {
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
   /**
    * The fence: true exactly once per key, and only while the call is queued. False for a worker with an epoch whose
-   * session is over, or was never begun.
+   * session is over, or was never begun, or if a quota of its offer or of the placement holds the call back.
    */
   claim(key: CallKey, worker: Worker, at: number): Awaitable<boolean>;
   note(key: CallKey, note: JournalNote): Awaitable<void>;
@@ -375,6 +339,8 @@ export interface Journal {
   waiting?(batchId: string): Awaitable<readonly CallRecord[]>;
   /** Calls with a placement that are queued and do not wait for the person, oldest first. */
   queued?(page: QueuedPage): Awaitable<readonly CallRecord[]>;
+  /** The running calls with a placement, counted. A journal without it knows no quotas, and no fair order. */
+  running?(): Awaitable<readonly RunningCount[]>;
   /** The sessions that are not over, and those that are and have unfinished calls. */
   sessions?(): Awaitable<readonly WorkerSession[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;

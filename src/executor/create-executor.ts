@@ -49,6 +49,7 @@ import {
 import { journalFor, outputsBeside } from './journal-for.js';
 import { sessionOf } from './journal-session.js';
 import { planningParts } from './planning-parts.js';
+import { hostQuotas } from './quota-options.js';
 
 /**
  * Creates the executor: calls in, exactly one truthful result per call out. Returns at once: everything that
@@ -157,10 +158,11 @@ function fleetOf(
   { fleet, root, journal: given }: ExecutorOptions,
   journal: Journal | null,
   { cwd }: Sandbox,
-): Pick<ExecutorSettings, 'placement' | 'dispatcher'> {
+): Pick<ExecutorSettings, 'placement' | 'dispatcher' | 'openQuota'> {
   const options = normalizeOptions('fleet', fleet, FLEET_RULES);
   const { run, labels = [], priority = 0, startDeadlineMs, tenant, dispatcher } = options;
-  if (run !== 'anywhere') return { placement: undefined, dispatcher: undefined };
+  const { openQuota, running: quotas } = hostQuotas(options.quotas);
+  if (run !== 'anywhere') return { placement: undefined, dispatcher: undefined, openQuota: undefined };
   const isPrivate = isOnlyHere(given);
   if (isPrivate || journal?.queued === undefined || journal.cancel === undefined) {
     const problem =
@@ -174,14 +176,21 @@ function fleetOf(
       `fleet.run "anywhere" needs a journal that workers share, and ${problem}.`,
     );
   }
+  if (options.quotas !== undefined && journal.running === undefined) {
+    throw new ToolError(
+      'config_invalid',
+      'fleet.quotas needs a journal that counts the running calls of tenants.',
+    );
+  }
   const placement = {
     ...(labels.length === 0 ? {} : { labels }),
     ...(tenant === undefined ? {} : { tenant }),
+    ...(quotas === undefined ? {} : { quotas }),
     ...(priority === 0 ? {} : { priority }),
     ...(startDeadlineMs === undefined ? {} : { startDeadlineMs }),
     ...(root === undefined ? {} : { root: cwd }),
   };
-  return { placement, dispatcher };
+  return { placement, dispatcher, openQuota };
 }
 
 function registryOf(

@@ -29,6 +29,7 @@ import type { PolicyOptions } from '../policy/rules/policy-options.js';
 import { definitionFlaws } from '../schema/definition-flaws.js';
 import type { BuiltinToolsOptions } from './builtin-tools.js';
 import type { ResultCacheOptions } from './cache/create-result-cache.js';
+import type { QuotaOptions } from './quota-options.js';
 
 /** Limits on accepted input (D015 to D019). */
 export type LimitOptions = OptionsIn<'executor.limits'>;
@@ -46,6 +47,8 @@ export type OutputOptions = OptionsIn<'executor.output'>;
 export interface FleetOptions extends OptionsIn<'executor.fleet'> {
   /** Whose calls these are, if several tenants share the workers. Default: the tenant of the journal. */
   readonly tenant?: string;
+  /** Limits for each tenant. Every host and worker of a fleet should have the same. */
+  readonly quotas?: QuotaOptions;
   /** Carries hints to workers, so that they need not look. Default: workers look into the journal. */
   readonly dispatcher?: Dispatcher;
 }
@@ -189,6 +192,7 @@ const isTenant = (value: unknown): boolean => typeof value === 'string' && /^[\w
 export const FLEET_RULES: OptionRules<{ [K in keyof FleetOptions]-?: FleetOptions[K] | undefined }> = {
   ...rulesOf<Required<OptionsIn<'executor.fleet'>>>(SETTINGS['executor.fleet']),
   tenant: option(undefined, isTenant, 'a name of A-Z, a-z, 0-9, ., _ and -, at most 64 characters'),
+  quotas: option(undefined, isObject, 'an object with open, running or tools'),
   dispatcher: option(undefined, can('hint', 'listen'), 'a dispatcher (hint, listen)'),
 };
 

@@ -1,4 +1,5 @@
 import {
+  isObject,
   isTextList,
   isWhole,
   normalizeOptions,
@@ -6,9 +7,11 @@ import {
   option,
 } from '../base/normalize-options.js';
 import type { Dispatcher } from '../contract/fleet.js';
+import type { RunningQuotas } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
 import { openExecutor } from '../executor/create-executor.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
+import { workerQuotas } from '../executor/quota-options.js';
 import { LEASE_MS } from '../executor/recover/reap-sessions.js';
 import { newWorkerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { FleetWorker } from './fleet-worker.js';
@@ -29,19 +32,27 @@ export interface WorkerOptions extends Omit<ExecutorOptions, 'fleet' | 'journal'
   readonly concurrency?: number;
   /** The time for which its claims are valid without a renewal, in milliseconds; default 30000. */
   readonly leaseMs?: number;
+  /** Limits for each tenant, on all workers together. Placements of calls may have lower ones. Default: none. */
+  readonly quotas?: RunningQuotas;
   /** Wakes it when calls may be taken. Default: it looks into the journal. */
   readonly dispatcher?: Dispatcher;
 }
 
-type OwnOptions = Pick<WorkerOptions, 'labels' | 'concurrency' | 'leaseMs' | 'dispatcher'>;
+interface OwnOptions {
+  readonly labels: readonly string[];
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly quotas: RunningQuotas | undefined;
+  readonly dispatcher: Dispatcher | undefined;
+}
 
-const RULES: OptionRules<Required<Omit<OwnOptions, 'dispatcher'>> & { dispatcher: Dispatcher | undefined }> =
-  {
-    labels: option<readonly string[]>([], isTextList, 'a list of labels'),
-    concurrency: option(8, isWhole(1), 'a whole number of calls from 1'),
-    leaseMs: option(LEASE_MS, isWhole(100), 'a whole number of milliseconds from 100'),
-    dispatcher: option<Dispatcher | undefined>(undefined, isDispatcher, 'a dispatcher (hint, listen)'),
-  };
+const RULES: OptionRules<OwnOptions> = {
+  labels: option<readonly string[]>([], isTextList, 'a list of labels'),
+  concurrency: option(8, isWhole(1), 'a whole number of calls from 1'),
+  leaseMs: option(LEASE_MS, isWhole(100), 'a whole number of milliseconds from 100'),
+  quotas: option<RunningQuotas | undefined>(undefined, isObject, 'an object with running or tools'),
+  dispatcher: option<Dispatcher | undefined>(undefined, isDispatcher, 'a dispatcher (hint, listen)'),
+};
 
 function isDispatcher(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -54,8 +65,18 @@ function isDispatcher(value: unknown): boolean {
  * @throws ToolError `config_invalid` for a wrong option, or a journal that cannot queue calls
  */
 export function createWorker(options: WorkerOptions): FleetWorker {
-  const { labels, concurrency, leaseMs, dispatcher, roots, root = roots, ...rest } = options ?? {};
-  const own = normalizeOptions('options', { labels, concurrency, leaseMs, dispatcher }, RULES);
+  const {
+    labels,
+    concurrency,
+    leaseMs,
+    quotas: given,
+    dispatcher,
+    roots,
+    root = roots,
+    ...rest
+  } = options ?? {};
+  const own = normalizeOptions('options', { labels, concurrency, leaseMs, quotas: given, dispatcher }, RULES);
+  const quotas = workerQuotas(own.quotas);
   if (root !== roots && roots !== undefined) {
     throw new ToolError(
       'config_invalid',
@@ -80,7 +101,18 @@ export function createWorker(options: WorkerOptions): FleetWorker {
       'options.journal cannot be shared: it knows no queued calls and no sessions.',
     );
   }
-  const offer = { labels: own.labels, roots: sandbox.roots };
+  if (quotas !== undefined && journal.running === undefined) {
+    void executor.close();
+    throw new ToolError(
+      'config_invalid',
+      'options.quotas needs a journal that counts the running calls of tenants.',
+    );
+  }
+  const offer = {
+    labels: own.labels,
+    roots: sandbox.roots,
+    ...(quotas === undefined ? {} : { quotas }),
+  };
   return new FleetWorker({
     ...{ executor, journal, clock, logger, offer },
     ...{ concurrency: own.concurrency, leaseMs: own.leaseMs, dispatcher: own.dispatcher },

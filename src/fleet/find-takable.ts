@@ -1,10 +1,11 @@
 import type { Clock } from '../contract/context.js';
-import type { CallRecord, Journal, JournalNote, WorkerOffer } from '../contract/journal.js';
+import type { CallRecord, Journal, JournalNote, RunningCount, WorkerOffer } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import { isDeferred, placedEffects } from '../executor/record/shared-order.js';
+import { countRunning, fairPage, isHeldBack } from '../journal/records/fair-order.js';
 
 /** The number of queued calls that are read together. */
-const PAGE = 256;
+const PAGE = 64;
 /** The number of calls that are examined closely for each call that may be returned. */
 const PATIENCE = 8;
 
@@ -34,8 +35,8 @@ export interface TakableContext {
 }
 
 /**
- * The queued calls that a worker may start now, in order of priority, then by the number of earlier calls of
- * their conversation, then by age. So a conversation with a thousand calls does not block another one.
+ * The queued calls that a worker may start now, in fair order: tenants and conversations take turns, so many calls of one
+ * do not hold up another.
  *
  * 1. A call waits for every earlier call of its conversation that it conflicts with.
  * 2. A call that needs consent waits until that is recorded.
@@ -43,23 +44,37 @@ export interface TakableContext {
 export async function findTakable(most: number, context: TakableContext): Promise<readonly TakableCall[]> {
   const { conflicts, isWanted } = context;
   const found: TakableCall[] = [];
+  const quotas = new OpenQuotas(context);
   let looks = most * PATIENCE;
-  const chosen: Queued[] = [];
-  for (const queued of inTurn(await readQueued(context))) {
+  const chosen: CallRecord[] = [];
+  for await (const record of candidates(context)) {
     if (found.length >= most || looks <= 0) break;
-    const { record, age } = queued;
     if (!isWanted(record)) continue;
-    // This check is cheaper than a question to the journal, which decides about the other calls.
-    if (chosen.some((other) => other.age < age && isBehind(record, other.record, conflicts))) continue;
+    // These checks are cheaper than questions to the journal, which decides about the other calls.
+    if (chosen.some((other) => isBehind(record, other, conflicts))) continue;
+    if (!(await quotas.admit(record, found))) continue;
     looks--;
-    chosen.push(queued);
+    chosen.push(record);
     const takable = await examine(record, context);
     if (takable !== undefined) found.push(takable);
   }
   return found;
 }
 
-async function readQueued({ journal, offer }: TakableContext): Promise<readonly CallRecord[]> {
+/** The queued calls in fair order. A page that is not needed is not read. */
+async function* candidates({ journal, offer }: TakableContext): AsyncGenerator<CallRecord> {
+  if (journal.running === undefined) {
+    yield* fairPage(await readAll(journal, offer), [], { limit: Number.POSITIVE_INFINITY, offer });
+    return;
+  }
+  for (let skip = 0; ; skip += PAGE) {
+    const page = (await journal.queued?.({ limit: PAGE, offer, order: 'fair', skip })) ?? [];
+    yield* page;
+    if (page.length < PAGE) return;
+  }
+}
+
+async function readAll(journal: Journal, offer: WorkerOffer): Promise<readonly CallRecord[]> {
   const all: CallRecord[] = [];
   for (let after: string | undefined; ; ) {
     const place = after === undefined ? {} : { after };
@@ -70,26 +85,31 @@ async function readQueued({ journal, offer }: TakableContext): Promise<readonly 
   }
 }
 
-interface Queued {
-  readonly record: CallRecord;
-  /** Its place in the order of acceptance. */
-  readonly age: number;
+/** The quotas, with the calls that this look has found. The claim decides; this saves claims that would fail. */
+class OpenQuotas {
+  readonly #context: TakableContext;
+  #running: readonly RunningCount[] | undefined;
+
+  constructor(context: TakableContext) {
+    this.#context = context;
+  }
+
+  async admit(record: CallRecord, found: readonly TakableCall[]): Promise<boolean> {
+    const { journal, offer } = this.#context;
+    if (record.placement?.quotas === undefined && offer.quotas === undefined) return true;
+    this.#running ??= (await journal.running?.()) ?? [];
+    const taken = countRunning(
+      found.map(({ record }) => record),
+      journal.tenant,
+    );
+    return !isHeldBack(record, [...this.#running, ...taken], offer.quotas, journal.tenant);
+  }
 }
 
-/** By priority, and among equals one call of each conversation after the other. */
-function inTurn(records: readonly CallRecord[]): readonly Queued[] {
-  const count = new Map<string, number>();
-  const ranked = records.map((record, age) => {
-    const rank = count.get(record.conversation) ?? 0;
-    count.set(record.conversation, rank + 1);
-    return { record, rank, age, priority: record.placement?.priority ?? 0 };
-  });
-  ranked.sort((a, b) => b.priority - a.priority || a.rank - b.rank || a.age - b.age);
-  return ranked;
-}
-
+/** Calls of equal priority come in the order of acceptance. */
 function isBehind(record: CallRecord, other: CallRecord, conflicts: TakableContext['conflicts']): boolean {
-  return other.conversation === record.conversation && conflicts(other, record);
+  const hasSamePriority = (other.placement?.priority ?? 0) === (record.placement?.priority ?? 0);
+  return hasSamePriority && other.conversation === record.conversation && conflicts(other, record);
 }
 
 async function examine(record: CallRecord, context: TakableContext): Promise<TakableCall | undefined> {

@@ -1,7 +1,7 @@
 import { covers } from '../base/covers.js';
 import type { Clock, Logger } from '../contract/context.js';
 import type { Dispatcher } from '../contract/fleet.js';
-import type { CallKey, CallRecord, Journal } from '../contract/journal.js';
+import type { CallKey, CallRecord, Journal, WorkerOffer } from '../contract/journal.js';
 import { conflicts } from '../effects/conflicts.js';
 import { failure, notRun, reasonOf } from '../executor/answer/results.js';
 import { recordedCall } from '../executor/call/calls.js';
@@ -27,7 +27,7 @@ export interface WorkerParts {
   readonly executor: ToolExecutor;
   readonly journal: Journal;
   readonly lease: WorkerLease;
-  readonly offer: { readonly labels: readonly string[]; readonly roots: readonly string[] };
+  readonly offer: WorkerOffer;
   readonly hasTool: (name: string) => boolean;
   readonly concurrency: number;
   readonly leaseMs: number;

@@ -27,6 +27,7 @@ import type {
   QueuedPage,
   RecalledFacts,
   Renewal,
+  RunningCount,
   SessionWorker,
   Worker,
   WorkerOffer,
@@ -45,6 +46,7 @@ import { GroupCommit, type Operation } from './sqlite/group-commit.js';
 import { type JournalLoss, journalIsOlder, lossDetails, lossWarning } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
 import { IN_MEMORY, openJournalDatabase } from './sqlite/open-journal-database.js';
+import { readQueued, readRunning } from './sqlite/placed-calls.js';
 import { readBatches, readDecisions, readHistory } from './sqlite/read-batches.js';
 import { findByKey, findFirstDelivery, readBatch, readNotes, readUnfinished } from './sqlite/read-calls.js';
 import { ReadOnlyJournal } from './sqlite/read-only-journal.js';
@@ -57,7 +59,7 @@ import {
   recordNote,
   recordResult,
 } from './sqlite/record-progress.js';
-import { readQueued, readSessions, reapSession, recordRenewal } from './sqlite/sessions.js';
+import { readSessions, reapSession, recordRenewal } from './sqlite/sessions.js';
 import { readWaiting } from './sqlite/waiting-calls.js';
 
 export interface JournalOptions {
@@ -233,6 +235,10 @@ class SqliteJournal implements Journal {
 
   queued(page: QueuedPage): Promise<readonly CallRecord[]> {
     return this.read('read the queued calls', (database) => readQueued(database, page));
+  }
+
+  running(): Promise<readonly RunningCount[]> {
+    return this.read('count the running calls', readRunning);
   }
 
   sessions(): Promise<readonly WorkerSession[]> {

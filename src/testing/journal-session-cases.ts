@@ -215,5 +215,106 @@ const QUEUE_CASES: readonly JournalCase[] = [
   },
 ];
 
+async function queue(
+  journal: Journal,
+  id: string,
+  { conversation = id, ...placement }: Placement & { readonly conversation?: string } = {},
+): Promise<string> {
+  return accept(journal, id, { placement, conversation });
+}
+
+/** Tenants that share the workers. */
+const TENANT_CASES: readonly JournalCase[] = [
+  {
+    title: 'hands out calls in fair order: tenants take turns, then priorities, then conversations',
+    run: withSessions(async (journal) => {
+      if (journal.queued === undefined || journal.running === undefined) return;
+      for (const id of ['a1', 'a2', 'a3']) await queue(journal, id, { tenant: 'a', conversation: 'long' });
+      await queue(journal, 'a4', { tenant: 'a' });
+      await queue(journal, 'a5', { tenant: 'a', priority: 2 });
+      for (const id of ['b1', 'b2']) await queue(journal, id, { tenant: 'b' });
+      const fair = async (page: object = {}) =>
+        keysOf(await journal.queued?.({ limit: 9, order: 'fair', ...page }));
+      const all = ['a5/0', 'b1/0', 'a1/0', 'b2/0', 'a4/0', 'a2/0', 'a3/0'];
+      assertEqual(await fair(), all, 'all');
+      assertEqual(await fair({ limit: 2, skip: 1 }), all.slice(1, 3), 'a part');
+      await journal.renew(FIRST, 1);
+      await journal.claim('b1/0', FIRST, 2);
+      assertEqual(
+        await fair(),
+        ['a5/0', 'a1/0', 'b2/0', 'a4/0', 'a2/0', 'a3/0'],
+        'a running call counts as a turn',
+      );
+      assertEqual(
+        await journal.running(),
+        [{ tenant: 'b', toolName: 'write_file', count: 1 }],
+        'running calls',
+      );
+      await journal.finish('b1/0', successOf('b1'), 3);
+      assertEqual(await journal.running(), [], 'once it is done');
+    }),
+  },
+  {
+    title: 'hands out no call, and gives no claim, above a quota of running calls',
+    run: withSessions(async (journal) => {
+      if (journal.queued === undefined || journal.running === undefined) return;
+      await journal.renew(FIRST, 1);
+      await journal.renew(OTHER, 1, { quotas: { tools: { write_file: 1 } } });
+      for (const id of ['a1', 'a2']) await queue(journal, id, { tenant: 'a', quotas: { running: 1 } });
+      for (const id of ['b1', 'b2'])
+        await queue(journal, id, { tenant: 'b', quotas: { tools: { write_file: 2 } } });
+      await queue(journal, 'c1');
+      assertEqual(await journal.claim('a1/0', FIRST, 2), true, 'within the quota');
+      assertEqual(await journal.claim('a2/0', FIRST, 2), false, 'above that of the placement');
+      assertEqual(await journal.claim('b1/0', FIRST, 2), true, 'of another tenant');
+      assertEqual(await journal.claim('b2/0', OTHER, 2), false, 'above that of the worker');
+      const quotas = { tools: { write_file: 1 } };
+      const handedOut = async (offer?: object) =>
+        keysOf(
+          await journal.queued?.({ limit: 9, order: 'fair', ...(offer === undefined ? {} : { offer }) }),
+        );
+      assertEqual(await handedOut(), ['c1/0', 'b2/0'], 'what is handed out');
+      assertEqual(await handedOut({ quotas }), ['c1/0'], 'to a worker with a quota');
+      assertEqual(await journal.claim('b2/0', FIRST, 2), true, 'to one without');
+      await journal.finish('a1/0', successOf('a1'), 3);
+      assertEqual(await journal.claim('a2/0', FIRST, 4), true, 'once the first is done');
+      assertEqual(await journal.claim('c1/0', OTHER, 4), true, 'without a tenant');
+    }),
+  },
+  {
+    title: 'refuses a batch whole if the tenant would have more open calls than the quota',
+    run: async (journal) => {
+      if (journal.running === undefined) return;
+      const send = async (id: string, calls: readonly string[], of: string, openQuota = 2) => {
+        const entries = calls.map((each) => callEntry(each));
+        const { worker: _, ...entry } = batchEntry(id, entries, { placement: { tenant: of }, attach: true });
+        return (await journal.accept({ ...entry, openQuota })).map(({ kind }) => kind);
+      };
+      assertEqual(await send('b1', ['x', 'y'], 'a'), ['fresh', 'fresh'], 'within the quota');
+      assertEqual(await send('b2', ['x', 'z'], 'a'), ['known', 'over_quota'], 'above it');
+      const [refusal] = (await journal.accept({
+        ...batchEntry('b3', [callEntry('z')], { placement: { tenant: 'a' } }),
+        openQuota: 2,
+      })) as readonly object[];
+      assertEqual(refusal, { kind: 'over_quota', key: 'b3/0', open: 2, quota: 2 }, 'the refusal');
+      assertEqual(await send('b4', ['x'], 'a'), ['known'], 'a call that was delivered before');
+      assertEqual(await send('b5', ['q'], 'b'), ['fresh'], 'of another tenant');
+      assertEqual(await journal.batch('b2'), [], 'nothing of a refused batch is recorded');
+      assertEqual(
+        await send('b6', ['m', 'n', 'o'], 'c'),
+        ['over_quota', 'over_quota', 'over_quota'],
+        'too large',
+      );
+      await journal.finish('b1/0', successOf('x'), 3);
+      assertEqual(await send('b7', ['z'], 'a'), ['fresh'], 'once a call is done');
+    },
+  },
+];
+
 /** What a fleet of workers needs of a journal. Journals without these operations have nothing to show. */
-export const SESSION_CASES: readonly JournalCase[] = [...WORKER_CASES, ...CANCEL_CASES, ...QUEUE_CASES];
+export const SESSION_CASES: readonly JournalCase[] = [
+  ...WORKER_CASES,
+  ...CANCEL_CASES,
+  ...QUEUE_CASES,
+  ...TENANT_CASES,
+];

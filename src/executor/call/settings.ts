@@ -182,6 +182,8 @@ export interface JournalSettings {
   readonly isWorkerAncestor: (worker: Worker) => boolean;
   /** Which workers run the calls. Undefined: this process does. */
   readonly placement: Placement | undefined;
+  /** The maximum number of open calls of its tenant. Undefined: no limit. */
+  readonly openQuota: number | undefined;
   /** Carries hints to those workers. */
   readonly dispatcher: Dispatcher | undefined;
 }

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Acceptance, CallRecord, Journal, Settlement } from '../../contract/journal.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
-import { failure } from '../answer/results.js';
+import { failure, notRun } from '../answer/results.js';
 import type { EvaluatedCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { RecordSettings } from '../call/settings.js';
 import { pollUntil } from './poll-until.js';
@@ -28,6 +28,7 @@ export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'c
 export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | undefined): EvaluatedCall {
   if (acceptance === undefined || acceptance.kind === 'fresh') return call;
   if (acceptance.kind === 'waits') return refuseWaiting(call, acceptance);
+  if (acceptance.kind === 'over_quota') return refuseOverQuota(call, acceptance);
   if (acceptance.kind === 'conflict') {
     if (call.kind === 'resolved') return call;
     const message = `The call id "${call.call.id}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
@@ -162,6 +163,26 @@ function refuseWaiting(call: EvaluatedCall, { batchId }: Blocked): ResolvedCall 
   const refused = refuseReady(call, 'cancelled', message, hint);
   const result = { ...refused.result, metadata: { waits_for: batchId } };
   return { ...refused, result, recorded: true };
+}
+
+/** How long the caller should wait before the next attempt, in milliseconds. */
+const RETRY_AFTER_MS = 1_000;
+
+/** Refuses every call of a batch that was not accepted. Nothing is recorded, so a later delivery is a new one. */
+function refuseOverQuota(
+  call: EvaluatedCall,
+  { open, quota }: Extract<Acceptance, { readonly kind: 'over_quota' }>,
+): ResolvedCall {
+  if (call.kind === 'resolved') return { ...call, recorded: true };
+  const message =
+    `Not accepted: the tenant has ${open} open calls, its quota is ${quota}, and these calls would exceed it. ` +
+    'Send them again later, or fewer at once.';
+  const result = notRun(call.call, 'quota_exceeded', message, {
+    retry_after_ms: RETRY_AFTER_MS,
+    open,
+    quota,
+  });
+  return recorded(call, result, message);
 }
 
 function recorded({ call, effects }: EvaluatedCall, result: ToolResult, reason: string): ResolvedCall {

@@ -1,11 +1,21 @@
-import type { Placement } from '../../contract/journal.js';
+import type { BatchEntry, Placement } from '../../contract/journal.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
 
 /**
  * The placement of a batch. A root belongs to a worker, so calls that touch files or run commands go to a
  * worker with this root. Other calls go to any worker with their tool.
  */
-export function placementOf(
+export function placedBatch(
+  base: Placement,
+  evaluated: readonly EvaluatedCall[],
+  timeoutMs: number | undefined,
+  openQuota: number | undefined,
+): Pick<BatchEntry, 'placement' | 'openQuota'> {
+  const placement = placementOf(base, evaluated, timeoutMs);
+  return openQuota === undefined ? { placement } : { placement, openQuota };
+}
+
+function placementOf(
   base: Placement,
   evaluated: readonly EvaluatedCall[],
   timeoutMs: number | undefined,

@@ -17,7 +17,7 @@ import { recordReads } from './conversation-memories.js';
 import { findAnswered, isHeld } from './find-earlier.js';
 import { JournalDeadline } from './journal-deadline.js';
 import { noteIntent } from './noted-change.js';
-import { placementOf } from './placement.js';
+import { placedBatch } from './placement.js';
 import { SharedOrder } from './shared-order.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
@@ -123,7 +123,7 @@ export class Recorder {
       this.#isAccepted = 'yes';
       const mayWait = isOrdered && !this.#isPlaced;
       if (mayWait && (isNamedAgain || this.#acceptances.some(isBehind))) await this.#findOrder();
-      if (!attach) return evaluated;
+      if (!attach && !this.#isPlaced) return evaluated;
       if (this.#acceptances.every(({ kind }) => kind === 'fresh')) return evaluated;
       const current = await this.awaitOthers(this.#acceptances);
       return evaluated.map((call, index) => attachToRecord(call, current[index]));
@@ -142,14 +142,14 @@ export class Recorder {
 
   #entry(evaluated: readonly EvaluatedCall[], attach: boolean): Parameters<Journal['accept']>[0] {
     const { id, conversation, message, origin } = this.#scope;
-    const { clock, worker } = this.#settings;
+    const { clock, worker, openQuota } = this.#settings;
     const isShared = this.#isOrdered;
     const calls = evaluated.map((call) => toCallEntry(call, isShared));
     const { placement } = this.#scope;
     const who =
       placement === undefined
         ? { worker }
-        : { placement: placementOf(placement, evaluated, this.#options.timeoutMs) };
+        : placedBatch(placement, evaluated, this.#options.timeoutMs, openQuota);
     const entry = { id, conversation, attach, at: clock.now(), ...who, calls };
     const said = message === undefined ? entry : { ...entry, message };
     return origin === undefined ? said : { ...said, origin };

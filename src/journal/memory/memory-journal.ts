@@ -16,7 +16,9 @@ import type {
   JournalNote,
   QueuedPage,
   RecalledFacts,
+  Refusal,
   Renewal,
+  RunningCount,
   SessionWorker,
   Worker,
   WorkerOffer,
@@ -24,6 +26,7 @@ import type {
 } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey, identityOf } from '../records/call-key.js';
+import { countRunning, fairPage, isHeldBack, tenantOf } from '../records/fair-order.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
 import { admits } from '../records/placement.js';
 import { MemoryBatches } from './memory-batches.js';
@@ -74,7 +77,16 @@ class MemoryJournal implements Journal {
     const { batchesKept: kept } = this;
     if (kept.of(entry.id) !== undefined) throw batchIsKnown(entry.id);
     const blocker = entry.attach ? kept.waitingOf(entry.conversation) : undefined;
-    if (blocker !== undefined) return this.answerWaiting(entry, blocker);
+    if (blocker !== undefined) {
+      const why = blocker.decisions?.at(-1)?.data.why;
+      return this.answerKnown(entry, {
+        kind: 'waits',
+        batchId: blocker.entry.id,
+        ...(typeof why === 'string' ? { why } : {}),
+      });
+    }
+    const refusal = this.refusal(entry);
+    if (refusal !== undefined) return this.answerKnown(entry, refusal);
     const batch = kept.add(entry);
     const inBatch = entry.calls.length > 1 ? new Map<string, MemoryCall>() : undefined;
     const answers = new Array<Acceptance>(entry.calls.length);
@@ -86,20 +98,36 @@ class MemoryJournal implements Journal {
     return answers;
   }
 
-  private answerWaiting(
-    { id, conversation, calls }: BatchEntry,
-    blocker: MemoryBatch,
-  ): readonly Acceptance[] {
-    const why = blocker.decisions?.at(-1)?.data.why;
-    const waits = { batchId: blocker.entry.id, ...(typeof why === 'string' ? { why } : {}) };
+  /** Undefined: the quota allows the batch. */
+  private refusal(entry: BatchEntry): Refusal | undefined {
+    const { openQuota: quota, placement, attach, conversation, calls } = entry;
+    if (quota === undefined) return undefined;
+    const counts = ({ disposition }: CallEntry): boolean => disposition !== 'pre_resolved';
+    const tenant = tenantOf(placement);
+    const open = this.open().filter(
+      ({ entry, batch }) =>
+        counts(entry) && batch.entry.placement !== undefined && tenantOf(batch.entry.placement) === tenant,
+    ).length;
+    const isNew = (call: CallEntry): boolean => !attach || this.earlierOf(conversation, call) === undefined;
+    const added = calls.filter((call) => counts(call) && isNew(call)).length;
+    return added > 0 && open + added > quota ? { kind: 'over_quota', open, quota } : undefined;
+  }
+
+  private earlierOf(conversation: string, call: CallEntry): MemoryCall | undefined {
+    const earlier = this.batchesKept.firstOf(conversation, call);
+    return earlier?.isRepeatedBy(call) === true && !earlier.isOpen ? earlier : undefined;
+  }
+
+  /** Nothing is accepted: only a call that was delivered before has its answer. */
+  private answerKnown({ id, conversation, calls }: BatchEntry, refusal: Refusal): readonly Acceptance[] {
     const seen = new Set<string>();
     return calls.map((call, index) => {
       const isFirst = !seen.has(call.callId);
       seen.add(call.callId);
-      const earlier = isFirst ? this.batchesKept.firstOf(conversation, call) : undefined;
-      return earlier?.isRepeatedBy(call) === true && !earlier.isOpen
-        ? { kind: 'known', key: earlier.key, record: earlier.toRecord() }
-        : { kind: 'waits', key: callKey(id, index), ...waits };
+      const earlier = isFirst ? this.earlierOf(conversation, call) : undefined;
+      return earlier === undefined
+        ? { ...refusal, key: callKey(id, index) }
+        : { kind: 'known', key: earlier.key, record: earlier.toRecord() };
     });
   }
 
@@ -137,10 +165,18 @@ class MemoryJournal implements Journal {
     if (this.closed) throw journalIsClosed('claim a call');
     const call = this.batchesKept.callOf(key);
     if (call === undefined || call.worker !== undefined || call.result !== undefined) return false;
-    if (!this.workers.mayClaim(worker)) return false;
+    if (!this.workers.mayClaim(worker) || this.isHeldBack(call, worker)) return false;
     call.worker = worker;
     call.startedAt = at;
     return true;
+  }
+
+  private isHeldBack({ batch, entry }: MemoryCall, worker: Worker): boolean {
+    if (worker.epoch === undefined) return false;
+    const { placement } = batch.entry;
+    const quotas = this.workers.offerOf(worker)?.quotas;
+    if (placement?.quotas === undefined && quotas === undefined) return false;
+    return isHeldBack({ placement, toolName: entry.toolName }, this.running(), quotas);
   }
 
   note(key: CallKey, note: JournalNote): void {
@@ -282,16 +318,27 @@ class MemoryJournal implements Journal {
     return found;
   }
 
-  queued({ limit, after, offer }: QueuedPage): readonly CallRecord[] {
+  queued(page: QueuedPage): readonly CallRecord[] {
     if (this.closed) throw journalIsClosed('read the queued calls');
+    const { limit, after, offer, order } = page;
+    const isFair = order === 'fair';
     const found: CallRecord[] = [];
-    let isBehind = after === undefined;
+    let isBehind = isFair || after === undefined;
     for (const call of this.batchesKept.callsOf(undefined)) {
-      if (found.length >= limit) break;
+      if (!isFair && found.length >= limit) break;
       if (isBehind && call.isFree && admits(call.batch.entry.placement, offer)) found.push(call.toRecord());
       isBehind ||= call.key === after;
     }
-    return found;
+    return isFair ? fairPage(found, this.running(), page) : found;
+  }
+
+  running(): readonly RunningCount[] {
+    if (this.closed) throw journalIsClosed('count the running calls');
+    return countRunning(
+      this.open()
+        .filter(({ worker, batch }) => worker !== undefined && batch.entry.placement !== undefined)
+        .map(({ batch, entry }) => ({ placement: batch.entry.placement, toolName: entry.toolName })),
+    );
   }
 
   notes(key: CallKey): readonly JournalNote[] {

@@ -25,6 +25,10 @@ export class MemorySessions {
     return session !== undefined && session.endedAt === undefined;
   }
 
+  offerOf({ id, epoch = 0 }: Worker): WorkerOffer | undefined {
+    return this.workers.get(id)?.get(epoch)?.offer;
+  }
+
   /** @param calls unfinished ones */
   renew(
     worker: SessionWorker,

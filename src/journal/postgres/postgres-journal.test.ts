@@ -7,7 +7,9 @@ import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testi
 import { examinePostgres } from './examine-postgres.js';
 import { startLosingProxy } from './fixtures/losing-proxy.js';
 import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
+import { SCHEMA_VERSION } from './migrate.js';
 import { type PostgresJournalOptions, postgresJournal } from './open-postgres-journal.js';
+import { STEPS } from './schema.js';
 
 const missing = whyNoPostgres();
 
@@ -91,7 +93,60 @@ describe.skipIf(missing !== undefined)(
         journals.map((journal, index) => journal.accept(batchEntry(`b${index}`, [callEntry('x')]))),
       );
       expect(accepted.flat().map(({ kind }) => kind)).toEqual(journals.map(() => 'fresh'));
-      expect(cluster.sql('SELECT version FROM toolexec.versions', 'empty')).toBe('1');
+      const versions = STEPS.map((_, index) => String(index + 1));
+      expect(cluster.sql('SELECT version FROM toolexec.versions', 'empty').split('\n')).toEqual(versions);
+    });
+
+    it('updates the schema of the previous version, whose processes go on beside it', async () => {
+      const [first = ''] = STEPS;
+      cluster.sql(`CREATE SCHEMA older; CREATE TABLE older.versions (
+        version integer PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
+        ${first.replaceAll('{s}', 'older')}; INSERT INTO older.versions VALUES (1)`);
+      const acceptAsOlder = (id: string): string =>
+        cluster.sql(`SELECT kind FROM older.accept_1('default', '${id}', 'c', false, 1, '${id}', null, null, null, null, '{}',
+          '{}', null, '{x}', '{null}', '{write_file}', '{"{}"}', '{null}', '{"[]"}', '{execute_now}', '{""}')`);
+      expect(acceptAsOlder('b1')).toBe('fresh');
+      const journal = open({ schema: 'older', tenant: 'default' });
+      const placed = { placement: {}, openQuota: 2 };
+      expect(await journal.accept(batchEntry('b2', [callEntry('x'), callEntry('y')], placed))).toMatchObject([
+        { kind: 'over_quota', open: 1 },
+        { kind: 'over_quota' },
+      ]);
+      expect(cluster.sql('SELECT max(version) FROM older.versions')).toBe(String(SCHEMA_VERSION));
+      expect(acceptAsOlder('b3')).toBe('fresh');
+      expect((await journal.queued?.({ limit: 9, order: 'fair' }))?.map(({ key }) => key)).toEqual([
+        'b1/0',
+        'b3/0',
+      ]);
+    });
+
+    it('gives the last place of a quota to one of many processes', async () => {
+      const tenant = newTenant();
+      const journals = Array.from({ length: 4 }, () => open({ tenant, pool: 2 }));
+      const answers = await Promise.all(
+        journals.flatMap((journal, index) =>
+          [0, 1, 2].map((each) =>
+            journal.accept(
+              batchEntry(`b${index}-${each}`, [callEntry('x')], {
+                conversation: `c${index}-${each}`,
+                placement: { quotas: { running: 2 } },
+                openQuota: 5,
+              }),
+            ),
+          ),
+        ),
+      );
+      const accepted = answers.flat().filter(({ kind }) => kind === 'fresh');
+      expect(accepted).toHaveLength(5);
+      const workers = journals.map((journal, index) => ({
+        journal,
+        worker: { ...WORKER, id: `w${index}`, epoch: 1 },
+      }));
+      for (const { journal, worker } of workers) await journal.renew?.(worker, 1);
+      const claims = await Promise.all(
+        workers.flatMap(({ journal, worker }) => accepted.map(({ key }) => journal.claim(key, worker, 2))),
+      );
+      expect(claims.filter(Boolean)).toHaveLength(2);
     });
 
     it('goes on with a schema that a newer version has extended, and leaves it as it is', async () => {
@@ -111,11 +166,11 @@ describe.skipIf(missing !== undefined)(
       expect(before).toMatchObject({
         place: `postgres://127.0.0.1:${cluster.port}/postgres`,
         schema: 0,
-        known: 1,
+        known: SCHEMA_VERSION,
       });
       expect(before.server).toMatch(/^\d+/);
       await open({ schema }).accept(batchEntry('b', [callEntry('x')]));
-      expect(await examinePostgres(url, { schema })).toEqual({ ...before, schema: 1 });
+      expect(await examinePostgres(url, { schema })).toEqual({ ...before, schema: SCHEMA_VERSION });
     });
 
     it('answers journal_unavailable while the server is gone, hangs nowhere, and goes on when it is back', async () => {
@@ -173,7 +228,7 @@ describe.skipIf(missing !== undefined)(
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
       const journal = open({ url, tenant: newTenant(), pool: 1 });
       await journal.sessions?.();
-      proxy.loseAnswerTo('accept_1');
+      proxy.loseAnswerTo('accept_2');
       const entry = batchEntry('b1', [callEntry('x'), callEntry('x', { path: 'other' })], { attach: true });
       expect((await journal.accept(entry)).map(({ kind }) => kind)).toEqual(['fresh', 'conflict']);
       proxy.loseAnswerTo('claim_1');
@@ -200,7 +255,7 @@ describe.skipIf(missing !== undefined)(
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
       const journal = open({ url, tenant: newTenant(), pool: 1, busyTimeoutMs: 60 });
       await expect.poll(() => Promise.resolve(journal.sessions?.()).catch(() => undefined)).toEqual([]);
-      proxy.loseAnswerTo('accept_1');
+      proxy.loseAnswerTo('accept_2');
       const entry = batchEntry('b1', [callEntry('x')], { attach: true, worker: WORKER });
       await expect(journal.accept(entry)).rejects.toMatchObject({ code: 'journal_unavailable' });
       const stateOf = async (): Promise<unknown> => (await journal.call('b1/0'))?.result?.error?.code;

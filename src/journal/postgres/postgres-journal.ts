@@ -16,6 +16,7 @@ import type {
   QueuedPage,
   RecalledFacts,
   Renewal,
+  RunningCount,
   SessionWorker,
   Worker,
   WorkerOffer,
@@ -41,6 +42,7 @@ import {
   UNFINISHED,
   WAITING,
 } from './read-calls.js';
+import { readQueued, readRunning } from './read-queued.js';
 import { acceptBatch } from './record-batch.js';
 import {
   cancelCall,
@@ -49,7 +51,6 @@ import {
   finishCall,
   keepBytes,
   noteFact,
-  readQueued,
   readSessions,
   reapSession,
   rememberFacts,
@@ -226,6 +227,10 @@ export class PostgresJournal implements Journal {
 
   queued(page: QueuedPage): Promise<readonly CallRecord[]> {
     return this.#operations.look('read the queued calls', (tenant) => readQueued(tenant, page));
+  }
+
+  running(): Promise<readonly RunningCount[]> {
+    return this.#operations.look('count the running calls', readRunning);
   }
 
   sessions(): Promise<readonly WorkerSession[]> {

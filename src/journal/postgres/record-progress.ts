@@ -6,14 +6,13 @@ import type {
   ConversationFact,
   ConversationMessage,
   JournalNote,
-  QueuedPage,
   Renewal,
   SessionWorker,
   Worker,
   WorkerOffer,
   WorkerSession,
 } from '../../contract/journal.js';
-import { callKey, parseCallKey } from '../records/call-key.js';
+import { callKey } from '../records/call-key.js';
 import { sha256, storeBlocks } from '../records/stored-content.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
@@ -23,9 +22,10 @@ export function claimCall(tenant: string, place: CallPlace, worker: Worker, at: 
   const process = JSON.stringify(worker);
   // Recognizes this claim if its answer is lost and it is sent again.
   const token = randomUUID();
+  const claim = worker.epoch === undefined ? 'claim_1' : 'claim_2';
   return async ({ query }) => {
     const { rows } = await query<{ readonly claimed: boolean }>(
-      'SELECT {s}.claim_1($1, $2, $3::integer, $4, $5, $6::integer, $7, $8::double precision) AS claimed',
+      `SELECT {s}.${claim}($1, $2, $3::integer, $4, $5, $6::integer, $7, $8::double precision) AS claimed`,
       [
         tenant,
         place.batch,
@@ -229,22 +229,4 @@ export function readSessions(tenant: string): Work<readonly WorkerSession[]> {
       ...(ended_at === null ? {} : { endedAt: ended_at }),
     }));
   };
-}
-
-const QUEUED = `
-  WHERE c.tenant = $1 AND c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
-    AND (b.decision IS NULL OR b.decision = 'resume')
-    AND ($2::text[] IS NULL OR (b.labels <@ $2 AND (b.root IS NULL OR b.root = ANY($3::text[]))))
-    AND ($4::text IS NULL OR c.number > (
-      SELECT a.number FROM {s}.calls a WHERE a.tenant = $1 AND a.batch_id = $4 AND a.position = $5::integer))
-  ORDER BY c.number LIMIT $6`;
-
-export function readQueued(tenant: string, { limit, after, offer }: QueuedPage): Work<readonly CallRecord[]> {
-  const place = after === undefined ? undefined : parseCallKey(after);
-  const labels = offer === undefined ? null : (offer.labels ?? []).map(toStoredText);
-  return (connection) =>
-    readCalls(connection, QUEUED, [
-      ...([tenant, labels, (offer?.roots ?? []).map(toStoredText)] as const),
-      ...[place === undefined ? null : toStoredText(place.batchId), place?.index ?? null, limit],
-    ]);
 }

@@ -1,5 +1,6 @@
 import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
+import { QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
 
 /**
@@ -9,4 +10,5 @@ import { TABLES } from './schema-tables.js';
  */
 export const STEPS: readonly string[] = [
   [TABLES, HOLDER, ACCEPT, PROGRESS, CONVERSATIONS, SESSIONS].join('\n'),
+  QUOTAS,
 ];

@@ -31,7 +31,7 @@ const redactions = new WeakMap<Journal, Redaction>();
  */
 export function createRedactingJournal(journal: Journal, rules: RedactionRules, digest: Digest): Journal {
   const redaction = new Redaction(rules, digest);
-  const { remember, recall, isAlone, waiting, queued } = journal;
+  const { remember, recall, isAlone, waiting, queued, running } = journal;
   const order = new Order();
   const restored = async (records: Awaitable<readonly CallRecord[]>): Promise<readonly CallRecord[]> =>
     (await records).map((record) => redaction.restore(record));
@@ -95,6 +95,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
     ...(queued === undefined
       ? {}
       : { queued: (page: QueuedPage) => restored(order.take(() => queued.call(journal, page))) }),
+    ...(running === undefined ? {} : { running: () => order.take(() => running.call(journal)) }),
     ...sessionOperations(journal, order, redaction),
     ...(remember === undefined
       ? {}

@@ -1,6 +1,7 @@
 import canonicalize from 'canonicalize';
-import type { Acceptance, BatchEntry, CallEntry, CallKey } from '../../contract/journal.js';
+import type { Acceptance, BatchEntry, CallEntry, CallKey, Refusal } from '../../contract/journal.js';
 import { callKey, hasIdentity } from '../records/call-key.js';
+import { tenantOf } from '../records/fair-order.js';
 import { batchIsKnown } from '../records/journal-errors.js';
 import { sha256 } from '../records/stored-content.js';
 import { storeEffects } from '../records/stored-effects.js';
@@ -9,6 +10,7 @@ import { type LongText, storeLongText, toLongText } from './blobs.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
+import { readOpen } from './placed-calls.js';
 import { findNameHolder, isSameCall, readCall } from './read-calls.js';
 import { addBatchNote, findWorker } from './record-progress.js';
 import { hasOthers } from './waiting-calls.js';
@@ -22,7 +24,9 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
     writes: true,
     run(database) {
       const blocker = entry.attach ? findWaiting(database, toStoredText(entry.conversation)) : undefined;
-      if (blocker !== undefined) return answerWaiting(database, entry, rows, blocker);
+      if (blocker !== undefined) return answerKnown(database, entry, rows, blocker);
+      const refusal = findRefusal(database, entry, rows);
+      if (refusal !== undefined) return answerKnown(database, entry, rows, refusal);
       const number = addBatch(database, entry);
       for (const { kind, text } of facts) {
         storeLongText(database, text);
@@ -55,30 +59,42 @@ const WAITING = `
   WHERE why IS NOT 'approval' ORDER BY batch LIMIT 1`;
 
 /** The batch that the conversation waits for, with the reason. */
-interface Blocker {
-  readonly batchId: string;
-  readonly why?: string;
-}
-
-function findWaiting(database: JournalDatabase, conversation: string): Blocker | undefined {
+function findWaiting(database: JournalDatabase, conversation: string): Refusal | undefined {
   const row = database.prepared(WAITING).get(conversation);
   if (row === undefined) return undefined;
   const batchId = new JournalRow(row).text('id');
-  return typeof row.why === 'string' ? { batchId, why: row.why } : { batchId };
+  return { kind: 'waits', batchId, ...(typeof row.why === 'string' ? { why: row.why } : {}) };
 }
 
-function answerWaiting(
+/** Undefined: the quota of open calls allows the batch. */
+function findRefusal(
+  database: JournalDatabase,
+  { openQuota: quota, placement, conversation }: BatchEntry,
+  rows: readonly CallRow[],
+): Refusal | undefined {
+  if (quota === undefined) return undefined;
+  const added = rows.filter(
+    (row) =>
+      row.disposition !== 'pre_resolved' &&
+      findEarlier(database, toStoredText(conversation), row)?.isSame !== true,
+  ).length;
+  const open = readOpen(database, tenantOf(placement));
+  return added > 0 && open + added > quota ? { kind: 'over_quota', open, quota } : undefined;
+}
+
+/** Nothing is accepted: only a call that was delivered before has its answer. */
+function answerKnown(
   database: JournalDatabase,
   { id, conversation }: BatchEntry,
   rows: readonly CallRow[],
-  blocker: Blocker,
+  refusal: Refusal,
 ): readonly Acceptance[] {
   const seen = new Set<string>();
   return rows.map((row, index) => {
     const isFirst = !seen.has(row.callId);
     seen.add(row.callId);
     const earlier = isFirst ? findEarlier(database, toStoredText(conversation), row) : undefined;
-    if (earlier?.isSame !== true) return { kind: 'waits', key: callKey(id, index), ...blocker };
+    if (earlier?.isSame !== true) return { ...refusal, key: callKey(id, index) };
     const record = readCall(database, earlier.number);
     return { kind: 'known', key: record.key, record };
   });

@@ -26,7 +26,7 @@ export function recordClaim(key: CallKey, worker: Worker, at: number): Operation
     writes: true,
     run(database) {
       const call = database.numberOf(key);
-      if (call === undefined || !mayClaim(database, worker)) return false;
+      if (call === undefined || !mayClaim(database, call, worker)) return false;
       const values: [number, ...SqliteValue[]] = [call, workerId, worker.pid, worker.startedAt, at];
       if (!addClaim(database, key, values)) return false;
       if (worker.epoch !== undefined) noteSession(database, call, worker.epoch);

@@ -1,7 +1,6 @@
 import type {
   CallKey,
   CallRecord,
-  QueuedPage,
   Renewal,
   SessionWorker,
   Worker,
@@ -9,20 +8,24 @@ import type {
   WorkerSession,
 } from '../../contract/journal.js';
 import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
-import { callKey, parseCallKey } from '../records/call-key.js';
-import { admits } from '../records/placement.js';
+import { callKey } from '../records/call-key.js';
 import { toStoredText } from '../records/stored-text.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
+import { isOverQuota } from './placed-calls.js';
 import { CALLS, toRecord } from './read-calls.js';
 
 const LIVE = `
-  SELECT beat FROM sessions WHERE worker = ?1 AND epoch = ?2 AND ended_at IS NULL`;
+  SELECT offer FROM sessions WHERE worker = ?1 AND epoch = ?2 AND ended_at IS NULL`;
 
-/** The fence: a worker with an epoch claims calls only in a session that is not over. */
-export function mayClaim(database: JournalDatabase, { id, epoch }: Worker): boolean {
-  return epoch === undefined || database.prepared(LIVE).get(toStoredText(id), epoch) !== undefined;
+/** The fence: a worker with an epoch claims calls only in a session that is not over, and within the quotas. */
+export function mayClaim(database: JournalDatabase, call: number, { id, epoch }: Worker): boolean {
+  if (epoch === undefined) return true;
+  const row = database.prepared(LIVE).get(toStoredText(id), epoch);
+  if (row === undefined) return false;
+  const session = new JournalRow(row);
+  return !isOverQuota(database, call, session.json<WorkerOffer>(session.rawText('offer')).quotas);
 }
 
 /** Records in which session a call was claimed. */
@@ -133,28 +136,4 @@ function toSession(values: SqliteRow): WorkerSession {
     beat: row.number('beat'),
     ...(row.has('ended_at') ? { endedAt: row.number('ended_at') } : {}),
   };
-}
-
-const QUEUED = `
-  ${CALLS} JOIN batch_notes p ON p.batch = c.batch AND p.kind = 'placement'
-  WHERE c.number IN (SELECT call FROM unfinished) AND k.call IS NULL AND (d.kind IS NULL OR d.kind = 'resume')`;
-const BEHIND = ' AND c.number > (SELECT number FROM batches WHERE id = ?) + 1 + ?';
-
-/** Queued calls with a placement that the offer can run, oldest first. */
-export function readQueued(
-  database: JournalDatabase,
-  { limit, after, offer }: QueuedPage,
-): readonly CallRecord[] {
-  const parsed = after === undefined ? undefined : parseCallKey(after);
-  const behind = parsed === undefined ? [] : [toStoredText(parsed.batchId), parsed.index];
-  const found: CallRecord[] = [];
-  const rows = database
-    .prepared(`${QUEUED}${parsed === undefined ? '' : BEHIND} ORDER BY c.number`)
-    .all(...behind);
-  for (const row of rows) {
-    if (found.length >= limit) break;
-    const record = toRecord(database, row);
-    if (admits(record.placement, offer)) found.push(record);
-  }
-  return found;
 }

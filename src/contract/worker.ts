@@ -1,0 +1,92 @@
+/** Identifies one delivery of one call (batch and index). Opaque; unique in a journal. */
+export type CallKey = string;
+
+/**
+ * A process with an open journal: one that runs calls. The id is that of the open journal; the process is
+ * identified by its process id and its start time, because process ids are reused.
+ */
+export interface Worker {
+  readonly id: string;
+  readonly pid: number;
+  /** Milliseconds since the epoch, as exact as the system's clock. */
+  readonly startedAt: number;
+  /**
+   * Clock ticks between the start of the machine and the start of the process, if the system reports them.
+   * Changes of the clock do not affect them, so they are compared first.
+   */
+  readonly startTicks?: number;
+  /** Identifies the boot of the machine and the process namespace in which `pid` is valid. */
+  readonly system?: string;
+  /**
+   * The number of its session, from 1. Then it claims calls only while it renews that session; it begins the next
+   * one with a higher number. Left out: its process lives as long as its claims count.
+   */
+  readonly epoch?: number;
+}
+
+/** A worker that has a session. */
+export type SessionWorker = Worker & { readonly epoch: number };
+
+/** How many calls of one tenant may run at once, on all workers together. */
+export interface RunningQuotas {
+  readonly running?: number;
+  /** The same of each tool, by its name. */
+  readonly tools?: Readonly<Record<string, number>>;
+}
+
+/** The number of running calls of a tool that a tenant has on workers. */
+export interface RunningCount {
+  readonly tenant: string;
+  readonly toolName: string;
+  readonly count: number;
+}
+
+/** The calls that a worker can run, besides those without a label or a root. */
+export interface WorkerOffer {
+  readonly labels?: readonly string[];
+  /** Ids of roots. */
+  readonly roots?: readonly string[];
+  /** How long its session lasts without a renewal, in milliseconds. Default 30000. */
+  readonly leaseMs?: number;
+  /** It claims no call of a tenant that has as many running calls. */
+  readonly quotas?: RunningQuotas;
+}
+
+/** The session of a worker. */
+export interface WorkerSession extends WorkerOffer {
+  readonly worker: SessionWorker;
+  /**
+   * The number of its renewals. A session is expired if an observer sees the same beat for the length of a lease, on
+   * its own monotonic clock: the clocks of machines differ, and jump.
+   */
+  readonly beat: number;
+  /** Milliseconds since the epoch. Present exactly if the session is over. */
+  readonly endedAt?: number;
+}
+
+/** The answer to a renewal. */
+export interface Renewal {
+  readonly beat: number;
+  /** Calls that this worker runs and that were cancelled elsewhere. */
+  readonly cancelled: readonly CallKey[];
+}
+
+/** Which workers may run the calls of a batch, and until when they may start. */
+export interface Placement {
+  /** Only a worker that offers all of them. */
+  readonly labels?: readonly string[];
+  /** The id of a root: only a worker that offers it. */
+  readonly root?: string;
+  /** How long after its acceptance, or its approval, a call may still start. */
+  readonly startDeadlineMs?: number;
+  /** Of the calls of a tenant, those with a higher number are handed out first. Default 0. */
+  readonly priority?: number;
+  /** Whose calls these are, if several tenants share the journal. Left out: the tenant of the journal. */
+  readonly tenant?: string;
+  /** No worker with a session claims a call while its tenant has as many running calls. */
+  readonly quotas?: RunningQuotas;
+  /** Time limit of each call in milliseconds, which overrides every other one. */
+  readonly timeoutMs?: number;
+  /** The calls were accepted without a plan: the worker that takes one evaluates it and defers it if it needs approval. */
+  readonly unplanned?: true;
+}
