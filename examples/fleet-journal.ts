@@ -1,7 +1,7 @@
 // A journal in Postgres, for processes of several machines. Here it is only opened: it connects with its first operation.
 import assert from 'node:assert/strict';
 import { builtinTools, createExecutor } from 'toolexec';
-import { postgresJournal } from 'toolexec/fleet';
+import { createWorker, type FleetWorker, graphileDispatcher, postgresJournal } from 'toolexec/fleet';
 
 const root = process.cwd();
 // #region journal
@@ -12,6 +12,15 @@ const journal = postgresJournal({
 const executor = createExecutor({ root, tools: [builtinTools()], journal });
 // #endregion journal
 
+// #region queue
+/** For a program that has graphile-worker: its queue carries the hints. A host names the dispatcher as `fleet.dispatcher`. */
+async function startWorker(url: string): Promise<FleetWorker> {
+  const dispatcher = await graphileDispatcher({ url });
+  return createWorker({ journal, root, dispatcher });
+}
+// #endregion queue
+
+assert.equal(typeof startWorker, 'function');
 assert.ok(executor.definitions().length > 0);
 await executor.close();
 await journal.close();

@@ -30,7 +30,9 @@ const PEERS = [
   '@openai/agents',
   '@opentelemetry/api',
   'ai',
+  'graphile-worker',
   'pg',
+  'pg-boss',
 ];
 
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'no-types': { type: 'boolean' } } });

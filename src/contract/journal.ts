@@ -1,6 +1,7 @@
 import type { Disposition } from './approval.js';
 import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
+import type { Dispatcher } from './fleet.js';
 import type { JsonObject, JsonValue } from './json.js';
 import type {
   CallKey,
@@ -266,6 +267,8 @@ export interface Journal {
   readonly spansMachines?: boolean;
   /** The tenant of calls whose placement names none. Default `default`. */
   readonly tenant?: string;
+  /** Carries hints between the processes that share the journal, where hosts and workers have no other dispatcher. */
+  readonly dispatcher?: Dispatcher;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
   /**

@@ -190,7 +190,7 @@ function fleetOf(
     ...(startDeadlineMs === undefined ? {} : { startDeadlineMs }),
     ...(root === undefined ? {} : { root: cwd }),
   };
-  return { placement, dispatcher, openQuota };
+  return { placement, dispatcher: dispatcher ?? journal.dispatcher, openQuota };
 }
 
 function registryOf(

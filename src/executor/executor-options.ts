@@ -49,7 +49,7 @@ export interface FleetOptions extends OptionsIn<'executor.fleet'> {
   readonly tenant?: string;
   /** Limits for each tenant. Every host and worker of a fleet should have the same. */
   readonly quotas?: QuotaOptions;
-  /** Carries hints to workers, so that they need not look. Default: workers look into the journal. */
+  /** Carries hints to workers, so that they need not look. Default: that of the journal, if it has one. */
   readonly dispatcher?: Dispatcher;
 }
 type EnvironmentOptions = OptionsIn<'executor.environment'>;

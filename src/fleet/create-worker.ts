@@ -34,7 +34,7 @@ export interface WorkerOptions extends Omit<ExecutorOptions, 'fleet' | 'journal'
   readonly leaseMs?: number;
   /** Limits for each tenant, on all workers together. Placements of calls may have lower ones. Default: none. */
   readonly quotas?: RunningQuotas;
-  /** Wakes it when calls may be taken. Default: it looks into the journal. */
+  /** Wakes it when calls may be taken. Default: that of the journal; a journal without one is looked at often. */
   readonly dispatcher?: Dispatcher;
 }
 
@@ -115,7 +115,11 @@ export function createWorker(options: WorkerOptions): FleetWorker {
   };
   return new FleetWorker({
     ...{ executor, journal, clock, logger, offer },
-    ...{ concurrency: own.concurrency, leaseMs: own.leaseMs, dispatcher: own.dispatcher },
+    ...{
+      concurrency: own.concurrency,
+      leaseMs: own.leaseMs,
+      dispatcher: own.dispatcher ?? journal.dispatcher,
+    },
     lease: new WorkerLease(newWorkerOfThisProcess(), journal, clock, { ...offer, leaseMs: own.leaseMs }),
     hasTool: (name) => registry.has(name),
     asksItself: rest.approver !== undefined,

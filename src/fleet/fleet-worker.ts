@@ -15,7 +15,7 @@ import type { WorkerLease } from './worker-lease.js';
 
 /** Pauses between two looks into the journal, in milliseconds: without a dispatcher, and with one. */
 const LOOK_MS = 50;
-const SWEEP_MS = 3_000;
+const SWEEP_MS = 1_000;
 /** The time between two looks for cancelled calls, in milliseconds. */
 const CANCEL_MS = 100;
 /** The time after which a call that ended without an answer is tried again, in milliseconds. */
@@ -61,6 +61,8 @@ export class FleetWorker {
   readonly #loops: Promise<void>[] = [];
   readonly #unlisten: () => void;
   readonly #pauses = new Set<() => void>();
+  /** Called when there is room for another call, or none are taken any longer. */
+  readonly #rooms = new Set<() => void>();
   #state: 'takes' | 'drains' | 'ends' = 'takes';
   #beating: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
@@ -69,7 +71,7 @@ export class FleetWorker {
   constructor(parts: WorkerParts) {
     this.#parts = parts;
     const { dispatcher, leaseMs } = parts;
-    this.#unlisten = dispatcher?.listen(() => this.#wakeUp()) ?? (() => {});
+    this.#unlisten = dispatcher?.listen(() => this.#hinted()) ?? (() => {});
     this.#loops.push(
       this.#repeat(() => this.#beat(), leaseMs / 3),
       this.#repeat(() => this.#takeSome(), dispatcher === undefined ? LOOK_MS : SWEEP_MS, 'early'),
@@ -91,6 +93,7 @@ export class FleetWorker {
   /** Takes no new calls, and resolves when the running ones and the session have ended. */
   drain(): Promise<void> {
     if (this.#state === 'takes') this.#state = 'drains';
+    this.#giveRoom();
     this.#draining ??= this.#drain();
     return this.#draining;
   }
@@ -113,6 +116,7 @@ export class FleetWorker {
   async #close(): Promise<void> {
     const { executor, lease, logger } = this.#parts;
     this.#state = 'drains';
+    this.#giveRoom();
     for (const { stop } of this.#running.values()) stop.abort('the worker was closed');
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
     this.#state = 'ends';
@@ -160,6 +164,18 @@ export class FleetWorker {
 
   #wakeUp(): void {
     for (const goOn of [...this.#pauses]) goOn();
+  }
+
+  /** A full worker leaves the next hint of a queue to other workers. */
+  #hinted(): Promise<void> {
+    this.#wakeUp();
+    if (this.#state !== 'takes' || this.#running.size < this.#parts.concurrency) return Promise.resolve();
+    return new Promise((resolve) => void this.#rooms.add(resolve));
+  }
+
+  #giveRoom(): void {
+    for (const resolve of this.#rooms) resolve();
+    this.#rooms.clear();
   }
 
   #beat(): Promise<void> {
@@ -275,6 +291,7 @@ export class FleetWorker {
       this.#later.set(key, systemClock.monotonic() + RETRY_MS);
     } finally {
       this.#running.delete(key);
+      this.#giveRoom();
       this.#wakeUp();
     }
   }

@@ -27,6 +27,7 @@ import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '..
 import { fromStoredText, toStoredText, toStoredTurn } from '../records/stored-text.js';
 import type { Work } from './connections.js';
 import { DoubtfulBatches } from './doubtful-batches.js';
+import { PostgresNotices } from './notices.js';
 import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
 import { BATCH_IS_KNOWN, BATCH_IS_UNKNOWN, CALL_IS_UNKNOWN } from './postgres-errors.js';
 import { readBatches, readDecisions, readFacts, readHistory } from './read-batches.js';
@@ -71,6 +72,7 @@ export class PostgresJournal implements Journal {
   readonly spansMachines = true;
   readonly #operations: OrderedOperations;
   readonly tenant: string;
+  readonly dispatcher: PostgresNotices;
   readonly #doubtful = new DoubtfulBatches();
   /** The conversation of each batch that this journal has accepted. */
   readonly #conversations = new Map<string, string>();
@@ -78,6 +80,7 @@ export class PostgresJournal implements Journal {
   constructor(place: PostgresPlace) {
     this.#operations = new OrderedOperations(place);
     this.tenant = fromStoredText(place.tenant);
+    this.dispatcher = new PostgresNotices(place);
   }
 
   async accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
@@ -287,9 +290,10 @@ export class PostgresJournal implements Journal {
     );
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#doubtful.end();
-    return this.#operations.close();
+    await this.dispatcher.close();
+    await this.#operations.close();
   }
 
   #remember({ id, conversation }: BatchEntry): void {

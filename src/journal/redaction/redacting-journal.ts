@@ -46,6 +46,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
     durable: journal.durable,
     ...(journal.spansMachines === undefined ? {} : { spansMachines: journal.spansMachines }),
     ...(journal.tenant === undefined ? {} : { tenant: journal.tenant }),
+    ...(journal.dispatcher === undefined ? {} : { dispatcher: journal.dispatcher }),
     accept(batch) {
       const redacted = redaction.redactBatch(batch);
       if (!batch.attach) return order.take(() => accept(redacted));
