@@ -1,4 +1,5 @@
 export type { Dispatcher } from './contract/fleet.js';
+export { createFleetServer, type FleetServer, type FleetServerOptions } from './fleet/create-fleet-server.js';
 export { createWorker, type WorkerOptions } from './fleet/create-worker.js';
 export { graphileDispatcher } from './fleet/dispatch/graphile.js';
 export { pgBossDispatcher } from './fleet/dispatch/pg-boss.js';

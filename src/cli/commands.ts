@@ -104,6 +104,20 @@ const mcp: CommandGroup = {
   ],
 };
 
+const serve: CommandGroup = {
+  name: 'serve',
+  summary: 'take calls, approvals and watchers of a fleet over HTTP',
+  examples: [],
+  load: () => import('./commands/serve/serve.js'),
+  commands: [
+    {
+      name: 'token',
+      summary: 'create, list and revoke the tokens of its clients',
+      load: () => import('./commands/serve/token.js'),
+    },
+  ],
+};
+
 const config: CommandGroup = {
   name: 'config',
   summary: 'what is configured, and by whom',
@@ -310,6 +324,7 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
     summary: 'run calls that other processes have queued',
     load: () => import('./commands/worker.js'),
   },
+  serve,
   {
     name: 'approve',
     summary: 'decide a deferred approval, and go on',

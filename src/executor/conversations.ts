@@ -50,6 +50,8 @@ export class Conversations {
     const id = known?.id ?? settings.createId();
     const taken = known?.taken;
     const own = part?.settings ?? settings;
+    // A batch that was recorded before stays where it is.
+    const placement = known?.calls === undefined ? settings.placement : known.placement;
     return {
       id,
       settings: taken === undefined ? own : { ...own, worker: taken.worker },
@@ -63,7 +65,7 @@ export class Conversations {
       preview: part?.preview,
       taken,
       // A preview is committed where it was shown.
-      placement: part === undefined && taken === undefined ? settings.placement : undefined,
+      placement: part === undefined && taken === undefined ? placement : undefined,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
   }

@@ -21,7 +21,7 @@ export interface ExecutorParts {
 
 /** A batch that already has its id, and its calls if they were recorded before. */
 export type Known = Pick<DeferredBatch, 'id'> &
-  Partial<Pick<DeferredBatch, 'calls'>> &
+  Partial<Pick<DeferredBatch, 'calls' | 'placement'>> &
   Pick<ApproveOptions, 'shown'> & {
     /** A call of another process that this one takes, in the name of a worker. */
     readonly taken?: TakenCall & { readonly worker: Worker };

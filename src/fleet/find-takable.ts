@@ -1,6 +1,7 @@
 import type { Clock } from '../contract/context.js';
 import type { CallRecord, Journal, JournalNote, RunningCount, WorkerOffer } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
+import { readConsentNote } from '../executor/approve/decide-placed.js';
 import { isDeferred, placedEffects } from '../executor/record/shared-order.js';
 import { countRunning, fairPage, isHeldBack } from '../journal/records/fair-order.js';
 
@@ -30,6 +31,8 @@ export interface TakableContext {
   readonly isWanted: (record: CallRecord) => boolean;
   /** Called for a call whose start deadline has passed. */
   readonly late: (record: CallRecord, startDeadlineMs: number) => Promise<void>;
+  /** Called for a call that the person has refused, and that its decider has not answered. */
+  readonly denied: (record: CallRecord, reason: string | undefined) => Promise<void>;
   /** Recovers calls of dead processes that block other calls. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
@@ -120,6 +123,10 @@ async function examine(record: CallRecord, context: TakableContext): Promise<Tak
     return undefined;
   }
   const consent = await readConsent(record, journal);
+  if (consent !== undefined && 'denied' in consent) {
+    await context.denied(record, consent.denied);
+    return undefined;
+  }
   return consent === undefined || (await mustWait(record, context)) ? undefined : { record, ...consent };
 }
 
@@ -132,17 +139,24 @@ export async function freeSince(
   return (await journal.decisions(batchId)).at(-1)?.at ?? acceptedAt;
 }
 
+/** Undefined: there is no consent yet. `denied`: the person has refused the call. */
 async function readConsent(
   record: CallRecord,
   journal: Journal,
-): Promise<Omit<TakableCall, 'record'> | undefined> {
+): Promise<Omit<TakableCall, 'record'> | { readonly denied: string | undefined } | undefined> {
   const { disposition, placement, args } = record;
   const isUnplanned = placement?.unplanned === true;
   if (disposition === 'pre_resolved') return undefined;
   if (disposition === 'execute_now' && !isUnplanned) return { args, isAgreed: true };
-  const last = (await journal.notes(record.key)).findLast(({ kind }) => kind === 'approval');
+  const last = await readConsentNote(record, journal);
   if (last === undefined) return isUnplanned ? { args, isAgreed: false } : undefined;
-  return last.data.approved === true ? { args: approvedArguments(last) ?? args, isAgreed: true } : undefined;
+  return last.data.approved === true
+    ? { args: approvedArguments(last) ?? args, isAgreed: true }
+    : deniedBy(last);
+}
+
+function deniedBy({ data: { reason } }: JournalNote): { readonly denied: string | undefined } {
+  return { denied: typeof reason === 'string' ? reason : undefined };
 }
 
 /** The person may have changed the arguments. */

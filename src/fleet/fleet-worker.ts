@@ -4,6 +4,7 @@ import type { Dispatcher } from '../contract/fleet.js';
 import type { CallKey, CallRecord, Journal, WorkerOffer } from '../contract/journal.js';
 import { conflicts } from '../effects/conflicts.js';
 import { failure, notRun, reasonOf } from '../executor/answer/results.js';
+import { deniedResult } from '../executor/approve/decide-placed.js';
 import { recordedCall } from '../executor/call/calls.js';
 import type { ToolExecutor } from '../executor/executor.js';
 import { expire, expired } from '../executor/record/await-elsewhere.js';
@@ -237,6 +238,7 @@ export class FleetWorker {
         !this.#running.has(record.key) &&
         (this.#later.get(record.key) ?? 0) <= systemClock.monotonic(),
       late: (record, ms) => this.#refuse(record, expired(named(record), ms)),
+      denied: (record, reason) => this.#refuse(record, deniedResult(record, reason)),
       recoverLost: (running) => executor.recovery.recoverLost(running),
     });
     for (const takable of found) {

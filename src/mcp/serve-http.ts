@@ -1,16 +1,13 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   createMcpHandler,
-  hostHeaderValidationResponse,
   isLegacyRequest,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
   type McpHttpHandler,
-  originValidationResponse,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { systemClock } from '../platform/clock/clock.js';
+import { bearerOf, foreignRequest, isSameSecret } from '../platform/runtime/admit-request.js';
 import { type HttpService, serveHttp } from '../platform/runtime/serve-http.js';
 import type { OnChange } from './serve-stdio.js';
 
@@ -90,11 +87,9 @@ async function route(
   modern: McpHttpHandler,
   sessions: Sessions,
 ): Promise<Response> {
-  const refused =
-    hostHeaderValidationResponse(request, [...localhostAllowedHostnames(), ...hostnamesOf(host)]) ??
-    originValidationResponse(request, localhostAllowedOrigins());
-  if (refused !== undefined) return refused;
-  if (!hasToken(request, token)) return unauthorized();
+  const foreign = foreignRequest(request, host);
+  if (foreign !== undefined) return refusal(403, foreign);
+  if (!isSameSecret(bearerOf(request), token)) return unauthorized();
   if (!PATHS.includes(new URL(request.url).pathname)) return refusal(404, 'MCP is served at /mcp.');
   if (Number(request.headers.get('content-length') ?? 0) > MOST_BYTES)
     return refusal(413, `A request has at most ${MOST_BYTES} bytes.`);
@@ -102,16 +97,6 @@ async function route(
     return sessions.answer(request);
   }
   return modern.fetch(request);
-}
-
-function hostnamesOf(host: string): readonly string[] {
-  return [host.includes(':') ? `[${host}]` : host];
-}
-
-function hasToken(request: Request, token: string): boolean {
-  const [, given = ''] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
-  const [ours, theirs] = [Buffer.from(token), Buffer.from(given)];
-  return ours.length === theirs.length && timingSafeEqual(ours, theirs);
 }
 
 function unauthorized(): Response {

@@ -102,7 +102,7 @@ describe('each call', () => {
 });
 
 describe('the package', () => {
-  it('opens the network only to ask a model, to fetch what a call declares, to speak MCP and to keep a journal in Postgres, and imports nothing that is named at run time (D004, A100)', () => {
+  it('opens the network only to ask a model, to fetch what a call declares, to speak MCP and to run a fleet, and imports nothing that is named at run time (D004, A100)', () => {
     const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !/\.test\.ts$|fixtures/.test(name))
       // Programs of the projects that `init` writes.
@@ -113,17 +113,18 @@ describe('the package', () => {
     const network =
       /from 'node:(?:http|https|http2|tls|dgram|dns|dns\/promises)'|\bfetch\(|createConnection|\.connect\(/;
     const open = sources.filter(([, text]) => network.test(text)).map(([name]) => name);
-    // Who uses each of them: models, `ctx.http` and MCP. The two files of MCP call the SDK's own `connect` and `fetch`.
+    // Who uses each of them: models, `ctx.http`, MCP and the server of a fleet. The two files of MCP call the SDK's own `connect` and `fetch`.
     const users: Readonly<Record<string, RegExp>> = {
       'platform/runtime/look-up-host.ts': /^http\//,
       'platform/runtime/post-http.ts': /^providers\/http\//,
       'platform/runtime/send-request.ts': /^http\//,
-      'platform/runtime/serve-http.ts': /^(?:mcp|cli\/commands\/mcp)\//,
+      'platform/runtime/serve-http.ts': /^(?:mcp\/|cli\/commands\/mcp\/|fleet\/create-fleet-server\.ts)/,
     };
     expect(open.sort()).toEqual([
       // With the driver of Postgres, for a caller that gives such a journal.
       'journal/postgres/connections.ts',
       'journal/postgres/examine-postgres.ts',
+      'journal/postgres/notices.ts',
       'mcp/connect-upstream.ts',
       'mcp/serve-http.ts',
       ...Object.keys(users),

@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { ExecutorOptions } from '../../executor/executor-options.js';
 import { createWorker } from '../../fleet/create-worker.js';
-import type { FleetWorker } from '../../fleet/fleet-worker.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createDisplay } from '../display/display.js';
 import { openExternal } from '../open-executor.js';
 import { resolveRun } from '../resolve-settings.js';
+import { untilSignal } from '../until-signal.js';
 
 interface WorkerCommandOptions {
   readonly root?: readonly string[];
@@ -71,7 +71,9 @@ async function runWorker(options: WorkerCommandOptions, context: CliContext): Pr
     ...(lease === undefined ? {} : { leaseMs: lease * 1_000 }),
   });
   display.note(describeWorker(settings, labels, concurrency));
-  await untilDrained(worker, context, () => exitNow(130));
+  const { forget } = await untilSignal(context, () => exitNow(130));
+  await worker.drain();
+  forget();
   display.note('drained');
   return 0;
 
@@ -91,19 +93,4 @@ function rootName(root: NonNullable<ExecutorOptions['root']>): string {
     .flat()
     .map((one) => (typeof one === 'string' ? one : one.path))
     .join(', ');
-}
-
-async function untilDrained(worker: FleetWorker, { stdio }: CliContext, endNow: () => void): Promise<void> {
-  let signals = 0;
-  let stop = (): void => {};
-  const stopped = new Promise<void>((resolve) => {
-    stop = resolve;
-  });
-  const forget = stdio.onEndSignal(() => {
-    if (signals++ > 0) endNow();
-    stop();
-  });
-  await stopped;
-  await worker.drain();
-  forget();
 }

@@ -67,8 +67,10 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
   const asked = await Promise.all(before.map((index) => withSnapshot(ready(evaluated, index), scope)));
   const answers = await announce(announcementOf(asked, scope), () => ask(asked, approver, parts));
   for (const [place, answer] of answers.entries()) after[before[place] as number] = answer.evaluated;
-  noteAnswers(answers, before, recorder);
-  if (held !== undefined && !(await held.decide('resume'))) return decidedElsewhere(evaluated, parts);
+  const decision = held === undefined ? {} : { decision: scope.settings.createId() };
+  noteAnswers(answers, before, recorder, decision);
+  if (held !== undefined && !(await held.decide('resume', decision)))
+    return decidedElsewhere(evaluated, parts);
   return after;
 }
 
@@ -182,9 +184,18 @@ export async function approveDeferred(
   let isOurs: boolean;
   try {
     // Workers start no call without its approval, so that is recorded first.
-    if (scope.placement !== undefined) noteAnswers(answers, needed, recorder);
-    const worker = scope.placement === undefined ? { worker: { ...scope.settings.worker } } : {};
-    isOurs = await recorder.decide('resume', worker);
+    const isPlaced = scope.placement !== undefined;
+    const decision = isPlaced ? { decision: scope.settings.createId() } : {};
+    if (isPlaced) noteAnswers(answers, needed, recorder, decision);
+    if (isPlaced && approver === null)
+      for (const index of open)
+        recorder.note(index, ready(after, index).call.id, 'approval', {
+          approved: true,
+          by: 'host',
+          ...decision,
+        });
+    const worker = isPlaced ? {} : { worker: { ...scope.settings.worker } };
+    isOurs = await recorder.decide('resume', { ...worker, ...decision });
   } catch (error) {
     // It is unknown whether this process took the batch over. Nothing may be recorded for the batch here; the
     // process that owns it records its calls.
@@ -308,11 +319,12 @@ async function ask(
   return answers;
 }
 
-/** Records the decision about each call, and the decider. */
+/** Records the decision about each call, and the decider. @param more the decision about the batch that they belong to */
 function noteAnswers(
   answers: readonly ApprovedCall[],
   indexes: readonly number[],
   recorder: Recorder | undefined,
+  more: JsonObject = {},
 ): void {
   for (const [place, { evaluated, approved, reason, argsHash, by }] of answers.entries()) {
     recorder?.note(indexes[place] as number, evaluated.call.id, 'approval', {
@@ -320,6 +332,7 @@ function noteAnswers(
       ...(by === undefined ? {} : { by }),
       ...(argsHash === undefined ? {} : { argsHash, args: evaluated.call.args }),
       ...(reason === undefined ? {} : { reason }),
+      ...more,
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
-import type { BatchDecision, CallRecord, Journal } from '../../contract/journal.js';
+import type { BatchDecision, CallRecord, Journal, Placement } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { recordedCall } from '../call/calls.js';
@@ -17,6 +17,8 @@ export interface DeferredBatch {
   readonly attach: boolean;
   /** In order. A call that was delivered before belongs to the earlier batch. */
   readonly calls: readonly CallRecord[];
+  /** Workers run its calls. */
+  readonly placement?: Placement;
 }
 
 export const LEFT_OUT_REMEDY =
@@ -45,8 +47,8 @@ export async function findDeferred(journal: Journal | null, given: string): Prom
     throw new ToolError('bad_args', message, { details: { batchId: id, callId: leftOut.callId } });
   }
   const waiting = await found.journal.batches({ conversation, waiting: true });
-  const attach = waiting.find((batch) => batch.id === id)?.attach ?? true;
-  return { id, conversation, attach, calls };
+  const { attach = true, placement } = waiting.find((batch) => batch.id === id) ?? {};
+  return { id, conversation, attach, calls, ...(placement === undefined ? {} : { placement }) };
 }
 
 /** A deferred batch that is delivered again. */

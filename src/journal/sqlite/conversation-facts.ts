@@ -1,5 +1,6 @@
 import type { ConversationFact, RecalledFacts } from '../../contract/journal.js';
 import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
+import { FLEET_TOKENS } from '../records/reserved-conversations.js';
 import { toStoredText } from '../records/stored-text.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -62,6 +63,6 @@ function toFact(values: SqliteRow): ConversationFact {
  * batches. Never the newest fact, which defines the next number: a mark must never refer to another row.
  */
 export const PRUNABLE_FACTS = `
-  remembered_at < ? AND number < (SELECT max(number) FROM facts)
+  remembered_at < ? AND conversation <> '${FLEET_TOKENS}' AND number < (SELECT max(number) FROM facts)
   AND (number NOT IN (SELECT max(number) FROM facts GROUP BY conversation, key)
     OR NOT EXISTS (SELECT 1 FROM batches b WHERE b.conversation = facts.conversation))`;

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
+import { type ListenAddress, parseListen } from '../../../base/parse-listen.js';
 import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { openJournal } from '../../../journal/open-journal.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
 import type { OnChange } from '../../../mcp/serve-stdio.js';
+import { isLoopback } from '../../../platform/runtime/admit-request.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay, type Display } from '../../display/display.js';
@@ -147,11 +149,6 @@ async function serveOneClient(
   return serveOverStdio(create, (problem) => display.note(problem.message), onChange);
 }
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
 interface ManyClients {
   /** Of the clients that have no sessions. */
   readonly executor: Executor;
@@ -162,7 +159,7 @@ interface ManyClients {
 }
 
 async function serveManyClients(
-  { host, port }: Address,
+  { host, port }: ListenAddress,
   { executor, create, open, onChange }: ManyClients,
   display: Display,
 ): Promise<Connection> {
@@ -200,16 +197,10 @@ function isListenFailure(error: unknown): error is Error {
   );
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
-}
-
-/** `8080`, `localhost:8080`, `[::1]:8080`. @throws UsageError */
-function readAddress(given: string): Address {
-  const [, inBrackets, name, digits = ''] =
-    /^(?:(?:\[([\da-fA-F:.]+)\]|([^:[\]\s]+)):)?(\d{1,5})$/.exec(given) ?? [];
-  const port = Number(digits);
-  if (digits !== '' && port <= 65_535) return { host: inBrackets ?? name ?? '127.0.0.1', port };
+/** @throws UsageError */
+function readAddress(given: string): ListenAddress {
+  const address = parseListen(given);
+  if (address !== undefined) return address;
   throw new UsageError(`Cannot use --http ${JSON.stringify(given)}: [HOST:]PORT is expected, such as 8080.`);
 }
 

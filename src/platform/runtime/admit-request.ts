@@ -1,0 +1,47 @@
+import { timingSafeEqual } from 'node:crypto';
+
+/** Names under which a program on this machine reaches a local server. */
+const LOCAL_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Why a request must not be answered: its `Host` is not a name of this server, or a page of another site sent it.
+ * Both keep web pages from reaching a local server (DNS rebinding). Undefined: it may be answered.
+ * @param host the address at which the server listens
+ * @param names the names under which a proxy serves it
+ */
+export function foreignRequest(
+  request: Request,
+  host: string,
+  names: readonly string[] = [],
+): string | undefined {
+  const own = [...LOCAL_NAMES, host.includes(':') ? `[${host}]` : host, ...names].map((name) =>
+    name.toLowerCase(),
+  );
+  const asked = hostnameOf(`http://${request.headers.get('host') ?? ''}`);
+  if (asked === undefined || !own.includes(asked)) return 'The header Host does not name this server.';
+  const origin = request.headers.get('origin');
+  if (origin === null) return undefined;
+  const page = hostnameOf(origin);
+  const known = [...LOCAL_NAMES, ...names.map((name) => name.toLowerCase())];
+  return page !== undefined && known.includes(page) ? undefined : 'Pages of other sites are not served.';
+}
+
+function hostnameOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).hostname || undefined : undefined;
+}
+
+/** The token that a request brings; empty if it brings none. */
+export function bearerOf(request: Request): string {
+  return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+}
+
+/** Compares secrets in a time that does not depend on their contents. */
+export function isSameSecret(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Whether only programs of this machine reach a server that listens there. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
