@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { generateText, isStepCount, type ModelMessage, streamText, type ToolApprovalResponse } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -65,13 +66,25 @@ function respond(messages: ModelMessage[], approved: boolean): ModelMessage[] {
 
 const tools = (of: Executor) => aiTools(of, { conversation: 'chat' });
 
+function carriesReasons(): boolean {
+  const { version }: { version: string } = createRequire(import.meta.url)('ai/package.json');
+  return Number(version.split('.')[2]) >= 82;
+}
+
 describe('aiTools() in generateText()', () => {
-  it('asks with the summary, and runs an approved call once, also in another process and sent twice', async () => {
+  it('asks with the summary as the reason', async ({ skip }) => {
+    skip(!carriesReasons(), 'this version of the SDK has no place for a reason');
+    await using one = executor();
+    const { result } = await turn(tools(one), [user]);
+    const [request] = result.content.filter(({ type }) => type === 'tool-approval-request');
+    expect(request).toMatchObject({ reason: 'remove x (high)' });
+  });
+
+  it('asks, and runs an approved call once, also in another process and sent twice', async () => {
     await using one = executor();
     const first = await turn(tools(one), [user]);
     expect(removed()).toEqual([]);
-    const [request] = first.result.content.filter(({ type }) => type === 'tool-approval-request');
-    expect(request).toMatchObject({ reason: 'remove x (high)' });
+    expect(first.result.content).toContainEqual(expect.objectContaining({ type: 'tool-approval-request' }));
     await using two = executor();
     const sent = respond(first.messages, true);
     const second = await turn(tools(two), sent);

@@ -38,8 +38,8 @@ export type MastraContent =
       value: ({ type: 'text'; text: string } | { type: 'media'; data: string; mediaType: string })[];
     };
 
-/** The content of an MCP tool result. */
-export interface McpContent {
+/** An MCP tool result. A type and no interface: the SDK's own type has an index signature. */
+export type McpContent = {
   content: (
     | { type: 'text'; text: string }
     | { type: 'image' | 'audio'; data: string; mimeType: string }
@@ -51,7 +51,7 @@ export interface McpContent {
   )[];
   structuredContent?: { [key: string]: unknown };
   isError?: boolean;
-}
+};
 
 interface ContentOfHost {
   'ai-sdk': AiSdkContent;
