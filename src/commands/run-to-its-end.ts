@@ -40,6 +40,8 @@ export interface EndRequest
   > {
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
+  /** The text for the shell; left out for a program. */
+  readonly command?: string;
   /** No other command may commit in the roots before this one has. */
   readonly hasTurn?: boolean;
 }
@@ -127,8 +129,8 @@ async function runOnce(
   const { neverStarted, outside, ...ending } = await endOf(launched, transaction, request);
   const ranMs = systemClock.monotonic() - begunMs;
   const mayRerun = isRerunnable(request, launch);
-  const hasGitDied = ending.exitCode === GIT_DIED && !ending.aborted && mayRerun && !isLast;
-  if (hasGitDied && (await transaction.metAnotherGit?.()) === true) {
+  const mayBeGit = !ending.aborted && hasGitFailed(request, ending, ranMs);
+  if (mayBeGit && mayRerun && !isLast && (await transaction.metAnotherGit?.()) === true) {
     const settled = drop(transaction, request, 'another git was at work while it ran');
     return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: true, ranMs };
   }
@@ -141,6 +143,19 @@ async function runOnce(
   const settled = outcome.discarded === undefined ? { ...outcome, ...discardedWrites(outside) } : outcome;
   const mayRunAgain = mayRerun && settled.discardedBy === 'conflict' && !isLasting;
   return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain, ranMs };
+}
+
+/**
+ * Whether its failure may be that of a git that could not work beside another one. A shell goes on after a
+ * git that died, so the exit code may be that of a later step. A long command is not run again for that.
+ */
+function hasGitFailed(
+  { command }: EndRequest,
+  { exitCode }: Pick<CommandEnding, 'exitCode'>,
+  ranMs: number,
+): boolean {
+  if (exitCode === GIT_DIED) return true;
+  return exitCode !== 0 && exitCode !== null && ranMs < SHORT_MS && /\bgit\b/.test(command ?? '');
 }
 
 /** Git's exit code for a fatal error. */

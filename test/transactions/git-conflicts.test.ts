@@ -86,6 +86,19 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside('git ls-files')).toBe('a\nb\n');
   });
 
+  it('is run again also where the shell went on after it, and a later step failed', async () => {
+    here.outside(SET_UP);
+    let runs = 0;
+    const outcome = await here.run(`${ADD}; git commit -qm b b`, {
+      onOutput: (stream) => {
+        if (stream === 'stdout' && ++runs === 1)
+          here.outside('touch .git/index.lock; (sleep 0.6; rm .git/index.lock) >/dev/null 2>&1 &');
+      },
+    });
+    expect(outcome).toMatchObject({ exitCode: 0, reruns: 1 });
+    expect(here.outside('git log --format=%s -1')).toBe('b\n');
+  });
+
   it('is not run again where the network is on, that was asked for, or no other git was there', async () => {
     for (const [options, outside] of [
       [{ rules: { onConflict: 'fail' } }, 'touch .git/index.lock'],
