@@ -2,9 +2,11 @@ import { Pool } from 'pg';
 import { startPostgres, whyNoPostgres } from '../src/journal/postgres/fixtures/postgres-cluster.js';
 import { toolexec, toolexecFleet } from './built.js';
 import type { Scale } from './contents.js';
+import { measureDispatch } from './fleet-dispatch.js';
 import { type Contender, interleave } from './measure.js';
 import { NO_OP_ARGS } from './no-op-input.js';
 import { type Row, toRow } from './row.js';
+import { logRow } from './server-log.js';
 
 const CALLS_A_ROUND = 160;
 
@@ -36,51 +38,17 @@ export async function measureFleet(scale: Scale): Promise<readonly Row[]> {
       rows.push(toRow(`a call, ${who}`, timing.executor, beside, { computing: false }));
     }
     rows.push(
-      ...(await countLog(server, { executor: () => executor.run(nextCall()), bare: () => bare.record() })),
+      await logRow(server, 'log of the server for a call', () => executor.run(nextCall()), {
+        name: 'three bare transactions',
+        run: () => bare.record(),
+      }),
     );
     await bare.end();
     await journal.close();
-    return rows;
+    return [...rows, ...(await measureDispatch(server, scale))];
   } finally {
     server.end();
   }
-}
-
-/** Bytes of the server's log for each call, and its commits. */
-async function countLog(
-  server: Awaited<ReturnType<typeof startPostgres>>,
-  { executor, bare }: Readonly<Record<'executor' | 'bare', () => Promise<unknown>>>,
-): Promise<Row[]> {
-  const look = (): readonly number[] => {
-    const [log = '', commits = ''] = server
-      .sql(
-        "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') || '|' || xact_commit from pg_stat_database where datname = 'postgres'",
-      )
-      .split('|');
-    return [Number(log), Number(commits)];
-  };
-  const count = async (run: () => Promise<unknown>): Promise<readonly number[]> => {
-    // Full images of pages go to the log once after each checkpoint.
-    server.sql('checkpoint');
-    for (let call = 0; call < CALLS_A_ROUND; call++) await run();
-    // The server adds up its statistics when a connection has been idle for a second.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    const before = look();
-    for (let call = 0; call < CALLS_A_ROUND; call++) await run();
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    return look().map((now, at) => (now - (before[at] as number)) / CALLS_A_ROUND);
-  };
-  const [log = 0, commits = 0] = await count(executor);
-  const [bareLog = 0] = await count(bare);
-  const ratio = log / bareLog;
-  return [
-    {
-      what: `log of the server for a call, ${commits.toFixed(1)} commits`,
-      unit: 'bytes',
-      ours: log,
-      beside: { name: 'three bare transactions', value: bareLog, ratio },
-    },
-  ];
 }
 
 async function openBare(url: string) {

@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
     }
 
     /** In `npm test`, only what is always there. */
-    const variant = name.startsWith('LISTEN') ? {} : { tags: ['soak' as const] };
+    const variant = name.startsWith('LISTEN') ? {} : { tags: ['soak'] };
 
     const call = (as: string, args: JsonObject = {}) => ({ id: as, name: 'work', args: { as, ...args } });
 

@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type PostgresCluster,
+  startPostgres,
+  whyNoPostgres,
+} from '../journal/postgres/fixtures/postgres-cluster.js';
+import { postgresJournal } from '../journal/postgres/open-postgres-journal.js';
+import { bundleProgram } from '../testing/fixtures/bundle-program.js';
+
+// A longer campaign: `KILLS=300 PAUSES=60 CRASHES=15 HOSTS=10 CALLS=5000 DISPATCHERS=journal,graphile-worker,pg-boss
+// npx vitest run --mode soak --project soak src/fleet/campaign.soak.test.ts`.
+const numberOf = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
+const EVENTS = {
+  kill: numberOf('KILLS', 3),
+  pause: numberOf('PAUSES', 1),
+  crash: numberOf('CRASHES', 1),
+  host: numberOf('HOSTS', 1),
+};
+/** The least number of calls. */
+const CALLS = numberOf('CALLS', 100);
+const DISPATCHERS = (process.env.DISPATCHERS ?? 'journal').split(',');
+const SEED = numberOf('SEED', 1);
+const LEASE_MS = 1_000;
+const WORKERS = 3;
+
+type Event = keyof typeof EVENTS;
+
+interface Answer {
+  readonly id: string;
+  readonly success: boolean;
+  readonly code?: string;
+  readonly executed?: string;
+}
+
+const missing = whyNoPostgres();
+
+describe.skipIf(missing !== undefined)(
+  `workers over Postgres under kills, pauses and crashes${missing === undefined ? '' : `: ${missing}`}`,
+  () => {
+    let cluster: PostgresCluster;
+    const directory = mkdtempSync(join(tmpdir(), 'toolexec-campaign-'));
+    const programOf = (name: string) =>
+      bundleProgram(fileURLToPath(new URL(`./fixtures/campaign-${name}.mjs`, import.meta.url)));
+
+    beforeAll(async () => {
+      cluster = await startPostgres({ fsync: true, connections: 120 });
+    }, 60_000);
+
+    afterAll(() => {
+      cluster?.end();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    it.each(DISPATCHERS)(
+      'run nothing twice, lose nothing and answer nothing falsely (hints: %s)',
+      async (dispatcher) => {
+        const seen = await campaign(dispatcher);
+        process.stdout.write(`${JSON.stringify({ dispatcher, SEED, ...EVENTS, ...seen })}\n`);
+        expect(seen).toMatchObject({ twice: [], lost: [], false: [], unfinished: [] });
+        expect(seen.succeeded).toBeGreaterThan(seen.calls / 2);
+      },
+      Object.values(EVENTS).reduce((sum, count) => sum + count, 0) * 10_000 + CALLS * 100 + 120_000,
+    );
+
+    async function campaign(dispatcher: string) {
+      const [effects, tenant] = [join(directory, dispatcher), dispatcher];
+      const random = randomNumbers(SEED);
+      const answers: Answer[] = [];
+      const common = { url: cluster.url(), tenant, effects, dispatcher, leaseMs: LEASE_MS };
+      const startWorker = () => startProgram(programOf('worker'), common);
+      const startHost = () => startProgram(programOf('host'), { ...common, name: 'h' }, answers);
+      const workers = await Promise.all(Array.from({ length: WORKERS }, startWorker));
+      let host = await startHost();
+      const pick = (): number => Math.floor(random() * workers.length);
+      const resuming: Promise<void>[] = [];
+      const acts: Readonly<Record<Event, () => Promise<void>>> = {
+        async kill() {
+          const at = pick();
+          workers[at]?.child.kill('SIGKILL');
+          workers[at] = await startWorker();
+        },
+        async pause() {
+          const at = pick();
+          const paused = workers[at];
+          paused?.child.kill('SIGSTOP');
+          // Another one takes its place; it wakes up beside that one, and is killed later or drained at the end.
+          const lastsMs = LEASE_MS * (1.1 + 2 * random());
+          workers.push(await startWorker());
+          resuming.push(pause(lastsMs).then(() => void paused?.child.kill('SIGCONT')));
+          if (workers.length > WORKERS + 3) workers.splice(pick(), 1)[0]?.child.kill('SIGKILL');
+        },
+        async crash() {
+          cluster.stop('immediate');
+          await pause(random() * 1.5 * LEASE_MS);
+          cluster.start();
+        },
+        async host() {
+          host.child.kill('SIGKILL');
+          await host.ended;
+          host = await startHost();
+        },
+      };
+      const events = shuffled(
+        Object.entries(EVENTS).flatMap(([name, count]) => Array<Event>(count).fill(name as Event)),
+        random,
+      );
+      for (const event of events) {
+        await pause(50 + random() * 400);
+        await acts[event]();
+      }
+      while (new Set(answers.map(({ id }) => id)).size < CALLS) await pause(100);
+      host.child.stdin?.end();
+      await Promise.all(resuming);
+      await host.ended;
+      for (const { child } of workers) child.kill('SIGTERM');
+      await Promise.all(workers.map(({ ended }) => ended));
+      return check(tenant, effects, answers);
+    }
+
+    async function startProgram(program: string, options: object, answers: Answer[] = []) {
+      const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(options)], {
+        // It says on standard error that the journal is away.
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+      let said = '';
+      const ended = once(child, 'close');
+      child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+        const lines = `${said}${chunk}`.split('\n');
+        // What follows the last line break may be cut off by the end.
+        said = lines.pop() ?? '';
+        for (const line of lines) if (line.startsWith('{')) answers.push(JSON.parse(line));
+      });
+      await Promise.race([once(child.stdout ?? child, 'data'), ended]);
+      return { child, ended };
+    }
+
+    /** Compares the effects with what was answered, and with what the journal holds. */
+    async function check(tenant: string, effects: string, answers: readonly Answer[]) {
+      const counts = new Map<string, number>();
+      const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').slice(0, -1) : [];
+      for (const id of lines) counts.set(id, (counts.get(id) ?? 0) + 1);
+      const isFalse = ({ id, success, executed }: Answer): boolean => {
+        const count = counts.get(id) ?? 0;
+        return success || executed === 'yes' ? count !== 1 : executed === 'no' && count !== 0;
+      };
+      const journal = postgresJournal({ url: cluster.url(), tenant });
+      const ids = new Set(answers.map(({ id }) => id));
+      const lost = lines.filter((id) => !ids.has(id));
+      for (const { id, success, code } of answers) {
+        const stored = await journal.find(id.split('-').slice(0, 2).join('-'), id);
+        if (stored?.result?.success !== success || stored.result.error?.code !== code) lost.push(id);
+      }
+      const unfinished = (await journal.unfinished()).map(({ callId }) => callId);
+      await journal.close();
+      const last = new Map(answers.map((answer) => [answer.id, answer]));
+      return {
+        calls: ids.size,
+        succeeded: [...last.values()].filter(({ success }) => success).length,
+        unknown: [...last.values()].filter(({ executed }) => executed === 'maybe').length,
+        notRun: [...last.values()].filter(({ executed }) => executed === 'no').length,
+        twice: [...counts].filter(([, count]) => count > 1),
+        lost,
+        false: answers.filter(isFalse),
+        unfinished,
+      };
+    }
+  },
+);
+
+/** Numbers of a linear generator: the same campaign for the same seed, as far as processes allow. */
+function randomNumbers(seed: number): () => number {
+  let state = (seed * 48_271 + 11) % 2_147_483_647;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+function shuffled<T>(values: T[], random: () => number): readonly T[] {
+  for (let index = values.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    [values[index], values[other]] = [values[other] as T, values[index] as T];
+  }
+  return values;
+}
