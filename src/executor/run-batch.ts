@@ -16,7 +16,7 @@ import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
 import { currentScope } from './call/unhandled-errors.js';
 import type { Execution } from './execute/execution.js';
 import { planBatch } from './plan/plan-batch.js';
-import { toPlannedCall, tracedParts } from './plan/to-plan.js';
+import { plannedParts } from './plan/to-plan.js';
 import { type ConversationQueue, QueuedBatch } from './queue.js';
 import { originsFor } from './record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from './record/recorder.js';
@@ -125,7 +125,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
       const { observer } = this.scope;
       if (observer !== undefined)
         for (const call of this.#evaluated)
-          observer.planned(toPlannedCall(call), tracedParts(call, this.scope.settings));
+          observer.planned(call.call, plannedParts(call, this.scope.settings));
       const { deferred, taken, placement } = this.scope;
       if (taken !== undefined) this.recorder?.adopt([taken.record]);
       else if (this.recorder !== undefined && deferred === undefined)

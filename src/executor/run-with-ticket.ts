@@ -1,5 +1,4 @@
 import type { ToolCall } from '../contract/call.js';
-import type { Clock } from '../contract/context.js';
 import type { BatchRun, RunOptions, ToolEvent } from '../contract/executor.js';
 import { type Redeemed, redeemTicket } from './approve/redeem-ticket.js';
 import { copyCalls } from './call/calls.js';
@@ -9,7 +8,7 @@ import type { ExecutorSettings } from './call/settings.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
-import { toPlannedCall } from './plan/to-plan.js';
+import { plannedParts } from './plan/to-plan.js';
 
 interface TicketRun {
   /** Of the batch, unless the ticket's own batch goes on. */
@@ -38,7 +37,7 @@ export function runWithTicket(
   const calls = copyCalls(given);
   const { ticket = '', ...rest } = options;
   const begin = (found: Redeemed): BatchRun => {
-    if (found.kind === 'refused') return answeredRun(id, found.answers, settings.clock);
+    if (found.kind === 'refused') return answeredRun(id, found.answers, settings);
     const how = { ...rest, approver: found.approver };
     if (found.kind === 'plain') return run(calls, how, { id });
     return run(calls, how, { id: found.batchId, calls: [found.record] });
@@ -65,10 +64,10 @@ async function* eventsOf(begun: Promise<BatchRun>): AsyncGenerator<ToolEvent> {
 }
 
 /** A batch that runs nothing: its answers exist already. */
-function answeredRun(id: string, answers: readonly ResolvedCall[], clock: Clock): BatchRun {
+function answeredRun(id: string, answers: readonly ResolvedCall[], settings: ExecutorSettings): BatchRun {
   const stream = new EventStream();
-  const observer = new Observer(stream, clock);
-  for (const answer of answers) observer.planned(toPlannedCall(answer));
+  const observer = new Observer(stream, settings.clock);
+  for (const answer of answers) observer.planned(answer.call, plannedParts(answer, settings));
   for (const { call, result } of answers) observer.completed(call, result);
   const results = stream.endWith(Promise.resolve(answers.map(({ result }) => result)));
   return { id, events: stream, results, cancel: () => {} };

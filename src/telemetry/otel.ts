@@ -58,14 +58,20 @@ export function otel(options: OtelOptions = {}): Telemetry {
     RULES,
   );
   const meters = durations(meterProvider);
+  const tracer = tracerOf(tracerProvider);
   const settings = { recordArguments: recordArguments === true, recordResults: recordResults === true };
   return {
-    batch: (batch) =>
-      new OtelBatch(batch, {
-        ...settings,
-        tracer: (tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE),
-        record: meters,
-      }),
+    batch: (batch) => new OtelBatch(batch, { ...settings, tracer: tracer(), record: meters }),
+  };
+}
+
+/** The global provider may be replaced after `otel()`, so its tracer is looked up again when it is another one. */
+function tracerOf(given: TracerProvider | undefined): () => Tracer {
+  let known: { readonly provider: TracerProvider; readonly tracer: Tracer } | undefined;
+  return () => {
+    const provider = given ?? trace.getTracerProvider();
+    if (known?.provider !== provider) known = { provider, tracer: provider.getTracer(SCOPE) };
+    return known.tracer;
   };
 }
 

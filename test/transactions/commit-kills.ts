@@ -30,7 +30,7 @@ const PREPARE =
   'mkdir -p old gone; perl -e \'for (1 .. 700) { open F, ">", "old/$_"; print F "old $_" } for (1 .. 650) { open F, ">", "gone/$_"; print F $_ }\'';
 /** 2,000 changes: of each kind, also of the kind of an entry. */
 const COMMAND =
-  'mkdir new; perl -e \'for (1 .. 646) { open F, ">", "new/$_"; print F "new $_" } for (1 .. 698) { open F, ">>", "old/$_"; print F " more" } unlink "old/699"; mkdir "old/699"; symlink "699", "old/link"; unlink "old/700"\'; rm -r gone';
+  'mkdir new whole; perl -e \'for (1 .. 345) { open F, ">", "new/$_"; print F "new $_" } for (1 .. 300) { open F, ">", "whole/$_"; print F "new $_" } for (1 .. 698) { open F, ">>", "old/$_"; print F " more" } unlink "old/699"; mkdir "old/699"; symlink "699", "old/link"; unlink "old/700"\'; rm -r gone';
 
 const CHANGED = 'old/650';
 /** No change of a command makes it. */

@@ -41,15 +41,15 @@ function newPlace(): string {
   return path;
 }
 
-/** A transaction that is about to be made: a file and a link come, one is replaced, a file and a tree go. */
+/** A transaction that is about to be made: files and two directories come, one file is replaced, a file and a directory go. */
 function prepared(): { readonly root: string; readonly directory: string; readonly plan: TransactionPlan } {
   const place = newPlace();
   const [root, directory] = [join(place, 'root'), join(place, 'transaction')];
-  for (const path of ['root/tree/in', 'transaction/old', 'transaction/0/upper/d']) {
+  for (const path of ['root/tree/in', 'transaction/old', 'transaction/0/upper/d', 'transaction/0/upper/w']) {
     mkdirSync(join(place, path), { recursive: true });
   }
   const files = { 'root/a': 'a', 'root/gone': 'gone', 'root/tree/in/t': 't' };
-  const upper = { 'd/new': 'new', a: 'A', top: 'top' };
+  const upper = { 'd/new': 'new', 'w/in': 'in', a: 'A', top: 'top' };
   for (const [path, text] of Object.entries(files)) writeFileSync(join(place, path), text);
   for (const [path, text] of Object.entries(upper)) writeFileSync(join(directory, '0/upper', path), text);
   const printed = (path: string) => {
@@ -69,6 +69,8 @@ function prepared(): { readonly root: string; readonly directory: string; readon
     { change: 'delete', kind: 'dir', root: 0, path: 'tree', isTree: true, ...before('tree') },
     { change: 'create', kind: 'dir', root: 0, path: 'd', after: printed(join(directory, '0/upper/d')) },
     { change: 'create', kind: 'file', root: 0, path: 'd/new', ...from('d/new') },
+    { change: 'create', kind: 'file', root: 0, path: 'w/in', isInside: true, ...from('w/in') },
+    { change: 'create', kind: 'dir', root: 0, path: 'w', isTree: true, ...from('w') },
     { change: 'create', kind: 'file', root: 0, path: 'top', ...from('top') },
     { change: 'modify', kind: 'file', root: 0, path: 'a', ...before('a'), ...from('a') },
   ];
@@ -85,7 +87,7 @@ class Killed extends Error {}
 
 describe('a transaction whose process dies while it is made', () => {
   it('is made by the next process, whatever the last step was', () => {
-    const steps = [0, 3, 4, 5, 6, 7];
+    const steps = [0, 3, 4, 5, 7, 8, 9];
     for (const last of steps) {
       const { root, directory, plan } = prepared();
       const die = (index: number): void => {
@@ -95,11 +97,11 @@ describe('a transaction whose process dies while it is made', () => {
         for (const index of applySteps(plan, directory)) die(index);
       }).toThrow(Killed);
       expect(recoverTransaction(directory).state).toBe('committed');
-      expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
-      expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '3', '7']);
+      expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top', 'w', 'w/in']);
+      expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '3', '9']);
       // And once more changes nothing.
       expect(recoverTransaction(directory).state).toBe('committed');
-      expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top']);
+      expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top', 'w', 'w/in']);
     }
   });
 

@@ -39,7 +39,7 @@ function everyChange(places: Places): PlanMaker {
   for (const [path, text] of Object.entries(files)) put(join(root, path), text);
   chmodSync(join(root, 'a'), 0o751);
   symlinkSync('a', join(root, 'link'));
-  const upper = { 'new/deep/n': 'new', a: 'A', top: 'top', last: 'LAST' };
+  const upper = { 'new/deep/n': 'new', 'whole/in/w': 'w', a: 'A', top: 'top', last: 'LAST' };
   for (const [path, text] of Object.entries(upper)) put(maker.upper(path), text);
   symlinkSync('elsewhere', maker.upper('link'));
   mkdirSync(maker.upper('d1'), { mode: 0o700 });
@@ -50,6 +50,12 @@ function everyChange(places: Places): PlanMaker {
   maker.add('create', 'new');
   maker.add('create', 'new/deep');
   maker.add('create', 'new/deep/n');
+  if (places === 'one file system') {
+    const from = maker.upper('whole');
+    maker.add('create', 'whole/in/w', { isInside: true });
+    maker.add('create', 'whole/in', { isInside: true });
+    maker.add('create', 'whole', { isTree: true, from });
+  } else for (const path of ['whole', 'whole/in', 'whole/in/w']) maker.add('create', path);
   maker.add('create', 'top');
   maker.add('modify', 'a');
   maker.add('modify', 'link');
@@ -102,7 +108,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     const { failed, isTakenBack, left } = await commit(maker);
     expect({ isTakenBack, left }).toEqual({ isTakenBack: true, left: undefined });
     expect(failed).toHaveLength(maker.changes.length);
-    expect(failed.filter(({ isConflict }) => isConflict)).toMatchObject([{ index: 11 }]);
+    expect(failed.filter(({ isConflict }) => isConflict)).toMatchObject([{ index: 14 }]);
     expect(pictureOf(maker.root)).toEqual({ ...before, last: '600 old' });
     expect(pictureOf(maker.upper('.'))).toEqual(prepared);
     expect(readdirSync(join(maker.directory, 'old'))).toEqual([]);

@@ -16,6 +16,7 @@ import { keepOld, moveAside, moveInto, ownDirectoryOf, sweepCopy, temporaryName 
 import {
   type EntryPrint,
   type FailedChange,
+  insideOf,
   isAsPrinted,
   isSameVersion,
   oldVersion,
@@ -96,6 +97,7 @@ export function* applySteps(
       try {
         const step = { plan, index, change, directory, places, isAgain, reading };
         made.set(index, takeStep(step));
+        for (const [inside, print] of committedInside(step)) made.set(inside, { after: print });
       } catch (error) {
         const failure = blocked.explain(change, failureOf(error));
         failed.push({ index, ...failure });
@@ -301,6 +303,19 @@ function requireWhole({ plan, index }: Step, at: BinaryPath, old: BinaryPath): v
   throw new Conflict('others have changed something in it');
 }
 
+/** The same for the content of a new directory, by index. */
+function* committedInside({ plan, index, change, places, reading }: Step): Iterable<[number, EntryPrint]> {
+  if (change.change !== 'create' || change.isTree !== true) return;
+  const at = places.at(change);
+  const inside = insideOf(plan.changes, index);
+  for (const [place, one] of inside.entries()) {
+    if (one.kind === 'dir') continue;
+    if (reading.isSpent) return;
+    const print = reading.print(`${at}${one.path.slice(change.path.length)}`);
+    if (print !== undefined && looksLike(print, one.after)) yield [index - inside.length + place, print];
+  }
+}
+
 /** The new version as other programs see it. */
 function committed({ change, directory, index, reading, isAgain }: Step, at: BinaryPath): MadeChange {
   const print = change.isTree === true ? undefined : reading.print(at);
@@ -340,6 +355,10 @@ function beforeOf({ before }: PlannedChange, old: BinaryPath, reading: ReadingBu
 class ReadingBudget {
   #files = 2000;
   #bytes = 64 * 1024 * 1024;
+
+  get isSpent(): boolean {
+    return this.#files <= 0 || this.#bytes <= 0;
+  }
 
   print(path: BinaryPath): EntryPrint | undefined {
     const entry = binaryEntry(path);

@@ -6,7 +6,7 @@ import type {
   TransactionRules,
 } from '../../contract/processes.js';
 import type { ForbidsChange } from '../../contract/programs.js';
-import { type BinaryEntry, binaryEntry, toBinary, toText } from '../../platform/fs/binary-fs.js';
+import { type BinaryEntry, binaryEntry, canRename, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import type { CommittedFile } from '../sandbox/git/committed-versions.js';
@@ -240,7 +240,7 @@ export async function commitScanned(
   if (changes.length > 0) await parts.unmounted?.();
   await stripAttributes(
     OVERLAY_ATTRIBUTES,
-    changes.flatMap(({ kind, from }) => (kind === 'file' && from !== undefined ? [from] : [])),
+    changes.flatMap(({ kind, from }) => (kind !== 'link' && from !== undefined ? [from] : [])),
   );
   const inodes = parts.identities.map((identity) => identity?.ino ?? '');
   const plan: TransactionPlan = {
@@ -351,7 +351,6 @@ async function scan(
     lower: toBinary(root),
     upper: toBinary(upper),
   }));
-  const device = binaryEntry(toBinary(directory))?.dev;
   const git = new GitChanges(units, begun, directory);
   const scanned = await scanChanges(roots, {
     begun,
@@ -359,7 +358,7 @@ async function scan(
     refusal,
     isHidden: (root, path) => rules.isHidden(absolute(roots[root], path)),
     isUnchanged: (root, path, upper, entry) => committed.isUnchanged(root, path, upper, entry),
-    mayMoveTrees: mayMoveTrees && roots.every(({ lower }) => binaryEntry(lower)?.dev === device),
+    mayMoveTrees: mayMoveTrees && roots.every(({ lower }) => canRename(toBinary(directory), lower)),
     stillSeen: (witnesses) =>
       askLayers(
         setup.programs,

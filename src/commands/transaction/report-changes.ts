@@ -33,9 +33,9 @@ export function reportChanges({
   const failures = new Map(failed.map((failure) => [failure.index, failure]));
   const lists: Record<PlannedChange['change'], string[]> = { create: [], modify: [], delete: [] };
   const unkept: LeftOut[] = [...leftOut];
+  const treeFailures = failures.size === 0 ? failures : failuresOfTrees(changes, failures);
   changes.forEach((change, index) => {
-    const failure =
-      failures.get(index) ?? (change.isInside === true ? treeFailure(changes, index, failures) : undefined);
+    const failure = failures.get(index) ?? treeFailures.get(index);
     const isDirectory = change.kind === 'dir';
     if (failure === undefined) lists[change.change].push(name(change.root, change.path, isDirectory));
     else {
@@ -81,16 +81,18 @@ export function namingIn(
 }
 
 /** Entries that move with a directory fail with it. */
-function treeFailure(
+function failuresOfTrees(
   changes: readonly PlannedChange[],
-  index: number,
   failures: ReadonlyMap<number, FailedChange>,
-): FailedChange | undefined {
-  for (let at = index + 1; at < changes.length; at++) {
-    const change = changes[at];
-    if (change?.isTree === true) return failures.get(at);
+): ReadonlyMap<number, FailedChange> {
+  const inside = new Map<number, FailedChange>();
+  let ofTree: FailedChange | undefined;
+  for (let index = changes.length - 1; index >= 0; index--) {
+    const change = changes[index];
+    if (change?.isInside !== true) ofTree = change?.isTree === true ? failures.get(index) : undefined;
+    else if (ofTree !== undefined) inside.set(index, ofTree);
   }
-  return undefined;
+  return inside;
 }
 
 function versionOf(

@@ -7,6 +7,7 @@ import {
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
+import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
 import { type EntryPrint, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
 
 /** The changes of a command in the order of their commit: removals, then additions. */
@@ -18,7 +19,8 @@ export async function scanChanges(
   for (const root of roots) await scan.root(root);
   await scan.removeReplaced();
   scan.keepRepositoriesWhole(roots);
-  return { changes: [...scan.gone, ...scan.come], leftOut: scan.leftOut };
+  const come = options.mayMoveTrees ? withWholeTrees(scan.come, roots, scan.entries) : scan.come;
+  return { changes: [...scan.gone, ...come], leftOut: scan.leftOut };
 }
 
 /** Another program has removed an entry during the scan: the scan is repeated. */
@@ -36,6 +38,8 @@ class Scan {
   readonly gone: PlannedChange[] = [];
   readonly come: PlannedChange[] = [];
   readonly leftOut: LeftOut[] = [];
+  /** The number of entries in each new directory. */
+  readonly entries: NewDirectories = new Map();
   readonly #options: ScanOptions;
   readonly #merged: Merged[] = [];
   readonly #slices = timeSlices();
@@ -64,7 +68,10 @@ class Scan {
       else this.#file(root, path, entry, lower);
     }
     close();
-    if (!wasThere) return;
+    if (!wasThere) {
+      this.entries.set(placeOf(root.index, directory), names.length);
+      return;
+    }
     const touched = new Set(names);
     const untouched = binaryNames(below(root.lower, directory)).filter((name) => !touched.has(name));
     if (untouched.length > 0) this.#merged.push({ root, path: directory, untouched });
@@ -151,6 +158,8 @@ class Scan {
     }
     if (this.#isRefused(root, path, 'write', entry)) return;
     if (lower !== undefined && !this.#remove(root, path)) return;
+    // A directory of the command may move as a whole.
+    if ((entry.mode & 0o6000) !== 0) setBinaryMode(below(root.upper, path), entry.mode & 0o1777);
     this.come.push({ change: 'create', kind: 'dir', root: root.index, path, after: plainPrint(entry) });
     await this.visit(root, path, false);
   }

@@ -42,7 +42,7 @@ export function takeBackPlan(
   try {
     for (const [index, was] of [...made].sort(([one], [other]) => other - one)) {
       const planned = plan.changes[index];
-      if (planned === undefined) continue;
+      if (planned === undefined || planned.isInside === true) continue;
       const step = { plan, index, change: { ...planned, ...was }, directory, places };
       try {
         if (!isBack(step)) withOpenWay(step, takeBack);

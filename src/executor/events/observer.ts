@@ -6,6 +6,11 @@ import type { EventStream } from './event-stream.js';
 
 type Named = Pick<ToolCall, 'id' | 'name'>;
 
+interface Planned {
+  plan(): PlannedCall;
+  traced(): TracedCall;
+}
+
 /**
  * Reports the progress of calls: as events, if the batch has a reader, and to the batch's trace. A batch with
  * neither has no observer and no cost. If a trace throws, no call changes.
@@ -26,12 +31,10 @@ export class Observer {
     return this.#stream !== undefined;
   }
 
-  planned(plan: PlannedCall, traced?: Pick<TracedCall, 'description' | 'args'>): void {
-    const { callId, toolName, risk, disposition } = plan;
-    this.#stream?.push({ type: 'planned', callId, toolName, at: this.#clock.now(), plan });
-    const { description, args = NO_ARGS } = traced ?? {};
-    const call = { callId, toolName, risk, disposition, args };
-    this.#report((trace) => trace.planned(description === undefined ? call : { ...call, description }));
+  /** Each of the two is computed only for its receiver. */
+  planned(call: Named, { plan, traced }: Planned): void {
+    this.#stream?.push({ type: 'planned', ...this.#of(call), plan: plan() });
+    this.#report((trace) => trace.planned(traced()));
   }
 
   approvalRequested({ call, summary }: { readonly call: Named; readonly summary: string }): void {
@@ -93,5 +96,3 @@ export class Observer {
     return { callId: call.id, toolName: call.name, at: this.#clock.now() };
   }
 }
-
-const NO_ARGS = (): string => '{}';

@@ -47,17 +47,31 @@ export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
   };
 }
 
+/** A planned call for the readers of events and for its trace, each computed on demand. */
+export function plannedParts(
+  evaluated: EvaluatedCall,
+  settings: Pick<ExecutorSettings, 'journal' | 'secretValues'>,
+): { plan(): PlannedCall; traced(): TracedCall } {
+  return { plan: () => toPlannedCall(evaluated), traced: () => toTracedCall(evaluated, settings) };
+}
+
 /**
- * The parts of a call that its trace needs besides the plan. `args` is computed late, because the values that
- * the journal leaves out are known only after the call is recorded.
+ * A planned call for its trace, which needs neither effects nor summary. `args` is computed late, because the values
+ * that the journal leaves out are known only after the call is recorded.
  */
-export function tracedParts(
+function toTracedCall(
   evaluated: EvaluatedCall,
   { journal, secretValues }: Pick<ExecutorSettings, 'journal' | 'secretValues'>,
-): Pick<TracedCall, 'description' | 'args'> {
+): TracedCall {
+  const { call } = evaluated;
   const args = (): string => {
     const values = [...secretValues, ...leftOutValues(journal)];
-    return redact(JSON.stringify(evaluated.call.args), { values });
+    return redact(JSON.stringify(call.args), { values });
   };
-  return evaluated.kind === 'ready' ? { description: evaluated.tool.description, args } : { args };
+  const named = { callId: call.id, toolName: call.name, args };
+  if (evaluated.kind === 'resolved')
+    return { ...named, disposition: 'pre_resolved', risk: riskOfEffects(shownEffects(evaluated)) };
+  const { needsApproval, risk, tool } = evaluated;
+  const disposition = needsApproval ? 'requires_confirmation' : 'execute_now';
+  return { ...named, disposition, risk, description: tool.description };
 }

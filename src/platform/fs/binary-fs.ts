@@ -161,6 +161,28 @@ export function renameBinary(from: BinaryPath, to: BinaryPath): void {
 }
 
 /** Creates a hard link; for a link, to the link itself. */
+/**
+ * Whether entries move between two directories by rename: both lie on one device, and on one mount. Two
+ * mounts may show the same device.
+ */
+export function canRename(from: BinaryPath, to: BinaryPath): boolean {
+  const [one, other] = [binaryEntry(from), binaryEntry(to)];
+  if (one === undefined || one.dev !== other?.dev) return false;
+  const mount = mountOf(from);
+  return mount !== undefined && mount === mountOf(to);
+}
+
+function mountOf(directory: BinaryPath): string | undefined {
+  const held = open(directory);
+  if (held === undefined) return undefined;
+  try {
+    const { fd } = held;
+    return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+  } finally {
+    held.close();
+  }
+}
+
 export function linkBinary(from: BinaryPath, to: BinaryPath): void {
   linkSync(raw(from), raw(to));
 }
@@ -239,7 +261,7 @@ export function holdDirectory(path: string): HeldDirectory | undefined {
   return undefined;
 }
 
-function open(path: BinaryPath): HeldDirectory | undefined {
+function open(path: BinaryPath): (HeldDirectory & { readonly fd: number }) | undefined {
   let fd: number;
   try {
     fd = openSync(raw(path), PLACE);
@@ -253,7 +275,7 @@ function open(path: BinaryPath): HeldDirectory | undefined {
     return undefined;
   }
   const at = `/proc/self/fd/${fd}`;
-  return { at, enter: (name) => open(`${at}/${name}`), close: () => closeSync(fd) };
+  return { fd, at, enter: (name) => open(`${at}/${name}`), close: () => closeSync(fd) };
 }
 
 /** Linux's O_PATH, which Node does not export. */
