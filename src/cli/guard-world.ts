@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { GuardState } from '../guard/guard-state.js';
 import type { HookWorld } from '../guard/run-hook.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { findTrustedProgram } from '../platform/process/find-program.js';
+import { machineState } from '../platform/process/machine-state.js';
 import { ownProgram } from '../platform/process/own-program.js';
-import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import type { CliContext } from './cli-context.js';
 import { resolveRun } from './resolve-settings.js';
@@ -27,8 +26,8 @@ export function guardWorld(context: CliContext): HookWorld {
       return { options, journal };
     },
     async canContain(root, options) {
-      // Tried once in a start of the machine: it starts processes.
-      const machine = `${workerOfThisProcess().system} ${findTrustedProgram('bwrap')}`;
+      // Tried once in each state of the machine: it starts processes.
+      const machine = `toolexec ${context.version}\n${machineState()}`;
       const name = `transactions-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
       const known = state.remembered(name, machine);
       if (typeof known?.works === 'boolean') return known.works;

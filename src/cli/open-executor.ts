@@ -1,5 +1,7 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
 import { covers } from '../base/covers.js';
+import { rememberTrials } from '../commands/sandbox/remembered-trials.js';
 import type { Configuration } from '../config/configuration.js';
 import type { Executor } from '../contract/executor.js';
 import type { ExternalTools } from '../contract/external.js';
@@ -7,6 +9,7 @@ import { createExecutor } from '../executor/create-executor.js';
 import { discoverTools } from '../executor/discover-tools.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { realPlace } from '../platform/fs/probe-place.js';
+import { stateDirectory } from '../platform/runtime/environment.js';
 
 export type OpenOptions = ExecutorOptions & {
   /** The configured external tools. */
@@ -15,10 +18,11 @@ export type OpenOptions = ExecutorOptions & {
 
 /**
  * Opens the command's executor with the configured external tools. Their processes end with the executor or
- * this process and run only during calls.
+ * this process and run only during calls. The sandbox is not tried again if an earlier process has done that.
  * @throws ToolError `config_invalid`
  */
 export async function openExecutor({ externalTools, ...options }: OpenOptions): Promise<Executor> {
+  rememberTrials(join(stateDirectory(), 'toolexec', 'sandbox-trials.json'), packageJson.version);
   const external = await openExternal({ externalTools, ...options });
   return createExecutor(external === undefined ? options : { ...options, external });
 }

@@ -14,6 +14,7 @@ import { type CommandMark, createCommandMark } from './command-mark.js';
 import { type CommandTree, createCommandTree } from './command-tree.js';
 import { takePrewarmed } from './prewarmed-sandbox.js';
 import { type ByteSink, drainOutput, type OutputPump, pumpOutput } from './pump-output.js';
+import { doubtTrials } from './sandbox/remembered-trials.js';
 import { refusedAlone } from './sandbox/room-ledger.js';
 import { type CommandStart, type StartedCommand, startCommand } from './start-command.js';
 import { type Supervision, superviseCommand } from './supervise-command.js';
@@ -173,11 +174,13 @@ async function seeToItsEnd(
   if (failure !== undefined) throw failure.error;
   const last = end ?? (await within(100, command.ended)) ?? { exitCode: null, signal: null };
   const { exitCode, signal, neverStarted, counts } = read(last);
+  const hasFailed = neverStarted && end !== undefined;
+  if (hasFailed) doubtTrials();
   const report = guards.report();
   const outside = survivors.length > 0 ? undefined : await leftOutside(started);
   const ending = {
     refused: [...started.leave(), ...refusedAlone(counts), ...(outside?.isBeyond === true ? BEYOND : [])],
-    ...{ exitCode, signal, aborted, survivors, neverStarted: neverStarted && end !== undefined },
+    ...{ exitCode, signal, aborted, survivors, neverStarted: hasFailed },
     ...(outside === undefined ? {} : { outside }),
     ...(Object.keys(report).length === 0 ? {} : { sandbox: { ...sandbox, ...report } }),
   };

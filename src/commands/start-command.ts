@@ -82,8 +82,8 @@ export async function startCommand(
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
   const { sandbox, inside } = await chooseSandbox(confinement);
   // The view of a preview is a separate user namespace, which a process in the room's user namespace cannot
-  // enter.
-  const hasRoom = inside !== undefined && request.layers === undefined;
+  // enter. An attached command is the only one of its process, so it would share its room with none.
+  const hasRoom = inside !== undefined && request.layers === undefined && request.attached === undefined;
   const stay = hasRoom ? await enterRoom(roomRequest(request, inside)) : undefined;
   try {
     const started = await startIn(request, mark, { file, sandbox, inside, room: stay?.room }, prewarmed);

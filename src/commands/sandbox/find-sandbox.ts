@@ -4,6 +4,7 @@ import { askProgram } from '../../platform/process/ask-program.js';
 import { findTrustedProgram, findUntrustedProgram } from '../../platform/process/find-program.js';
 import { systemName } from '../../platform/runtime/environment.js';
 import { ISOLATION_FLAGS, NETWORK_FLAGS } from './bubblewrap-arguments.js';
+import { hasPassed, notePassed } from './remembered-trials.js';
 import type { Bubblewrap } from './sandbox-mounts.js';
 import { systemMounts } from './system-mounts.js';
 
@@ -53,8 +54,16 @@ async function trySandbox(): Promise<SandboxFound> {
     '--remount-ro',
     '/',
   ];
-  const answer = await askProgram(file, [...args, '--', '/bin/sh', '-c', PROBE], {});
-  if (answer.ok) return { stands: true, file, byDescriptor: await takesDescriptors(file) };
+  const command = [...args, '--', '/bin/sh', '-c', PROBE];
+  const trial = [file, ...command].join(' ');
+  // Without `byDescriptor` the sandbox is weaker: that is never remembered.
+  if (hasPassed(trial)) return { stands: true, file, byDescriptor: true };
+  const answer = await askProgram(file, command, {});
+  if (answer.ok) {
+    const byDescriptor = await takesDescriptors(file);
+    if (byDescriptor) notePassed(trial);
+    return { stands: true, file, byDescriptor };
+  }
   const remedy = /nknown option/.test(answer.reason) ? INSTALL : ALLOW;
   return { stands: false, reason: `${file} cannot isolate here: ${answer.reason}`, remedy };
 }

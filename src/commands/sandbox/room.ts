@@ -6,6 +6,7 @@ import {
   type RoomKeeper,
   startRoomKeeper,
 } from '../../platform/process/room-keeper.js';
+import { hasPassed, notePassed } from './remembered-trials.js';
 import { type NetworkRefusal, RoomLedger } from './room-ledger.js';
 import { programDirectories } from './system-mounts.js';
 
@@ -58,10 +59,14 @@ export async function openRoom(bubblewrap: string): Promise<Room | NoRoom> {
 /** Checked once per process. */
 let entered = false;
 
+const ENTERED = 'the namespaces of a room were entered';
+
 async function whyNotEntered([file = '', ...args]: readonly string[]): Promise<string | undefined> {
+  entered ||= hasPassed(ENTERED);
   if (entered) return undefined;
   const answer = await askProgram(file, [...args, '/bin/sh', '-c', ':'], {});
   entered = answer.ok;
+  if (entered) notePassed(ENTERED);
   return answer.ok ? undefined : `its namespaces cannot be entered: ${answer.reason}`;
 }
 

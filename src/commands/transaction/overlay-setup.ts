@@ -12,6 +12,7 @@ import {
 } from '../../platform/process/transaction-directory.js';
 import { systemName } from '../../platform/runtime/environment.js';
 import { isWithin } from '../sandbox/mount-holder.js';
+import { hasPassed, notePassed } from '../sandbox/remembered-trials.js';
 import { findOverlayPrograms, MOST_ROOTS, type OverlayPrograms, UNMOUNTABLE } from './overlay-mount.js';
 import { sweepTransactions } from './sweep-transactions.js';
 
@@ -82,7 +83,7 @@ export async function whyNoOverlays(
 async function whyNotInScratch(roots: readonly string[]): Promise<string | undefined> {
   const scratch = makeScratchDirectory('toolexec-overlay-');
   try {
-    const setup = await look(roots, [join(scratch.path, 'place')]);
+    const setup = await look(roots, [join(scratch.path, 'place')], 'scratch');
     return 'reason' in setup ? setup.reason : undefined;
   } finally {
     removeTree(scratch.path);
@@ -98,7 +99,12 @@ export function rootsRefused(roots: readonly string[]): string | undefined {
   return undefined;
 }
 
-async function look(roots: readonly string[], places: readonly string[]): Promise<OverlaySetup | NoOverlay> {
+/** A scratch place is gone after the trial, so nothing of it is remembered. */
+async function look(
+  roots: readonly string[],
+  places: readonly string[],
+  kind: 'lasting' | 'scratch' = 'lasting',
+): Promise<OverlaySetup | NoOverlay> {
   if (!systemName().startsWith('linux')) return { reason: 'overlays need Linux' };
   const programs = findOverlayPrograms();
   if (typeof programs === 'string') return { reason: programs };
@@ -106,7 +112,7 @@ async function look(roots: readonly string[], places: readonly string[]): Promis
   if (refused !== undefined) return { reason: refused };
   let reason = 'there is no directory for the changes that only this user can look into';
   for (const place of candidates(roots, places)) {
-    const tried = await tryOnce(programs, roots, place);
+    const tried = await tryOnce(programs, roots, place, kind);
     if (typeof tried !== 'string') return { programs, place, whiteout: tried.whiteout };
     reason = tried;
   }
@@ -141,17 +147,45 @@ function candidates(roots: readonly string[], places: readonly string[]): readon
 
 type Tried = { readonly whiteout: string } | string;
 
-function tryOnce(programs: OverlayPrograms, roots: readonly string[], place: string): Promise<Tried> {
+function tryOnce(
+  programs: OverlayPrograms,
+  roots: readonly string[],
+  place: string,
+  kind: 'lasting' | 'scratch',
+): Promise<Tried> {
   const key = JSON.stringify([roots, place]);
   const known = triedPlaces.get(key);
   if (known !== undefined) return known;
-  const trying = tryPlace(programs, roots, place);
+  const trying =
+    kind === 'scratch' ? tryPlace(programs, roots, place) : tryRemembered(programs, roots, place);
   if (triedPlaces.size > 100) triedPlaces.clear();
   triedPlaces.set(key, trying);
   return trying;
 }
 
 const triedPlaces = new Map<string, Promise<Tried>>();
+
+async function tryRemembered(
+  programs: OverlayPrograms,
+  roots: readonly string[],
+  place: string,
+): Promise<Tried> {
+  const whiteout = `${place}/whiteout`;
+  const trial = trialOf(programs, roots, place);
+  if (hasPassed(trial) && isWhiteout(whiteout)) return { whiteout };
+  const tried = await tryPlace(programs, roots, place);
+  if (typeof tried !== 'string') notePassed(trial);
+  return tried;
+}
+
+/** The trial, and the directories on which its end depends. */
+function trialOf(programs: OverlayPrograms, roots: readonly string[], place: string): string {
+  const directories = [place, ...roots].map((path) => {
+    const { dev, ino } = entryStat(path) ?? {};
+    return `${path} ${dev} ${ino} ${localFileSystem(path)}`;
+  });
+  return [probe(programs, place, `${place}/whiteout`, roots), ...directories].join('\n');
+}
 
 async function tryPlace(programs: OverlayPrograms, roots: readonly string[], place: string): Promise<Tried> {
   const whiteout = `${place}/whiteout`;
