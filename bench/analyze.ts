@@ -27,7 +27,7 @@ const NAME: string = 'toolexec/policy';
 /** The built package; loaded here alone, as the parser must not weigh on what else is measured. */
 const policy: typeof import('../src/policy.js') = await import(NAME);
 
-/** What judging a command costs before it runs: an everyday one, and one that was written to take long. */
+/** The cost of analyzing a command before it runs: an everyday command, and one written to take long. */
 export async function measureAnalysis(scale: Scale): Promise<readonly Row[]> {
   const { everyday, hostile } = await interleave(
     { everyday: judge(EVERYDAY, scale === 'quick' ? 5 : 100), hostile: judge(HOSTILE, 1) },

@@ -4,7 +4,9 @@ import { floorCall } from './floor-call.js';
 import { NO_OP_ARGS } from './no-op-input.js';
 import { isPeer, openPeer, type Peer } from './peers/open-peer.js';
 
-/* A floor or a peer, named by the first argument, for `apart.ts`: makes as many calls as it is told to. */
+/*
+ * A floor or a peer for `apart.ts`, named by the first argument. The second argument is the number of calls.
+ */
 
 const opened = await open(process.argv[2]);
 if ('skipped' in opened) {

@@ -3,7 +3,7 @@ import type { Scale } from './contents.js';
 import type { Contender } from './measure.js';
 import type { PeerName } from './peers/open-peer.js';
 
-/** What runs apart from us, see `apart-main.ts`. */
+/** The programs in separate processes; see `apart-main.ts`. */
 export type ApartName = 'floor' | PeerName;
 
 /** Asked of the other process. */
@@ -30,9 +30,9 @@ export interface Apart {
 }
 
 /**
- * A floor or a peer in a process of its own, with the options of Node that this one has. To tell whose tool a stray
- * error belongs to, the executor follows asynchronous calls, and up to Node 22 this makes every promise of its process
- * slower: nobody else should pay for it.
+ * Runs a floor or a peer in a separate process, with the same options of Node. To assign a stray error to a
+ * tool, the executor follows asynchronous calls; up to Node 22, this makes every promise of the process
+ * slower. The peers do not pay for that.
  */
 export async function runApart(name: ApartName): Promise<Apart | { readonly skipped: string }> {
   const child = fork(new URL('./apart-main.ts', import.meta.url), [name]);

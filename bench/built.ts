@@ -1,6 +1,6 @@
 /*
- * What is measured is what ships: the built package, reached by its own name. The types come from the source, so that
- * types can be checked without a build.
+ * The benchmarks measure the built package, imported by its name. The types come from the source, so that
+ * they can be checked without a build.
  */
 
 const NAME: string = 'toolexec';
@@ -11,7 +11,7 @@ export const toolexecPolicy: typeof import('../src/policy.js') = await import(`$
 export const toolexecLp1: typeof import('../src/lp1.js') = await import(`${NAME}/lp1`);
 export const toolexecSandbox: typeof import('../src/sandbox.js') = await import(`${NAME}/sandbox`);
 
-/** What the journal's commands use. */
+/** For the commands of the journal. */
 export { openArchive } from '../src/journal/open-archive.js';
 export { pruneJournal } from '../src/journal/prune-journal.js';
 /** The rows of a journal file are no public interface: the bench that writes the same ones bare needs them. */

@@ -8,7 +8,7 @@ import type { Beside, Row } from './row.js';
 
 const CALLS = 4_000;
 
-/** What `executor.run` allocates, beside the floor and beside what others do with a tool call. */
+/** The bytes that `executor.run` allocates, beside the floor and the peers. */
 export async function measureBytes(scale: Scale): Promise<readonly Row[]> {
   const executor = toolexec.createExecutor({ tools: [noOpTool()], limits: { maxToolCallsPerBatch: 1_000 } });
   const bytesOf = (together: number): Promise<number> => {

@@ -10,13 +10,13 @@ import { type Goal, type Row, toRow } from './row.js';
 const OUR_CALLS = 2_000;
 const FLOOR_CALLS = 40_000;
 
-// The floors are what they take on a quiet machine.
+// The floors as measured on a quiet machine.
 const ONE: Goal = { of: 'ours', atMost: 10, whereBesideIs: 0.19 };
 const MANY: Goal = { of: 'ours', atMost: 5, whereBesideIs: 0.32 };
 /** A conversation more costs its entry in a table, which the processor's caches hold no longer. */
 const NO_SLOWER: Goal = { of: 'ratio', atMost: 1.25 };
 
-/** The whole of `executor.run` beside the floor, and beside what others do with a tool call. */
+/** The whole of `executor.run`, beside the floor and the peers. */
 export async function measureCall(scale: Scale): Promise<readonly Row[]> {
   const executor = toolexec.createExecutor({
     tools: [noOpTool()],

@@ -1,7 +1,7 @@
 import { COUNTING } from './count-bytes.js';
 import type { Row } from './row.js';
 
-/** One measurement. Each runs in a process of its own: what one does to V8's heap and code, no other sees. */
+/** One measurement. Each has its own process, so that none changes V8's heap or compiled code for another. */
 export interface Measurement {
   readonly name: string;
   readonly title: string;

@@ -2,7 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import type { Scale } from './contents.js';
 import { median } from './measure.js';
 
-/** Options of Node for whoever counts: the young generation is so large that nothing is collected while it is counted. */
+/**
+ * Options of Node for counting bytes: the young generation is so large that no collection runs during the
+ * count.
+ */
 export const COUNTING = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'];
 
 export interface Counting {

@@ -176,7 +176,7 @@ async function twoAtATime(paths: readonly string[], run: (path: string) => Promi
 }
 
 /** The same program, and nothing around its lines. */
-/** @param detached in a session of its own, as a process must be whose descendants are to be found and ended. */
+/** @param detached in its own session, so that its descendants can be found and ended */
 function startServer(path: string, detached: boolean): Disposable & { ask(): Promise<unknown> } {
   const child = spawn(path, ['--serve'], { stdio: ['pipe', 'pipe', 'ignore'], detached });
   let answered: (line: string) => void = () => {};

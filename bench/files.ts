@@ -97,7 +97,7 @@ function compareReading(directory: string, count: number): Comparison<'read' | '
   const executor = toolexec.createExecutor({
     root: directory,
     limits: { maxToolCallsPerBatch: count },
-    // What is read a second time would not be read.
+    // With the cache, the second read would not read the file.
     cache: false,
   });
   const calls = names.map((path, index) => ({ id: `c${index}`, name: 'read_file', args: { path } }));

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** It has no compile cache. */
 const OLD = process.versions.node.startsWith('20.');
 
-/** What the hook of another agent, a command behind it, and `try` cost: whole processes. */
+/** The cost of another agent's hook, of a command behind it, and of `try`, as whole processes. */
 export function measureGuard(scale: Scale): Promise<readonly Row[]> {
   return withDirectory(async (directory) => {
     const place = makePlace(directory);

@@ -25,7 +25,7 @@ const STEPS = 100;
 const TICKETS = 200;
 const READS = 50;
 
-/** Our tools inside the AI SDK, what a ticket costs, and what tracing costs. */
+/** Our tools in the AI SDK, the cost of a ticket, and the cost of tracing. */
 export async function measureHosts(scale: Scale): Promise<readonly Row[]> {
   const rounds = scale === 'quick' ? { rounds: 3, warmUps: 1 } : { rounds: 30, warmUps: 5 };
   return [await besideOwnTool(rounds), await ticketRow(rounds), ...(await tracingRows(rounds))];
@@ -70,7 +70,10 @@ const SCHEMA = {
   properties: { message: { type: 'string' as const }, count: { type: 'integer' as const } },
 };
 
-/** Calls the tool again and again, then says that it is done. A new one each time: it keeps what it was asked. */
+/**
+ * Calls the tool a number of times, then answers that it is done. It keeps its requests, so each run gets a
+ * new one.
+ */
 function stepModel(): MockLanguageModelV4 {
   let step = 0;
   return new MockLanguageModelV4({

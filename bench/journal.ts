@@ -41,7 +41,10 @@ interface Stores {
   readonly bare: BareJournal;
 }
 
-/** V8 compiles what runs often, the bare transactions have little to compile: many callers get there soonest. */
+/**
+ * V8 compiles code that runs often, and the bare transactions have little code. Many callers warm it up
+ * soonest.
+ */
 async function warmUp(executor: Executor, journal: Journal, scale: Scale): Promise<void> {
   for (let round = 0; round < (scale === 'quick' ? 1 : 60); round++) {
     await byCallers(64, () => executor.run(nextCall())).run();
@@ -108,7 +111,7 @@ function byCallers(callers: number, call: () => Promise<unknown>): Contender {
 const WORKER = { id: 'worker', pid: 1, startedAt: 1 };
 let batches = 0;
 
-/** What the executor asks of the journal for a call, and nothing else: accepted and claimed in one turn, then finished. */
+/** The requests of the executor to the journal for one call: accept and claim in one turn, then finish. */
 async function recordOne(journal: Journal): Promise<void> {
   const id = `01234567-89ab-cdef-0123-456789abcdef-${++batches}`;
   const accepted = journal.accept({ id, conversation: 'conversation', attach: false, at: 1, calls: [ENTRY] });

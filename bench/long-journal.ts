@@ -10,7 +10,7 @@ const CALLS: Readonly<Record<Scale, number>> = { full: 1_000_000, quick: 10_000 
 const AT_ONCE = 500;
 const CALLS_A_CONVERSATION = 100;
 
-/** What a journal costs that has grown long: to open, to look at, to check, to prune. */
+/** The cost of a long journal: to open it, list it, verify it and prune it. */
 export function measureLongJournal(scale: Scale): Promise<readonly Row[]> {
   return withDirectory(async (directory) => {
     const path = join(directory, 'journal.db');

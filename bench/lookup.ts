@@ -7,7 +7,10 @@ import { type Row, toMs, toRow } from './row.js';
 const TOOLS = 10_000;
 const LOOKUPS = 200_000;
 
-/** `registry.get` beside a plain `Map.get` of the same names, and what it takes to make an executor of so many. */
+/**
+ * `registry.get` beside a plain `Map.get` of the same names, and the cost of creating an executor with so
+ * many tools.
+ */
 export async function measureLookup(scale: Scale): Promise<readonly Row[]> {
   const input = { type: 'object' } as const;
   const execute = (): string => '';
@@ -48,7 +51,7 @@ export async function measureLookup(scale: Scale): Promise<readonly Row[]> {
   ];
 }
 
-/** Of tools that no executor has seen: what is known of a tool's schema stays with the tool. */
+/** With new tools each time, because the facts about a tool's schema are kept with the tool. */
 async function measureExecutor(scale: Scale): Promise<Row> {
   const rounds = scale === 'quick' ? 1 : 5;
   const catalogues = Array.from({ length: rounds + 1 }, () =>

@@ -10,9 +10,9 @@ const NAME: string = 'toolexec/testing';
 const testing: typeof import('../src/testing.js') = await import(NAME);
 
 /**
- * What the loop adds to the model's own time: a turn of two answers and one batch of one call, with a model that answers at
- * once. Beside it the same by hand: the model's stream, `executor.run`, the answer. And from the call's arrival, which is
- * the last byte of it, to the start of its tool.
+ * The time that the loop adds to the model's: a turn of two answers and a batch of one call, with a model
+ * that answers at once. Beside it, the same steps without the loop: the model's stream, `executor.run`, the
+ * answer. Then the time from the last byte of a call to the start of its tool.
  */
 export async function measureLoop(scale: Scale): Promise<readonly Row[]> {
   const turns = scale === 'quick' ? 20 : 500;

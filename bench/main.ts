@@ -44,7 +44,7 @@ function choose(only: readonly string[] | undefined): readonly Measurement[] {
   });
 }
 
-/** Runs a measurement in a process of its own, with the options of Node that it needs. */
+/** Runs a measurement in a separate process, with the options of Node that it needs. */
 function measureApart({ name, nodeOptions }: Measurement, scale: Scale): Promise<readonly Row[]> {
   return new Promise((resolve, reject) => {
     let rows: readonly Row[] | undefined;

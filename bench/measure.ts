@@ -29,7 +29,7 @@ export async function interleave<K extends string>(
   const samples = Object.fromEntries(names.map((name) => [name, new Samples()])) as Record<K, Samples>;
   for (let round = 0; round < warmUps + rounds; round++) {
     for (let turn = 0; turn < names.length; turn++) {
-      // Who goes first changes: the first may find the caches of the last.
+      // The order alternates, because the first may benefit from the caches of the last.
       const name = names[(round + turn) % names.length] as K;
       await samples[name].time(contenders[name], round >= warmUps);
     }

@@ -33,7 +33,7 @@ export async function measureMemory(scale: Scale): Promise<readonly Row[]> {
 
 function heapMegabytes(): number {
   if (global.gc === undefined) throw new Error('Memory can only be measured with --expose-gc.');
-  // Twice: what the first collection finishes off is free only after the second.
+  // Twice: objects that the first collection finalizes are free only after the second.
   global.gc();
   global.gc();
   return process.memoryUsage().heapUsed / MEGABYTE;

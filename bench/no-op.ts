@@ -13,7 +13,7 @@ export function noOpTool() {
   });
 }
 
-/** A tool of which nobody knows what it does: its calls have to be claimed before they run. */
+/** A tool with unknown effects: its calls must be claimed before they run. */
 export function opaqueTool() {
   return toolexec.defineTool({
     name: 'noop',
@@ -32,7 +32,7 @@ export function noOpCalls(count: number, round = '') {
   }));
 }
 
-/** @throws unless all of a batch have answered what they should. */
+/** @throws if a result of the batch is not the expected one */
 export function checkResults(results: readonly ToolResult[], size: number): void {
   if (results.length !== size) throw new Error(`${results.length} results of ${size} calls`);
   for (const { success, output } of results) {

@@ -41,7 +41,7 @@ export function measureOpen(scale: Scale): Promise<readonly Row[]> {
         }),
         checked: repeat(() => {
           const descriptor = openChecked();
-          // Held is only what is a regular file.
+          // Only regular files are held.
           if (!fstatSync(descriptor).isFile()) throw new Error('no file');
           closeSync(descriptor);
         }),

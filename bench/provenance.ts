@@ -12,7 +12,7 @@ const CALLS = 200;
 const RESULT_BYTES = 100_000;
 const PAGE_BYTES = 1_000_000;
 
-/** What it costs to know where data came from, and to fetch a page. */
+/** The cost of knowing the origins of data, and of fetching a page. */
 export async function measureProvenance(scale: Scale): Promise<readonly Row[]> {
   const isQuick = scale === 'quick';
   return [await measureOrigins(isQuick), await measureFetch(isQuick)];

@@ -10,7 +10,7 @@ import { withDirectory } from './with-directory.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What a person waits for at a terminal: the first line of `run`, and the question once a call needs it. */
+/** The waits of a person at a terminal: for the first line of `run`, and for the question about a call. */
 export function measureQuestion(scale: Scale): Promise<readonly Row[]> {
   return withDirectory(async (directory) => {
     const hasTerminal = spawnSync('python3', ['-c', 'import pty'], { stdio: 'ignore' }).status === 0;

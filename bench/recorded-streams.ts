@@ -13,7 +13,7 @@ export interface RecordedStream {
 }
 
 const BYTES = 1_000_000;
-/** What models send at a time. */
+/** The text of one event of a model. */
 const PIECE = ' token';
 
 interface Shape {

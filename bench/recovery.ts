@@ -38,7 +38,10 @@ async function timeRecovery(path: string): Promise<{ readonly ms: number; readon
   return { ms, batches: length };
 }
 
-/** Straight into the tables: what is recovered does not look at the chain. No process has the id of this worker. */
+/**
+ * Writes directly into the tables: the recovery does not read the chain. No process has the id of this
+ * worker.
+ */
 function fill(path: string, old: number, left: number): void {
   const database = sqlite.openSqlite(path);
   for (const step of journalSchema.MIGRATIONS) database.exec(step);

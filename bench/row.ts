@@ -6,7 +6,7 @@ export type Unit = 'µs' | 'ms' | 'bytes' | 'MB';
 export interface Row {
   readonly what: string;
   readonly unit: Unit;
-  /** Left out where there was nothing to set beside. */
+  /** Left out if there is no value to compare with. */
   readonly ours?: number;
   /** Processor time, where the work is nothing but computing: there it tells more than the clock on a busy machine. */
   readonly cpu?: number;

@@ -19,7 +19,7 @@ export async function measureShell(scale: Scale): Promise<readonly Row[]> {
     bare: latencyOf(() => spawnBare('true')),
   };
   const small = await interleave(contenders, rounds);
-  // Written to, page by page: what is only reserved costs a fork nothing.
+  // Filled page by page: memory that is only reserved costs a fork nothing.
   const ballast = Buffer.alloc((quick ? 100 : 1000) * MEGABYTE, 1);
   const large = await interleave(contenders, { rounds: quick ? 3 : 30, warmUps: 3 });
   const rows = [
@@ -66,7 +66,7 @@ async function spawnProgram(file: string, args: readonly string[], cwd: string):
   child.stdout.resume();
   child.stderr.resume();
   const [code] = await once(child, 'close');
-  // What fails is quick.
+  // A failing run would count as a fast one.
   if (code !== 0) throw new Error(`Cannot measure ${file}: it ended with ${code}.`);
 }
 

@@ -2,7 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { STREAMS } from './recorded-streams.js';
 
-/** Plays providers in a process of its own, so that its work is not counted: `/<name>…` streams what is recorded. */
+/**
+ * Plays the providers in a separate process, so that its work is not counted: `/<name>…` streams a recorded
+ * answer.
+ */
 const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {

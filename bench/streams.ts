@@ -12,9 +12,9 @@ const NAME: string = 'toolexec/models';
 const models: typeof import('../src/models.js') = await import(NAME);
 
 /**
- * A streamed answer of a megabyte, from a server on this machine to the whole message: milliseconds a megabyte, so that a
- * thousand through it is MB/s. Beside it what nobody can do without (fetch, events, `JSON.parse`), and the SDKs that put
- * messages together too.
+ * A streamed answer of one megabyte, from a server on this machine to the whole message, in milliseconds per
+ * megabyte; 1,000 divided by it is MB/s. Beside it the necessary minimum (fetch, events, `JSON.parse`), and
+ * the SDKs that also build messages.
  */
 export async function measureStreams(scale: Scale): Promise<readonly Row[]> {
   const server = fork(new URL('./stream-server.ts', import.meta.url), { execArgv: process.execArgv });
@@ -103,7 +103,7 @@ const SDKS: Readonly<Partial<Record<ProviderName, (url: string) => Promise<numbe
   },
 };
 
-/** Takes the turn of an SDK where there is none. */
+/** In place of an SDK, if the provider has none. */
 function readBareSdk(url: string): Promise<number> {
   return readBare(`${url}/`);
 }

@@ -154,7 +154,7 @@ function command(executor: Executor, line: string): Contender {
     units: 1,
     async run() {
       const { error } = await executor.execute('bash', { command: line });
-      // What fails is quick.
+      // A failing command would count as a fast one.
       if (error !== undefined) throw new Error(`Cannot measure "${line}": ${error.message}`);
     },
   };

@@ -53,7 +53,7 @@ async function measureReading(
   options: RoundOptions,
 ): Promise<Row> {
   const text = TEXTS[format](calls);
-  // Prose is no JSON, and where arguments are text inside of it, nobody reads them without parsing them too.
+  // Prose is no JSON. If arguments are text inside of it, every reader has to parse them too.
   const json = format === 'fenced' ? TEXTS.native(calls) : text;
   const inner = format.startsWith('openai') ? calls.map(({ args }) => JSON.stringify(args)) : [];
   if (protocols.readCalls(text).calls.length !== calls.length)

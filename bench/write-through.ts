@@ -9,12 +9,12 @@ import { type Goal, type Row, toRow } from './row.js';
 
 type Executor = ReturnType<typeof toolexec.createExecutor>;
 
-/** Entries that the deny patterns hide, each in a directory of its own. */
+/** The numbers of entries that the deny patterns hide, each in its own directory. */
 const GUARDED = [10, 100, 500] as const;
 
 /**
- * `bash` in the OS sandbox, where it writes through: beside bubblewrap started with exactly the arguments that the executor
- * gives it, and what it costs that more is guarded.
+ * `bash` in the OS sandbox without a transaction, beside bubblewrap with exactly the same arguments; and the
+ * cost of more guarded entries.
  */
 export async function measureWriteThrough(quick: boolean): Promise<readonly Row[]> {
   const made = GUARDED.map(makeRoot);
@@ -85,7 +85,7 @@ async function argumentsOf(executor: Executor): Promise<readonly string[]> {
   }
 }
 
-/** What is mounted by a descriptor is mounted by its path; what stood in for a repository is not there any more. */
+/** Mounts by descriptor become mounts by path. The placeholder of a repository does not exist any more. */
 function withoutDescriptors(flags: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (let at = 0; at < flags.length; at++) {
@@ -118,7 +118,7 @@ async function spawnBare(file: string, args: readonly string[], cwd: string): Pr
   child.stdout.resume();
   child.stderr.resume();
   const [code] = await once(child, 'close');
-  // What fails is quick.
+  // A failing run would count as a fast one.
   if (code !== 0) throw new Error(`Cannot measure ${file}: it ended with ${code}.`);
 }
 

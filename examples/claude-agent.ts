@@ -25,7 +25,7 @@ assert.match(JSON.stringify(answer), /Successfully wrote 4 bytes/);
 assert.equal(readFileSync(join(root, 'new.txt'), 'utf8'), 'new\n');
 rmSync(root, { recursive: true });
 
-/** Does what the SDK does when its model calls `write_file`. */
+/** Acts as the SDK does when its model calls `write_file`. */
 async function playClaude({ mcpServers, canUseTool }: ClaudeAgent): Promise<unknown> {
   const input = { path: 'new.txt', content: 'new\n' };
   await canUseTool('mcp__toolexec__write_file', input, {

@@ -1,4 +1,4 @@
-// Requests of a provider, tools of one's own, and consent that depends on the arguments (C052, C057).
+// Requests of a provider, custom tools, and consent that depends on the arguments (C052, C057).
 import assert from 'node:assert/strict';
 import { createExecutor, defineTool } from 'toolexec';
 import { readCalls } from 'toolexec/protocols';

@@ -1,4 +1,5 @@
-// What would happen: a plan touches nothing and asks no question; a dry run also runs the calls that only read.
+// Two ways to look ahead: a plan touches nothing and asks no question; a dry run also runs the calls that
+// only read.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -43,7 +43,7 @@ for await (const event of run.events) if (event.type === 'stdout') process.stdou
 // #endregion stream
 assert.deepEqual((await run.results)[0]?.structured, { left: 0 });
 
-/** What a tracer of yours has: OpenTelemetry's propagator writes the same. */
+/** The active span of your tracer. OpenTelemetry's propagator writes the same. */
 function activeSpan(): string {
   return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 }

@@ -34,7 +34,7 @@ try {
         { name: 'age', first: '36' },
       ],
     });
-    // It declares what it reads, so the sandbox knows what to refuse.
+    // The tool declares the file that it reads, so the sandbox refuses this one.
     const outside = await executor.execute('csv-columns', { path: '../secret.csv' });
     assert.equal(outside.error?.code, 'sandbox_violation');
   }

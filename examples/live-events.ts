@@ -25,6 +25,6 @@ assert.deepEqual(
 assert.ok(seen.includes('c1 stdout') && seen.includes('c1 stderr'));
 assert.equal(results[0]?.success, true);
 assert.equal(results[1]?.error?.code, 'cancelled');
-// In a transaction nothing of what it changed is kept; without one it may have had effects.
+// In a transaction none of its changes was kept; without one, it may have had effects.
 const { transaction } = results[1].metadata.sandbox as { transaction?: boolean };
 assert.equal(results[1].error.details?.executed, transaction === true ? 'no' : 'maybe');

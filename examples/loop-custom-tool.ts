@@ -1,4 +1,4 @@
-// The loop with a tool of one's own, and a model that says what its script says: how an agent is tested.
+// The loop with a custom tool and a scripted model: this is how to test an agent.
 import assert from 'node:assert/strict';
 // #region test
 import { createExecutor, createToolLoop, defineTool } from 'toolexec';

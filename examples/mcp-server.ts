@@ -1,4 +1,5 @@
-// The tools of a program for an MCP client: here one in the same process, whose person agrees to what they are shown.
+// The tools of a program for an MCP client. This client runs in the same process, and its person agrees to
+// every question.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

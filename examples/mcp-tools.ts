@@ -38,7 +38,7 @@ await using executor = await withTools(client, (requests) => {
 });
 const result = await executor.execute('github__create_issue', { title: 'It is slow' });
 console.log(asked, result.output);
-// What a server says of its effects is not believed, so the person is asked.
+// The effects that a server states are not trusted, so the person is asked.
 assert.deepEqual(asked, ['Call create_issue of the MCP server github']);
 assert.equal(result.output, 'issue 7');
 await client.close();

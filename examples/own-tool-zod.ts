@@ -1,4 +1,4 @@
-// A tool of one's own: the argument type of every callback comes from the zod schema.
+// A custom tool: the zod schema gives the argument type of every callback.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

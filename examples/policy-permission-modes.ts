@@ -30,7 +30,7 @@ function permit(permissions: Permissions, approver: Approver): Pick<ExecutorOpti
 const workspace = mkdtempSync(join(tmpdir(), 'toolexec-example-'));
 writeFileSync(join(workspace, 'a.txt'), 'text');
 
-/** What becomes of a read and of a command, and how often the person is asked. */
+/** The outcomes of a read and of a command, and how often the person is asked. */
 async function outcomes(permissions: Permissions, agrees: boolean): Promise<string> {
   let asked = 0;
   const approver: Approver = () => {
@@ -60,7 +60,7 @@ try {
       'denylisted, ok; asked 0',
     );
   }
-  // What is disallowed stays so, allowed or not.
+  // A disallowed call is refused, even if it is also allowed.
   assert.equal(
     await outcomes({ mode: 'auto', allowed: ['Bash', 'Read'], disallowed: ['bash'] }, true),
     'ok, denylisted; asked 0',

@@ -1,4 +1,4 @@
-// Rules: what may run unasked, what is asked about, what is refused; and why.
+// Rules: calls that run unasked, calls that need approval, calls that are refused, and the reasons.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

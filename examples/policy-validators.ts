@@ -23,7 +23,7 @@ let asked = 0;
 try {
   await using executor = createExecutor({
     root: workspace,
-    // The sandbox refuses keys and credentials by itself; here the rules are to be seen.
+    // Without the sandbox's own refusal of keys and credentials, the rules decide here.
     sandbox: { includeDefaultDenies: false },
     policy: { denylist: [], rules: [blacklist, paths] },
     approver: () => {

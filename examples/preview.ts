@@ -1,4 +1,5 @@
-// See first, then decide: calls are tried where no other program sees it, and become real as one or not at all.
+// See first, then decide: calls run out of sight of other programs. Their changes are then committed
+// together, or discarded.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

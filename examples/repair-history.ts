@@ -1,4 +1,5 @@
-// After a crash a call has no result, and the provider refuses the conversation. It is mended with what the journal knows.
+// After a crash a call has no result, and the provider refuses the conversation. The journal supplies the
+// result.
 import assert from 'node:assert/strict';
 import { createExecutor, defineTool, openJournal } from 'toolexec';
 import { repairHistory } from 'toolexec/protocols';

@@ -1,4 +1,4 @@
-// What a live run left in the journal answers the same calls again, in a test of the agent that makes them.
+// The record of a live run answers the same calls again, in a test of the agent that makes them.
 import assert from 'node:assert/strict';
 import { createExecutor, defineTool, type Executor, openJournal } from 'toolexec';
 import { createTape } from 'toolexec/testing';

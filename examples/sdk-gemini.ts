@@ -34,7 +34,7 @@ const request = {
   config: { tools: describeTools('gemini', executor.definitions()) },
 };
 
-/** What the model said, to be repeated to it, and the calls in it. */
+/** Returns the model's message for the history, and its calls. */
 async function ask(contents: Content[]) {
   const response = await ai.models.generateContent({ ...request, contents });
   return {

@@ -1,4 +1,4 @@
-// What a call changed in files can be put back, and that can be undone as well.
+// The file changes of a call can be undone, and the undo can be undone too.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A tool of one's own that asks a web service: ctx.http reaches what the call declares, and nothing else.
+// A custom tool that calls a web service: ctx.http reaches the declared address and no other.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createExecutor, defineTool } from 'toolexec';

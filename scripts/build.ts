@@ -22,7 +22,10 @@ const SOURCES = join(ROOT, 'src');
 /** They bring binaries along, which they look for beside themselves. `platform/runtime/installed-package.ts` loads them. */
 const EXTERNAL = ['@photostructure/sqlite', '@vscode/ripgrep'];
 
-/** Programs bring them along, each for a door of its own: see `peerDependencies`. The command has them inside. */
+/**
+ * Each is for one door, and the program that uses the door installs it: see `peerDependencies`. The command
+ * bundles them.
+ */
 const PEERS = [
   '@langchain/*',
   '@mastra/core/*',
@@ -65,8 +68,8 @@ await bundleCommand({
 if (values['no-types'] !== true) await bundleDeclarations();
 
 /**
- * Opening and linking hundreds of modules takes longer than what they do. What is imported dynamically stays a part of
- * its own and is loaded when it is needed. Names stay as they are written, so that a stack can be read.
+ * Opening and linking hundreds of modules takes longer than running them. A dynamically imported module stays
+ * a separate part, and is loaded when it is needed. Names are kept, so that stack traces are readable.
  * @returns the files that the bundle was made of
  */
 async function bundleLibrary(): Promise<readonly string[]> {

@@ -14,9 +14,10 @@ export interface CommandBundle {
 }
 
 /**
- * Bundles the command into `toolexec.cjs` and its parts. What is imported dynamically stays a part of its own and is
- * loaded when it is needed. The parts are CommonJS, because Node starts its other loader only when it is needed, which
- * costs a quarter of its own start. Functions and classes keep their names, so that a stack can be read.
+ * Bundles the command into `toolexec.cjs` and its parts. A dynamically imported module stays a separate part,
+ * and is loaded when it is needed. The parts are CommonJS, because Node starts its other loader only when it
+ * is needed, which costs a quarter of Node's start. Functions and classes keep their names, so that stack
+ * traces are readable.
  */
 export async function bundleCommand(command: CommandBundle): Promise<void> {
   const { program, directory, external, replaced } = command;

@@ -8,8 +8,8 @@ const FOLDER = 'examples/first-run';
 const COMMAND = `run ${FOLDER}/response.json --root ${FOLDER}/workspace --config ${FOLDER}/toolexec.toml`;
 
 /**
- * The terminal of a person who runs the example and says yes. Undefined where there is no tmux to draw it, or where the machine is
- * so busy that calls are slow.
+ * The terminal of a person who runs the example and answers yes. Undefined if there is no tmux to draw it, or
+ * if the machine is so busy that calls are slow.
  */
 export async function drawScreen(): Promise<string | undefined> {
   for (let attempt = 0; hasScreens && attempt < 5; attempt++) {

@@ -13,7 +13,10 @@ export interface CommandLineOutput {
   readonly exitCode: number | null;
 }
 
-/** Runs the built `toolexec` in the repository's folder, with a state directory of its own and without a terminal. */
+/**
+ * Runs the built `toolexec` in the repository's folder, with a separate state directory and without a
+ * terminal.
+ */
 export function runCommandLine(args: readonly string[]): CommandLineOutput {
   if (!existsSync(MAIN)) throw new Error('Cannot run toolexec: dist/ is missing. Run "npm run build" first.');
   const state = mkdtempSync(join(tmpdir(), 'toolexec-docs-'));

@@ -1,5 +1,5 @@
-// Writes the documents, and the parts of documents, that have their one source in code, in examples or in what the
-// built command prints. `--check` writes nothing and fails where one is stale.
+// Writes the documents, and the parts of documents, that are generated from code, from examples or from the
+// output of the built command. `--check` writes nothing and fails if one is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIG_KEYS } from '../src/config/config-keys.js';
@@ -56,7 +56,7 @@ function guides(): readonly string[] {
   );
 }
 
-/** How long something took differs from run to run; what it did does not. */
+/** Durations differ from run to run; the rest of the output does not. */
 function withoutTimes(text: string): string {
   return text.replace(/\b\d+(?:\.\d+)? m?s\b/g, '# ms');
 }

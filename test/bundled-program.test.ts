@@ -44,7 +44,7 @@ async function main() {
 main();
 `;
 
-/** What docs/bundling.md says has to lie beside the bundle. */
+/** The files that must lie beside the bundle according to docs/bundling.md. */
 const NATIVE = [
   '@photostructure/sqlite',
   'node-gyp-build',
@@ -77,7 +77,7 @@ async function bundled(format: 'esm' | 'cjs', name: string): Promise<string> {
   return place;
 }
 
-/** What the program prints: whether each call succeeded, its error, and whether it was recorded. */
+/** The output of the program: whether each call succeeded, its error, and whether it was recorded. */
 async function run(place: string, name: string): Promise<unknown> {
   const { results, stderr } = await runWhole(place, name);
   expect(stderr).toBe('');
@@ -133,7 +133,7 @@ import('toolexec').then(async ({ createExecutor, builtinTools }) => {
 describe('a program without a file', () => {
   buildFirst();
 
-  /** What it prints, in a directory where `toolexec` is installed as in any project. */
+  /** The output, in a directory where `toolexec` is installed as in any project. */
   async function evaluate(args: readonly string[]): Promise<unknown> {
     const project = mkdtempSync(join(folder, 'project-'));
     mkdirSync(join(project, 'node_modules'));

@@ -54,7 +54,7 @@ describe('the command lines of the documentation', async () => {
     const lines = commandLines();
     expect(lines.length).toBeGreaterThan(50);
     const wrong = lines.filter(({ line }) => {
-      // What is quoted, what stands behind, and another program's line after `--`, is no option of ours.
+      // Quoted words, comments, and another program's line after `--` are no options of ours.
       const words =
         line
           .replace(/'[^']*'|"[^"]*"/g, 'quoted')

@@ -18,7 +18,7 @@ const DOCUMENTS = [
 ];
 /** Written whole by a script from the sources. */
 const WRITTEN = ['docs/errors.md', 'docs/configuration.md'];
-/** What a user reads: each page answers a question. */
+/** The pages for users: each answers a question. */
 const GUIDES = DOCUMENTS.filter(
   (path) => /^README|^docs\/(?:sdk\/)?[\w-]+\.md$/.test(path) && !WRITTEN.includes(path),
 );

@@ -10,7 +10,7 @@ import { builtCommand } from './cli/built-command.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What programs can import, by door. A name that is added here is a promise; one that is taken away breaks programs. */
+/** The public names, by door. A new name is a promise; a removed one breaks programs. */
 const DOORS = readdirSync(join(ROOT, 'src'))
   .filter((name) => /^[a-z0-9-]+\.ts$/.test(name) && !name.endsWith('.test.ts'))
   .map((name) => name.slice(0, -'.ts'.length))

@@ -7,7 +7,7 @@ import { CONFIG_KEYS } from '../src/config/config-keys.js';
 
 const SOURCE = resolve(import.meta.dirname, '../src');
 
-/** Names in messages that no configuration has: of what a developer calls, gives and declares, and of formats of others. */
+/** Names in messages that no configuration has: of functions, of declarations, and of other formats. */
 const NO_OPTIONS = new Set([
   'apiKey',
   'busyTimeoutMs',
@@ -81,7 +81,7 @@ describe('an option in a message', () => {
   });
 });
 
-/** What is left of them in what the command shows. */
+/** The camel-cased names in the command's output. */
 function camelCased(message: string): readonly string[] {
   return (asTyped(message).match(CAMEL_CASE) ?? []).filter((name) => !NO_OPTIONS.has(name));
 }
@@ -108,7 +108,7 @@ function messagesIn(folder: string): readonly Message[] {
     });
 }
 
-/** Texts of words, with `…` for what is put into them. */
+/** The texts of several words, with `…` for inserted values. */
 function textsOf(source: ts.SourceFile): readonly { readonly line: number; readonly text: string }[] {
   const texts: { line: number; text: string }[] = [];
   const visit = (node: ts.Node): void => {

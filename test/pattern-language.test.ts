@@ -120,7 +120,7 @@ const FLAWS: readonly (readonly [pattern: string, words: string])[] = [
   ['{a,b}'.repeat(10), 'more than 1000 alternatives'],
 ];
 
-/** Everything that reads globs: whether it says that this one stands for this path. */
+/** Every reader of globs: whether it matches this path with this pattern. */
 const USERS: Readonly<Record<string, (pattern: string, path: string) => boolean>> = {
   'the language itself': (pattern, path) =>
     parseGlob(pattern).some(({ parts }) => matchesParts(parts, path.split('/'))),

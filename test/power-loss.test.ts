@@ -38,7 +38,7 @@ const BEFORE: Readonly<Record<string, string>> = {
   'other/three.txt': 'three',
 };
 
-/** What each step changes; null: the file is gone. Directories end with a slash. */
+/** The changes of each step; null: the file is gone. Directories end with a slash. */
 const STEPS: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
   'make a file in new directories': { 'new/deep/a.txt': 'a' },
   'replace a file': { 'kept/one.txt': 'one, again' },
@@ -61,7 +61,7 @@ function fill(root: string): void {
   }
 }
 
-/** Every file below a directory with what it holds, also those that are hidden. */
+/** Every file below a directory with its content, including hidden ones. */
 function filesBelow(root: string): Record<string, string> {
   const names = readdirSync(root, { recursive: true }).map(String).sort();
   const files = names.filter((name) => statSync(join(root, name)).isFile());
@@ -97,7 +97,7 @@ async function run(
   expect(await ended).toBe(0);
 }
 
-/** Why no disk can be made here; undefined where one can. */
+/** Why no disk can be created here; undefined if one can. */
 function whyNoDisk(): string | undefined {
   if (process.platform !== 'linux') return 'loop devices are of Linux';
   if (process.getuid?.() !== 0) return 'only root may mount';
@@ -150,7 +150,7 @@ describe.skipIf(noDisk !== undefined)(
           if (text === null) delete expected[path];
           else expected[path] = text;
         }
-        // What the disk holds at this moment, as after a loss of power.
+        // The content of the disk at this moment, as after a loss of power.
         const image = join(folder, `disk-${seen.length}`);
         copyFileSync(disk, image);
         const after = join(folder, `after-${seen.length}`);
@@ -173,7 +173,10 @@ function whyNoTrace(): string | undefined {
 
 const noTrace = whyNoTrace();
 
-/** Lines of a trace. Of a call that another thread interrupts, a sync stands where it begins, all else where it ends. */
+/**
+ * The lines of a trace. If another thread interrupts a call, a sync is listed where it begins, and any other
+ * call where it ends.
+ */
 function wholeCalls(trace: string): readonly string[] {
   const begun = new Map<string, string>();
   return trace.split('\n').flatMap((line) => {
@@ -251,7 +254,10 @@ describe.skipIf(noTrace !== undefined)(
 
     const AT_ONCE = 24;
 
-    /** Writes new files into one directory at once, watched; gives the answers and what the system was asked. */
+    /**
+     * Writes new files into one directory at the same time, under strace; returns the answers and the system
+     * calls.
+     */
     function writeAtOnce(root: string, ...more: readonly string[]): readonly [unknown, readonly string[]] {
       const [inside = '', ...options] = traced(root, ...more);
       const program = ['--import', 'tsx', join(PROJECT, 'test/power-loss/write-at-once.ts')];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const REQUIREMENTS = 'docs/requirements.md';
-/** Ids as they stand in docs/requirements.md (A001 to F029), and the ids of the documents that these come from. */
+/** The ids of docs/requirements.md (A001 to F029), and the ids of the documents that they come from. */
 const ID = /\b(?:[A-G]\d{3}|(?:FR|NFR|CFG)-[A-Z]+(?:-[A-Z]+)*-\d+[a-z]?(?:-\d)?)\b/g;
 
 const FOLDERS = ['src', 'test', 'docs', 'bench', 'scripts', 'examples'];

@@ -88,7 +88,7 @@ describe('a registry', () => {
     const byName = await executor.execute('raed_file', {});
     expect(byName.error?.message).toBe(`Unknown tool "raed_file". ${list}`);
     expect(byName.error?.details).toMatchObject({ name: 'raed_file', known, more: 3 });
-    // What the model nearly said is an alias: it is told the name.
+    // The misspelled name is an alias: the message gives the real name.
     const byAlias = await executor.execute('Raed', {});
     expect(byAlias.error?.message).toMatch(
       /^Unknown tool "Raed". Did you mean "read_file"\? Known tools: read_file, /,

@@ -2,10 +2,9 @@ import fc from '../node_modules/fast-check/lib/fast-check.js';
 import { SHARE_OF_RUNS } from '../src/testing/fixtures/share-of-runs.js';
 
 /*
- * What tests get for `fast-check`.
- * Properties draw the same values in every run, so that chance decides no test: `TOOLEXEC_SEED=random` draws others each
- * time, `TOOLEXEC_SEED=N` those of one failure.
- * `npm test` draws a tenth of what a property asks for, and `npm run soak` all: see `share-of-runs.ts`.
+ * Replaces `fast-check` in tests. Properties draw the same values in every run, so that no test depends on
+ * chance: `TOOLEXEC_SEED=random` draws others each time, `TOOLEXEC_SEED=N` those of one failure. `npm test`
+ * draws a tenth of the runs that a property asks for, and `npm run soak` all: see `share-of-runs.ts`.
  */
 const wanted = process.env.TOOLEXEC_SEED ?? '20261101';
 if (wanted !== 'random') {

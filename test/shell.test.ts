@@ -36,7 +36,8 @@ describe.each<ShellName>(['bash', 'dash'])('analyzeCommand() beside real %s', (s
           expect(tally.misses).toEqual([]);
           compared += tally.compared;
         }
-        // Otherwise nothing was compared, and that proves nothing. dash refuses what only bash can read.
+        // Otherwise nothing was compared, and the test proves nothing. dash refuses texts that only bash can
+        // read.
         expect(compared).toBeGreaterThan(COUNT / (shell === 'bash' ? 10 : 25));
       },
     );

@@ -1,5 +1,5 @@
-// package.json says which files do something when they are imported. Bundlers leave out the others where a program
-// uses nothing of them, so what it says must be true.
+// package.json lists the files that do something when they are imported. Bundlers drop the others if a
+// program uses nothing of them, so the list must be true.
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -26,7 +26,7 @@ const doors = Object.keys(exports)
   .filter((door) => door !== './package.json' && door !== './mastra')
   .map((door) => door.replace('.', 'toolexec'));
 
-/** Of packages that the user installs, what a door imports: what it changes by itself is not the door's. */
+/** The packages of the user that a door imports: their own side effects are not the door's. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   'toolexec/ai-sdk': ['ai'],
   'toolexec/claude-agent': ['@modelcontextprotocol/sdk/server/mcp.js', '@modelcontextprotocol/sdk/types.js'],

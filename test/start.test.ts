@@ -30,7 +30,7 @@ interface Loaded {
   readonly builtins: readonly string[];
 }
 
-/** What a program that imports the built package has loaded when it ends. */
+/** The modules that a program has loaded by its end, after an import of the built package. */
 function loadedBy(program: string): Loaded {
   const hook = `data:text/javascript,${encodeURIComponent(HOOK)}`;
   const file = join(folder, 'program.mjs');
@@ -45,7 +45,7 @@ function loadedBy(program: string): Loaded {
   const { status, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   const files = [...stderr.matchAll(/^loaded (file:.+)$/gm)].map(([, url = '']) => fileURLToPath(url));
-  // The source map of a file names what it was made of.
+  // The source map of a file names its sources.
   const sources = files
     .filter((path) => path !== file)
     .flatMap((path): string[] => JSON.parse(readFileSync(`${path}.map`, 'utf8')).sources)

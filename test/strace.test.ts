@@ -60,7 +60,7 @@ async function trace(name: string, args: object, warmUp: object): Promise<Traced
   return { root, ...said, ...readTrace(readFileSync(output, 'utf8')) };
 }
 
-/** What was touched beyond what was declared, in words; nothing where the tool keeps its word. */
+/** The undeclared accesses, in words; empty if the tool keeps its declaration. */
 function undeclared({ root, effects, all }: Traced): string[] {
   const covers = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
   const placed = effects.flatMap((effect) => {
@@ -83,7 +83,7 @@ function undeclared({ root, effects, all }: Traced): string[] {
     if (placed.some(({ kind, at }) => kind === 'write' && isBeside(at, path))) return true;
     if (how === 'look') return onTheWay.has(path) || covers(path, root) || ownFiles(path);
     if (!covers(root, path)) return how === 'content' && ownFiles(path);
-    // Missing directories on the way to what is written are made.
+    // Missing parent directories of a written file are created.
     return placed.some(({ kind, at }) => kind === 'write' && path !== root && above(at).includes(path));
   };
   return all.filter((touch) => !isDeclared(touch)).map(({ how, call, path }) => `${how}: ${call} ${path}`);
@@ -151,7 +151,7 @@ describe.skipIf(reason !== undefined)(
       const ofShells = ['bash_output', 'kill_shell'];
       // Those speak to the person and to the journal.
       const ofConversation = ['ask_user_question', 'todo_write'];
-      // Those touch no file: test/web says what they reach.
+      // These touch no file: test/web tests what they reach.
       const ofWeb = ['web_fetch', 'web_search'];
       const traced = [...files, ...commands, ...searches].map(([name]) => name);
       const watched = new Set([...traced, ...ofShells, ...ofConversation, ...ofWeb]);
@@ -163,7 +163,7 @@ describe.skipIf(reason !== undefined)(
       expect(traced.result.error).toBeUndefined();
       expect(traced.all.length).toBeGreaterThan(5);
       expect(undeclared(traced)).toEqual([]);
-      // A plan shows what a change would do, and reads the file for that.
+      // A plan shows the change, and reads the file for that.
       const inPlan = changes.has(name) ? ['look', 'content'] : ['look'];
       expect(traced.planned.filter(({ how }) => !inPlan.includes(how))).toEqual([]);
     });
@@ -198,10 +198,10 @@ describe.skipIf(reason !== undefined)(
         );
         expect(inside.filter(({ how }) => how === 'change')).toEqual([]);
         const started = all.filter(({ call }) => call === 'execve').map(({ path }) => basename(path));
-        // Small shells are started ahead, to become what the next commands run.
+        // Small shells are started ahead and become the next commands.
         const shell = name === 'bash' ? 'bash' : 'sh';
         expect(started).toContain(shell);
-        // perl holds what a command leaves behind, where no sandbox does.
+        // perl holds the processes that a command leaves behind, if there is no sandbox.
         const expectedPrograms = [shell, 'sh', 'cat', 'perl'];
         expect(started.filter((program) => !expectedPrograms.includes(program))).toEqual([]);
       },

@@ -16,7 +16,7 @@ const roll = defineTool({
 });
 const call = (id: string, sides: unknown) => ({ id, name: 'roll', args: { sides } as { sides: number } });
 
-/** What a live run of these calls leaves in the journal. */
+/** The records of a live run of these calls. */
 async function record(...sides: readonly unknown[]): Promise<readonly CallRecord[]> {
   const journal = openJournal(':memory:');
   await using executor = createExecutor({ tools: [roll as Tool], journal, approver: null });
@@ -116,7 +116,7 @@ describe('createTape()', () => {
     [[{ toolName: 'x', args: {}, result: {} }], 'record 1: a call needs'],
   ])('refuses %j', (recorded, why) => {
     const message = typeof why === 'string' ? expect.stringContaining(why) : expect.stringMatching(why);
-    // What comes from JavaScript may be anything.
+    // A value from JavaScript may be anything.
     expect(() => createTape(recorded as Iterable<unknown>)).toThrow(
       expect.objectContaining({ code: 'config_invalid', message }),
     );

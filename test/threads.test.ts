@@ -11,7 +11,7 @@ buildFirst();
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'threads-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Each of two threads has an executor of its own, which runs commands and ends with its thread. */
+/** Each of two threads has an executor, which runs commands and ends with its thread. */
 const PROGRAM = `
 const { Worker } = require('node:worker_threads');
 const RUN = \`

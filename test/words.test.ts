@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** One word for one thing: words that code and documents do without, and what they say instead. */
+/** One word for one thing: retired words, and their replacements. */
 const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:nobody|somebody|anybody|everybody|whoever)\b/i, 'the caller, the process, the person'],
   [/\banew\b/i, 'again; rerun'],

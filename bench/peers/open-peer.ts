@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** What others do with a tool call, and how many calls take them some milliseconds. */
+/** The peers, each with the number of calls that take it some milliseconds. */
 export const PEERS = {
   mastra: { title: 'Mastra tool.execute', needs: '@mastra/core', calls: 4_000 },
   'openai-invoke': { title: 'OpenAI invokeFunctionTool', needs: '@openai/agents', calls: 1_600 },
@@ -16,9 +16,9 @@ export const PEER_NAMES = Object.keys(PEERS).filter(isPeer);
 
 /** Somebody who can call the no-op tool. */
 export interface Peer {
-  /** Answers what the tool returned. */
+  /** Returns the output of the tool. */
   call(args: object): Promise<string>;
-  /** The same for calls that are asked for at once; left out where that is nothing but `call`, several times. */
+  /** The same for calls requested together; left out if that equals several calls of `call`. */
   callTogether?(batch: readonly object[]): Promise<readonly string[]>;
 }
 

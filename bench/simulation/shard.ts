@@ -12,7 +12,7 @@ export interface ShardCosts {
   readonly flushMs: number;
 }
 
-/** What a shard asks of its simulation. */
+/** The part of the simulation that a shard uses. */
 export interface ShardClock {
   /** Calls `worked` after this time. */
   work(afterMs: number, transaction: number): void;

@@ -4,7 +4,7 @@ import { Shard, type ShardCosts } from './shard.js';
 export interface FleetModel extends ShardCosts {
   readonly shards: number;
   readonly workers: number;
-  /** Calls that one worker runs at a time. */
+  /** The number of calls that one worker runs at the same time. */
   readonly concurrency: number;
   readonly callsPerSecond: number;
   /** Calls arrive for this time. The simulation ends when all have ended. */

@@ -1,4 +1,5 @@
-// What the examples with a provider's SDK work on: a folder with orders, and a place for the journal outside of it.
+// The workplace of the examples with a provider's SDK: a folder with orders, and a place outside of it for
+// the journal.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

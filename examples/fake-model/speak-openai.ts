@@ -1,6 +1,6 @@
 // The events of a streamed answer as OpenAI's Chat Completions send them, for `serveModel`.
 
-/** What a model says in one answer. */
+/** One answer of a model. */
 export interface Spoken {
   readonly text?: string;
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly args: object }[];

@@ -1,4 +1,4 @@
-// A worker of a fleet: it takes calls from the journal until it is told to drain.
+// A worker of a fleet: it takes calls from the journal until it is drained.
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineTool } from 'toolexec';

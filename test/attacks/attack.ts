@@ -1,20 +1,20 @@
 import type { Battlefield } from './battlefield.js';
 import { Refused } from './refused.js';
 
-/** One operation; true where it has given away what is outside. It throws where it was refused. */
+/** One operation. Resolves with true if it has revealed something outside; throws if it was refused. */
 type Operation = (index: number) => Promise<boolean>;
 export type OpenOperation = (field: Battlefield) => Operation;
 
 export interface Score {
   done: number;
   refused: number;
-  /** What was read from outside, and what was found written there. */
+  /** The number of reads and writes outside. */
   escapes: number;
 }
 
 const LOOK_EVERY = 100;
 
-/** Repeats an operation, and looks for what it left outside. @param isOver asked now and then */
+/** Repeats an operation, and checks what it left outside. @param isOver called now and then */
 export async function attack(
   field: Battlefield,
   open: OpenOperation,
@@ -41,7 +41,7 @@ export async function attack(
   return score;
 }
 
-/** What the sandbox says no to, and what the file system does. */
+/** A refusal by the sandbox, or an error of the file system. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Refused || (error instanceof Error && 'code' in error);
 }

@@ -18,7 +18,7 @@ import { onTestFinished } from 'vitest';
 export interface Battlefield {
   readonly root: string;
   readonly outside: string;
-  /** What a breach has left outside since the last look; puts it right again. */
+  /** The number of changes outside since the last call; reverts them. */
   breaches(): number;
   /** How often something has been put in the place of something else so far. */
   swaps(): Promise<number>;

@@ -4,7 +4,7 @@ import type { OpenOperation } from './attack.js';
 import { SECRET } from './battlefield.js';
 import { Refused } from './refused.js';
 
-/** What most programs do: ask for the real path, check that, open it. The same race has to find them out. */
+/** The way of most programs: resolve the real path, check it, open it. The same race has to catch them. */
 export const CARELESS: Readonly<Record<'read' | 'write' | 'create' | 'patch', OpenOperation>> = {
   read:
     ({ root }) =>

@@ -6,7 +6,7 @@ import { Refused } from './refused.js';
 
 const BYTES = new TextEncoder().encode('inside\n');
 
-/** What tools do with files, by the ways that are contained. */
+/** The file operations of tools, contained. */
 export const CONTAINED: Readonly<Record<'read' | 'write' | 'create' | 'patch', OpenOperation>> = {
   read({ root }) {
     const { files } = createSandbox({ roots: [root] });
@@ -28,7 +28,7 @@ export const CONTAINED: Readonly<Record<'read' | 'write' | 'create' | 'patch', O
     const next = inTurn('d', 'deep/e', 'l', 'd/made', 'deep/e/made/deep');
     return async (index) => {
       const path = `${next()}/new-${index % 20}.txt`;
-      // What is in the way goes, by a contained way as well.
+      // An entry in the way is removed, in a contained way as well.
       await files.remove(path).catch(() => undefined);
       await files.write(path, BYTES, { mode: 'create' });
       return false;
@@ -38,7 +38,9 @@ export const CONTAINED: Readonly<Record<'read' | 'write' | 'create' | 'patch', O
   patch: openPatching,
 };
 
-/** Through the whole executor: it reads what it patches, changes a file, or creates two at once. */
+/**
+ * Through the whole executor: it reads the file before it patches it, changes a file, or creates two at once.
+ */
 function openPatching({ root }: Battlefield): ReturnType<OpenOperation> {
   const executor = createExecutor({ root, policy: null, approver: null, journal: false, cache: false });
   const { files } = createSandbox({ roots: [root] });

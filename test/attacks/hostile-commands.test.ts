@@ -18,8 +18,8 @@ import { createExecutor } from '../../src/executor/create-executor.js';
 import { MARKER, PLANTS, REACHES, READS } from './hostile-tables.js';
 
 /*
- * Commands that try to get out of the command sandbox, each in a way of its own. None prints the secret that lies beside the root,
- * none leaves anything behind but in the root, and none says GAINED.
+ * Commands that try to leave the command sandbox, each in another way. None prints the secret that lies
+ * beside the root, none leaves anything outside the root, and none prints GAINED.
  */
 const SECRET = 'the-secret-beside-the-root';
 const outside = realpathSync(mkdtempSync(join(tmpdir(), 'hostile-')));
@@ -126,7 +126,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a hostile command${WHY_NO_SANDBOX}`, { timeout:
       expect(await executor.execute('read_file', { path })).toMatchObject({ success: false });
     }
     const { output } = await bash('cat key.pem deep/.ssh/id; cat node_modules/x/.env');
-    // In a transaction none of them is made; without one, those are not hidden that lie in others' code.
+    // In a transaction none of them is created. Without one, those in other people's code are not hidden.
     expect(output.match(/own/g)?.length ?? 0).toBeLessThanOrEqual(1);
   });
 });

@@ -1,17 +1,17 @@
-/** What a hostile command knows of the machine outside. */
+/** The facts about the machine outside that a hostile command knows. */
 export interface Target {
   readonly outside: string;
   readonly secret: string;
   readonly socket: string;
   readonly port: number;
-  /** Of somebody outside, and who started that. */
+  /** A process outside, and its parent. */
   readonly pid: number;
   readonly ppid: number;
 }
 
 type Attack = readonly [string, (target: Target) => string];
 
-/** Python, because it reaches every system call; each says GAINED where it should not have come. */
+/** In Python, because it reaches every system call. Each prints GAINED if it reached something forbidden. */
 const python = (code: string): string =>
   `python3 - <<'END'\nimport ctypes, os, socket, sys\nlibc = ctypes.CDLL(None, use_errno=True)\n${code}\nEND`;
 

@@ -10,8 +10,9 @@ import type { CommandOutcome } from '../../src/contract/processes.js';
 import { createSandbox } from '../../src/files/create-sandbox.js';
 
 /*
- * While sandboxes are built, another process swaps a directory that holds what has to be covered for a link to the outside. What is
- * mounted comes from descriptors: a path that leads elsewhere by then is not mounted, and the command does not run.
+ * While sandboxes are built, another process swaps a directory that holds guarded entries for a link to the
+ * outside. Mounts use descriptors: a path that leads elsewhere by then is not mounted, and the command does
+ * not run.
  */
 const SECRET = 'the-secret-beside-the-root';
 const outside = realpathSync(mkdtempSync(join(tmpdir(), 'mount-race-')));

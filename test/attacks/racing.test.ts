@@ -22,7 +22,7 @@ describe.runIf(process.platform === 'linux')(`${OPERATIONS} operations in a race
     const field = await openBattlefield();
     const most = performance.now() + 30_000;
     let isRaced = false;
-    // A busy machine may not have let the other process do anything meanwhile.
+    // On a busy machine, the other process may not have run in the meantime.
     while (!isRaced && performance.now() < most) {
       const score = await attack(field, CONTAINED[kind], OPERATIONS);
       const swaps = await field.swaps();

@@ -23,7 +23,7 @@ export class Browser {
   #count = 0;
   #session: string | undefined;
   #rest = '';
-  /** Addresses that the page has asked for, and what it has complained of. */
+  /** The addresses that the page has requested, and its errors. */
   readonly requests: string[] = [];
   readonly complaints: string[] = [];
 

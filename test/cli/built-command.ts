@@ -88,7 +88,7 @@ function isHeld(lock: string): boolean {
   }
 }
 
-// In a process of its own: a bundler that takes plugins answers asynchronously.
+// In a separate process: a bundler with plugins answers asynchronously.
 function build(dist: string): void {
   const script = join(REPOSITORY, 'scripts', 'build.ts');
   execFileSync(process.execPath, ['--import', 'tsx', script, '--no-types', '--out', dist], {

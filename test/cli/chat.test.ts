@@ -10,7 +10,7 @@ import { ended, useToolexec } from './toolexec.js';
 const toolexec = useToolexec();
 let server: Server;
 let url: string;
-/** What the model answers, request by request. */
+/** The answers of the model, in order. */
 let script: readonly (Answer | 'hangs')[];
 let requests: Request[];
 /** The system text of each request; the rest of its messages is in `requests`. */
@@ -79,7 +79,7 @@ const words = (...more: readonly string[]): readonly string[] => [
   '--base-url',
   url,
 ];
-/** What was shown, without colours. */
+/** The output without colours. */
 const plain = (shown: string): string => shown.replaceAll(/\u001b\[[0-9;]*m/g, '');
 /** The line editor has the keys, and takes pasted text. */
 const READY = '\u001b[?2004h';

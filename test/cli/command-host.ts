@@ -12,7 +12,7 @@ export interface HostedRun {
   readonly stdin: string;
 }
 
-/** What a run has printed, as in `Ran`. */
+/** The output of a run, as in `Ran`. */
 export interface HostedEnd {
   readonly code: number;
   readonly stdout: string;

@@ -25,7 +25,7 @@ async function putOff(): Promise<string> {
   const { code, stdout, stderr } = await command.run([
     ...['run', response, '--defer', '--conversation', 'thread-7'],
   ]);
-  // What a person does about it is told to people.
+  // The advice for the person is shown to people only.
   expect(stdout).not.toContain('toolexec');
   expect(code).toBe(4);
   const [, id = ''] = /toolexec approve ([0-9a-z-]+)/.exec(stderr) ?? [];
@@ -204,7 +204,7 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
   gemini: [{ role: 'model', parts: [{ functionCall: { id: 'two', name: 'write_file', args: ARGS } }] }],
 };
 
-/** What was written, as the messages or items that it is in a history. */
+/** The output as the messages or items of a history. */
 function listed(stdout: string): readonly unknown[] {
   return [JSON.parse(stdout)].flat();
 }

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const toolexec = useToolexec();
 const execute = promisify(execFile);
 
-/** As `npm install` would, from what is installed here; toolexec as it is built for tests. */
+/** Like `npm install`, but from the packages installed here, with toolexec as built for tests. */
 function install(project: string): void {
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   const ours = dirname(dirname(dirname(toolexec.main)));

@@ -11,7 +11,7 @@ const toolexec = useToolexec();
 const stubborn = (token: string): string =>
   `trap '' TERM INT HUP; (setsid sleep ${token} &); sleep ${token} & wait; sleep ${token}`;
 
-/** Both of them sleep. What a command writes is nowhere to be seen before its end. */
+/** Both of them sleep. The output of a command is visible only after its end. */
 const runs = (token: string): boolean => sleeping(token).length === 2;
 
 async function until(holds: () => boolean): Promise<void> {

@@ -19,7 +19,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser (skipped where th
       ).toBe(0);
       const calls = Number(await browser.ask('document.querySelectorAll("li.call").length'));
       expect(calls).toBe(Number(JSON.parse((await journal('report', '--json')).stdout).calls));
-      // What a person sees of a text is the text: the names of what is not seen aside.
+      // A person sees only the text, without the names of hidden characters.
       const shown = String(await browser.ask('document.querySelector("main").textContent'));
       const plain = HOSTILE.commands.filter((command) => /^[ -~]{1,200}$/.test(command));
       expect(plain.length).toBeGreaterThan(50);

@@ -31,7 +31,7 @@ interface Connected {
   readonly stderr: () => string;
 }
 
-/** The official client, connected to the command in a process of its own. */
+/** The official client, connected to the command in a separate process. */
 async function connect({ args = [], era = 'auto', answer }: Connecting = {}): Promise<Connected> {
   const transport = new StdioClientTransport({
     command: process.execPath,

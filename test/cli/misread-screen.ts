@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Toolexec } from './toolexec.js';
 
-/** What was typed, and how the terminal ended just then, if something was drawn since the last key. */
+/** The typed text, and the end of the screen at that moment, if something was drawn since the last key. */
 interface Step {
   readonly sent: string;
   readonly below: string;
@@ -13,7 +13,7 @@ export interface Misreading {
   readonly typed: readonly string[];
   /** Calls that have run, from 1. */
   readonly ran: readonly number[];
-  /** Calls that the screen said would run with what was typed at its prompts. */
+  /** The calls that the screen said would run with the text typed at its prompts. */
   readonly chosen: readonly number[];
   readonly shown: string;
 }
@@ -78,7 +78,10 @@ function draw(seed: number): readonly string[] {
   });
 }
 
-/** What the screen has promised to run. It is read as a person reads it, and knows nothing of how the prompts are made. */
+/**
+ * The calls that the screen has promised to run. This reads the screen as a person does, and knows nothing of
+ * how the prompts are made.
+ */
 function choiceOf(steps: readonly Step[]): readonly number[] {
   let wanted: readonly number[] = [];
   let chosen: readonly number[] = [];
@@ -103,8 +106,8 @@ function choiceOf(steps: readonly Step[]): readonly number[] {
 }
 
 /**
- * An Enter that was typed while the screen was being drawn may have come after it: then what was drawn last says what
- * Enter would run.
+ * An Enter typed while the screen was being drawn may have arrived after that: then the last screen shows
+ * what Enter would run.
  */
 function drawnMeanwhile(steps: readonly Step[], shown: string): readonly number[] {
   if (!steps.some(({ sent, below }) => sent === '\r' && !/[:—] $/.test(below))) return [];

@@ -8,7 +8,7 @@ const toolexec = useToolexec();
 const ASKED = message(['bash', { command: 'echo real' }]);
 const OPEN = [{ role: 'user', content: 'Go.' }, ASKED];
 
-/** What the conversation says to its last call. */
+/** The answer to the last call of the conversation. */
 function lastAnswer(stdout: string): string {
   const history: unknown = JSON.parse(stdout);
   const texts = [...JSON.stringify(history).matchAll(/"tool_use_id":"toolu_1","content":"(.*?)"/g)];

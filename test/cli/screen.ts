@@ -14,12 +14,12 @@ export interface ScreenSettings {
   readonly rows?: number;
 }
 
-/** One tmux server for a file of tests; every program gets a screen of its own. */
+/** One tmux server for a test file; every program gets its own screen. */
 export class Screens {
   readonly #folder = mkdtempSync(join(tmpdir(), 'toolexec-screens-'));
   #count = 0;
 
-  /** Runs a program in front of a person. What it writes to standard output is on the screen as well. */
+  /** Runs a program in front of a person. Its standard output is on the screen as well. */
   open(argv: readonly string[], { env, cwd, columns = 100, rows = 40 }: ScreenSettings): Screen {
     const name = `s${++this.#count}`;
     const words = Object.entries(env).map(([key, value]) => `${key}=${value}`);
@@ -65,9 +65,9 @@ export class Screen {
     this.#code = code;
   }
 
-  /** What is on the screen, and what has left it at the top. */
+  /** The screen, and the lines that have scrolled out at the top. */
   text(): string {
-    // A line that the terminal has wrapped is two lines: that is what the person sees.
+    // A line wrapped by the terminal is two lines, as the person sees it.
     return `${this.#tmux('capture-pane', '-p', '-t', this.#target, '-S', '-').trimEnd()}\n`;
   }
 
@@ -84,7 +84,7 @@ export class Screen {
     this.#tmux('send-keys', '-t', this.#target, '-l', text);
   }
 
-  /** Pastes a text as a terminal does for a program that has asked to be told. */
+  /** Pastes a text as a terminal does for a program with bracketed paste. */
   paste(text: string): void {
     this.#tmux('set-buffer', text);
     this.#tmux('paste-buffer', '-p', '-t', this.#target);

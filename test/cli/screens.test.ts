@@ -18,7 +18,7 @@ beforeAll(() => {
 }, 240_000);
 afterAll(() => screens.close());
 
-/** What differs from run to run. */
+/** The parts that differ from run to run. */
 function steady(text: string): string {
   return (
     text
@@ -27,7 +27,7 @@ function steady(text: string): string {
       .replace(/^\d\d:\d\d:\d\d /gm, '##:##:## ')
       .replace(/\b(batch|approve|--resume|--discard) [0-9a-z-]{8,}/g, '$1 ########')
       .replace(/\S*toolexec-cli-[^/ ]*/g, '/FOLDER')
-      // Of other calls only a busy machine makes long ones.
+      // Other calls are slow only on a busy machine.
       .replace(/^(?:##:##:## )?[▸…] (?!bash \(long\)).*\n/gm, '')
       .replace(/^(… bash \(long\).*\n)(?:… bash \(long\).*\n)+/gm, '$1')
       .replace(/[ \t]+$/gm, '')

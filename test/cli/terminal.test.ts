@@ -68,7 +68,7 @@ describe.skipIf(!hasTerminal)(
       expect(shown.split('What counts?')).toHaveLength(3);
       expect(codes(stdout)).toEqual(['ok', 'outcome_unknown', 'cancelled', 'ok']);
       expect([code, isThere('new'), isThere('three')]).toEqual([1, true, false]);
-      // It was decided: nobody is asked again.
+      // It was decided, so there is no second question.
       expect((await run(CALLS, [])).shown).not.toContain('What counts?');
     });
 

@@ -10,7 +10,7 @@ export const hasTerminal =
 export interface Sitting {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** What is typed once the terminal shows something new that holds a text. */
+  /** The keys typed when the terminal shows new output that contains the text. */
   readonly types: readonly (readonly [after: string, keys: string])[];
 }
 
@@ -18,7 +18,7 @@ export interface Sat {
   readonly code: number;
   /** Standard output, which is a file: only the person's side is the terminal. */
   readonly stdout: string;
-  /** Everything that the terminal has shown, what was typed included. */
+  /** Everything that the terminal has shown, including the typed text. */
   readonly shown: string;
 }
 

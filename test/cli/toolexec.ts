@@ -18,7 +18,7 @@ export interface RunSettings {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The command as it is shipped, in a process that ends with it: what a test of the process itself needs. */
+  /** The shipped command in a process that ends with it, for tests of the process itself. */
   readonly ownProcess?: boolean;
 }
 
@@ -85,7 +85,7 @@ export class Toolexec {
     return spawn(process.execPath, [this.main, ...args], {
       cwd: settings.cwd ?? this.root,
       env: this.environment(settings.env),
-      // A session of its own: a terminal that the tests run in must not be asked.
+      // A separate session: the terminal of the test run must not be asked.
       detached: true,
     });
   }
@@ -95,7 +95,7 @@ export class Toolexec {
       PATH: process.env.PATH ?? '',
       HOME: this.folder,
       XDG_STATE_HOME: this.state,
-      // Each has a state of its own, and Node would keep there what it has compiled.
+      // Each process has a separate state directory, where Node would keep its compiled code.
       NODE_DISABLE_COMPILE_CACHE: '1',
       ...more,
     };
@@ -143,7 +143,7 @@ function isAnotherUser(): boolean {
 
 function startHost(): ChildProcess {
   hostProgram ??= bundleProgram(join(import.meta.dirname, 'command-host.ts'));
-  // A session of its own, as in `start`.
+  // A separate session, as in `start`.
   const host = fork(hostProgram, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   host.unref();
   host.channel?.unref();

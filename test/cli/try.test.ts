@@ -198,7 +198,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
       cwd: toolexec.root,
       env: toolexec.environment({ NO_COLOR: '1', SHELL: '/bin/bash', PS1: 'in> ' }),
     });
-  /** A prompt forgets what was typed before it was drawn. */
+  /** A prompt discards keys typed before it was drawn. */
   const answer = async (screen: Screen, key: string): Promise<void> => {
     await pause(700);
     screen.press(key);

@@ -16,7 +16,7 @@ export async function builtKit(): Promise<{ readonly runTrial: typeof runTrial; 
   return { ...(kit as { runTrial: typeof runTrial }), door: pathToFileURL(join(dist, 'index.js')).href };
 }
 
-/** A module of tools: the built-in ones, and two that nobody can undo or look into. */
+/** A module of tools: the built-in ones, and two without undo and probe. */
 export function writeTools(door: string): string {
   const module = join(mkdtempSync(join(tmpdir(), 'toolexec-campaign-')), 'tools.mjs');
   writeFileSync(

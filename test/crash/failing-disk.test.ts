@@ -45,7 +45,7 @@ async function deliver(
   return JSON.parse(stdout) as Delivery[][];
 }
 
-/** What is wrong after one fault; undefined: there was none left to inject. */
+/** The error after one fault; undefined if there was no fault left to inject. */
 async function faultAt(
   call: string,
   error: string,
@@ -92,7 +92,7 @@ async function faultsOf(call: string, error: string, how: How, step: number): Pr
   const flaws: string[] = [];
   let tried = 0;
   for (let nth = 1; nth < 500; nth += 2 * step) {
-    // Two at a time: the machine may have two processors.
+    // Two at the same time: the machine may have two processors.
     const found = await Promise.all([nth, nth + step].map((at) => faultAt(call, error, at, how)));
     flaws.push(...found.flatMap((each) => each ?? []));
     tried += found.filter((each) => each !== undefined).length;

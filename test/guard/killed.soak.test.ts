@@ -113,7 +113,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try, killed ${KILLS} times at random i
         for (const name of names) rmSync(inRoot(name), { force: true });
         if ((await killed(args, '', random, wholeMs * 1.2)) === null) kills++;
         await expectNoOrphan();
-        // The next one finishes, or takes back, what a kill has cut.
+        // The next command completes or undoes a commit that a kill has interrupted.
         expect((await toolexec.run(['try', '--discard', '--', 'true'])).code).toBe(0);
         const contents = names.map((name) =>
           existsSync(inRoot(name)) ? readFileSync(inRoot(name), 'utf8') : '',

@@ -16,14 +16,14 @@ export interface AgentSetting {
   readonly env: Readonly<Record<string, string>>;
   /** As some versions do: the rest of an answer with a rewrite counts. */
   readonly ignoresRewrites?: boolean;
-  /** What the person says where the hook asks. */
+  /** The person's answer if the hook asks. */
   readonly person?: 'yes' | 'no';
 }
 
-/** What became of one call of the agent. */
+/** The outcome of one call of the agent. */
 export interface Called {
   readonly ran: boolean;
-  /** What the model reads. */
+  /** The text for the model. */
   readonly text: string;
   readonly code?: number | null;
 }

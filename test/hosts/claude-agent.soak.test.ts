@@ -34,7 +34,7 @@ type Query = (given: { prompt: string; options: object }) => AsyncIterable<Messa
 
 const placeOf = (version: string): string => join(folder, version);
 
-/** A project with this version; what the SDK needs besides is ours. */
+/** A project with this version; its other dependencies are ours. */
 function install(version: string): boolean {
   const modules = join(placeOf(version), 'node_modules');
   mkdirSync(join(modules, '@anthropic-ai'), { recursive: true });
@@ -54,7 +54,7 @@ interface Scene {
   readonly version: string;
   readonly tool: string;
   readonly input: object;
-  /** What the program hands to the SDK; the rest it forgets. */
+  /** The parts that the program passes to the SDK; it forgets the rest. */
   readonly parts?: readonly (keyof ClaudeAgent)[];
   readonly options?: object;
   readonly approver?: Approver;

@@ -11,7 +11,7 @@ export function whyNoDownloads(): string | undefined {
 }
 
 /**
- * The files of a published package, in a folder that must not exist yet, without installing what it depends on.
+ * The files of a published package, without its dependencies, in a folder that must not exist yet.
  * @param name with its version
  * @returns whether the registry could be reached
  */

@@ -44,7 +44,7 @@ export { writingModel } from './examples/use-chat/writing-model.ts';`;
 const HTML = `<!doctype html><title>chat</title><div id="messages"></div>
 <form><input value="Write new.txt."><button>send</button></form><script type="module" src="/page.js"></script>`;
 
-/** The page in a browser, up to the question; and what the server was sent. */
+/** The page in a browser, up to the question; and the requests to the server. */
 async function askedPage() {
   const folder = mkdtempSync(join(ROOT, '.tmp/use-chat-'));
   const root = mkdtempSync(join(tmpdir(), 'toolexec-use-chat-'));

@@ -66,7 +66,7 @@ async function output(name: string, file: string, args: readonly string[], env =
   try {
     return (await run(process.execPath, [program, ...args], options)).stdout;
   } catch (error) {
-    // The suite fails where one of its scenarios does: what it says counts.
+    // The suite fails if one of its scenarios does: only its output counts.
     const { stdout } = error as { readonly stdout?: string };
     if (stdout === undefined || stdout === '') throw error;
     return stdout;

@@ -39,7 +39,7 @@ const ANSWER: ElicitResult = {
 const clients = new Map<Era, Client>();
 afterAll(() => Promise.all([...clients.values()].map((client) => client.close())));
 
-/** A real server in a process of its own, whose tool `ask` asks the person. One for each revision. */
+/** A real server in a separate process, whose tool `ask` asks the person. One for each revision. */
 async function upstream(era: Era): Promise<ToolSource> {
   const client =
     clients.get(era) ??
@@ -242,7 +242,7 @@ describe.each(ERAS)('a call that asks while it runs, in revision %s', (era) => {
       expect(who.asked).toHaveLength(1);
       expect(who.asked[0]).toContain('Keep what this command has changed?');
       expect(who.asked[0]).toContain('new');
-      // What has run is not run with other arguments.
+      // A call that has run does not run again with other arguments.
       expect(schema.properties).toEqual({});
       expect(readdirSync(root)).toEqual(left);
       expect(await executor.waiting()).toEqual([]);

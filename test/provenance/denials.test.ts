@@ -7,7 +7,7 @@ import { whyNoTransactions } from '../transactions/kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-/** What protected paths there are; every answer must be the same for each. */
+/** The states of the protected paths; every answer must be the same for each. */
 const WORLDS: Readonly<Record<string, (root: string) => void>> = {
   missing: () => undefined,
   small: (root) => {
@@ -47,7 +47,7 @@ const CALLS: readonly (readonly [name: string, args: Record<string, unknown>])[]
   ['apply_patch', { patch: '*** Begin Patch\n*** Delete File: vault/key.pem\n*** End Patch' }],
 ];
 
-/** Of commands in the sandbox, which hides denied paths: what a program can ask the file system for. */
+/** Questions to the file system by commands in the sandbox, which hides denied paths. */
 const COMMANDS = [
   'cat vault/key.pem',
   'stat -c %s vault/key.pem',

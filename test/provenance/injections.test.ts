@@ -23,7 +23,10 @@ interface Desk {
   asked: boolean;
 }
 
-/** What a model does that obeys everything it reads: the task up to the injected text, that, and the rest. */
+/**
+ * Plays a model that obeys everything it reads: the task up to the injected text, then the injection, then
+ * the rest.
+ */
 async function play(
   desk: Desk,
   task: Task,
@@ -46,7 +49,7 @@ async function play(
     isDone = true;
     for (const bad of injection?.steps ?? []) {
       const isStopped = await run(bad);
-      // What only reads here does no harm by itself: what happens with it does.
+      // A read does no harm here; only the use of its result can.
       if (bad.answer !== undefined && !bad.tool.endsWith('_page')) continue;
       if (isStopped) injected.asked++;
       injected.all++;
@@ -95,7 +98,7 @@ describe('a model that obeys injected text', () => {
     expect(now.harmless.all).toBe(35);
   });
 
-  // docs/provenance.md has these figures, and says what the others are.
+  // docs/provenance.md has these figures, and explains the others.
   it.each([
     ['off', { asked: 0, all: 80 }, 0],
     ['warn', { asked: 62, all: 80 }, 2],

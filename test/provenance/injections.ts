@@ -1,8 +1,9 @@
 import { defineTool, type Tool } from '../../src/index.js';
 
 /**
- * Tasks and injections in the shape of AgentDojo's four suites (workspace, slack, travel, banking): the kinds of tools, of user
- * tasks and of injected goals are theirs, the texts are ours. A scripted model does the task, and obeys what it reads.
+ * Tasks and injections in the shape of AgentDojo's four suites (workspace, slack, travel, banking): the kinds
+ * of tools, of user tasks and of injected goals are from there, the texts are ours. A scripted model does the
+ * task, and obeys every text it reads.
  */
 export interface Step {
   readonly tool: string;
@@ -68,7 +69,7 @@ const SERVICES: Readonly<Record<string, readonly [server: string, access: Access
   balance: ['bank', 'read'],
 };
 
-/** All tools of the suites. What a read gives, the script says. */
+/** All tools of the suites. The script gives the result of each read. */
 export function serviceTools(answerOf: () => string): Tool[] {
   const services = Object.entries(SERVICES).map(([tool, [server, access]]) =>
     defineTool({

@@ -21,7 +21,7 @@ const root = (): string => {
   return directory;
 };
 
-/** A service whose texts a stranger writes, and what it can be told to do. */
+/** A service with texts by a stranger, and its actions. */
 function mail(inbox: () => string): Tool[] {
   return [
     defineTool({
@@ -315,7 +315,7 @@ describe('the three that together let data out', () => {
         'private data was read (workspace), text from outside was seen (mcp:mail), and this call can send data out',
       );
     }
-    // What sends nothing out is not asked about.
+    // A call that sends nothing out needs no question.
     const quiet = await executor.plan([{ id: '8', name: 'write_file', args: { path: 'b', content: 'x' } }]);
     expect(quiet.calls[0]?.disposition).toBe('execute_now');
   });

@@ -12,7 +12,7 @@ import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './ki
 
 buildFirst();
 
-/** In a space of process ids of its own, in which it is not the first: that one could not end itself. */
+/** In a separate PID namespace, and not as its first process, which could not end itself. */
 const CONTAINED = ['unshare', '-rpf', '--mount-proc', 'sh', '-c', '"$@"; exit $?', 'sh'];
 const canContain = spawnSync(CONTAINED[0] ?? '', [...CONTAINED.slice(1), 'true']).status === 0;
 

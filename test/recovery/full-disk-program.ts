@@ -1,4 +1,4 @@
-// Runs file tools in directories that are small disks of their own, and prints each answer with what is there then.
+// Runs file tools in directories on small disks, and prints each answer with the content of the directory.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolCall } from '../../src/contract/call.js';

@@ -74,7 +74,7 @@ export function newDesk(): { readonly root: string; readonly journal: string } {
   return { root, journal: join(folder, 'journal.db') };
 }
 
-/** An executor of this process, in which nobody is asked; closed with the test. */
+/** An executor in this process without a person; closed with the test. */
 export function executorFor(options: ExecutorOptions): Executor {
   const executor = createExecutor({ approver: null, policy: null, ...options });
   onTestFinished(() => executor.close());

@@ -168,7 +168,7 @@ function contentOf(place: string): ReadonlyMap<string, string> {
   return new Map(files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'base64')]));
 }
 
-/** Why nothing can be mounted here; undefined where it can. */
+/** Why mounting is impossible here; undefined if it is possible. */
 function whyNoMount(): string | undefined {
   if (process.platform !== 'linux') return 'tmpfs is of Linux';
   if (process.getuid?.() !== 0) return 'only root may mount';

@@ -269,7 +269,7 @@ describe('recovery', () => {
     await store.close();
     const batches = await executorFor({ root, journal }).recover();
     expect(told(batches)).toEqual([[expected, 'cancelled no']]);
-    // What was done, well or not, was done in part: the other call waits for the person.
+    // Its effects are known to exist in part, so the other call waits for the person.
     expect(batches[0]?.waits).toBe(!expected.startsWith('outcome_unknown'));
   });
 
@@ -456,7 +456,7 @@ describe('a batch that is left half done', () => {
       expect(results[1]?.error?.details?.executed).toBe(executed);
       const [, answer] = await executor.transcript('c').answers('b1', delivered);
       expect(answer).toMatchObject({ success: success === true, metadata: { settled_by: 'person' } });
-      // The record keeps what was known without the person.
+      // The record keeps the facts known without the person.
       const store = openJournal(journal);
       expect(await store.call('b1/1')).toMatchObject({
         settled: verdict,

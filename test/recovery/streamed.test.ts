@@ -47,7 +47,7 @@ describe('a response that never came to its end', () => {
       await store.close();
       expect(verifyJournal(journal)).toMatchObject({ intact: true });
       const [executor] = executors;
-      // Nothing waits, and what came is answered for good.
+      // No call waits, and the delivered ones have their final answers.
       const again = await executor?.run(WRITES, { conversation: 'c' });
       expect(again?.map(({ success }) => success)).toEqual(WRITES.map((_, index) => index >= came));
       expect(await executor?.recover()).toEqual([]);

@@ -113,7 +113,8 @@ describe('the package', () => {
     const network =
       /from 'node:(?:http|https|http2|tls|dgram|dns|dns\/promises)'|\bfetch\(|createConnection|\.connect\(/;
     const open = sources.filter(([, text]) => network.test(text)).map(([name]) => name);
-    // Who uses each of them: models, `ctx.http`, MCP and the server of a fleet. The two files of MCP call the SDK's own `connect` and `fetch`.
+    // The users of each: models, `ctx.http`, MCP and the server of a fleet. The two files of MCP call the
+    // SDK's own `connect` and `fetch`.
     const users: Readonly<Record<string, RegExp>> = {
       'platform/runtime/look-up-host.ts': /^http\//,
       'platform/runtime/post-http.ts': /^providers\/http\//,

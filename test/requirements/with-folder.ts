@@ -7,7 +7,7 @@ import { createExecutor, type Executor, type ExecutorOptions } from '../../src/i
 /** A path that leads out of every root. */
 export const OUTSIDE = '../outside.txt';
 
-/** An executor in a folder of its own; a journal is a file there. */
+/** An executor in a new folder; a journal is a file there. */
 export function withFolder(options: ExecutorOptions & { readonly journal?: string }): {
   readonly executor: Executor;
   readonly root: string;

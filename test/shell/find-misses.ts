@@ -10,7 +10,9 @@ export interface Miss {
 
 export interface Tally {
   readonly misses: readonly Miss[];
-  /** How many texts were allowed, and how many commands the shell ran for these: what the comparison rests on. */
+  /**
+   * The number of allowed texts, and of the commands that the shell ran for them: the size of the comparison.
+   */
   readonly allowed: number;
   readonly compared: number;
 }
@@ -26,14 +28,14 @@ export function findMisses(oracle: Oracle, shell: ShellName, texts: readonly str
     const ran = runs[index] ?? [];
     compared += ran.length;
     const missed = ran.find((argv) => !isNamed(argv, commands, text));
-    // What an earlier text left running may have shown up here: alone it must show again.
+    // A process left by an earlier text may have appeared here: alone, the text must start it again.
     const again = missed && oracle.run([text])[0]?.find((argv) => !isNamed(argv, commands, text));
     return again === undefined ? [] : [{ text, ran: again, commands }];
   });
   return { misses, allowed: allowed.length, compared };
 }
 
-/** Words that are not known stand for any others; `xargs` and `find` add words of their own. */
+/** Unknown words stand for any others; `xargs` and `find` add words. */
 function isNamed(argv: readonly string[], commands: readonly (readonly string[])[], text: string): boolean {
   const adds = /xargs|find/.test(text);
   return commands.some((words) => {
@@ -41,7 +43,7 @@ function isNamed(argv: readonly string[], commands: readonly (readonly string[])
     if (name.slice(name.lastIndexOf('/') + 1) !== argv[0]) return false;
     const open = words.findIndex((word, index) => index > 0 && /[$`*?[{~<>@…]|\{\}/.test(word));
     const known = open === -1 ? words : words.slice(0, open);
-    // What `xargs` reads may not come: the shell may have found no program that writes it.
+    // The input of `xargs` may be missing: the shell may have found no program that writes it.
     const expected = adds ? known.slice(0, argv.length) : known;
     if (!expected.slice(1).every((word, index) => word === argv[index + 1])) return false;
     return open !== -1 || adds || words.length === argv.length;

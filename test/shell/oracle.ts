@@ -17,8 +17,9 @@ import { basename, dirname, join } from 'node:path';
 export type ShellName = 'bash' | 'dash';
 
 /**
- * A real shell in a root of its own: user, mount, process and network namespaces, and a directory that holds bash, a few
- * programs that start others, and stubs. There is nothing in it that could be destroyed, and no way out of it.
+ * A real shell in a separate root: user, mount, process and network namespaces, and a directory with bash, a
+ * few programs that start others, and stubs. It contains nothing that could be destroyed, and there is no way
+ * out of it.
  */
 export class Oracle {
   readonly #root: string;
@@ -46,7 +47,10 @@ export class Oracle {
     rmSync(this.#root, { recursive: true, force: true });
   }
 
-  /** What each text started, as the shell runs them one after the other: names without directories, and arguments. */
+  /**
+   * The programs that each text started, run by the shell one after the other: names without directories, and
+   * arguments.
+   */
   run(texts: readonly string[]): string[][][] {
     const root = this.#root;
     rmSync(join(root, 'in'), { recursive: true, force: true });
@@ -107,7 +111,7 @@ const REAL_PROGRAMS = [
   'chroot',
 ];
 
-/** The names of the stubs: what a text starts shows by them. */
+/** The names of the stubs, which report the programs that a text starts. */
 export const STUBS: readonly string[] = [
   's0',
   's1',
@@ -129,7 +133,7 @@ printf -v line '%s\\037' "\${0##*/}" "$@"
 printf '%s\\036' "$line" >> /log
 `;
 
-// The substitution waits for what a text leaves in the background.
+// The substitution waits for the background processes of a text.
 const driver = (shell: ShellName): string => `ulimit -t 20 -f 4096 -v 400000 2>/dev/null
 PATH=/bin
 for file in /in/*; do

@@ -2,12 +2,12 @@ import { accessSync } from 'node:fs';
 import { createExecutor } from '../../src/executor/create-executor.js';
 
 /**
- * Runs one call of a built-in tool, between two looks at paths that are nowhere, so that a trace of this process can
- * be cut there. What the program loads on first use is loaded by another call before.
+ * Runs one call of a built-in tool between two lookups of nonexistent paths, so that a trace of this process
+ * can be cut there. An earlier call loads the modules that the program loads on first use.
  */
 const [root = '', name = '', args = '', warmUp = ''] = process.argv.slice(2);
 
-// Without the OS sandbox, which looks through the whole root for what it has to cover.
+// Without the OS sandbox, which searches the whole root for guarded entries.
 const executor = createExecutor({
   root,
   approver: null,

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 
-/** One look at, or one change of, what a path names. */
+/** One lookup or change of a path. */
 export interface Touch {
   readonly call: string;
   readonly path: string;
@@ -16,11 +16,13 @@ const CHANGES = new Set(
 const CONTENT = new Set('read pread64 readv preadv preadv2 getdents getdents64 mmap sendfile'.split(' '));
 /** Calls whose texts are no paths. */
 const BY_DESCRIPTOR = new Set([...CONTENT, ...'write pwrite64 writev pwritev pwritev2 statfs'.split(' ')]);
-/** What runs TypeScript tidies up its cache, whenever it finds the time. */
+/** The runner of TypeScript cleans its cache at any time. */
 const OF_THE_LOADER = /^\/tmp\/tsx-\d+(?:\/|$)/;
 const OPENS_TO_CHANGE = /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC/;
 
-/** What a trace (`strace -f -y`) shows between the marks, in order; and what was touched up to the end of the plan. */
+/**
+ * The accesses in a trace (`strace -f -y`) between the marks, in order; and those up to the end of the plan.
+ */
 export function readTrace(text: string): { readonly planned: Touch[]; readonly all: Touch[] } {
   const descriptors = new Map<string, string>();
   const all: Touch[] = [];
@@ -40,7 +42,7 @@ export function readTrace(text: string): { readonly planned: Touch[]; readonly a
   throw new Error('the trace has no end');
 }
 
-/** Of a call that another thread came between, the beginning and the end are two lines. */
+/** A call interrupted by another thread takes two lines. */
 function* wholeLines(text: string): Generator<string> {
   const begun = new Map<string, string>();
   for (const line of text.split('\n')) {

@@ -13,7 +13,7 @@ const place = usePlace();
 const { outside } = place;
 let asked: ApprovalRequest[];
 let decision: ApprovalDecision;
-/** What is in the root while the person is asked. */
+/** The content of the root during the question. */
 let seen: string;
 beforeEach(() => {
   asked = [];

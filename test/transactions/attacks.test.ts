@@ -19,7 +19,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     const command = `echo x >>changed; mv moved away; ln linked other; chmod 440 closed; echo n >new
       for f in new changed; do ${SET} $f user.overlay.opaque user.overlay.whiteout user.mine; done; ${LIST} new`;
     const { stdout } = await here.run(command);
-    // Where the file system has none of them, this shows nothing.
+    // If the file system supports none of them, this shows nothing.
     const kept = stdout.head.includes('user.mine') ? 'user.mine' : '';
     expect(here.outside(`${LIST} changed away linked other closed new; stat -c %a closed`)).toBe(
       `changed:${kept}\naway:\nlinked:\nother:\nclosed:\nnew:${kept}\n440\n`,

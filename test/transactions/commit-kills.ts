@@ -22,7 +22,7 @@ export interface KillTally {
   readonly conflicts: number;
   /** It had committed all before the kill came. */
   readonly ended: number;
-  /** What must not be. */
+  /** The wrong outcomes. */
   readonly wrong: readonly string[];
 }
 
@@ -100,7 +100,7 @@ interface Recovered {
   readonly after: string;
 }
 
-/** Undefined: the result says what is there. */
+/** Undefined if the result describes the root correctly. */
 function whatIsWrong(root: string, { said, done, result, before, after }: Recovered): string | undefined {
   const left = outside(root, "find . -name '.toolexec-*'");
   if (left !== '') return `something of ours is left: ${left}`;
@@ -111,7 +111,7 @@ function whatIsWrong(root: string, { said, done, result, before, after }: Recove
     const refused = JSON.stringify(result?.metadata.changes ?? {});
     if (!refused.includes(LEFT_OUT)) return 'what was left out is not listed';
     if (look(root) === after) return undefined;
-    // Another program has changed what was committed already.
+    // Another program has changed a committed entry.
     return differsIn(look(root), after) <= 1 ? undefined : 'not everything is there';
   }
   if (!said.startsWith('conflict')) return 'neither a success nor a conflict';

@@ -157,7 +157,7 @@ describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
       const outcome = await meanwhile(there, steps, outside);
       const left = there.outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true');
       expect(outcome.discardedBy, JSON.stringify(outcome.changes)).toBe('conflict');
-      // What the others did stands, and nothing else.
+      // Only the changes of the others are there.
       const only = failing();
       only.outside(setUp);
       only.outside(outside);

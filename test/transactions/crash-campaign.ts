@@ -20,7 +20,7 @@ export interface Tally {
   readonly everything: number;
   /** The process had come to its end before. */
   readonly ended: number;
-  /** What must not be: half of it is there, or the result says something else. */
+  /** The wrong outcomes: half of the changes are there, or the result does not match. */
   readonly wrong: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const PREPARE =
 const COMMAND =
   'mkdir new; for i in $(seq 60); do echo $i >new/$i; done; rm -r old/deep; mv moved keep/moved; echo more >>changed; for i in $(seq 30); do echo x >>old/$i; done; rm link; ln -s new link';
 
-/** What runs it: `bash`, or a program that is a tool, in the sandbox. */
+/** The tool that runs it: `bash`, or an external program in the sandbox. */
 export type Runner = 'command' | 'external tool';
 
 /**
@@ -84,7 +84,7 @@ export async function crashCampaign(
 
 const BASH = { name: 'bash', args: { command: COMMAND } };
 
-/** @returns how long it took; undefined where it was killed */
+/** @returns how long it took; undefined if it was killed */
 async function runAndKill(order: string, killAfterMs: number | undefined): Promise<number | undefined> {
   const program = join(import.meta.dirname, 'change-and-tell.mjs');
   const child = spawn(process.execPath, [program, order], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -7,7 +7,7 @@ import { placesHere } from './plan-maker.js';
 
 const WHY_NOT = await whyNoTransactions();
 const TRIALS = Number(process.env.TRIALS ?? 100);
-/** Of each kind of place. */
+/** For one file system, and again for two. */
 const KILLS = Number(process.env.KILLS ?? 150);
 
 buildFirst();

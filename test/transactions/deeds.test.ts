@@ -49,7 +49,7 @@ async function run(executor: Executor, command: string): Promise<ToolResult> {
   return result;
 }
 
-/** Runs under these rules where there is no person to ask. */
+/** Runs under these rules without a person to ask. */
 async function runAlone(command: string, ...rules: readonly PolicyRule[]): Promise<ToolResult> {
   await using executor = open(rules);
   return await run(executor, command);

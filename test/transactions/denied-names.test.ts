@@ -79,7 +79,7 @@ describe.skipIf(WHY_NOT !== '')(`denied names in dependency folders${WHY_NOT}`, 
   });
 });
 
-/** Of a command, as its result says. */
+/** The refused changes of a command, from its result. */
 function refusedIn(result: ToolResult | undefined): unknown {
   const changes = result?.metadata.changes;
   return typeof changes === 'object' && changes !== null && 'refused' in changes

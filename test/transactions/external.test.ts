@@ -13,7 +13,7 @@ const shop = new ToolWorkshop();
 
 const call = (id: string, name: string, args: JsonObject = {}): ToolCall => ({ id, name, args });
 
-/** Runs a tool that streams; at its first words `meanwhile` happens, and then it goes on. */
+/** Runs a tool that streams; at its first output `meanwhile` is called, and then the tool goes on. */
 async function runAnd(name: string, meanwhile: () => void): Promise<ToolResult | undefined> {
   await using opened = await shop.open();
   const run = opened.executor.start([call('c1', name)]);
@@ -128,7 +128,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     shop.outside('echo a >a; echo b >b');
     shop.add('late', `${WAIT}\necho mine >a; rm b; echo x >new\n${DONE}`, { streaming: true });
     const result = await runAnd('late', () => void shop.outside('echo theirs >a; echo theirs >b'));
-    // It is run again on what is there now.
+    // It runs again on the new state.
     expect(result?.metadata).toMatchObject({
       reruns: 1,
       changes: { created: ['new'], deleted: ['b'], modified: ['a'] },
@@ -333,7 +333,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
       { created: [], refused: [{ path: 'stray', reason: why }] },
       { created: [], refused: [{ path: 'only-mine' }] },
     ]);
-    // What two of them have changed may not be, so nothing is.
+    // Both have changed it, so nothing is committed.
     expect((await preview.commit()).some(({ success }) => success)).toBe(false);
     expect(shop.outside('ls -A')).toBe('old\nw\n');
   });

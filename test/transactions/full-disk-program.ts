@@ -1,4 +1,4 @@
-// Runs where each scenario has a small disk of its own as its root. Prints what commands have led to, as JSON.
+// Runs each scenario on a small disk as its root. Prints the outcomes of the commands as JSON.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ const PROGRAM = resolve(import.meta.dirname, 'full-disk-program.ts');
 
 const DISKS = ['read-only', 'undone', 'preview', 'mounted', 'full'];
 
-/** What each scenario has printed. The last one runs in a process of its own. */
+/** The output of each scenario. The last one runs in a separate process. */
 let told: Record<string, unknown>;
 beforeAll(async () => {
   if (WHY_NOT !== '') return;

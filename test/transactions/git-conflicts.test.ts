@@ -8,7 +8,7 @@ const here = useKeptApart();
 const SET_UP =
   'git init -q -b main; git config user.name me; git config user.email me@here; echo a >a; git add -A; git commit -qm one; git branch other';
 
-/** Nothing in the repository contradicts itself, and what is committed is what is there. */
+/** The repository is consistent, and the working tree equals the commit. */
 const CHECK =
   'git fsck --strict 2>&1 | grep -v dangling; git status --porcelain; ls .git/*.lock 2>/dev/null || true';
 

@@ -75,7 +75,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
       );
       expect(here.outside(`cd ${at}; git log -1 --format=%s; ${tracked}`), making).toBe(`y\n${count}\n`);
     }
-    // What is not meant to be there is not shown.
+    // Files outside of the sparse checkout are not shown.
     here.outside('git checkout -q main; git sparse-checkout set --no-cone "/*" "!/api"');
     expect(await out('ls; git status --porcelain -uno')).not.toMatch(/api/);
   }, 30_000);

@@ -30,7 +30,7 @@ async function begun(command: string): Promise<{ readonly outcome: Promise<Comma
   return { outcome };
 }
 
-/** What a watch may take on a busy machine; alone it is a few milliseconds. */
+/** The time limit for a watch on a busy machine; otherwise it takes a few milliseconds. */
 const REACTION_MS = 1000;
 
 function putSecret(): void {

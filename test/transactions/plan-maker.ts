@@ -21,7 +21,7 @@ import { removeTree } from '../../src/platform/fs/remove-tree.js';
 /** Where the root lies, and where the transaction does. */
 export type Places = 'one file system' | 'two file systems';
 
-/** Those that there are here: a second file system is one in memory. */
+/** The places available here: the second file system is in memory. */
 export function placesHere(): readonly Places[] {
   const isThere = existsSync('/dev/shm') && lstatSync('/dev/shm').dev !== lstatSync(tmpdir()).dev;
   return isThere ? ['one file system', 'two file systems'] : ['one file system'];

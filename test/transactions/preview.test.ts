@@ -25,7 +25,7 @@ const bash = (id: string, command: string): ToolCall => call(id, 'bash', { comma
 
 const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
-/** What is left of transactions. */
+/** The remains of transactions. */
 const left = (): readonly string[] =>
   readdirSync(`${place.journal}-transactions`).filter((name) => name.startsWith('transaction-'));
 
@@ -94,7 +94,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     // Delivered once more, it is answered from the record.
     const [again] = await executor.run(CHAIN.slice(0, 1), { conversation: 'c' });
     expect(again?.output).toBe(results[0]?.output);
-    // What it has read and written the conversation knows.
+    // The conversation knows its reads and writes.
     const [edited] = await executor.run(
       [call('8', 'edit_file', { path: 'src/a.txt', old_string: 'three', new_string: 'four' })],
       { conversation: 'c' },
@@ -197,7 +197,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
       expect(preview.results[0], command).toMatchObject(expected);
       await preview.discard();
     }
-    // The root is in memory, what it changes beside the journal.
+    // The root is in memory, and the transaction lies beside the journal.
     const elsewhere = mkdtempSync(join('/dev/shm', 'preview-'));
     try {
       await using far = open({ root: elsewhere, sandbox });

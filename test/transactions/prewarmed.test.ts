@@ -34,7 +34,7 @@ afterEach(async () => {
   await executor.close();
 });
 
-/** Directories of transactions that no command has made real yet. */
+/** The directories of transactions that no command has used yet. */
 const unused = (): string[] => {
   const transactions = `${place.journal}-transactions`;
   return readdirSync(transactions)
@@ -57,7 +57,7 @@ const waiting = (): number[] =>
 const bash = (command: string, more: object = {}): Promise<ToolResult> =>
   executor.execute('bash', { command, ...more });
 
-/** Two commands make a program that is worth it; the directory of what is built for the third. */
+/** After two commands, building ahead is worth it; returns the directory built for the third. */
 async function built(): Promise<string> {
   await bash('cat * 2>/dev/null; true');
   await bash('ls -A');
@@ -127,7 +127,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     for (let turn = 0; turn < 2; turn++) {
       await built();
       expect(await bash(shows, directory)).toMatchObject({ output: first.output });
-      // Bytes that not every shell reads as they are, and what a pipe does not take at once.
+      // Bytes that some shells misread, and more than a pipe accepts at once.
       expect((await bash(String.raw`printf 'Ёж\n'`)).output).toBe('Ёж\n');
       expect((await bash(`: ${'x'.repeat(8000)}; printf y`)).output).toBe('y');
     }

@@ -9,7 +9,7 @@ const here = useKeptApart();
 
 const COUNT_UP = 'echo $(( $(cat count) + 1 )) >count; git commit -qm up count';
 
-/** What agents do in a working tree, and what the person does beside them. */
+/** Actions of agents in a working tree, and of the person at the same time. */
 const AGENTS = [
   COUNT_UP,
   'echo line >>doc; sleep 0.05',
@@ -54,7 +54,7 @@ describe.skipIf(WHY_NOT !== '')(`two agents and a person in one repository${WHY_
         await person;
         outcomes.forEach(({ exitCode, discarded }, index) => {
           if (commands[index] !== COUNT_UP || discarded !== undefined) return;
-          // A command that fails by itself has changed what it has: here a number without its commit.
+          // The changes of a failing command are kept: here a number without its commit.
           if (exitCode === 0) counted++;
           else here.outside('git checkout -q HEAD -- count');
         });

@@ -1,17 +1,17 @@
-/** What happens to a directory, in shell, and what an undo is to make of it. */
+/** The changes of a directory, in shell, and the expected result of the undo. */
 export interface UndoScenario {
   readonly name: string;
   readonly before: string;
   readonly command: string;
-  /** What the person does before the undo. */
+  /** The person's changes before the undo. */
   readonly since?: string;
-  /** What stands then, as a change of what was before; left out: what was before. */
+  /** The expected state after the undo, as a change of the original one; left out: the original one. */
   readonly expect?: string;
   /** Paths that are not put back, and why; left out: none. */
   readonly skipped?: Readonly<Record<string, string>>;
-  /** What the person does after it, before the undo is undone. */
+  /** The person's changes after the undo, before it is undone. */
   readonly later?: string;
-  /** What stands then, as a change of what was before. Left out: it is not undone. */
+  /** The expected state after that, as a change of the original one. Left out: the undo is not undone. */
   readonly again?: string;
 }
 

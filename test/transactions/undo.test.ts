@@ -17,7 +17,7 @@ afterAll(() => {
   for (const path of made) removeTree(path);
 });
 
-/** All scenarios of one kind of places share an executor; each has a directory of its own. */
+/** All scenarios with the same places share an executor; each has its own directory. */
 class UndoPlace {
   readonly root: string;
   readonly executor: Executor;

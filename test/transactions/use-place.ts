@@ -11,7 +11,7 @@ export interface Place {
   readonly root: string;
   /** Where a journal may be. */
   readonly journal: string;
-  /** Runs a command in the root as the person does, outside of every sandbox; what it prints. */
+  /** Runs a command in the root as the person does, outside of every sandbox; returns its output. */
   readonly outside: (command: string) => string;
 }
 

@@ -60,7 +60,7 @@ async function askedAbout(command: string): Promise<ApprovalRequest> {
   return request;
 }
 
-/** What deletes is asked about before it runs: a preview shows what it would change. */
+/** A deletion is asked about before it runs: a preview shows what it would change. */
 async function committed(command: string): Promise<ApprovalRequest> {
   const asked: ApprovalRequest[] = [];
   await using executor = open(asked, 'before');

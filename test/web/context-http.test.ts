@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createExecutor, defineTool, type ToolContext } from '../../src/index.js';
 import { page, serveSite, type WebSite } from './web-site.js';
 
-/** A tool that declares the root of a site and does with it what a test wants. */
+/** A tool that declares the root of a site and runs the test's code with it. */
 function runWith(
   site: WebSite,
   work: (ctx: ToolContext) => Promise<string>,

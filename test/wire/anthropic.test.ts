@@ -118,7 +118,7 @@ describe('Anthropic: a response', () => {
   });
 });
 
-/** What a text editor's command becomes. */
+/** The result of a text editor's command. */
 function edit(input: object, name = 'str_replace_based_edit_tool') {
   const { calls: found, errors } = readCalls([{ type: 'tool_use', id: 't', name, input }]);
   return found[0] ?? errors[0]?.message;

@@ -8,7 +8,7 @@ import { RECORDINGS, type Recording, toWire } from '../../src/providers/http/fix
 
 const messages = [{ role: 'user' as const, content: 'go' }];
 
-/** What the provider's own SDK makes of the same bytes. */
+/** The provider's own SDK, reading the same bytes. */
 const SDKS: Readonly<Record<string, (fetch: () => Promise<Response>) => Promise<unknown>>> = {
   async anthropic(fetch) {
     const client = new Anthropic({ apiKey: 'k', fetch });
@@ -47,7 +47,7 @@ describe('a message that a model streams', () => {
     const model = createModel(recording.format, { model: 'm', apiKey: 'k', timeoutMs: LIMIT_MS }, world);
     const { end } = await ask(model, 'go');
     const ours = messageIn(recording, end?.message.native.messages ?? []);
-    // What the SDKs add of their own (parsed arguments, the count of a list) is no part of the message.
+    // Fields that the SDKs add (parsed arguments, the count of a list) are not part of the message.
     expect(theirs).toMatchObject(ours as object);
   });
 });

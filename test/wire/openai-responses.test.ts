@@ -108,7 +108,7 @@ describe('OpenAI responses: a response', () => {
       },
       { type: 'custom_tool_call_output', call_id: 'call_5', output: 'Error: bad patch' },
     ] satisfies OpenAI.Responses.ResponseInputItem[]);
-    // What was recorded may be kept as JSON in between.
+    // The record may have been kept as JSON.
     const kept: unknown = JSON.parse(JSON.stringify(read.origins));
     expect(writeResults('openai-responses', results, { origins: kept as [] })).toEqual(answer);
   });

@@ -7,7 +7,7 @@ import { success } from './results.js';
 
 const UNKNOWN = expect.stringMatching(/^Error: The outcome of this call is unknown \(outcome_unknown\)/);
 
-/** What was wrong, one word each. */
+/** The faults, one word each. */
 function faults({ changes }: { readonly changes: readonly { kind: string; callId: string; at: number }[] }) {
   return changes.map(({ kind, callId, at }) => `${at} ${kind} ${callId}`);
 }

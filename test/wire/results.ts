@@ -27,7 +27,7 @@ function base(callId: string, rest: Rest) {
   };
 }
 
-/** What `bash` says of a command besides its output. */
+/** The fields of `bash` for a command, besides its output. */
 export function ran(exitCode: number | null, stdout: string, stderr = '', more: object = {}): Rest {
   return {
     output: stderr === '' ? stdout : `${stdout}\n\n[stderr]\n${stderr}`,
