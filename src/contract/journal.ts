@@ -77,6 +77,11 @@ export interface BatchEntry {
    * result. A batch that would exceed it is refused whole. Only for journals with `running`.
    */
   readonly openQuota?: number;
+  /**
+   * Its calls only read: if a power failure loses the acceptance, a second run of them changes nothing. So the acceptance
+   * may become durable together with the next operation of the journal, before which no call has an answer.
+   */
+  readonly onlyReads?: true;
   /** The assistant's message that contained the calls. */
   readonly message?: BatchMessage;
   /** Data that a surface needs to answer later in the original format. Only that surface reads it. */
@@ -84,7 +89,7 @@ export interface BatchEntry {
 }
 
 /** A recorded batch without its calls. */
-export interface BatchRecord extends Omit<BatchEntry, 'calls' | 'openQuota'> {
+export interface BatchRecord extends Omit<BatchEntry, 'calls' | 'openQuota' | 'onlyReads'> {
   /** The number of calls in the delivery, repeated ones included. */
   readonly size: number;
   /** Left out if there was nothing to decide. */

@@ -210,7 +210,7 @@ class SqliteJournal implements Journal {
 
   async sync(): Promise<void> {
     if (this.closing !== undefined) throw journalIsClosed('write what is pending');
-    await this.commits.idle();
+    await this.commits.sync();
   }
 
   call(key: CallKey): Promise<CallRecord | undefined> {

@@ -159,6 +159,11 @@ export class ReadyCall {
 
 export type EvaluatedCall = ResolvedCall | ReadyCall;
 
+/** A second run changes nothing. A call that declares no effects may not be safe to repeat. */
+export function needsNoClaim(call: EvaluatedCall): boolean {
+  return call.kind === 'ready' && call.onlyReads && call.declared.length > 0;
+}
+
 /** The effects that the call declared. */
 function declaredEffects(evaluated: EvaluatedCall): readonly Effect[] {
   return evaluated.kind === 'ready' ? evaluated.declared : evaluated.effects.map(({ effect }) => effect);

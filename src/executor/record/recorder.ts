@@ -8,7 +8,7 @@ import { refuseUnrecorded } from '../answer/refuse-ready.js';
 import { type NamedCall, reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import { toCallEntry } from '../call/calls.js';
-import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
+import { type EvaluatedCall, needsNoClaim, type ReadyCall } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
 import { attaches } from '../call/run-options.js';
 import type { RecordSettings } from '../call/settings.js';
@@ -150,7 +150,9 @@ export class Recorder {
       placement === undefined
         ? { worker }
         : placedBatch(placement, evaluated, this.#options.timeoutMs, openQuota);
-    const entry = { id, conversation, attach, at: clock.now(), ...who, calls };
+    const reads =
+      placement === undefined && evaluated.every(needsNoClaim) ? ({ onlyReads: true } as const) : {};
+    const entry = { id, conversation, attach, at: clock.now(), ...who, ...reads, calls };
     const said = message === undefined ? entry : { ...entry, message };
     return origin === undefined ? said : { ...said, origin };
   }
@@ -239,15 +241,13 @@ export class Recorder {
 
   /**
    * Claims a call: true for only one of several processes that try, after all earlier writes are on disk. A
-   * call that only reads needs no claim, because a second run changes nothing; like every call, it waits for
-   * the answers of claimed calls (D087). A call that declares no effects is claimed, because it may not be
-   * safe to repeat.
+   * call that needs no claim waits for the answers of claimed calls too (D087).
    * @throws ToolError `journal_unavailable`, or rejects with it
    */
   claim(index: number, ready: ReadyCall): Awaitable<boolean> {
     this.#requireWhole();
     // Another worker may take the same call.
-    if (this.#scope.taken === undefined && ready.onlyReads && ready.declared.length > 0)
+    if (this.#scope.taken === undefined && needsNoClaim(ready))
       return this.#owed === undefined || this.#onDisk(this.#owed).then(() => true);
     // Written together with the claim: until the next note, the program has done nothing.
     if (confinementOf(ready.tool, this.#settings) !== undefined)

@@ -129,7 +129,7 @@ export class MemoryBatch {
   }
 
   toRecord(): BatchRecord {
-    const { calls, ...entry } = this.entry;
+    const { calls, openQuota: _quota, onlyReads: _reads, ...entry } = this.entry;
     const { decision } = this;
     return { ...entry, size: calls.length, ...(decision === undefined ? {} : { decision }) };
   }

@@ -10,6 +10,8 @@ const MOST_AT_ONCE = 8;
 /** An operation on the database. It may be repeated, so it changes only the database. */
 export interface Operation<T> {
   readonly writes: boolean;
+  /** It may become durable with the next write. Left out: it is durable when it is answered. */
+  readonly isLazy?: boolean;
   run(database: JournalDatabase): T;
 }
 
@@ -30,7 +32,8 @@ interface GroupCommitOptions {
 /**
  * Runs operations in order, and commits together those that arrive together.
  *
- * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order.
+ * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order. A group of lazy writes
+ *   alone is not synced: the next one that is makes both durable.
  * 2. An operation that fails by itself is rejected alone: the group is rolled back and run again without it.
  * 3. If the system refuses (a full disk, a damaged file, another writer for too long), all writes of the
  *   group are rejected and none is kept, and the next group opens the file again. Pure reads are then tried
@@ -54,6 +57,16 @@ export class GroupCommit {
   /** Resolves when all earlier operations are done or rejected. */
   async idle(): Promise<void> {
     await this.draining;
+  }
+
+  /** Makes all earlier operations durable. @throws the error that `toError` creates */
+  async sync(): Promise<void> {
+    await this.idle();
+    try {
+      this.database?.sync();
+    } catch (error) {
+      throw this.options.toError(error);
+    }
   }
 
   /** Runs between two groups, outside any transaction. @throws the error that `toError` creates */
@@ -190,8 +203,9 @@ function runOnce(
   writing: 'together' | 'one by one',
 ): LoneFailure | undefined {
   const writes = group.some((each) => each.writes);
+  const isLazy = group.every((each) => each.isLazy || !each.writes);
   try {
-    if (writes) database.begin(writing);
+    if (writes) database.begin(writing, isLazy ? 'later' : 'now');
     for (let place = 0; place < group.length; place++) {
       const operation = group[place] as Waiting;
       try {
@@ -214,6 +228,7 @@ function runOnce(
 /** An operation and its promise. */
 interface Waiting {
   readonly writes: boolean;
+  readonly isLazy: boolean;
   /** When another process was first found writing, on the monotonic clock; undefined: never. */
   busySince: number | undefined;
   run(database: JournalDatabase): void;
@@ -233,6 +248,10 @@ class Asked<T> implements Waiting {
 
   get writes(): boolean {
     return this.operation.writes;
+  }
+
+  get isLazy(): boolean {
+    return this.operation.isLazy === true;
   }
 
   run(database: JournalDatabase): void {

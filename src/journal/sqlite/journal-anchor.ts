@@ -3,8 +3,9 @@ import { ToolError } from '../../errors/tool-error.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { type FixedFile, openFixedFile, readFixedFile } from '../../platform/fs/fixed-file.js';
 import { type FileIdentity, fileIdentity, leadsTo } from '../../platform/fs/journal-file.js';
+import { syncFile } from '../../platform/fs/sync-directory.js';
 import { journalUnavailable } from '../records/journal-errors.js';
-import type { JournalDatabase } from './journal-database.js';
+import type { Durability, JournalDatabase } from './journal-database.js';
 
 /** The end of a journal's chain of commits. */
 export interface Head {
@@ -121,11 +122,18 @@ export class JournalWatch {
 
   /**
    * @param commit the commit at the end of the chain now, and its hash.
+   * @param durable `later`: a power failure may take it back, so the anchor stays where it is
    * @throws ToolError `journal_unavailable` if the commit went into a file that was removed or replaced.
    */
-  committed(commit: number, hash: string): void {
+  committed(commit: number, hash: string, durable: Durability): void {
     if (this.#file !== undefined && !leadsTo(this.#path, this.#file)) throw this.#gone('its file');
     this.#lookAtLog();
+    if (durable === 'now') this.#anchor.move({ commit, hash });
+  }
+
+  /** Makes commits durable that are not yet. @throws the operating system's error */
+  sync(commit: number, hash: string): void {
+    syncFile(this.#log);
     this.#anchor.move({ commit, hash });
   }
 

@@ -18,6 +18,9 @@ import { type BufferedTable, insertOne, RowBuffer, toOneStatement, VIEWS } from 
 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
 
+/** `later`: with the next commit that is durable now. */
+export type Durability = 'now' | 'later';
+
 /** The parts of an open journal besides its database. */
 interface JournalContext {
   readonly watch?: JournalWatch;
@@ -46,6 +49,11 @@ export class JournalDatabase {
   private others: { readonly commit: number; readonly of: string; readonly value: unknown } | undefined =
     undefined;
   private together = false;
+  /** When the open transaction becomes durable, and when the last committed one did. */
+  private durable: Durability = 'now';
+  private isOwed = false;
+  /** As SQLite was told last. */
+  private synced: Durability = 'now';
   private stage: 'none' | 'put off' | 'begun' = 'none';
   private hasViews = false;
 
@@ -74,8 +82,14 @@ export class JournalDatabase {
   /**
    * @param writing `together`: `add` defers its writes, even BEGIN, and only `flush` reports that a row
    * existed already. That is much faster, but does not say which row it was.
+   * @param durable `later`: the commit is not synced, and becomes durable with the next one that is
    */
-  begin(writing: 'together' | 'one by one' = 'one by one'): void {
+  begin(writing: 'together' | 'one by one' = 'one by one', durable: Durability = 'now'): void {
+    this.durable = durable;
+    if (this.synced !== durable) {
+      this.sqlite.exec(`PRAGMA journal.synchronous = ${durable === 'now' ? 'FULL' : 'NORMAL'}`);
+      this.synced = durable;
+    }
     this.added = '';
     this.content = '';
     this.clear();
@@ -172,8 +186,17 @@ export class JournalDatabase {
     this.clear();
     const { watch } = this.around;
     if (watch !== undefined && this.added !== '' && this.last !== undefined) {
-      watch.committed(this.last.commit, this.last.head);
+      this.isOwed = this.durable === 'later';
+      watch.committed(this.last.commit, this.last.head, this.durable);
     }
+  }
+
+  /** Makes every commit durable. @throws the operating system's error */
+  sync(): void {
+    const { watch } = this.around;
+    if (!this.isOwed || watch === undefined || this.last === undefined) return;
+    watch.sync(this.last.commit, this.last.head);
+    this.isOwed = false;
   }
 
   /** Our own commit does not change the rows of others. */

@@ -22,6 +22,7 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
   const facts = toFacts(entry);
   return {
     writes: true,
+    isLazy: entry.onlyReads === true,
     run(database) {
       const blocker = entry.attach ? findWaiting(database, toStoredText(entry.conversation)) : undefined;
       if (blocker !== undefined) return answerKnown(database, entry, rows, blocker);
