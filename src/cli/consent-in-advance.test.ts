@@ -98,7 +98,7 @@ describe('consent in advance', () => {
     expect(await shown(undefined, scripts)).toBe('approve_selected');
     expect(await shown(scripts, undefined)).toBe('approve_selected');
     expect(await shown(plain, '{')).toBe('approve_selected');
-    // What a file was before that another is moved to is not shown.
+    // The earlier content of the target of a move is not shown.
     expect(await shown(plain, plain, 'other.json')).toBe('approve_selected');
   });
 
@@ -113,7 +113,7 @@ describe('consent in advance', () => {
       kind: 'approve_all',
       by: '--approve --approve-later-code',
     });
-    // The executor has compared what was changed already.
+    // The executor has already compared the changed paths.
     expect(await decide([request({ ...write('Makefile'), changes: CHANGES })])).toMatchObject({
       kind: 'approve_all',
     });

@@ -333,7 +333,7 @@ describe('after runCommand() nothing is left', () => {
     const after = activeResources();
     expect(listeners).toBe(0);
     expect(openDescriptors()).toBe(descriptors);
-    // Timers of the test runner may have run out meanwhile.
+    // Timers of the test runner may have ended in the meantime.
     for (const before of resources) if (after.includes(before)) after.splice(after.indexOf(before), 1);
     expect(after).toEqual([]);
   });

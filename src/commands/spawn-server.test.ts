@@ -29,7 +29,7 @@ function run(command: string, more: Partial<CommandRequest> = {}) {
 
 const isHeld = findOrphanHolder() !== undefined;
 
-/** Of the command, or of the shell that ends what it leaves running. */
+/** The parent of the command, or of the shell that ends its leftovers. */
 const parentOf = async (): Promise<number> => {
   const ask = isHeld ? 'cut -d " " -f 4 /proc/$PPID/stat' : 'echo $PPID';
   return Number((await run(ask)).stdout.head);
@@ -44,7 +44,7 @@ async function serverPid(): Promise<number> {
   }
 }
 
-/** Children of the server that were not told yet what they shall become. */
+/** Children of the server that have no command yet. */
 function waitingShells(server: number): number[] {
   return readFileSync(`/proc/${server}/task/${server}/children`, 'latin1')
     .split(' ')
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     for (const name of ['HUP', 'KILL', 'TERM', 'USR1']) {
       expect(await run(`kill -${name} $$`)).toMatchObject({ exitCode: null, signal: `SIG${name}` });
     }
-    // Shells say no word of these: as in the sandbox, they are told from an exit code only where none stands between.
+    // Shells do not report these. As in the sandbox, an exit code identifies them, unless it is ambiguous.
     for (const [name, exitCode] of [
       ['INT', 130],
       ['PIPE', 141],

@@ -14,7 +14,7 @@ async function run(command: string): Promise<string> {
   return (await runCommand({ shell: 'sh', ...request })).stdout.head;
 }
 
-/** Those of this program that commands are started by, or supervised. */
+/** The helpers of this program that start or supervise commands. */
 function helpers(): string[] {
   return helperIds().map(commandLine);
 }

@@ -125,7 +125,7 @@ describe('a project that nobody has trusted', () => {
     const before = resolveConfig({ cwd: project, env });
     const file = write(PROJECT, textOf(LOOSENING));
     const after = resolveConfig({ cwd: project, env });
-    // A shorter allowlist is all that is left of it, and limits where there are none.
+    // Only a shorter allowlist is left of it, and limits where there were none.
     const most = Number.MAX_SAFE_INTEGER;
     const commandLimits = { cpuSeconds: most, memoryMb: most, fileSizeMb: most };
     expect(after.configuration).toEqual({ executor: { policy: { allowlist: [] }, commandLimits }, run: {} });

@@ -5,7 +5,7 @@ import { SHARE_OF_RUNS } from '../testing/fixtures/share-of-runs.js';
 import { CONFIG_KEYS } from './config-keys.js';
 import { readSettings } from './read-settings.js';
 
-/** A recursion of as many levels overflows the stack, and what is quadratic in them takes a minute. */
+/** A recursion of that depth overflows the stack, and an algorithm of quadratic time takes a minute. */
 const MANY = 100_000 * SHARE_OF_RUNS;
 
 describe('readSettings()', () => {

@@ -89,7 +89,7 @@ function shapeOfNode(node: KeyNode): unknown {
   return Object.fromEntries([...node.keys].map(([name, child]) => [name, shapeOfNode(child)]));
 }
 
-/** Of a value only its keys and elements; what has none is `{}`. */
+/** The keys and elements of a value; `{}` for a value without any. */
 function shapeOfValue(value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0) return value.map(shapeOfValue);
   if (typeof value !== 'object' || value === null || value instanceof Date) return {};

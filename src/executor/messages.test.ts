@@ -20,7 +20,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** A call that fails, how, and what the developer or the person is told where they can do something. */
+/** A failing call, the cause, and the message for the developer or the person if they can do something. */
 interface Provoked {
   readonly name: string;
   readonly args?: ToolCall['args'];
@@ -240,7 +240,10 @@ const PROVOKED: Readonly<Record<string, Provoked>> = {
   },
 };
 
-/** What only a developer or a person at a terminal can type; names of options as they are written in code and files. */
+/**
+ * Words that only a developer or a person at a terminal can type; names of options as written in code and
+ * files.
+ */
 const VOCABULARY = [
   /\btoolexec \w/,
   /\bexecutor\b/i,

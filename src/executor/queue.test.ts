@@ -28,7 +28,7 @@ function executorWith(tools: readonly Tool[], options: ExecutorOptions = {}): Ex
   return executor;
 }
 
-/** Tells when each call began and ended; what it touches is in its arguments. */
+/** Logs the beginning and the end of each call, whose arguments give its paths. */
 function touching(log: string[], ms = 15): Tool {
   return probeTool(
     'touch',

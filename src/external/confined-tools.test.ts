@@ -10,7 +10,10 @@ import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 const { stands } = await findCommandSandbox();
 const ANY = { input_schema: { type: 'object' }, output_schema: {} };
 
-/** Says what it can reach: a file beside the roots, the home directory, the network, itself, the root. */
+/**
+ * Reports what it can reach of these: a file beside the roots, the home directory, the network, its own file,
+ * the root.
+ */
 const REACH = `
 input=$(cat)
 beside=$(cat $FOLDER/secret 2>/dev/null || echo no)

@@ -5,7 +5,7 @@ import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 
 const STREAMING = { input_schema: { type: 'object' }, output_schema: {}, streaming: true };
 
-/** One call of a tool that says it streams: its result, and what was shown while it ran. */
+/** One call of a tool that declares streaming: its result, and the output shown while it ran. */
 async function call(body: string, document: object = STREAMING) {
   using folder = new ToolsFolder();
   folder.add('tool', scriptOf(body, document));

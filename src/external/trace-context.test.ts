@@ -8,7 +8,7 @@ import type { BeginSpan } from './trace-context.js';
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const SAYS = `printf '["%s","%s"]' "$TRACEPARENT" "$TRACESTATE"`;
 
-/** One call of a tool: what it was told, what the log says. */
+/** One call of a tool: the trace context that it received, and the log. */
 async function call(trace: BeginSpan | undefined, script = scriptOf(SAYS, DOCUMENT)) {
   using folder = new ToolsFolder();
   folder.add('tool', script);

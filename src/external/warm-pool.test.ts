@@ -12,7 +12,7 @@ import { executorFor, openTools } from './fixtures/open-tools.js';
 import { servingScript } from './fixtures/serving-program.js';
 import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 
-/** Answers one call after the other of a program that serves, and says what came of each. */
+/** Makes one call after the other to a program that serves, and returns the outcomes. */
 async function callAll(
   script: string,
   argsOfAll: readonly object[],

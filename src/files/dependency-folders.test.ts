@@ -7,7 +7,7 @@ import { DEPENDENCY_FOLDERS } from './dependency-folders.js';
 
 let root: string;
 beforeAll(() => {
-  // The names of roots, and of what is above them, count for nothing.
+  // The names of roots and of their parent directories do not count.
   root = join(realpathSync(mkdtempSync(join(tmpdir(), 'dependencies-'))), 'vendor/app');
   for (const path of ['.env', 'vendor/lib/.env', 'vendor/lib/mine.txt', 'vendor/.git/config', 'src/a.pem']) {
     mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -36,7 +36,7 @@ describe('what a process leaves behind that is killed in the middle of a write',
     ]);
     expect(performance.now() - started).toBeLessThan(2500);
     expect(readFileSync(join(root, 'a'), 'utf8')).toBe('A');
-    // The backup is all there is of what was replaced, and stays for a while.
+    // The backup is the only copy of the replaced file, and stays for a while.
     const [backup = '', ...more] = ours(root);
     expect(more).toEqual([]);
     expect(readFileSync(join(root, backup), 'utf8')).toBe('old content');

@@ -62,7 +62,7 @@ describe('resolve (D046, D047)', () => {
     const error = await errorOf(() => createSandbox({ roots: [root] }).resolve(path));
     expect(error.code).toBe('bad_args');
     expect(error.message).toContain(why);
-    // What is shown to a person holds no control characters.
+    // Text for a person has no control characters.
     expect(error.message).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 

@@ -137,7 +137,7 @@ describe.each([
     utimesSync(join(root, 'a'), 1, 2);
     const inode = statSync(join(root, 'a')).ino;
     const before = everything(root);
-    // `x` is to be a file and a directory: that shows only when it is renamed.
+    // `x` would have to be a file and a directory: that fails only at the rename.
     const error = await errorOf(() =>
       filesOf(root).writeAll([
         change('a', 'A', 'a'),

@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)(
       const ended = once(child, 'close');
       child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
         const lines = `${said}${chunk}`.split('\n');
-        // What follows the last line break may be cut off by the end.
+        // The text after the last line break may be incomplete.
         said = lines.pop() ?? '';
         for (const line of lines) if (line.startsWith('{')) answers.push(JSON.parse(line));
       });
@@ -141,7 +141,7 @@ describe.skipIf(missing !== undefined)(
       return { child, ended };
     }
 
-    /** Compares the effects with what was answered, and with what the journal holds. */
+    /** Compares the effects with the answers and with the journal. */
     async function check(tenant: string, effects: string, answers: readonly Answer[]) {
       const counts = new Map<string, number>();
       const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').slice(0, -1) : [];

@@ -20,7 +20,7 @@ const RULES: ExecutorOptions = {
   policy: { mode: 'prompt', allowlist: ['read_file', 'write_file', 'edit_file'], denylist: [] },
 };
 
-/** A project of an agent, and what the hook answers in it. */
+/** A project of an agent, and the answers of the hook in it. */
 function guarded(options: ExecutorOptions = RULES) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-guard-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -127,7 +127,7 @@ describe('changes of an agent are taken back', () => {
     await send('BeforeTool', gemini(file, 'one'));
     writeFileSync(file, 'one');
     await send('AfterTool', { ...gemini(file, 'one'), tool_response: {} });
-    // The text of the person is not what the first call would have left: its undo leaves it alone.
+    // The person's text differs from the change of the first call, so the undo leaves it.
     expect(await undo()).toEqual(['outcome_unknown', 'done']);
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const SRC = resolve(fileURLToPath(new URL('..', import.meta.url)));
 const STATIC = /^(?:import|export)\s+(?!type\b)[^'"]*?from\s+'(\.[^']+)'/gm;
 
-/** Sources that are loaded with a file, without what it imports later by itself. */
+/** The sources loaded with a file, without later dynamic imports. */
 function loadedWith(file: string, seen = new Set<string>()): ReadonlySet<string> {
   const name = relative(SRC, file);
   if (seen.has(name)) return seen;

@@ -18,7 +18,7 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** Calls one tool, then says what it was answered. */
+/** Calls one tool, then repeats its answer. */
 function model(toolName: string, input: unknown, toolCallId = 'c1') {
   const prompts: unknown[] = [];
   const answer = (prompt: unknown) => {

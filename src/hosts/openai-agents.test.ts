@@ -21,7 +21,7 @@ beforeEach(() => {
   world = hostWorld();
 });
 
-/** Calls one tool, then ends. It keeps what it was sent. */
+/** Calls one tool, then ends. It keeps its requests. */
 class OneCall implements Model {
   readonly sent: string[] = [];
   readonly call: { readonly name: string; readonly args: unknown; readonly callId: string };

@@ -8,7 +8,7 @@ import { parseHostPattern } from '../patterns/host.js';
 import { type PinnedRequest, sendRequest } from '../platform/runtime/send-request.js';
 import { type FetchScope, fetchWithin, type Network } from './fetch-within.js';
 
-/** Says byte for byte what a test wants. */
+/** Sends exactly the bytes of a test. */
 async function serve(
   answer: (socket: Socket, request: string) => void,
 ): Promise<{ host: string; port: number }> {
@@ -37,7 +37,7 @@ function scopeOf(...privateHosts: string[]): FetchScope {
   };
 }
 
-/** A name system that says what a test wants, each time it is asked. */
+/** A name system with the answers of a test, one for each look-up. */
 function names(
   ...answers: (readonly string[])[]
 ): Network & { readonly asked: string[]; readonly sent: PinnedRequest[] } {
@@ -120,7 +120,7 @@ describe('fetchWithin()', () => {
     const first = names(['93.184.216.34'], ['127.0.0.1']);
     const network: Network = {
       lookUp: first.lookUp,
-      // What a public host answers, from this machine.
+      // The answer of a public host, from this machine.
       send: (request) => sendRequest({ ...request, addresses: ['127.0.0.1'] }),
     };
     const error = await failureOf(fetchWithin(scopeOf(), `http://rebind.example:${port}/`, {}, network));

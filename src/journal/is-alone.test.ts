@@ -95,7 +95,7 @@ describe('a journal', () => {
     await first.accept(batchEntry('b1', [callEntry('x')]));
     await open();
     expect(await timesAlone(startWriter('w', true, 1))).toBe(0);
-    // And what is written after that is in the file.
+    // Later writes reach the file.
     await first.accept(batchEntry('b2', [callEntry('x')]));
     expect(await (await open()).batches()).toHaveLength(3);
   });
@@ -126,7 +126,10 @@ describe('a journal', () => {
   });
 });
 
-/** Another process that writes batches, and keeps the file open till its input ends, or opens and looks meanwhile. */
+/**
+ * Another process that writes batches, and keeps the file open till its input ends, or opens it and looks
+ * meanwhile.
+ */
 function startWriter(name: string, looks: boolean, length = 50) {
   const batches = Array.from({ length }, (_, at) => batchEntry(`${name}${at}`, [callEntry('x')]));
   const program = bundleProgram(join(import.meta.dirname, 'fixtures', 'write-and-look.mjs'));

@@ -144,7 +144,7 @@ describe('openJournal()', () => {
     expect(database.prepare('SELECT count(*) AS calls FROM calls').get()).toEqual({ calls: 1 });
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     database.close();
-    // The refusal is not remembered: what was put right works again.
+    // The refusal is not remembered: once repaired, the file works again.
     expect(await journal.unfinished()).toHaveLength(1);
     await journal.close();
   });

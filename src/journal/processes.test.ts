@@ -77,7 +77,7 @@ async function writeUntilKilled(name: string): Promise<string[]> {
   });
   const [, signal] = await once(writer, 'close');
   expect(signal).toBe('SIGKILL');
-  // What follows the last line break was cut off by the end.
+  // The text after the last line break is incomplete.
   return said.split('\n').slice(0, -1);
 }
 

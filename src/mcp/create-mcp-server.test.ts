@@ -241,7 +241,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(paid()).toHaveLength(1);
     expect(textOf(await ask('a3'))).toBe('paid ada');
     expect(paid()).toHaveLength(1);
-    // Delivered: what comes after is another call.
+    // The answer was delivered: the next request is another call.
     expect((await ask('a4')).isError).toBe(true);
     expect(await executor.waiting()).toHaveLength(1);
   });

@@ -5,7 +5,9 @@ import { createAnalyzingPolicy } from './create-analyzing-policy.js';
 import { bash, inShort } from './fixtures/ask.js';
 import type { PolicyRule } from './rules/policy-rule.js';
 
-/** What rules that allow these commands (a `/` before: writes to this path) make of a command line. */
+/**
+ * The decision on a command line under rules that allow these commands (a `/` before: writes to this path).
+ */
 function outcome(allowed: string, command: string | PolicyQuestion): string {
   const rules = allowed
     .split('; ')

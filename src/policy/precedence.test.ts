@@ -11,7 +11,9 @@ const DECISIONS = ['allow', 'ask', 'deny'] as const;
 const OUTCOME = { allow: 'run', ask: 'ask', deny: 'policy_denied' } as const;
 type Conditions = Omit<PolicyRule, 'decision'>;
 
-/** For each line of the table: what it prefers, and what it prefers it to, equal in every line above. */
+/**
+ * For each line of the table: the preferred conditions and the others, which are equal in every line above.
+ */
 const PAIRS: Readonly<Record<string, readonly (readonly [more: Conditions, less: Conditions])[]>> = {
   'kind of pattern': [
     [{ command: 'git log' }, { command: 'git log *' }],

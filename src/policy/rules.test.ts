@@ -467,7 +467,7 @@ describe('a rule about arguments', () => {
         rules: [deny({ tool: 'a', args: { '/x': 1 } }), allow({ tool: 'a', args: { '/x': 2 } })],
       }).problems(),
     ).toEqual([]);
-    // What allows says nothing where the argument is missing; what denies does.
+    // If the argument is missing, a rule that allows does not match, and one that denies does.
     expect(createPolicy({ rules: [ask(inSandbox), deny(inSandbox)] }).problems()).toHaveLength(1);
   });
 

@@ -5,7 +5,7 @@ import type { ReadCalls } from './response-calls.js';
 
 const FENCED = '```tool\n{"name":"bash","args":{"command":"ls"}}\n```';
 
-/** What holds for every answer, whatever came in. */
+/** The invariants of every answer, whatever the input. */
 function expectSound(read: ReadCalls): void {
   const ids = new Set(read.errors.map((error) => error.index));
   expect(ids.size).toBe(read.errors.length);

@@ -160,7 +160,7 @@ describe('askApproval()', () => {
     const reasons = { one: 'b', two: 'a', three: 'b' };
     expect((await session(['2', 'r', '>a', 'r', '>b'])).answer).toEqual({ ...approve(), reasons });
     expect((await session(['2', 'r', '>a', 'n'])).answer).toEqual({ ...approve(), reasons: { two: 'a' } });
-    // What is selected once more is not refused any more.
+    // A refused call that is selected again is not refused any more.
     expect((await session(['2', 'r', '>a', '2', 'y'])).answer).toEqual(approve('two'));
     const pasted = await session(['r', '>one\ntwo', '>one'], {});
     expect(pasted.shown).toContain('Several lines came at once');

@@ -40,7 +40,10 @@ export interface CrashTrial {
   readonly knowable?: readonly string[];
   /** Whether calls without conflicts run side by side. Default false. */
   readonly parallel?: boolean;
-  /** Kills at random times, besides the two at each journal step (before and after it). Default 20. */
+  /**
+   * The number of kills at random times, in addition to the two at each journal step (before and after it).
+   * Default 20.
+   */
   readonly randomKills?: number;
   /** The maximum number of kills at journal steps, spread evenly. Default: all. */
   readonly stepKills?: number;

@@ -32,7 +32,7 @@ async function accept(journal: Journal, id: string, options: Partial<BatchEntry>
 const keysOf = (records: readonly { readonly key: string }[] | undefined): readonly string[] | undefined =>
   records?.map(({ key }) => key);
 
-/** Sessions of workers, and what they mean for claims. */
+/** Sessions of workers, and their meaning for claims. */
 const WORKER_CASES: readonly JournalCase[] = [
   {
     title: 'counts the beats of a session, and lists it with its offer',
@@ -311,7 +311,7 @@ const TENANT_CASES: readonly JournalCase[] = [
   },
 ];
 
-/** What a fleet of workers needs of a journal. Journals without these operations have nothing to show. */
+/** The operations that a fleet of workers needs. Journals without them skip these cases. */
 export const SESSION_CASES: readonly JournalCase[] = [
   ...WORKER_CASES,
   ...CANCEL_CASES,

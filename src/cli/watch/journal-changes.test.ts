@@ -19,7 +19,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What is new, in short. */
+/** A short form of the changes. */
 function look(changes: JournalChanges): readonly string[] {
   const archive = glanceAtArchive(join(folder, 'journal.db'));
   try {

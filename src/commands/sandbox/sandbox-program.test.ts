@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openReportFile, type Report } from '../../platform/process/report-file.js';
 import { endToldBy, readReport } from './sandbox-program.js';
 
-/** What the report says once these words were written over it. */
+/** The report after these words were written over it. */
 function reportOf(words: string): Report | undefined {
   const report = openReportFile();
   try {

@@ -234,7 +234,7 @@ describe('executor.approve()', () => {
     const runs = await Promise.all(executors.map((one) => one.approve(id, { approver: approveAll })));
     const answers = await Promise.all(runs.map(({ results }) => results));
     expect(paid()).toEqual(['b nobody', 'a ada', 'd dan']);
-    // Those that came second have waited for the answers of the first.
+    // The later requests have waited for the answers of the first.
     expect(answers.map((results) => results.map(({ output }) => output))).toEqual(
       answers.map(() => ['paid ada', 'paid nobody', '', 'paid dan']),
     );
@@ -298,7 +298,7 @@ describe('executor.approve()', () => {
     expect(paid()).toEqual([]);
     await (await waits.approve(first.slice(0, 11), { approver: approveAll })).results;
     expect(paid()).toEqual(['a ada']);
-    // What was decided shares the beginning still: nothing is taken for meant.
+    // The decided batch still has the same beginning, so the short id is ambiguous.
     await expect(waits.decide(shared, 'discard')).rejects.toMatchObject({ code: 'unknown_batch' });
     await waits.decide(second.slice(0, 11), 'discard');
     await expect(waits.decide(second.slice(0, 11), 'discard')).rejects.toMatchObject({
@@ -413,7 +413,7 @@ describe('executor.approve()', () => {
       'unknown_tool',
       'paid dan',
     ]);
-    // What is recorded is what the first has done.
+    // The record has the outcome of the first.
     expect((await journal.batch(id)).map(({ result }) => result?.success)).toEqual([true, true, false, true]);
   });
 

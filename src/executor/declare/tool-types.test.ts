@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ToolReturn, ToolSpec } from '../../contract/tool.js';
 import { defineTool } from './define-tool.js';
 
-/** What is wrong here is found by the compiler: each `@ts-expect-error` fails the type check where there is no error. */
+/** The compiler finds the errors here: each `@ts-expect-error` fails the type check if there is no error. */
 const BASE = { description: 'd', input: { type: 'object' }, effects: () => [] } as const;
 const weather = z.object({ celsius: z.number() });
 

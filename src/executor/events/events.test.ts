@@ -29,7 +29,7 @@ async function eventsOf(run: BatchRun): Promise<ToolEvent[]> {
   return events;
 }
 
-/** `id type`, a call at a time. */
+/** `id type` for each event, call by call. */
 function orderOf(events: readonly ToolEvent[], callId: string): string[] {
   return events.filter((event) => event.callId === callId).map(({ type }) => type);
 }

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => at.remove());
 
 const has = (path: string): boolean => existsSync(join(at.root, path));
-/** What a person does where a command has been, and what it must not run. */
+/** A person's action after a command, which must not run anything that the command left. */
 const statusEverywhere = (): void => {
   at.outside('git status; for d in emb node_modules/emb; do [ -d $d ] && git -C $d status; done; true');
 };

@@ -69,7 +69,7 @@ function reaches(port: number): Promise<boolean> {
   });
 }
 
-/** Those that this process has started, itself or through others: other test files have rooms too. */
+/** Those started by this process, directly or indirectly: other test files have rooms too. */
 function keepers(): string[] {
   return readdirSync('/proc').filter(
     (pid) => /^\d+$/.test(pid) && textOf(pid).includes('read -r end') && isOurs(pid),

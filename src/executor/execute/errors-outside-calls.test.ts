@@ -62,7 +62,7 @@ describe('what a tool throws outside of its call', () => {
     });
     expect(first?.output).toBe('answered');
     expect(second?.success).toBe(true);
-    // The test runner would report what is not held back.
+    // The test runner would report an error that is not caught.
     await pause(60);
   });
 

@@ -29,7 +29,7 @@ function executorOf(options: ExecutorOptions = {}): Executor {
 
 const PORT = 40_000 + (process.pid % 10_000);
 
-/** Answers with what it was sent. */
+/** Echoes its requests. */
 const ECHO = `node -e 'require("http").createServer((q, r) => q.pipe(r)).listen(${PORT}, "::1")'`;
 
 const serve = (executor: Executor) =>

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** How a collaborator fails at the point where it is asked. */
+/** The failure of each collaborator, at the point of its call. */
 const FAULTS = {
   throws: () => {
     throw new Error('broken');
@@ -111,7 +111,7 @@ describe('every call is answered once', () => {
       if (name === 'accept' || name === 'claim') {
         const change = results[1];
         expect(change?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'no' } });
-        // What was not accepted has no record; what was not claimed has one that says so.
+        // A call that was not accepted has no record; a call that was not claimed has one that says so.
         expect(change?.metadata.recorded).toBe(name === 'accept' ? false : undefined);
       }
       if (name === 'finish') {

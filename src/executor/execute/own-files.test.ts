@@ -17,7 +17,7 @@ import { eachOf } from '../../testing/fixtures/each-of.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
-/** A home directory that is the root: what a command makes there the next run of anything may go by. */
+/** A home directory that is the root: later programs may obey a file that a command creates there. */
 let home: string;
 const NAMES = ['HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME'] as const;
 const kept = NAMES.map((name) => [name, process.env[name]] as const);
@@ -60,7 +60,10 @@ async function run(command: string, options: ExecutorOptions = {}, inBackground 
   }
 }
 
-/** What the next run of toolexec, of git, of a shell and of others would read, by the names that they know it by. */
+/**
+ * The files that the next run of toolexec, git, a shell and others would read, by the names used to read
+ * them.
+ */
 function obeyed(): readonly string[] {
   return [
     ...[configHome(process.env), stateHome(process.env)].map((place) =>

@@ -46,7 +46,7 @@ const NAMED: ReadonlySet<string> = new Set([
   ...['Function.prototype.call', 'process.nextTick', 'queueMicrotask'],
 ]);
 
-/** Puts everything back. @returns the names of what was replaced. By index: nothing else works for sure. */
+/** Restores everything. @returns the names of the replaced ones. By index: nothing else is reliable here. */
 function putBack(): string {
   let names = '';
   for (let index = 0; index < WATCHED.length; index++) {
@@ -149,7 +149,8 @@ describe('what a timer replaces once its tool has answered, while no tool runs,'
   async function wrongAfter([name, harm]: NamedHarm): Promise<readonly unknown[]> {
     const { results, isThere } = await afterLateHarm(harm);
     const areWell = results.every((result) => JSON.stringify(outcome(result)) === JSON.stringify(HEALTHY));
-    // It could be the host program that has replaced it: outside of calls it stays, but for what would stop every await.
+    // The host program itself may have replaced it: outside of calls it stays, unless it would stop every
+    // await.
     const isRight = name.startsWith('Object.prototype.') ? true : isThere === `${name} `;
     return areWell && isRight ? [] : [{ name, results, isThere }];
   }

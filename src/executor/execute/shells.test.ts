@@ -84,8 +84,8 @@ describe('bash with run_in_background', () => {
 
   it('runs in the directory it is given, which lies inside the roots', async () => {
     const id = await start('pwd; cd /; pwd', { working_dir: '.' });
-    // In one reading or in two, with the status between them.
-    // The status comes before what is read, on the same line.
+    // In one read or in two, with the status between them. The status comes before the text, on the same
+    // line.
     const { output } = await readToEnd(id);
     expect(output.replaceAll(/\[Status: [^\]]*\]/g, '\n').split('\n')).toEqual(
       expect.arrayContaining([root, '/']),
@@ -366,7 +366,7 @@ describe.skipIf(process.platform !== 'linux')(
   'an executor that is closed (skipped where there is no /proc)',
   () => {
     it('leaves no process behind, neither of its commands nor of its own', { tags: ['soak'] }, async () => {
-      // Another test file of this process may have some of its own.
+      // Another test file in this process may have some too.
       const others = children();
       const own = (): string[] => children().filter((pid) => !others.includes(pid));
       for (let round = 0; round < 3; round++) await executor.execute('bash', { command: 'sleep 0.1' });

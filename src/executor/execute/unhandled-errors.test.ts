@@ -10,7 +10,7 @@ describe('an error that nobody caught', () => {
     });
     const told: unknown[] = [];
     const owner = { unhandledError: (error: unknown): void => void told.push(error) };
-    // Where the error comes up is all that counts; `handle` stands there for the process.
+    // Only the origin of the error counts; `handle` stands for the process.
     const later = (error: string): Promise<boolean> =>
       new Promise((resolve) => setTimeout(() => resolve(handle(error)), 1));
     const { inside, outside } = runInScope(owner, () => ({

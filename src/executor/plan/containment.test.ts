@@ -23,7 +23,7 @@ function makeRoot(): string {
   return root;
 }
 
-/** What is planned for each command line. */
+/** The plan for each command line. */
 async function plan(
   commands: readonly (string | object)[],
   options: Partial<ExecutorOptions> & { readonly rules?: readonly PolicyRule[] } = {},

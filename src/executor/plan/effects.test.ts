@@ -430,7 +430,7 @@ describe('touches', () => {
         ],
       ],
       [[], () => [{ kind: 'ask' }]],
-      // Without effects() a tool touches what is unknown.
+      // Without effects(), the effects of a tool are unknown.
       [['read'], undefined],
     ];
     for (const [touches, effects] of strays) {

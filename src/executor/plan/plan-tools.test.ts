@@ -332,7 +332,7 @@ describe('registration', () => {
       message: expect.stringContaining('its reference "#/$defs/none" leads nowhere'),
       details: { executed: 'no' },
     });
-    // What is seen at a glance is refused still.
+    // An obvious mistake is still refused.
     const slip = { type: 'object', propertes: {} };
     const wrong = (): Tool => defineTool({ ...BASE, name: 'wrong', input: slip });
     expect(errorOf(() => createExecutor({ tools: [...unused, wrong()], root: folder() })).code).toBe(

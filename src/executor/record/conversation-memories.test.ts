@@ -19,7 +19,7 @@ import { ConversationMemories, recordReads, recordShown } from './conversation-m
 interface Desk {
   readonly root: string;
   readonly journal: string;
-  /** Another process of conversation `c`, as far as it can tell: its own executor, with a journal of its own. */
+  /** A stand-in for another process of conversation `c`: a separate executor with a separate journal. */
   process(options?: ExecutorOptions): Worker;
   put(name: string, content: string): void;
   text(name: string): string;
@@ -159,7 +159,7 @@ describe('what a named conversation has read, in the journal', () => {
     expect(text('f')).toBe('changed\n');
     const late = await defer('p2', { patch: 'LP1\nF f\nR\nchanged\n.\nmine\n.\nEND\n' });
     put('f', 'changed\nby the person\n');
-    // Consent in advance is none to what has changed since it was shown.
+    // Consent in advance does not cover a file that has changed since it was shown.
     expect(await approve(late, null)).toEqual(['approval_unavailable']);
     expect(text('f')).toBe('changed\nby the person\n');
   });

@@ -28,7 +28,7 @@ afterEach(async () => {
 const many = (count: number, character: string) => `head -c ${count} /dev/zero | tr '\\0' ${character}; `;
 const bash = (command: string) => executor.execute('bash', { command });
 
-/** Reads a background shell to its end: what it printed, without what is said about it. */
+/** Reads a background shell to its end: its output without the status lines. */
 async function readAll(command: string, filter?: string): Promise<string> {
   const { metadata } = await executor.execute('bash', { command, run_in_background: true });
   const args = { bash_id: String(metadata.bash_id), ...(filter === undefined ? {} : { filter }) };

@@ -51,7 +51,7 @@ function open(directory: string): Executor {
 
 const DEAD: Worker = { id: 'dead', pid: 999_999_999, startedAt: 1 };
 
-/** What programs have left: a batch that is done, and one that a death cut short. */
+/** The remains of programs: a finished batch, and one that a crash interrupted. */
 async function fill(): Promise<void> {
   await using executor = open(folder);
   await executor.run([callOf('one')], CHAT);

@@ -44,7 +44,7 @@ function place(redactArguments: RedactArguments, more: ExecutorOptions = {}) {
   /** Every file beside the journal, as it is on the disk. */
   const bytes = (): string =>
     readdirSync(join(home, 'state'), { recursive: true, withFileTypes: true })
-      // What a command has changed lies there for its undo.
+      // The old versions for the undo of a command lie there.
       .filter((entry) => entry.isFile() && !entry.parentPath.includes('-transactions'))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
       .join('\n');
@@ -74,13 +74,13 @@ describe('an argument that the journal leaves out', () => {
       message: { text: `I will use ${SECRET} now.` },
       origin: { raw: { name: 'send', arguments: JSON.stringify({ token: SECRET }) } },
     });
-    // Who runs it gets all of it.
+    // The caller gets the whole result.
     expect(result).toMatchObject({
       success: true,
       output: `sent with ${SECRET}`,
       metadata: { used: SECRET },
     });
-    // Open: what is in the log is not in the database yet.
+    // While it is open, the entries of the log are not in the database yet.
     expect(traces(bytes())).toEqual([]);
     await executor.close();
     expect(traces(bytes())).toEqual([]);
@@ -222,7 +222,7 @@ describe('a file that is written with contents that the journal leaves out', () 
       write('c2', 'Other-Secret-2', 'old.txt'),
       { id: 'c3', name: 'write_file', args: { path: 'b.txt', content: 'harmless' } },
     ]);
-    // The old content of the second write is what the first one wrote.
+    // The old content of the second write is the content of the first.
     await executor.run([write('c4', 'Third-Secret-3')]);
     for (const id of ['c1', 'c2', 'c4']) {
       const { restored, skipped } = await executor.undo(id);

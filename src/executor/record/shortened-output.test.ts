@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** A046: whoever shortened the output, the result says so. */
+/** A046: the result says that the output was shortened, by the tool or by the executor. */
 async function resultOf(name: string, args: JsonObject, maxBytes = 102_400): Promise<ToolResult> {
   await using executor = createExecutor({ root, policy: null, approver: null, output: { maxBytes } });
   return await executor.execute(name, args);

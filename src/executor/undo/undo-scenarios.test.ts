@@ -9,9 +9,9 @@ type Files = ToolContext['files'];
 interface Scenario {
   /** Files before the call, with their permission bits. */
   readonly before: Tree;
-  /** A patch, or what a tool does. */
+  /** A patch, or the action of a tool. */
   readonly call: string | ((files: Files) => Promise<unknown>);
-  /** What a person does then. */
+  /** The person's changes after the call. */
   readonly person?: (at: Desk) => void;
   /** All that is there after the undo. */
   readonly expected: Tree;

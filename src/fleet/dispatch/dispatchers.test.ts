@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
   afterAll(() => cluster?.end());
 
   describe.each(DISPATCHERS)('%s', (name, openDispatcher, withinMs) => {
-    /** A host and workers, each with connections of its own. */
+    /** A host and workers, each with separate connections. */
     function newFleet() {
       const tenant = randomUUID();
       const root = folder();
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
       return { startHost, startWorker, log, begun };
     }
 
-    /** In `npm test`, only what is always there. */
+    /** `npm test` runs only the one that is always available. */
     const variant = name.startsWith('LISTEN') ? {} : { tags: ['soak'] };
 
     const call = (as: string, args: JsonObject = {}) => ({ id: as, name: 'work', args: { as, ...args } });

@@ -98,13 +98,13 @@ describe.skipIf(missing !== undefined)(
         said += chunk;
       });
       const ended = once(child, 'close').then(() => {
-        // What follows the last line break was cut off by the end.
+        // The text after the last line break is incomplete.
         for (const line of said.split('\n').slice(0, -1)) answers.push(JSON.parse(line));
       });
       return { begun: once(child.stdout, 'data'), ended, kill: () => child.kill('SIGKILL') };
     }
 
-    /** Compares the effects, what was answered, and what the journal holds. */
+    /** Compares the effects, the answers, and the journal. */
     async function check(tenant: string, effects: string, answers: readonly Answer[], calls: number) {
       const counts = new Map<string, number>();
       const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').slice(0, -1) : [];

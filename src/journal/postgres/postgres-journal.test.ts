@@ -203,7 +203,7 @@ describe.skipIf(missing !== undefined)(
       } finally {
         cluster.signal('CONT');
       }
-      // The server may have done it meanwhile: then another claim is refused, as it must be.
+      // The server may have claimed it before it died: then another claim is refused, as it must be.
       expect([true, false]).toContain(await journal.claim('b1/0', WORKER, 2));
       expect((await journal.call('b1/0'))?.state).toBe('running');
     });

@@ -10,7 +10,7 @@ const ARGS: JsonObject = {
   headers: { auth: 'x', list: [{ token: 1 }, { token: 2, name: 'n' }] },
 };
 
-/** The pointers of what is left out. */
+/** The pointers of the values left out. */
 function leftOut(patterns: boolean | readonly string[], tool = 'http_post'): readonly string[] {
   const found: string[] = [];
   parseRedaction(patterns)?.apply(tool, ARGS, (_, pointer) => {

@@ -70,7 +70,7 @@ describe('checkIdentity()', () => {
         return ours.prepare(sql);
       },
     };
-    // 0 where it was asked for the version before there was one: `migrate` asks again, alone.
+    // 0 if the version was read before there was one: `migrate` reads it again, alone.
     expect(checkIdentity(watched, path, 1)).toBe(nth === 3 ? 0 : 1);
     expect(asked).toBe(3);
     for (const each of [ours, theirs]) each.close();

@@ -9,7 +9,7 @@ it.skipIf(process.platform === 'win32')(
     const first = writeInputFile('first');
     const folder = dirname(first.path);
     expect([readFileSync(first.path, 'utf8'), statSync(folder).mode & 0o777]).toEqual(['first', 0o700]);
-    // Of a process with this id that was started at another time.
+    // The tag of a process with this id and another start time.
     const [, tag = ''] = /-([0-9a-f]{24})-/.exec(basename(folder)) ?? [];
     const other = `${tag.slice(0, -1)}${tag.endsWith('0') ? '1' : '0'}`;
     const left = join(dirname(folder), basename(folder).replace(tag, other));

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => list.close());
 
-/** What another process reads, which inherits the list as its descriptor 3. */
+/** The list as read by another process, which inherits it as its descriptor 3. */
 async function readElsewhere(): Promise<string[]> {
   const reader = spawn('sh', ['-c', 'while read -r entry; do echo "$entry"; done <&3'], {
     stdio: ['ignore', 'pipe', 'inherit', list.fd],

@@ -6,7 +6,7 @@ import { onUnhandledError } from './unhandled-errors.js';
 
 const MODULE = pathToFileURL(bundleProgram(`${import.meta.dirname}/unhandled-errors.ts`)).href;
 
-/** A program of its own: what is not caught ends it. */
+/** A separate program: an error that is not caught ends it. */
 function run(program: string): {
   readonly status: number | null;
   readonly stdout: string;

@@ -41,7 +41,7 @@ describe('openSqlite()', () => {
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const hasOwn = isSafeSqlite(process.versions.sqlite);
     expect(JSON.parse(stdout)).toEqual([false, !hasOwn]);
-    // Nobody has asked what Node thinks of its own.
+    // Node's own warning is not shown.
     expect(stderr.match(/Warning: .*/g)).toEqual(['Warning: of somebody else']);
   });
 });

@@ -312,7 +312,7 @@ describe('the limits of analyzeCommand()', () => {
   )('gives up in time: %s', (_what, text) => {
     const before = process.cpuUsage().user;
     expect(analyzeCommand(text.slice(0, 65_536)).verdict).toBe('ask');
-    // Ten times what it takes alone on a machine: without the limits it is minutes.
+    // Ten times the duration on an idle machine: without the limits it takes minutes.
     expect((process.cpuUsage().user - before) / 1000).toBeLessThan(3_000);
   });
 });

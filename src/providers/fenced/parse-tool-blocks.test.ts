@@ -7,7 +7,7 @@ import { parseToolBlocks } from './parse-tool-blocks.js';
 const LS = '{"name": "bash", "args": {"command": "ls"}}';
 const ls = { id: 'call_0', name: 'bash', args: { command: 'ls' }, madeUp: true };
 
-/** What a stream gives for a text that is cut at some places. */
+/** The result of a stream for a text cut at some places. */
 function streamed(pieces: readonly string[]) {
   const stream = createCallStream('fenced');
   const perPiece = pieces.map((piece) => stream.push(piece));

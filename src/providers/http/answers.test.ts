@@ -209,7 +209,7 @@ describe('calls without an id', () => {
     const results = calls.map(({ id, name }) => succeeds(id, name, 'ok'));
     const answered = [{ role: 'function', name: 'read_file', content: 'ok' }];
     expect(end?.answer(results).native.messages).toEqual(answered);
-    // What was kept as JSON is answered in the same way.
+    // A message kept as JSON is answered in the same way.
     const kept = JSON.parse(JSON.stringify(end?.message));
     expect(answerMessage(kept, results).native.messages).toEqual(answered);
   });

@@ -54,7 +54,7 @@ describe('over a real connection, a stream', () => {
   ])('whose connection is %s throws, after what has come', async (_, cut) => {
     const model = await connect(cut);
     const { text, thrown } = await ask(model, 'go');
-    // A reset may overtake what was sent before it.
+    // A reset may overtake the data sent before it.
     expect('Grüße, '.startsWith(text)).toBe(true);
     expect(thrown).toBeInstanceOf(ModelError);
     expect(thrown).toMatchObject({ retriable: true });

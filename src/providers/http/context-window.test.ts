@@ -64,7 +64,7 @@ describe('what a conversation takes', () => {
       const message = { role: 'tool', results: [], native } as const;
       expect(estimateTokens({ messages: [message], tools: [] })).toBeLessThan(3_000);
     }
-    // What is not marked as a picture is read as text.
+    // Data that is not marked as a picture is read as text.
     const encoded = says(Buffer.from(data).toString('base64'));
     expect(estimateTokens({ messages: [encoded], tools: [] })).toBeGreaterThan(1_000_000);
   });

@@ -75,7 +75,7 @@ describe.each(CASES)('repairHistory() of $what', ({ format, write }) => {
           const whole = said.flatMap(write);
           const broken = inside.reduce(harmParts, damages.reduce<readonly unknown[]>(harm, whole));
           const before = JSON.stringify(broken);
-          // What begins in the middle is not for this to mend.
+          // A history that begins in the middle is not repaired here.
           const begins =
             format === 'anthropic' || format === 'gemini'
               ? [{ role: 'user', content: '', parts: [{ text: 'x' }] }]
@@ -122,7 +122,7 @@ describe.each(CASES)('repairHistory() of $what', ({ format, write }) => {
         );
         const again = repairHistory(later.history, { format, find });
         expect(again.history).toBe(later.history);
-        // Who knows no more changes nothing.
+        // Without further facts, nothing changes.
         expect(repairHistory(unknown.history, { format, find: unknownResult }).changes).toEqual([]);
       }),
       { numRuns: 300 },

@@ -140,7 +140,7 @@ describe('apply_patch', () => {
       ['F a', 'E', 'zzz', '.'],
       ['F none', 'E', 'x', '.'],
       ['F none', 'T', 'a', '.', 'R', 'a', '.', 'b', '.'],
-      // The first is to be a directory as well: that shows when all is written.
+      // The first would also have to be a directory: that fails only after everything is written.
       ['F x', 'T', '1', '.', 'F x/y', 'T', '2', '.'],
     ]) {
       expect((await patch(...first, ...second, 'END')).success, second.join(' ')).toBe(false);

@@ -49,8 +49,8 @@ function shapeOf(root: PageNode): Shape {
 const never = new AbortController().signal;
 
 describe('a page that is made to take time', () => {
-  // The later steps take time with the size of the tree, so the size is what is looked at, and not a clock. The limit of the
-  // test is far away: what takes time with the square of the size would need hours.
+  // The duration of the later steps depends on the size of the tree, so the test measures the size instead of
+  // the time. The limit is far away: an algorithm of quadratic time would need hours.
   eachOf([...HOSTILE], 5)(
     'becomes a small tree, and a text: %s',
     async (_, html) => {
