@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -124,6 +132,27 @@ describe('toolexec chat, in a script', () => {
     ]);
     await toolexec.run(words('hi', '--print', '--config', toolexec.write('own.toml', asking)));
     expect(systems[2]).toContain("The project's AGENTS.md:\n\nUse tabs.");
+  }, 60_000);
+
+  it('shows the three lights when a call has lit another one, and not again', async () => {
+    writeFileSync(join(toolexec.root, 'a.txt'), 'forty-two\n');
+    cpSync(join(import.meta.dirname, '../../examples/external-tools'), join(toolexec.folder, 'tools'), {
+      recursive: true,
+    });
+    for (const path of ['', 'slug.mjs']) chmodSync(join(toolexec.folder, 'tools', path), 0o755);
+    const places = 'directories = ["tools"]\ntrusted_directories = ["tools"]\n';
+    const config = toolexec.write('c.toml', `[tools.external]\n${places}`);
+    const read = { calls: [['read_file', { path: 'a.txt' }]] } as const;
+    const program = { calls: [['slug', { title: 'x' }]] } as const;
+    script = [read, program, program, { content: 'done' }];
+    const { code, stderr } = await toolexec.run(words('go', '--print', '--config', config));
+    const lights = '● private data read (workspace) · ● text from outside seen (program:slug) · ○ a way out';
+    expect([
+      code,
+      plain(stderr)
+        .split('\n')
+        .filter((line) => line.includes('●')),
+    ]).toEqual([0, [expect.stringContaining(lights)]]);
   }, 60_000);
 
   it('follows no AGENTS.md that is a link out of the root', async () => {
