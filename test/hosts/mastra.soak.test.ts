@@ -15,7 +15,7 @@ const VERSIONS = ['1.0.4', '1.71.0'] as const;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 const folder = mkdtempSync(join(tmpdir(), 'toolexec-mastra-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 240_000);
 const toolexec = useToolexec();
 const execute = promisify(execFile);
 const placeOf = (version: string): string => join(folder, version);
@@ -212,6 +212,19 @@ export const agent = new Agent({ id: 'a', name: 'a', instructions: 'i', model: '
       );
       expect(stdout.split('\n').filter((line) => line.includes('fits.ts('))).toEqual([]);
     }
+  });
+});
+
+describe('examples/mastra.ts', () => {
+  it('runs its agent where Mastra is installed', { timeout: 120_000 }, async ({ skip }) => {
+    skip(missing !== undefined, missing);
+    const place = join(placeOf(VERSIONS[1]), 'examples');
+    cpSync(join(ROOT, 'examples/mastra'), join(place, 'mastra'), { recursive: true });
+    cpSync(join(ROOT, 'examples/mastra.ts'), join(place, 'mastra.ts'));
+    // The one of the test above sends Mastra's imports to its types.
+    writeFileSync(join(place, 'tsconfig.json'), '{}');
+    const { stdout } = await execute(process.execPath, ['--import', 'tsx', 'mastra.ts'], { cwd: place });
+    expect(stdout).not.toContain('Skipped');
   });
 });
 
