@@ -2,13 +2,13 @@ import type { CallRecord } from '../contract/journal.js';
 import type { JsonValue } from '../contract/json.js';
 import type { RecoveredBatch, RecoveredCall } from '../contract/open-batch.js';
 import { describeEffect } from '../effects/traits.js';
-import { glanceAtArchive } from '../journal/open-archive.js';
 import { openKeyboard } from '../platform/runtime/open-keyboard.js';
 import type { CutCall, RecoveryAnswer } from '../terminal/ask-recovery.js';
 import type { CliContext } from './cli-context.js';
 import { stateOf } from './describe-left.js';
 import { isAutomated } from './display/display.js';
 import { createPalette } from './display/terminal-text.js';
+import { openArchiveAt } from './journal-store.js';
 import { questionScreen } from './question-screen.js';
 
 /**
@@ -25,7 +25,7 @@ export async function askAboutLeft(
   if (keyboard === undefined) return undefined;
   try {
     const { askRecovery } = await import('../terminal/ask-recovery.js');
-    const records = readRecords(journal, batchId);
+    const records = await readRecords(journal, batchId);
     return await askRecovery({
       batchId,
       conversation,
@@ -39,8 +39,8 @@ export async function askAboutLeft(
   }
 }
 
-function readRecords(journal: string, batchId: string): readonly CallRecord[] {
-  const archive = glanceAtArchive(journal);
+async function readRecords(journal: string, batchId: string): Promise<readonly CallRecord[]> {
+  const archive = await openArchiveAt(journal, { id: batchId });
   try {
     return archive.calls(batchId);
   } finally {

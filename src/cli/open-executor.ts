@@ -10,6 +10,7 @@ import { discoverTools } from '../executor/discover-tools.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
+import { isDatabase, openStore } from './journal-store.js';
 
 export type OpenOptions = ExecutorOptions & {
   /** The configured external tools. */
@@ -24,7 +25,15 @@ export type OpenOptions = ExecutorOptions & {
 export async function openExecutor({ externalTools, ...options }: OpenOptions): Promise<Executor> {
   rememberTrials(join(stateDirectory(), 'toolexec', 'sandbox-trials.json'), packageJson.version);
   const external = await openExternal({ externalTools, ...options });
-  return createExecutor(external === undefined ? options : { ...options, external });
+  const world = external === undefined ? options : { ...options, external };
+  const { journal } = world;
+  if (typeof journal !== 'object' || !('path' in journal) || !isDatabase(journal.path))
+    return createExecutor(world);
+  const { path, ...more } = journal;
+  const store = await openStore(path, more);
+  const executor = createExecutor({ ...world, journal: store });
+  const close = executor.close.bind(executor);
+  return Object.assign(executor, { close: () => close().finally(() => store.close()) });
 }
 
 /** Undefined if no directory is configured. */

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
 import { type JournalArchive, openArchive } from '../journal/open-archive.js';
+import type { SnapshotScope } from '../journal/snapshot-journal.js';
 import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
 import { probePlace } from '../platform/fs/probe-place.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
-import { defaultPlace, resolveSettings } from './resolve-settings.js';
+import { isDatabase, isStored, openArchiveAt, requireFile } from './journal-store.js';
+import { databaseOf, defaultPlace, resolveSettings } from './resolve-settings.js';
 
 /** The options that select a journal. */
 export interface JournalChoice {
@@ -23,7 +25,7 @@ export function recordedJournal(
   context: Pick<CliContext, 'env'>,
 ): string | undefined {
   const place = placeOf(options, context);
-  if (probePlace(place).exists) return place;
+  if (isStored(place)) return place;
   if (options.journal === undefined) return undefined;
   throw new UsageError(`Cannot read the journal "${options.journal}": there is no such file.`);
 }
@@ -33,20 +35,31 @@ export function recordedOrLost(
   options: JournalChoice,
   context: Pick<CliContext, 'env' | 'stdio'>,
 ): string | undefined {
-  const place = placeOf(options, context);
+  const place = requireFile(placeOf(options, context));
   return probePlace(anchorPath(place)).exists ? place : journalIfAny(options, context);
 }
 
 function placeOf(options: JournalChoice, context: Pick<CliContext, 'env'>): string {
   if (options.journal === '') throw new UsageError('Cannot read the journal "": name a file.');
   if (options.journal !== undefined) return resolve(options.journal);
-  const { executor } = resolveSettings(options, context).configuration;
-  return defaultPlace(executor.root?.[0] ?? '.');
+  const { executor, fleet = {} } = resolveSettings(options, context).configuration;
+  return databaseOf(fleet, undefined) ?? defaultPlace(executor.root?.[0] ?? '.');
 }
 
-/** Opens a journal for reading, and warns if it has lost records. @throws ToolError */
+/** Opens a journal in a file for reading, and warns if it has lost records. @throws ToolError; UsageError for a database */
 export function openRecorded(path: string, { stdio }: Pick<CliContext, 'stdio'>): JournalArchive {
-  return openArchive(path, (loss) => stdio.stderr.write(`toolexec: ${lossWarning(path, loss)}\n`));
+  return openArchive(requireFile(path), (loss) =>
+    stdio.stderr.write(`toolexec: ${lossWarning(path, loss)}\n`),
+  );
+}
+
+/** The same for a journal anywhere. @param scope of a database only this is read */
+export async function openStored(
+  place: string,
+  context: Pick<CliContext, 'stdio'>,
+  scope: SnapshotScope,
+): Promise<JournalArchive> {
+  return isDatabase(place) ? openArchiveAt(place, scope) : openRecorded(place, context);
 }
 
 /** For commands that search a journal. @throws UsageError if there is none. */
@@ -84,7 +97,7 @@ export function requireRecorded(journal: string, action: string): void {
 }
 
 export function isRecorded(journal: string): boolean {
-  return probePlace(journal).exists;
+  return isStored(journal);
 }
 
 export function describeMissing(journal: string): string {

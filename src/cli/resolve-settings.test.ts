@@ -58,7 +58,7 @@ describe('the configuration and the executor', () => {
   });
 });
 
-it('keeps no journal of a command in Postgres, and does not take its address for a file', () => {
-  expect(() => journalPlace('postgres://me:hush@h/d', ['.'])).toThrow('name a file');
+it('takes no address of Postgres as a file, nor on the command line', () => {
+  expect(() => journalPlace('postgres://me:hush@h/d', ['.'])).toThrow('Write it as fleet.url');
   expect(() => journalPlace('postgres://me:hush@h/d', ['.'])).not.toThrow('hush');
 });

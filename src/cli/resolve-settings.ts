@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, relative, resolve } from 'node:path';
 import { covers } from '../base/covers.js';
-import type { Configuration, ConfiguredOptions } from '../config/configuration.js';
+import type { Configuration, ConfiguredOptions, FleetSettings } from '../config/configuration.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import type { Logger } from '../contract/context.js';
 import type { JournalFile } from '../executor/executor-options.js';
@@ -13,6 +13,7 @@ import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
 import type { Display } from './display/display.js';
 import { createDisplay } from './display/display.js';
+import { placeOfDatabase } from './journal-store.js';
 
 /** The command's options about the configuration. */
 export interface ConfigOptions {
@@ -93,6 +94,7 @@ export interface ResolvedRun {
       readonly journal: JournalFile;
       readonly logger: Logger;
     };
+  readonly fleet: FleetSettings;
   readonly parallel: boolean;
   readonly chat: NonNullable<Configuration['chat']>;
   readonly mcp: NonNullable<Configuration['mcp']>;
@@ -103,7 +105,15 @@ export interface ResolvedRun {
 /** The configuration with the command's own defaults. @throws UsageError, ToolError config_invalid */
 export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env' | 'stdio'>): ResolvedRun {
   const resolved = resolveSettings(options, context);
-  const { executor, external: externalTools, run, journal, chat = {}, mcp = {} } = resolved.configuration;
+  const {
+    executor,
+    external: externalTools,
+    run,
+    journal,
+    chat = {},
+    mcp = {},
+    fleet = {},
+  } = resolved.configuration;
   const root = executor.root ?? [options.cwd ?? '.'];
   return {
     executor: {
@@ -112,14 +122,24 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
       root,
       // People write paths as they see them; they must still lie inside a root.
       sandbox: { allowAbsolute: true, ...executor.sandbox },
-      journal: { path: journalPlace(options.journal, root), ...journal },
+      journal: {
+        path: databaseOf(fleet, options.journal) ?? journalPlace(options.journal, root),
+        ...journal,
+      },
       logger: lossLogger(context),
     },
+    fleet,
     parallel: run.parallel ?? false,
     chat,
     mcp,
     notes: configNotes(resolved),
   };
+}
+
+/** The place of the journal of the fleet. Undefined: a file is named, or the configuration names no database. */
+export function databaseOf({ url, tenant }: FleetSettings, named: string | undefined): string | undefined {
+  if (url === undefined || named !== undefined) return undefined;
+  return placeOfDatabase({ url, ...(tenant === undefined ? {} : { tenant }) });
 }
 
 /** The results report everything else. */
@@ -143,7 +163,7 @@ export function journalPlace(named: string | undefined, roots: readonly string[]
   if (named === '') throw new UsageError('Cannot keep a journal in "": name a file.');
   if (named !== undefined && isPostgresAddress(named)) {
     throw new UsageError(
-      'Cannot keep the journal of a command in Postgres: name a file. Programs can (postgresJournal of toolexec/fleet).',
+      'Cannot take an address with --journal: other users of this machine see the options of a command. Write it as fleet.url in a toolexec.toml, or in TOOLEXEC_FLEET_URL.',
     );
   }
   const place = named === undefined ? defaultPlace(roots[0] ?? '.') : resolve(named);

@@ -24,6 +24,13 @@ const CALLS = wholeNumber(1, 'calls');
 const CALLS_EXPECTED = 'a whole number of calls from 1, or a table of such numbers by tool';
 const CALLS_BY_TOOL = byTool(CALLS_EXPECTED, CALLS.schema, accepts(CALLS));
 
+/** Numbers of calls by tool name. */
+export const CALLS_OF_TOOLS: ValueKind = byTool(
+  'a table of whole numbers of calls from 1 by tool, like { deploy = 1 }',
+  CALLS.schema,
+  accepts(CALLS),
+);
+
 /** One number for each tool, or numbers by name. */
 export const CALLS_AT_A_TIME: ValueKind = {
   expected: CALLS_EXPECTED,

@@ -1,5 +1,6 @@
 import { LATER_CODE_PATTERNS } from '../policy/later-code/later-code.js';
 import { type ConfigKey, setting } from './config-key.js';
+import { FLEET_KEYS } from './fleet-keys.js';
 import { HOOK_KEYS } from './hook-keys.js';
 import { MCP_SERVERS } from './mcp-servers.js';
 
@@ -255,6 +256,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
       'Arguments that the journal leaves out, with what repeats their values: `true` for all, or patterns `TOOL/POINTER`, see journal-secrets.md.',
     tighten: addingRedactions,
   },
+  ...FLEET_KEYS,
   'mcp.servers': {
     kind: MCP_SERVERS,
     fallback: undefined,

@@ -31,8 +31,27 @@ export interface Configuration {
   readonly mcp?: { readonly servers?: Readonly<Record<string, McpServerSettings>> };
   /** For `toolexec chat`. */
   readonly chat?: { readonly agentsFile?: boolean };
+  /** For commands that work against a fleet. */
+  readonly fleet?: FleetSettings;
   /** For a journal in a file: `createExecutor({ …, journal: { path, ...journal } })`. */
   readonly journal?: OptionsIn<'journal'> & { readonly redactArguments?: boolean | readonly string[] };
+}
+
+/** `[fleet]` */
+export interface FleetSettings {
+  /** For `postgresJournal`, like `tenant`. */
+  readonly url?: string;
+  readonly tenant?: string;
+  /** For `createWorker`, like `leaseMs`. */
+  readonly labels?: readonly string[];
+  readonly leaseMs?: number;
+  /** For `createFleetServer`. */
+  readonly startDeadlineMs?: number;
+  readonly quotas?: {
+    readonly open?: number;
+    readonly running?: number;
+    readonly tools?: Readonly<Record<string, number>>;
+  };
 }
 
 export interface ConfiguredOptions extends OptionsIn<'executor'> {

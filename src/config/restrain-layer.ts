@@ -8,6 +8,12 @@ import type { ConfigLayer, ConfigOrigin, LayerSetting } from './config-layer.js'
 import { type ConfigProblem, configInvalid } from './config-problem.js';
 import type { TightenScope } from './tighten.js';
 
+/** A value as messages show it. */
+export function shownValue(key: string, value: unknown): unknown {
+  const shown = CONFIG_KEYS[key]?.kind.shown;
+  return shown === undefined || value === undefined ? value : shown(value);
+}
+
 /** A setting of an untrusted project file that was not applied. */
 export interface IgnoredSetting {
   readonly key: string;
@@ -34,7 +40,8 @@ export function restrainLayer(layer: ConfigLayer, scope: RestrainScope): Restrai
   for (const [key, setting] of layer) {
     const { kept: tightened, reason } = restrain(key, setting, scope);
     if (tightened !== undefined) kept.set(key, tightened);
-    if (reason !== undefined) ignored.push({ key, value: setting.value, ...placeOf(setting), reason });
+    if (reason !== undefined)
+      ignored.push({ key, value: shownValue(key, setting.value), ...placeOf(setting), reason });
   }
   return { layer: kept, ignored };
 }
@@ -107,7 +114,7 @@ export function holdToFixed(
     if (value !== undefined && !isDeepStrictEqual(value, base.value))
       kept.set(key, { ...setting, value, origins });
     if (reason !== undefined)
-      withheld.push({ key, value: setting.value, origin: setting.origins[0], reason });
+      withheld.push({ key, value: shownValue(key, setting.value), origin: setting.origins[0], reason });
   }
   return { layer: kept, withheld };
 }

@@ -19,6 +19,8 @@ export interface ValueKind {
   flaws(value: unknown): readonly Flaw[];
   /** @param directory the start of the file's relative paths. */
   toOption(value: unknown, directory: string): unknown;
+  /** The value for people, if it may hold a secret. */
+  shown?(value: unknown): unknown;
   /** Parses an environment variable; the result may have flaws. */
   fromText(text: string): unknown;
 }
@@ -202,7 +204,7 @@ interface TextListRules {
   readonly least?: number;
 }
 
-function textList({ expected, accepts, schema, least = 0 }: TextListRules): ValueKind {
+export function textList({ expected, accepts, schema, least = 0 }: TextListRules): ValueKind {
   return {
     expected,
     schema: { type: 'array', items: { type: 'string', minLength: 1, ...schema }, minItems: least },

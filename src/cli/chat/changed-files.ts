@@ -5,9 +5,10 @@ import type { PicturePart } from '../../contract/picture.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { describeRecorded } from '../../executor/approve/describe-recorded.js';
 import { transactionsIn } from '../../executor/record/noted-transactions.js';
-import { glanceAtArchive, type JournalArchive } from '../../journal/open-archive.js';
+import type { JournalArchive } from '../../journal/open-archive.js';
 import { toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { readFileBytes } from '../../platform/fs/read-file-bytes.js';
+import { openArchiveAt } from '../journal-store.js';
 import { readWhole } from '../recorded-batches.js';
 
 /** A call of a conversation and its file changes. */
@@ -33,7 +34,7 @@ export async function changingCalls(
   conversation: string,
   callId?: string,
 ): Promise<readonly ChangingCall[]> {
-  const archive = openQuietly(journal);
+  const archive = await openQuietly(journal, conversation);
   if (archive === undefined) return [];
   try {
     const found: ChangingCall[] = [];
@@ -54,9 +55,9 @@ export async function changingCalls(
 }
 
 /** The next command reports an unreadable journal. */
-function openQuietly(journal: string): JournalArchive | undefined {
+async function openQuietly(journal: string, conversation: string): Promise<JournalArchive | undefined> {
   try {
-    return glanceAtArchive(journal);
+    return await openArchiveAt(journal, { conversation });
   } catch (error) {
     if (isToolError(error, 'journal_unavailable')) return undefined;
     throw error;

@@ -3,7 +3,6 @@ import type { Journal } from '../../contract/journal.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { findDeferred as requireDeferred } from '../../executor/approve/find-deferred.js';
 import { readAsked } from '../../executor/approve/ticket.js';
-import { openJournal } from '../../journal/open-journal.js';
 import type { HistoryFormat } from '../../providers/registry.js';
 import { writeResults } from '../../providers/write-results.js';
 import { chooseAsker, holding } from '../ask-person.js';
@@ -22,6 +21,7 @@ import { decideQuestion } from '../decide-question.js';
 import { createDisplay, noteResults } from '../display/display.js';
 import { writeJson } from '../display/terminal-text.js';
 import { exitCodeOf } from '../exit-code.js';
+import { openStore } from '../journal-store.js';
 import { openExecutor } from '../open-executor.js';
 import { gatewayOfCalls, withGatewayTools } from '../open-mcp-gateway.js';
 import {
@@ -89,7 +89,7 @@ export async function approveBatch(
   const resolved = resolveRun(options, context);
   requireRecorded(resolved.executor.journal.path, `approve "${named}"`);
   const { path, ...more } = resolved.executor.journal;
-  const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
+  const journal = await openStore(path, { ...more, logger: resolved.executor.logger });
   try {
     const { id, isQuestion, origin, model } = await findDeferred(named, journal);
     const calls = await journal.batch(id);

@@ -7,7 +7,7 @@ import { UsageError } from '../cli-context.js';
 import { writeJson } from '../display/terminal-text.js';
 import { openExecutor } from '../open-executor.js';
 import { parseAge } from '../parse-age.js';
-import { openRecorded, readingJournal, requireRecorded } from '../recorded-journal.js';
+import { openStored, readingJournal, requireRecorded } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
 import { type CallUndo, callsToUndo, undoEach } from '../undo-conversation.js';
 
@@ -68,8 +68,8 @@ async function undoAll(options: UndoCallOptions, context: CliContext): Promise<E
   const { path } = resolved.journal;
   requireRecorded(path, `undo the conversation "${conversation}"`);
   const which = { conversation, dryRun, ...(since === undefined ? {} : { sinceMs: since }) };
-  const calls = await readingJournal(() => {
-    const archive = openRecorded(path, context);
+  const calls = await readingJournal(async () => {
+    const archive = await openStored(path, context, { conversation });
     try {
       if (archive.batches({ conversation, limit: 1 }).length === 0) throw noConversation(conversation);
       return callsToUndo(archive, which);

@@ -1,10 +1,10 @@
 import type { WaitingBatch } from '../../contract/open-batch.js';
 import { describeRequest } from '../../executor/approve/describe-request.js';
-import { openArchive } from '../../journal/open-archive.js';
 import { sanitize } from '../../output/sanitize.js';
 import { NO_AGENTS } from '../choose-model.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createPalette, type Palette, shortIds, writeJson } from '../display/terminal-text.js';
+import { openArchiveAt } from '../journal-store.js';
 import { openExecutor } from '../open-executor.js';
 import type { JournalChoice } from '../recorded-journal.js';
 import { describeMissing, isRecorded, readingJournal } from '../recorded-journal.js';
@@ -51,7 +51,7 @@ export async function listWaiting(options: ListWaitingOptions, context: CliConte
     return 0;
   }
   const palette = createPalette(stdout.isTerminal, context.env);
-  const archive = openArchive(resolved.journal.path);
+  const archive = await openArchiveAt(resolved.journal.path, { limit: 1 });
   try {
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
     const { drawPicture } = await import('../../terminal/draw-picture.js');

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import { glanceAtArchive, type JournalArchive } from '../../journal/open-archive.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import { watchFiles } from '../../platform/fs/watch-file.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { isAutomated } from '../display/display.js';
 import { createPalette, shortIds } from '../display/terminal-text.js';
+import { isDatabase, openArchiveAt } from '../journal-store.js';
 import { addJournalOptions } from '../options.js';
 import { isRecorded, type JournalChoice } from '../recorded-journal.js';
 import { journalPlace, type ResolvedRun, resolveRun } from '../resolve-settings.js';
@@ -67,17 +69,46 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
       ? new WaitingQuestions({ options, context, resolved, view, leave })
       : undefined;
   const follower = new Follower(path, options.conversation, view, questions);
-  const files = watchFiles([path, `${path}-wal`], () => {
-    follower.look();
-  });
+  const changes = isDatabase(path)
+    ? await lookAgainAndAgain(follower, options)
+    : watchFiles([path, `${path}-wal`], () => follower.look());
   const stopListening = stdio.onEndSignal(leave);
   await Promise.race([left, stdio.stdout.readerGone]);
   stopListening();
   const isCut = await end(questions, view, stdio);
-  files.close();
+  changes.close();
   // Shows the effect of a decision.
-  if (questions !== undefined) follower.look();
+  if (questions !== undefined) await follower.lookOnce(options);
   return isCut ? 130 : 0;
+}
+
+/** How many of the newest batches a look into a database reads. */
+const MOST_BATCHES = 100;
+/** The pause between two looks into a database, in milliseconds. */
+const PAUSE_MS = 500;
+
+/** @throws UsageError if the first look fails */
+async function lookAgainAndAgain(
+  follower: Follower,
+  scope: Pick<WatchOptions, 'conversation'>,
+): Promise<{ close(): void }> {
+  await follower.lookOnce(scope);
+  let forget = (): void => {};
+  let isOver = false;
+  const next = (): void => {
+    forget = systemClock.after(PAUSE_MS, () => {
+      void follower.lookOnce(scope).finally(() => {
+        if (!isOver) next();
+      });
+    });
+  };
+  next();
+  return {
+    close() {
+      isOver = true;
+      forget();
+    },
+  };
 }
 
 /** A journal inside a root can be watched, but no call can run with it. */
@@ -148,24 +179,44 @@ class Follower {
       this.#hasLooked = true;
       return;
     }
-    let archive: JournalArchive | undefined;
     try {
-      archive = glanceAtArchive(this.#path);
-      this.#show(archive);
-      this.#problem = undefined;
+      this.#show(glanceAtArchive(this.#path));
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      if (!this.#hasLooked) throw new UsageError(problem, { cause: error });
-      // Another process may have exclusive access for a moment: the next look tries again.
-      if (this.#problem !== problem) this.#view.note(problem);
-      this.#problem = problem;
-    } finally {
-      archive?.close();
-      this.#hasLooked = true;
+      this.#failed(error);
     }
+    this.#hasLooked = true;
+  }
+
+  /** The same for a journal anywhere. */
+  async lookOnce({ conversation }: Pick<WatchOptions, 'conversation'>): Promise<void> {
+    if (!isDatabase(this.#path)) return this.look();
+    const scope = { limit: MOST_BATCHES, ...(conversation === undefined ? {} : { conversation }) };
+    try {
+      this.#show(await openArchiveAt(this.#path, scope));
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#hasLooked = true;
+  }
+
+  #failed(error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (!this.#hasLooked) throw new UsageError(problem, { cause: error });
+    // Another process may have exclusive access for a moment: the next look tries again.
+    if (this.#problem !== problem) this.#view.note(problem);
+    this.#problem = problem;
   }
 
   #show(archive: JournalArchive): void {
+    try {
+      this.#showChanges(archive);
+      this.#problem = undefined;
+    } finally {
+      archive.close();
+    }
+  }
+
+  #showChanges(archive: JournalArchive): void {
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
     for (const change of this.#changes.read(archive)) {
       const shortId = short(change.batch);

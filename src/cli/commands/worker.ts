@@ -3,6 +3,7 @@ import type { ExecutorOptions } from '../../executor/executor-options.js';
 import { createWorker } from '../../fleet/create-worker.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createDisplay } from '../display/display.js';
+import { isDatabase, openStore } from '../journal-store.js';
 import { openExternal } from '../open-executor.js';
 import { resolveRun } from '../resolve-settings.js';
 import { untilSignal } from '../until-signal.js';
@@ -62,17 +63,28 @@ async function runWorker(options: WorkerCommandOptions, context: CliContext): Pr
   const { externalTools, ...settings } = resolved.executor;
   const world = externalTools === undefined ? settings : { ...settings, externalTools };
   const external = await openExternal(world);
-  const { label: labels = [], concurrency, lease } = options;
+  const {
+    leaseMs: configuredMs,
+    labels: configured = [],
+    quotas: { open: _, ...quotas } = {},
+  } = resolved.fleet;
+  const { label: labels = configured, concurrency, lease } = options;
+  const leaseMs = lease === undefined ? configuredMs : lease * 1_000;
+  const { path, ...more } = settings.journal;
+  const store = isDatabase(path) ? await openStore(path, more) : undefined;
   const worker = createWorker({
     ...settings,
+    ...(store === undefined ? {} : { journal: store }),
     ...(external === undefined ? {} : { external }),
     labels,
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...(lease === undefined ? {} : { leaseMs: lease * 1_000 }),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+    ...(Object.keys(quotas).length === 0 ? {} : { quotas }),
   });
   display.note(describeWorker(settings, labels, concurrency));
   const { forget } = await untilSignal(context, () => exitNow(130));
   await worker.drain();
+  await store?.close();
   forget();
   display.note('drained');
   return 0;

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { stringify } from 'smol-toml';
 import type { ConfigOrigin, ResolvedConfig, ResolvedSetting } from '../../../config/resolve-config.js';
+import { shownValue } from '../../../config/restrain-layer.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
@@ -45,7 +46,7 @@ function toJson({ settings, project, userFile, administratorFile, ignored }: Res
       settings.map(({ key, value, origins, itemOrigins }) => [
         key,
         {
-          value: value ?? null,
+          value: shownValue(key, value) ?? null,
           origins,
           ...(itemOrigins === undefined ? {} : { itemOrigins }),
           origin: origins.map((origin) => describeOrigin(origin, resolve('.'))).join(', '),
@@ -109,7 +110,8 @@ function describeOrigin(origin: ConfigOrigin, directory: string): string {
 
 function toLine({ key, value, origins }: ResolvedSetting, directory: string | undefined): string {
   const name = key.slice(key.lastIndexOf('.') + 1);
-  const text = value === undefined ? `# ${name} is not set` : stringify({ [name]: value }).trimEnd();
+  const text =
+    value === undefined ? `# ${name} is not set` : stringify({ [name]: shownValue(key, value) }).trimEnd();
   if (directory === undefined) return `${text}\n`;
   return `${withOrigin(text, origins.map((origin) => describeOrigin(origin, directory)).join(', '))}\n`;
 }

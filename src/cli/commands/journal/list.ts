@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { BatchRecord, CallRecord } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
+import type { SnapshotScope } from '../../../journal/snapshot-journal.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { drawTable } from '../../../terminal/draw-table.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
@@ -9,7 +10,7 @@ import { createPalette, roomOn, shortIds, writeJson } from '../../display/termin
 import { addJournalOptions } from '../../options.js';
 import { isInternal } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
-import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+import { journalIfAny, openStored, readingJournal } from '../../recorded-journal.js';
 
 interface JournalListOptions extends JournalChoice {
   readonly json?: boolean;
@@ -38,7 +39,9 @@ export async function listBatches(options: JournalListOptions, context: CliConte
   const rows =
     path === undefined
       ? []
-      : await readingJournal(() => readRows(openRecorded(path, context), options.conversation, limit));
+      : await readingJournal(async () =>
+          readRows(await openStored(path, context, scopeOf(options, limit)), options.conversation, limit),
+        );
   if (options.json === true) {
     writeJson(stdout, rows.map(toJson));
     return 0;
@@ -50,6 +53,13 @@ export async function listBatches(options: JournalListOptions, context: CliConte
     stdout.write(drawTable({ head: HEAD, rows: rows.map(toCells), columns, palette }));
   }
   return 0;
+}
+
+function scopeOf({ conversation }: JournalListOptions, limit: number | undefined): SnapshotScope {
+  return {
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(limit === undefined ? {} : { limit }),
+  };
 }
 
 interface BatchRow {

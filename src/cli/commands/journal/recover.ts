@@ -4,13 +4,12 @@ import type { Settlement } from '../../../contract/journal.js';
 import type { RecoveredBatch } from '../../../contract/open-batch.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { asDecided } from '../../../executor/record/attach.js';
-import { openArchive } from '../../../journal/open-archive.js';
-import { openJournal } from '../../../journal/open-journal.js';
 import { askAboutLeft } from '../../ask-recovery.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { describeLeft } from '../../describe-left.js';
 import { shortIds, writeJson } from '../../display/terminal-text.js';
+import { openArchiveAt, openStore } from '../../journal-store.js';
 import { openExecutor } from '../../open-executor.js';
 import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
 import { decideUnlessDecided } from '../../recover-left.js';
@@ -94,7 +93,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
     batches = await askAboutEach(batches, executor, resolved.journal.path, context);
   }
   if (options.json === true) writeJson(stdio.stdout, batches);
-  else stdio.stdout.write(describe(batches, resolved.journal.path));
+  else stdio.stdout.write(await describe(batches, resolved.journal.path));
   if (named !== undefined && options.json !== true) {
     stdio.stderr.write(`toolexec: ${decision === 'resume' ? RESUMED : DISCARDED}\n`);
   }
@@ -166,7 +165,7 @@ async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {
 
 /** A discarded batch gets its answers only now. */
 async function readDecided(batchId: string, path: string): Promise<RecoveredBatch> {
-  const journal = openJournal(path);
+  const journal = await openStore(path);
   try {
     const recorded = await journal.batch(batchId);
     const calls = recorded.map((call) => {
@@ -190,7 +189,7 @@ async function findId(
   path: string,
 ): Promise<string> {
   const waiting = batches.filter(({ waits }) => waits);
-  const journal = openJournal(path);
+  const journal = await openStore(path);
   try {
     const ids = waiting.map(({ batchId: id, conversation }) => ({ id, conversation }));
     return await findNamedBatch(named, decision, journal, ids);
@@ -217,9 +216,9 @@ const LEFT =
 
 const NOTHING = 'Nothing was left unfinished.\n';
 
-function describe(batches: readonly RecoveredBatch[], path: string): string {
+async function describe(batches: readonly RecoveredBatch[], path: string): Promise<string> {
   if (batches.length === 0) return NOTHING;
-  const archive = openArchive(path);
+  const archive = await openArchiveAt(path, { limit: batches.length });
   try {
     const short = shortIds((prefix) => archive.batches({ prefix }).map(({ id }) => id));
     return batches.map((batch) => describeBatch(batch, short(batch.batchId))).join('');

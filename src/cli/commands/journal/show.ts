@@ -11,7 +11,7 @@ import { createPalette, toSafeJson, writeJson } from '../../display/terminal-tex
 import { addJournalOptions } from '../../options.js';
 import { findRecorded, type RecordedBatch, type RecordedCall } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
-import { openRecorded, readingJournal, requireJournal } from '../../recorded-journal.js';
+import { openStored, readingJournal, requireJournal } from '../../recorded-journal.js';
 import { originsOf } from '../../recorded-origins.js';
 
 interface JournalShowOptions extends JournalChoice {
@@ -41,7 +41,7 @@ export async function showRecorded(
 ): Promise<ExitCode> {
   const path = requireJournal(options, context);
   return readingJournal(async () => {
-    const archive = openRecorded(path, context);
+    const archive = await openStored(path, context, { id });
     try {
       return await show(id, archive, options, context);
     } finally {

@@ -3,13 +3,13 @@ import type { Server } from '@modelcontextprotocol/server';
 import { type ListenAddress, parseListen } from '../../../base/parse-listen.js';
 import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
-import { openJournal } from '../../../journal/open-journal.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
 import type { OnChange } from '../../../mcp/serve-stdio.js';
 import { isLoopback } from '../../../platform/runtime/admit-request.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay, type Display } from '../../display/display.js';
+import { openStore } from '../../journal-store.js';
 import { openExecutor } from '../../open-executor.js';
 import { disposable, openMcpGateway, requireServers, withGatewayTools } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
@@ -76,7 +76,7 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.executor.journal;
-  const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
+  const journal = await openStore(path, { ...more, logger: resolved.executor.logger });
   try {
     const servers = options.gateway === true ? requireServers(resolved.mcp.servers) : undefined;
     await using gateway =

@@ -1,10 +1,15 @@
 import { parseListen } from '../../../base/parse-listen.js';
-import { createFleetServer, type FleetServer } from '../../../fleet/create-fleet-server.js';
-import { openJournal } from '../../../journal/open-journal.js';
+import type { FleetSettings } from '../../../config/configuration.js';
+import {
+  createFleetServer,
+  type FleetServer,
+  type FleetServerOptions,
+} from '../../../fleet/create-fleet-server.js';
 import { isLoopback } from '../../../platform/runtime/admit-request.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
+import { openStore } from '../../journal-store.js';
 import { resolveRun } from '../../resolve-settings.js';
 import { untilSignal } from '../../until-signal.js';
 
@@ -63,9 +68,12 @@ async function serveFleet(options: ServeOptions, context: CliContext): Promise<E
     ...resolved.executor.logger,
     error: (_: unknown, message: string) => display.note(message),
   };
-  const journal = openJournal(path, { ...more, logger });
+  const journal = await openStore(path, { ...more, logger });
   try {
-    await using server = await listening(() => createFleetServer({ journal, logger, listen, names }), listen);
+    await using server = await listening(
+      () => createFleetServer({ journal, logger, listen, names, ...limitsOf(resolved.fleet) }),
+      listen,
+    );
     display.note(`serving a fleet at ${server.url} from ${path}`);
     if (!isLoopback(address.host))
       display.note(`${address.host} is reached from other machines, without encryption`);
@@ -76,6 +84,16 @@ async function serveFleet(options: ServeOptions, context: CliContext): Promise<E
   } finally {
     await journal.close();
   }
+}
+
+function limitsOf({
+  startDeadlineMs,
+  quotas,
+}: FleetSettings): Pick<FleetServerOptions, 'startDeadlineMs' | 'quotas'> {
+  return {
+    ...(startDeadlineMs === undefined ? {} : { startDeadlineMs }),
+    ...(quotas === undefined ? {} : { quotas }),
+  };
 }
 
 async function listening(open: () => Promise<FleetServer>, listen: string): Promise<FleetServer> {

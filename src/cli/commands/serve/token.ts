@@ -1,11 +1,11 @@
 import { isToolError } from '../../../errors/tool-error.js';
 import { FleetTokens, TOKEN_SCOPES, type TokenScope } from '../../../fleet/fleet-tokens.js';
-import { openJournal } from '../../../journal/open-journal.js';
 import { systemClock } from '../../../platform/clock/clock.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { openStore } from '../../journal-store.js';
 import { resolveRun } from '../../resolve-settings.js';
 
 /** The options of `serve token`, as commander passes them. */
@@ -58,7 +58,7 @@ async function manageTokens(
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.executor.journal;
-  const journal = openJournal(path, { ...more, logger: resolved.executor.logger });
+  const journal = await openStore(path, { ...more, logger: resolved.executor.logger });
   try {
     await work(new FleetTokens(journal), context);
     return 0;

@@ -1,0 +1,77 @@
+import type { Journal } from '../contract/journal.js';
+import { ToolError } from '../errors/tool-error.js';
+import { glanceAtArchive, type JournalArchive } from '../journal/open-archive.js';
+import { type JournalOptions, openJournal } from '../journal/open-journal.js';
+import { addressOf, isPostgresAddress } from '../journal/postgres/address.js';
+import { type SnapshotScope, snapshotOf } from '../journal/snapshot-journal.js';
+import { probePlace } from '../platform/fs/probe-place.js';
+import { UsageError } from './cli-context.js';
+
+interface Database {
+  readonly url: string;
+  readonly tenant?: string;
+}
+
+/**
+ * The databases of this process, by their place: the address without user and password. Commands pass the place on and
+ * show it, as they do with the path of a file; the password stays here.
+ */
+const databases = new Map<string, Database>();
+
+/** @returns the place of the journal in the database of `[fleet] url` */
+export function placeOfDatabase(database: Database): string {
+  const place = addressOf(database.url);
+  databases.set(place, database);
+  return place;
+}
+
+/** Whether the journal is in a database, and not in a file. */
+export function isDatabase(place: string): boolean {
+  return isPostgresAddress(place);
+}
+
+/** Opens a journal of the command for writing. @throws ToolError */
+export async function openStore(place: string, options: JournalOptions = {}): Promise<Journal> {
+  if (!isDatabase(place)) return openJournal(place, options);
+  if (options.redactArguments !== undefined && options.redactArguments !== false) {
+    const message =
+      'journal.redact is for journals in files: a database that several machines share would keep the arguments. Remove it, or fleet.url.';
+    throw new ToolError('config_invalid', message);
+  }
+  const { postgresJournal } = await import('../journal/postgres/open-postgres-journal.js');
+  return postgresJournal({ ...databaseAt(place), pool: MOST_CONNECTIONS });
+}
+
+/** A command needs few; a fleet has many processes, and connections are the first thing that it runs out of. */
+const MOST_CONNECTIONS = 5;
+
+function databaseAt(place: string): Database {
+  const database = databases.get(place);
+  if (database === undefined)
+    throw new UsageError(`Cannot use the journal "${place}": fleet.url does not name it.`);
+  return database;
+}
+
+/** Opens what a journal holds now, for reading. @param scope of a journal in a database only this is read */
+export async function openArchiveAt(place: string, scope: SnapshotScope = {}): Promise<JournalArchive> {
+  if (!isDatabase(place)) return glanceAtArchive(place);
+  const journal = await openStore(place);
+  try {
+    return await snapshotOf(journal, scope);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** Whether there is a journal. A database creates its tables with the first operation. */
+export function isStored(place: string): boolean {
+  return isDatabase(place) || probePlace(place).exists;
+}
+
+/** @throws UsageError for a command that reads files only */
+export function requireFile(place: string): string {
+  if (!isDatabase(place)) return place;
+  throw new UsageError(
+    `This command reads journals in files, and fleet.url names ${place}. Name a file with --journal, or use journal list, journal show or watch.`,
+  );
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type PostgresCluster,
+  startPostgres,
+  whyNoPostgres,
+} from '../../src/journal/postgres/fixtures/postgres-cluster.js';
+import { ended, useToolexec } from './toolexec.js';
+
+const toolexec = useToolexec({ ownProcess: true });
+const missing = whyNoPostgres();
+
+const respond = (id: string, name: string, args: object): string => JSON.stringify([{ id, name, args }]);
+
+describe.skipIf(missing !== undefined)(
+  `commands against a fleet${missing === undefined ? '' : `: ${missing}`}`,
+  () => {
+    let cluster: PostgresCluster;
+
+    beforeAll(async () => {
+      cluster = await startPostgres();
+      cluster.sql('CREATE DATABASE fleet');
+    }, 60_000);
+
+    afterAll(() => cluster?.end());
+
+    it('run, decide, show, undo, serve and work over the database of fleet.url', async () => {
+      const env = { TOOLEXEC_FLEET_URL: cluster.url('fleet') };
+      const shown = (text: string) => expect(text).not.toContain('journal.db');
+      const run = async (words: readonly string[], stdin = '') => {
+        const ran = await toolexec.run(words, { env, stdin });
+        return { ...ran, said: `${ran.code}\n${ran.stdout}\n${ran.stderr}` };
+      };
+      const write = respond('w1', 'write_file', { path: 'a.txt', content: 'one\n' });
+      const put = await run(['run', '-', '--defer', '--conversation', 'c'], write);
+      expect(put.code, put.said).toBe(4);
+      const waiting = await run(['waiting', '--json']);
+      expect(JSON.parse(waiting.stdout), waiting.said).toMatchObject([{ conversation: 'c' }]);
+      const approved = await run(['approve', 'c', '--yes']);
+      expect(approved.code, approved.said).toBe(0);
+      expect(readFileSync(join(toolexec.root, 'a.txt'), 'utf8')).toBe('one\n');
+      const list = await run(['journal', 'list', '--json']);
+      expect(JSON.parse(list.stdout), list.said).toMatchObject([{ conversation: 'c', outcomes: { ok: 1 } }]);
+      const show = await run(['journal', 'show', 'w1', '--json']);
+      expect(JSON.parse(show.stdout).batches[0].calls[0], show.said).toMatchObject({
+        callId: 'w1',
+        state: 'done',
+      });
+      const undone = await run(['undo', '--conversation', 'c', '--json']);
+      expect(undone.code, undone.said).toBe(0);
+      const recovered = await run(['journal', 'recover', '--json']);
+      expect(JSON.parse(recovered.stdout), recovered.said).toEqual([]);
+      const verified = await run(['journal', 'verify']);
+      expect(verified.code, verified.said).toBe(2);
+      expect(verified.stderr).toContain(
+        'This command reads journals in files, and fleet.url names postgres://',
+      );
+      shown(verified.stderr);
+
+      const token = (await run(['serve', 'token', 'create', '--tenant', 'acme'])).stdout.trim();
+      const server = toolexec.start(['serve', '--listen', '0'], { env });
+      const worker = toolexec.start(['worker', '--root', toolexec.root], { env });
+      const watch = toolexec.start(['watch', '--json'], { env });
+      const children = [server, worker, watch];
+      onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')));
+      for (const child of children) child.stdin.end();
+      const events: string[] = [];
+      watch.stdout.on('data', (part) => events.push(String(part)));
+      const url = await new Promise<string>((resolve) => {
+        let text = '';
+        server.stderr.on('data', (part) => {
+          text += String(part);
+          const found = /http:\S+/.exec(text)?.[0];
+          if (found !== undefined) resolve(found);
+        });
+      });
+      const response = await fetch(`${url}/v1/batches?wait=30`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify({
+          calls: [{ id: 'r1', name: 'list_directory', args: { path: '.' } }],
+          conversation: 'd',
+        }),
+      });
+      expect(await response.json()).toMatchObject({
+        state: 'done',
+        results: [{ callId: 'r1', success: true }],
+      });
+      await expect.poll(() => events.join(''), { timeout: 10_000 }).toContain('"callId":"r1"');
+      for (const child of children) child.kill('SIGTERM');
+      const ends = await Promise.all(children.map((child) => ended(child)));
+      expect(ends.slice(0, 2).map(({ code }) => code)).toEqual([0, 0]);
+    }, 120_000);
+  },
+);
+
+it('show no password of fleet.url, and take no address with --journal', async () => {
+  const url = 'postgres://me:hush@127.0.0.1:1/app';
+  const env = { TOOLEXEC_FLEET_URL: url };
+  const said: string[] = [];
+  for (const words of [
+    ['journal', 'list'],
+    ['worker', '--journal', url],
+    ['config', 'show', '--origin'],
+    ['config', 'show', '--json'],
+  ]) {
+    const { stdout, stderr, code } = await toolexec.run(words, { env, stdin: respond('a', 'read_file', {}) });
+    said.push(stdout, stderr);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+    expect([0, 1, 2], words.join(' ')).toContain(code);
+  }
+  expect(said.join('')).not.toContain('hush');
+  expect(said.join('')).toContain('postgres://127.0.0.1:1/app');
+  const wrong = await toolexec.run(['run', '-'], { env: { TOOLEXEC_FLEET_URL: 'mysql://me:hush@h/d' } });
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('fleet.url must be an address such as');
+  expect(wrong.stderr).not.toContain('hush');
+});
+
+it('refuse to record arguments in a database that the configuration leaves out of a journal', async () => {
+  const env = { TOOLEXEC_FLEET_URL: 'postgres://127.0.0.1:1/app', TOOLEXEC_JOURNAL_REDACT: 'true' };
+  const { code, stderr } = await toolexec.run(['run', '-'], { env, stdin: respond('a', 'read_file', {}) });
+  expect(code).toBe(2);
+  expect(stderr).toContain('journal.redact is for journals in files');
+});
