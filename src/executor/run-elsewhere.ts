@@ -1,9 +1,8 @@
 import type { CallKey } from '../contract/journal.js';
-import { reasonOf } from './answer/results.js';
 import { approverOf } from './approve/approve-batch.js';
 import type { EvaluatedCall } from './call/evaluated-call.js';
-import type { ExecutorSettings } from './call/settings.js';
 import { awaitElsewhere, type OpenCall } from './record/await-elsewhere.js';
+import { hint } from './record/hint.js';
 import type { RecordedBatch, Recorder } from './record/recorder.js';
 import { answerCall, type RunningBatch, runCall } from './run-call.js';
 
@@ -41,17 +40,4 @@ export async function runElsewhere(calls: readonly EvaluatedCall[], batch: Place
     answered: ({ index, call }, result) => answerCall(index, call, { result, recorded: true }, batch),
     recoverLost: (running) => batch.recoverLost(running),
   });
-}
-
-/** Makes workers look sooner. They also look by themselves. */
-export function hint(
-  { dispatcher, logger }: Pick<ExecutorSettings, 'dispatcher' | 'logger'>,
-  calls: readonly CallKey[],
-): void {
-  const failed = (error: unknown): void => logger.warn({ why: reasonOf(error) }, 'a hint was not sent');
-  try {
-    Promise.resolve(dispatcher?.hint(calls)).catch(failed);
-  } catch (error) {
-    failed(error);
-  }
 }

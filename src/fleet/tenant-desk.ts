@@ -15,6 +15,7 @@ import { notRun } from '../executor/answer/results.js';
 import { cancelled, stoppedBefore } from '../executor/answer/stopped.js';
 import { decidePlaced, type PlacedDecision, placedQuestions } from '../executor/approve/decide-placed.js';
 import { asDecided } from '../executor/record/attach.js';
+import { hint } from '../executor/record/hint.js';
 import type { GivenBatch } from './read-batch.js';
 
 export interface DeskParts {
@@ -106,6 +107,10 @@ export class TenantDesk {
     });
     for (const [index, acceptance] of acceptances.entries())
       await this.#receive(acceptance, entries[index] as CallEntry);
+    hint(
+      journal,
+      acceptances.flatMap(({ kind, key }) => (kind === 'fresh' ? [key] : [])),
+    );
     return id;
   }
 

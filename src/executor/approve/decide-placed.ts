@@ -4,6 +4,7 @@ import type { JsonObject } from '../../contract/json.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
 import { notRun } from '../answer/results.js';
+import { hint } from '../record/hint.js';
 import { deniedMessage } from './ask-approval.js';
 import { alreadyDecided, type FoundBatch, findWaiting } from './find-deferred.js';
 
@@ -105,6 +106,10 @@ export async function decidePlaced(
     data: { why: 'approval', by, decision: id },
   });
   if (!counts) throw alreadyDecided(found.id, 'decide about', (await journal.decisions(found.id)).at(-1));
+  hint(
+    journal,
+    questions.map(({ record }) => record.key),
+  );
   for (const [key, reason, record] of denied) await journal.finish(key, deniedResult(record, reason), now());
 }
 

@@ -1,0 +1,24 @@
+import type { Logger } from '../../contract/context.js';
+import type { Dispatcher } from '../../contract/fleet.js';
+import type { CallKey } from '../../contract/journal.js';
+import { reasonOf } from '../answer/results.js';
+
+interface HintContext {
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Left out: a hint that is lost is not worth a message. */
+  readonly logger?: Logger;
+}
+
+/**
+ * Makes workers look sooner for calls that may start. They also look by themselves, so nothing waits for the hint, and a
+ * failure is only logged.
+ */
+export function hint({ dispatcher, logger }: HintContext, calls: readonly CallKey[]): void {
+  if (dispatcher === undefined || calls.length === 0) return;
+  const failed = (error: unknown): void => logger?.warn({ why: reasonOf(error) }, 'a hint was not sent');
+  try {
+    Promise.resolve(dispatcher.hint(calls)).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
