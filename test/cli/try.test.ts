@@ -27,7 +27,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran.stderr).toMatch(/^err\n/);
   });
 
-  it('shows output while the command runs', async () => {
+  it('shows output while the command runs', { tags: ['soak'] }, async () => {
     const child = toolexec.start(['try', '--discard', '--', 'echo early; sleep 3; echo late']);
     child.stdin.end();
     const first = await new Promise<string>((resolve) =>
@@ -85,7 +85,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(names()).toEqual(kept ? ['a'] : ['old.txt']);
   });
 
-  it('says that nothing was changed, and records no change', async () => {
+  it('says that nothing was changed, and records no change', { tags: ['soak'] }, async () => {
     const ran = await toolexec.run(['try', '--keep', '--', 'true']);
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'toolexec: nothing was changed\n' });
   });
@@ -100,7 +100,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(shown.stdout).toBe('KEY=hidden-in-file\nhidden-in-environment\nxterm\n');
   });
 
-  it('protects git hooks also with --show-secrets, and keeps a commit', async () => {
+  it('protects git hooks also with --show-secrets, and keeps a commit', { tags: ['soak'] }, async () => {
     const git = (...words: string[]): string =>
       execFileSync('git', words, { cwd: toolexec.root, encoding: 'utf8' });
     git('init', '-q');
@@ -142,7 +142,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(await count()).toBe(here);
   });
 
-  it('runs where the person is, inside of a root, and writes in several', async () => {
+  it('runs where the person is, inside of a root, and writes in several', { tags: ['soak'] }, async () => {
     put('sub/x', '');
     const other = join(toolexec.folder, 'other');
     mkdirSync(other);
@@ -153,7 +153,9 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect([existsSync(inRoot('sub/here')), existsSync(join(other, 'there'))]).toEqual([true, true]);
   });
 
-  it('says 127 for a program that is not there, and 128 and the signal where one ended it', async () => {
+  it('says 127 for a program that is not there, and 128 and the signal where one ended it', {
+    tags: ['soak'],
+  }, async () => {
     expect((await toolexec.run(['try', '--keep', '--', 'no-such-program-here'])).code).toBe(127);
     expect((await toolexec.run(['try', '--keep', '--', 'kill -TERM $$'])).code).toBe(143);
   });
@@ -257,7 +259,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     expect(existsSync(inRoot('x/y/z'))).toBe(true);
   }, 60_000);
 
-  it('discards with d, and after a second Ctrl-C', async () => {
+  it('discards with d, and after a second Ctrl-C', { tags: ['soak'], timeout: 60_000 }, async () => {
     for (const keys of [['d'], ['C-c', 'C-c']]) {
       const screen = open('--', 'echo x >a');
       await screen.shows('Keep these changes?');
@@ -266,9 +268,12 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
       expect([code, text.includes('discarded: 1 created')]).toEqual([keys.length === 1 ? 0 : 130, true]);
       expect(names()).toEqual([]);
     }
-  }, 60_000);
+  });
 
-  it('lends the terminal to a full-screen program, and asks when that has ended', async () => {
+  it('lends the terminal to a full-screen program, and asks when that has ended', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     put('long.txt', Array.from({ length: 200 }, (_, at) => `line ${at}\n`).join(''));
     const screen = open('--', 'less long.txt; echo seen >s');
     await screen.shows('line 30');
@@ -279,5 +284,5 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     await answer(screen, 'k');
     expect((await screen.ended()).code).toBe(0);
     expect(names()).toEqual(['long.txt', 's']);
-  }, 60_000);
+  });
 });

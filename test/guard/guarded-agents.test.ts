@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AGENTS } from '../../src/guard/agents.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { useToolexec } from '../cli/toolexec.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { type AgentSetting, run, SampleAgent } from './sample-agent.js';
@@ -28,8 +29,10 @@ function agent(more: Partial<AgentSetting> = {}): SampleAgent {
   return new SampleAgent({ agent: name, line, cwd: toolexec.root, env: toolexec.environment(), ...more });
 }
 
+const EACH_AGENT = AGENTS.map((name): [typeof name] => [name]);
+
 describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
-  it.each(AGENTS)('of %s run in a transaction, with the same output and exit code', async (name) => {
+  eachOf(EACH_AGENT, 1)('of %s run in a transaction, with the same output and exit code', async (name) => {
     configure(`${CONTAINED}[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo *"\n`);
     const sample = agent({ agent: name });
     const first = await sample.bash('echo out >made; echo shown', { description: 'kept' });
@@ -108,7 +111,10 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     expect(existsSync(inRoot('made'))).toBe(false);
   });
 
-  it('that are killed have changed nothing, run once, and hold up no later one', async () => {
+  it('that are killed have changed nothing, run once, and hold up no later one', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     configure(CONTAINED);
     const sample = agent();
     const { text } = await sample.bash('echo begun >>log; sleep 30; echo ended >>log');
@@ -126,9 +132,9 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     const done = next.ran ? next : await sample.bash(next.text.split('instead: ')[1] ?? '');
     expect(done.code).toBe(0);
     expect((await toolexec.run(['journal', 'verify'])).code).toBe(0);
-  }, 60_000);
+  });
 
-  it('run in the background only as they are allowed to', async () => {
+  it('run in the background only as they are allowed to', { tags: ['soak'] }, async () => {
     configure(CONTAINED);
     expect(await agent().bash('sleep 0', { run_in_background: true })).toMatchObject({
       ran: false,
@@ -138,23 +144,26 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
 });
 
 describe('calls of other agents', () => {
-  it.each(AGENTS)('of %s that destroy, or leave the roots, are denied with the reason', async (name) => {
-    const sample = agent({ agent: name, person: 'yes' });
-    expect(await sample.bash('rm -rf /')).toMatchObject({
-      ran: false,
-      text: expect.stringContaining('dangerous'),
-    });
-    expect(await sample.write('/etc/toolexec-test', 'x')).toMatchObject({
-      ran: false,
-      text: expect.stringContaining('root'),
-    });
-    expect(await sample.write(inRoot('.env'), 'x')).toMatchObject({
-      ran: false,
-      text: expect.stringContaining('.env'),
-    });
-  });
+  eachOf(EACH_AGENT, 1)(
+    'of %s that destroy, or leave the roots, are denied with the reason',
+    async (name) => {
+      const sample = agent({ agent: name, person: 'yes' });
+      expect(await sample.bash('rm -rf /')).toMatchObject({
+        ran: false,
+        text: expect.stringContaining('dangerous'),
+      });
+      expect(await sample.write('/etc/toolexec-test', 'x')).toMatchObject({
+        ran: false,
+        text: expect.stringContaining('root'),
+      });
+      expect(await sample.write(inRoot('.env'), 'x')).toMatchObject({
+        ran: false,
+        text: expect.stringContaining('.env'),
+      });
+    },
+  );
 
-  it.each(AGENTS)('of %s that change files are recorded, listed and undone', async (name) => {
+  eachOf(EACH_AGENT, 1)('of %s that change files are recorded, listed and undone', async (name) => {
     configure(FILES);
     writeFileSync(inRoot('a.txt'), 'one\n');
     const sample = agent({ agent: name });
@@ -169,7 +178,7 @@ describe('calls of other agents', () => {
     expect([textOf('a.txt'), existsSync(inRoot('deep'))]).toEqual(['one\n', false]);
   });
 
-  it('that leave another text than foreseen are undone all the same', async () => {
+  it('that leave another text than foreseen are undone all the same', { tags: ['soak'] }, async () => {
     configure(FILES);
     writeFileSync(inRoot('a.txt'), 'one\n');
     const sample = agent();
@@ -202,25 +211,28 @@ describe('calls of other agents', () => {
     expect(textOf('a.txt')).toBe('one\n');
   });
 
-  it.each<[string, string]>([
-    ['no JSON', '{"hook_event_name"'],
-    ['an empty text', ''],
-    ['a list', '[]'],
-    ['an unknown event', '{"hook_event_name":"Whatever","session_id":"s","cwd":"/"}'],
-    ['no tool', '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/"}'],
+  eachOf<[string, string]>(
     [
-      'an input that is no object',
-      '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":"ls"}',
+      ['no JSON', '{"hook_event_name"'],
+      ['an empty text', ''],
+      ['a list', '[]'],
+      ['an unknown event', '{"hook_event_name":"Whatever","session_id":"s","cwd":"/"}'],
+      ['no tool', '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/"}'],
+      [
+        'an input that is no object',
+        '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":"ls"}',
+      ],
+      [
+        'a command that is no text',
+        '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":1}}',
+      ],
+      [
+        'a key given twice',
+        '{"hook_event_name":"Stop","hook_event_name":"PreToolUse","session_id":"s","cwd":"/"}',
+      ],
     ],
-    [
-      'a command that is no text',
-      '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":1}}',
-    ],
-    [
-      'a key given twice',
-      '{"hook_event_name":"Stop","hook_event_name":"PreToolUse","session_id":"s","cwd":"/"}',
-    ],
-  ])('in a document with %s are stopped by exit code 2, with the reason', async (_, text) => {
+    1,
+  )('in a document with %s are stopped by exit code 2, with the reason', async (_, text) => {
     const ran = await toolexec.run(['hook'], { stdin: text });
     expect([ran.code, ran.stdout]).toEqual([2, '']);
     expect(ran.stderr).toMatch(/^toolexec: not let through: .{10,}\n$/);
@@ -271,7 +283,7 @@ describe('toolexec guard', () => {
       }[name] ?? '',
     );
 
-  it.each(AGENTS)(
+  eachOf(EACH_AGENT, 1)(
     'installs for %s, keeps what is there, is idempotent, and removes to the byte',
     async (name) => {
       const before =

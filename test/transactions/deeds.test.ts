@@ -8,6 +8,7 @@ import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
 import type { PolicyRule } from '../../src/policy/rules/policy-rule.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { whyNoTransactions } from './kept-apart.js';
 import { usePlace } from './use-place.js';
 
@@ -64,28 +65,31 @@ async function runAllowed(command: string): Promise<ToolResult> {
 const EVERYTHING: PolicyRule = { decision: 'allow', command: '**' };
 
 describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
-  it.each([
-    ['tar xf t.tar --index-file=package.json', `printf '{"scripts":{"test":"evil"}}' > package.json`],
-    ['a Makefile', 'echo x > Makefile'],
-    ['a Makefile below', 'mkdir -p a/b && echo x > a/b/makefile'],
-    ['a file that is moved there', 'echo x > y; mv y conftest.py'],
-    ['a copy of it', 'echo x > y; cp y .pre-commit-config.yaml'],
-    ['a hard link to it', 'echo x > y; ln y Makefile'],
-    ['a link', 'echo x > y; ln -s y justfile'],
-    ['a directory that is moved there', 'mkdir -p d/workflows; echo x > d/workflows/ci.yml; mv d .github'],
+  eachOf<[string, string]>(
     [
-      'a link in the place of a directory',
-      'mkdir -p d/workflows; echo x > d/workflows/ci.yml; ln -s d .github',
+      ['tar xf t.tar --index-file=package.json', `printf '{"scripts":{"test":"evil"}}' > package.json`],
+      ['a Makefile', 'echo x > Makefile'],
+      ['a Makefile below', 'mkdir -p a/b && echo x > a/b/makefile'],
+      ['a file that is moved there', 'echo x > y; mv y conftest.py'],
+      ['a copy of it', 'echo x > y; cp y .pre-commit-config.yaml'],
+      ['a hard link to it', 'echo x > y; ln y Makefile'],
+      ['a link', 'echo x > y; ln -s y justfile'],
+      ['a directory that is moved there', 'mkdir -p d/workflows; echo x > d/workflows/ci.yml; mv d .github'],
+      [
+        'a link in the place of a directory',
+        'mkdir -p d/workflows; echo x > d/workflows/ci.yml; ln -s d .github',
+      ],
+      ['another case', 'echo x > MAKEFILE'],
+      ['its mode', 'true; chmod +x old.mk'],
+      ['its end', 'rm old.mk'],
+      ['a program that hides it', 'python3 .w.py Makefile'],
+      [
+        'a link to a package of another directory',
+        `mkdir e; echo '{"scripts":{"a":"b"}}' > e/p; ln -s e/p package.json`,
+      ],
     ],
-    ['another case', 'echo x > MAKEFILE'],
-    ['its mode', 'true; chmod +x old.mk'],
-    ['its end', 'rm old.mk'],
-    ['a program that hides it', 'python3 .w.py Makefile'],
-    [
-      'a link to a package of another directory',
-      `mkdir e; echo '{"scripts":{"a":"b"}}' > e/p; ln -s e/p package.json`,
-    ],
-  ])('is not kept where it runs later and was not asked about: %s', async (_, command) => {
+    5,
+  )('is not kept where it runs later and was not asked about: %s', async (_, command) => {
     writeFileSync(join(place.root, 'old.mk'), 'all:\n');
     const before = outside('ls -AlR --time-style=+');
     const result = await runAllowed(command);
@@ -195,7 +199,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
-  it('is asked about in mode "auto" too, and by no one where the program has said so', async () => {
+  it('is asked about in mode "auto" too, and by no one where the program has said so', {
+    tags: ['soak'],
+  }, async () => {
     const command = 'echo x > Makefile';
     await using executor = open([], { policy: { mode: 'auto', denylist: [], rules: [EVERYTHING] } });
     expect((await run(executor, 'python3 .w.py Makefile')).error?.code).toBe('policy_denied');
@@ -229,7 +235,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('Makefile\n');
   });
 
-  it('is what git switched to, where a person has agreed to that', async () => {
+  it('is what git switched to, where a person has agreed to that', { tags: ['soak'] }, async () => {
     outside(`git init -q -b main . && git config user.email a@b && git config user.name n
       echo a > a && git add -A && git commit -qm one && git checkout -qb other && echo x > Makefile && git add -A && git commit -qm two && git checkout -q main`);
     await using executor = open([], { approver });
@@ -257,7 +263,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
         ...more,
       });
 
-    it('is not asked about where it is what work changes', async () => {
+    it('is not asked about where it is what work changes', { tags: ['soak'] }, async () => {
       outside(
         'mkdir -p build src __pycache__ && echo x > build/a && echo x > src/a.ts && echo y > __pycache__/b',
       );
@@ -290,7 +296,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       expect(outside('ls')).toBe('Makefile\nb\n');
     });
 
-    it('is asked about before, where a rule asks, for shells in the background, and where nothing contains it', async () => {
+    it('is asked about before, where a rule asks, for shells in the background, and where nothing contains it', {
+      tags: ['soak'],
+    }, async () => {
       decision = { kind: 'deny_all' };
       const isAskedBefore = async (more: ExecutorOptions, args: object = {}): Promise<void> => {
         asked = [];

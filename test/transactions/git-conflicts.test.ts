@@ -41,7 +41,10 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
     expect(here.outside('git ls-files | wc -l')).toBe('7\n');
   }, 60_000);
 
-  it('are there where both conversations commit without a pause', { timeout: 120_000 }, async () => {
+  it('are there where both conversations commit without a pause', {
+    tags: ['soak'],
+    timeout: 120_000,
+  }, async () => {
     const COUNT = 'echo $(( $(cat count) + 1 )) >count; git add -A; git commit -qm up';
     here.outside('echo 0 >count; git add count; git commit -qm count');
     const commitOften = async (): Promise<void> => {
@@ -99,7 +102,9 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside('git log --format=%s -1')).toBe('b\n');
   });
 
-  it('is not run again where the network is on, that was asked for, or no other git was there', async () => {
+  it('is not run again where the network is on, that was asked for, or no other git was there', {
+    tags: ['soak'],
+  }, async () => {
     for (const [options, outside] of [
       [{ rules: { onConflict: 'fail' } }, 'touch .git/index.lock'],
       [{ network: true }, 'touch .git/index.lock'],

@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WHY_NO_SANDBOX } from '../../commands/fixtures/sandbox-here.js';
 import type { Executor } from '../../contract/executor.js';
 import { findProgram } from '../../platform/process/find-program.js';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
@@ -137,45 +138,51 @@ describe.skipIf(WHY_NO_SANDBOX)(`the room of a conversation${WHY_NO_SANDBOX}`, (
 });
 
 describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
-  it.each([
-    ['exec 3<>/dev/tcp/192.0.2.1/80', ['network']],
-    ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1', ['network']],
-    ["node -e \"require('net').connect(80, '2001:db8::1')\" 2>/dev/null", ['network']],
-    ['getent hosts no.example.com', ['name_lookup']],
+  eachOf<[string, string[]]>(
     [
-      'node -e "fetch(\'https://example.com\').catch(() => process.exit(3))" >/dev/null 2>&1',
-      ['name_lookup'],
+      ['exec 3<>/dev/tcp/192.0.2.1/80', ['network']],
+      ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1', ['network']],
+      ["node -e \"require('net').connect(80, '2001:db8::1')\" 2>/dev/null", ['network']],
+      ['getent hosts no.example.com', ['name_lookup']],
+      [
+        'node -e "fetch(\'https://example.com\').catch(() => process.exit(3))" >/dev/null 2>&1',
+        ['name_lookup'],
+      ],
+      ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null; getent hosts example.com', ['network', 'name_lookup']],
+      ["node -e 'require(`fs`).readFileSync(`/var/log/messages`)' 2>/dev/null", ['hidden_file']],
+      ['cd /var/lib/dpkg 2>/dev/null', ['hidden_file']],
+      ["node -e 'require(`fs`).writeFileSync(`/var/tmp/x`, ``)'", ['write_outside']],
     ],
-    ['exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null; getent hosts example.com', ['network', 'name_lookup']],
-    ["node -e 'require(`fs`).readFileSync(`/var/log/messages`)' 2>/dev/null", ['hidden_file']],
-    ['cd /var/lib/dpkg 2>/dev/null', ['hidden_file']],
-    ["node -e 'require(`fs`).writeFileSync(`/var/tmp/x`, ``)'", ['write_outside']],
-  ])('explains a command that failed: %s', async (command, refused) => {
+    4,
+  )('explains a command that failed: %s', async (command, refused) => {
     const result = await bash(executorOf(), command);
     expect(result.error?.details).toMatchObject({ refused_by_sandbox: refused });
     expect(result.output).toContain('[The OS sandbox refused this command a ');
   });
 
-  it.each([
-    'exit 3',
-    'node -e "fetch(\'http://localhost:9\').catch(() => process.exit(4))"',
-    'exec 3<>/dev/tcp/127.0.0.1/9',
-    'exec 3<>/dev/udp/127.0.0.1/9; echo x >&3; exit 2',
-    'echo "curl: (6) Could not resolve host: example.org" >&2; exit 6',
-    'node -e "throw new Error(\'Network is unreachable\')"',
-    'cat no-such-file',
-    'cat /var/tmp/no-such-file',
-    'cat /no-such-top/file',
-    'getent hosts localhost; exit 3',
-    'ls -la / >/dev/null; exit 3',
-    'echo "EROFS: read-only file system, open \'/usr/x\'" >&2; exit 1',
-    'node -e \'require("assert").equal("Read-only file system", "EROFS")\'',
-    'echo "cat: /etc/hostname: No such file or directory" >words; grep hostname words; exit 1',
-    'cat /etc/no-such.conf',
-    'cat /tmp/no-such-file',
-    'ls /var/no-such',
-    'git -c user.name= -c user.email= commit --allow-empty -m x',
-  ])('does not blame the sandbox for what failed by itself: %s', async (command) => {
+  eachOf(
+    [
+      'exit 3',
+      'node -e "fetch(\'http://localhost:9\').catch(() => process.exit(4))"',
+      'exec 3<>/dev/tcp/127.0.0.1/9',
+      'exec 3<>/dev/udp/127.0.0.1/9; echo x >&3; exit 2',
+      'echo "curl: (6) Could not resolve host: example.org" >&2; exit 6',
+      'node -e "throw new Error(\'Network is unreachable\')"',
+      'cat no-such-file',
+      'cat /var/tmp/no-such-file',
+      'cat /no-such-top/file',
+      'getent hosts localhost; exit 3',
+      'ls -la / >/dev/null; exit 3',
+      'echo "EROFS: read-only file system, open \'/usr/x\'" >&2; exit 1',
+      'node -e \'require("assert").equal("Read-only file system", "EROFS")\'',
+      'echo "cat: /etc/hostname: No such file or directory" >words; grep hostname words; exit 1',
+      'cat /etc/no-such.conf',
+      'cat /tmp/no-such-file',
+      'ls /var/no-such',
+      'git -c user.name= -c user.email= commit --allow-empty -m x',
+    ].map((command): [string] => [command]),
+    6,
+  )('does not blame the sandbox for what failed by itself: %s', async (command) => {
     const result = await bash(executorOf(), command);
     expect(result).toMatchObject({ success: false });
     expect(result.error?.details?.refused_by_sandbox).toBeUndefined();
@@ -216,20 +223,23 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
 });
 
 describe.skipIf(WHY_NO_SANDBOX)(`what a silent command names${WHY_NO_SANDBOX}`, () => {
-  it.each([
-    ['cat .env 2>/dev/null', ['hidden_file']],
-    ['touch /usr/x 2>/dev/null', ['write_outside']],
-    ['mkdir /no-such-top 2>/dev/null', ['write_outside']],
-    ['cd sub && cat server.pem 2>/dev/null', ['hidden_file']],
-    ['cat /etc/hostname 2>/dev/null', ['hidden_file']],
-    ['cat /etc/no-such.conf 2>/dev/null', undefined],
-    ['cat /etc/passwd >/dev/null 2>&1; exit 3', undefined],
-    ['test -f missing && cat .env 2>/dev/null', undefined],
-    ['false || false; if test -f missing; then cat .env; fi 2>/dev/null; exit 3', undefined],
-    ['touch /tmp/x; exit 3', undefined],
-    ['touch x; cat x; exit 3', undefined],
-    ['cat .env >/dev/null 2>&1; echo "it failed for another reason" >&2; exit 3', undefined],
-  ])('explains it if nothing else does: %s', async (command, refused) => {
+  eachOf<[string, string[] | undefined]>(
+    [
+      ['cat .env 2>/dev/null', ['hidden_file']],
+      ['touch /usr/x 2>/dev/null', ['write_outside']],
+      ['mkdir /no-such-top 2>/dev/null', ['write_outside']],
+      ['cd sub && cat server.pem 2>/dev/null', ['hidden_file']],
+      ['cat /etc/hostname 2>/dev/null', ['hidden_file']],
+      ['cat /etc/no-such.conf 2>/dev/null', undefined],
+      ['cat /etc/passwd >/dev/null 2>&1; exit 3', undefined],
+      ['test -f missing && cat .env 2>/dev/null', undefined],
+      ['false || false; if test -f missing; then cat .env; fi 2>/dev/null; exit 3', undefined],
+      ['touch /tmp/x; exit 3', undefined],
+      ['touch x; cat x; exit 3', undefined],
+      ['cat .env >/dev/null 2>&1; echo "it failed for another reason" >&2; exit 3', undefined],
+    ],
+    6,
+  )('explains it if nothing else does: %s', async (command, refused) => {
     writeFileSync(join(root, '.env'), 'A=1');
     mkdirSync(join(root, 'sub'));
     const result = await bash(executorOf(), command);
