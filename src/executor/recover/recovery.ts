@@ -91,6 +91,7 @@ export class Recovery {
   async run(): Promise<readonly RecoveredBatch[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
+    await this.#reaper.look();
     const recovered = await this.#recoverAll('list');
     const waiting = (await journal.batches({ waiting: true })).map(({ id }) => id);
     const ids = new Set([...recovered, ...waiting.reverse()]);
@@ -236,10 +237,12 @@ class LivingWorkers {
 
   /**
    * Whether the process that started a call is dead, or, if the call has not started, the process that
-   * accepted it. A queued call with a placement has no process.
+   * accepted it. A queued call with a placement has no process, and one that a worker with a session has claimed ends
+   * with that session.
    */
   async isLeft(record: CallRecord): Promise<boolean> {
-    if (isForAnyWorker(record)) return false;
+    if (isForAnyWorker(record) || (record.placement !== undefined && record.worker?.epoch !== undefined))
+      return false;
     const worker = record.worker ?? record.acceptedBy;
     return worker === undefined || !(await this.has(worker));
   }
