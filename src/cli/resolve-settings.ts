@@ -136,6 +136,22 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
   };
 }
 
+/** The journal of a server without tools: it may lie anywhere, because no tool of the server writes. */
+export function resolveServed(
+  options: WorldOptions,
+  context: Pick<CliContext, 'env' | 'stdio'>,
+): Pick<ResolvedRun, 'fleet' | 'notes'> & { readonly journal: JournalFile; readonly logger: Logger } {
+  const resolved = resolveSettings(options, context);
+  const { executor, journal, fleet = {} } = resolved.configuration;
+  const named = options.journal ?? defaultPlace(executor.root?.[0] ?? options.cwd ?? '.');
+  return {
+    journal: { path: databaseOf(fleet, options.journal) ?? journalPlace(named, []), ...journal },
+    logger: lossLogger(context),
+    fleet,
+    notes: configNotes(resolved),
+  };
+}
+
 /** The place of the journal of the fleet. Undefined: a file is named, or the configuration names no database. */
 export function databaseOf({ url, tenant }: FleetSettings, named: string | undefined): string | undefined {
   if (url === undefined || named !== undefined) return undefined;

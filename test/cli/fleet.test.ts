@@ -124,3 +124,15 @@ it('refuse to record arguments in a database that the configuration leaves out o
   expect(code).toBe(2);
   expect(stderr).toContain('journal.redact is for journals in files');
 });
+
+it('keep the tokens of a server in a journal at any place, because the server has no tools', async () => {
+  const place = ['--journal', join(toolexec.root, 'fleet.db')];
+  const token = (...words: readonly string[]) => toolexec.run(['serve', 'token', ...words, ...place]);
+  const made = await token('create', '--tenant', 'acme', '--scope', 'watch');
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tx_\S+\n$/) });
+  const [, id = ''] = /token (\S+) of acme/.exec(made.stderr) ?? [];
+  expect((await token('list', '--json')).stdout).not.toContain('revokedAt');
+  expect(await token('revoke', id)).toMatchObject({ code: 0 });
+  expect((await token('list', '--json')).stdout).toContain('revokedAt');
+  expect(readFileSync(join(toolexec.root, 'fleet.db')).includes(made.stdout.trim())).toBe(false);
+});

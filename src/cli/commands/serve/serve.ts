@@ -10,7 +10,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { openStore } from '../../journal-store.js';
-import { resolveRun } from '../../resolve-settings.js';
+import { resolveServed } from '../../resolve-settings.js';
 import { untilSignal } from '../../until-signal.js';
 
 /** The options of `serve`, as commander passes them. */
@@ -60,12 +60,12 @@ async function serveFleet(options: ServeOptions, context: CliContext): Promise<E
     throw new UsageError(
       `Cannot use --listen ${JSON.stringify(listen)}: [HOST:]PORT is expected, such as 8787.`,
     );
-  const resolved = resolveRun(options, context);
+  const resolved = resolveServed(options, context);
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
-  const { path, ...more } = resolved.executor.journal;
+  const { path, ...more } = resolved.journal;
   const logger = {
-    ...resolved.executor.logger,
+    ...resolved.logger,
     error: (_: unknown, message: string) => display.note(message),
   };
   const journal = await openStore(path, { ...more, logger });

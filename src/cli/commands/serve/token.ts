@@ -6,7 +6,7 @@ import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { openStore } from '../../journal-store.js';
-import { resolveRun } from '../../resolve-settings.js';
+import { resolveServed } from '../../resolve-settings.js';
 
 /** The options of `serve token`, as commander passes them. */
 interface TokenOptions {
@@ -54,11 +54,11 @@ async function manageTokens(
 ): Promise<ExitCode> {
   const work = readAction(action, id, options);
   const { stdio, env } = context;
-  const resolved = resolveRun(options, context);
+  const resolved = resolveServed(options, context);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
-  const { path, ...more } = resolved.executor.journal;
-  const journal = await openStore(path, { ...more, logger: resolved.executor.logger });
+  const { path, ...more } = resolved.journal;
+  const journal = await openStore(path, { ...more, logger: resolved.logger });
   try {
     await work(new FleetTokens(journal), context);
     return 0;
