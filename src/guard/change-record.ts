@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { ToolResult } from '../contract/call.js';
 import type { Effect } from '../contract/effect.js';
 import { type IntendedChange, MAX_KEPT_CONTENT_BYTES, type Sandbox } from '../contract/files.js';
-import type { CallRecord, Journal, Worker } from '../contract/journal.js';
+import type { CallKey, CallRecord, Journal, Worker } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Tool } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -72,8 +72,9 @@ export async function recordBegin(call: ChangingCall, world: RecordWorld): Promi
   const [answer] = accepted;
   if (answer === undefined || answer.kind === 'waits' || answer.kind === 'conflict')
     throw notAccepted(answer?.kind);
-  // The same document again. The first one recorded the state before the call.
-  if (answer.kind === 'known') return;
+  // The same document again. The first one recorded the state before the call, unless its hook was killed before that.
+  if (answer.kind === 'known' && (answer.record.state === 'done' || (await isNoted(answer.key, world))))
+    return;
   await journal.claim(answer.key, worker, now());
   const made = [...new Set(changes.flatMap(({ path }) => missingAbove(path)))].sort();
   await noteIntent(
@@ -83,6 +84,10 @@ export async function recordBegin(call: ChangingCall, world: RecordWorld): Promi
     now(),
   );
   await journal.sync();
+}
+
+async function isNoted(key: CallKey, { journal }: RecordWorld): Promise<boolean> {
+  return (await journal.notes(key)).some(({ kind }) => kind === 'intent');
 }
 
 /**
