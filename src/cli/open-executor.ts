@@ -23,7 +23,9 @@ export type OpenOptions = ExecutorOptions & {
  * @throws ToolError `config_invalid`
  */
 export async function openExecutor({ externalTools, ...options }: OpenOptions): Promise<Executor> {
-  rememberTrials(join(stateDirectory(), 'toolexec', 'sandbox-trials.json'), packageJson.version);
+  // A command without a journal only looks ahead, and leaves no file.
+  if (options.journal !== false)
+    rememberTrials(join(stateDirectory(), 'toolexec', 'sandbox-trials.json'), packageJson.version);
   const external = await openExternal({ externalTools, ...options });
   const world = external === undefined ? options : { ...options, external };
   const { journal } = world;

@@ -87,7 +87,7 @@ describe('toolexec, used wrongly', () => {
   it.each([
     [
       [],
-      'Name a command: run, plan, call, chat, mcp, tools, config, policy, repair, journal, waiting, watch, undo, init, try, hook, exec, guard, worker, approve, doctor or completions.',
+      'Name a command: run, plan, call, chat, mcp, tools, config, policy, repair, journal, waiting, watch, undo, init, try, hook, exec, guard, worker, serve, approve, doctor or completions.',
     ],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['help', 'rn'], "Unknown command 'rn'. Did you mean run?"],
