@@ -23,8 +23,8 @@ export type OpenOptions = ExecutorOptions & {
  * @throws ToolError `config_invalid`
  */
 export async function openExecutor({ externalTools, ...options }: OpenOptions): Promise<Executor> {
-  // A command without a journal only looks ahead, and leaves no file.
-  if (options.journal !== false)
+  // A command without a journal file only looks ahead, and leaves no file.
+  if (typeof options.journal === 'object')
     rememberTrials(join(stateDirectory(), 'toolexec', 'sandbox-trials.json'), packageJson.version);
   const external = await openExternal({ externalTools, ...options });
   const world = external === undefined ? options : { ...options, external };
