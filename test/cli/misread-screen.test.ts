@@ -25,7 +25,7 @@ async function neverRunsWhatWasNotChosen(from: number, count: number): Promise<n
 describe.skipIf(!hasTerminal)('a person who misreads the screen (skipped where python3 has no pty)', () => {
   it('runs nothing that was not chosen, in a few sequences of keys', { timeout: 120_000 }, async () => {
     builtCommand();
-    expect(await neverRunsWhatWasNotChosen(0, 8)).toBeGreaterThan(0);
+    expect(await neverRunsWhatWasNotChosen(6, 6)).toBeGreaterThan(0);
   });
 
   it('runs nothing that was not chosen, in 500', { tags: ['soak'], timeout: 3_600_000 }, async () => {
