@@ -104,12 +104,14 @@ it('show no password of fleet.url, and take no address with --journal', async ()
     ['worker', '--journal', url],
     ['config', 'show', '--origin'],
     ['config', 'show', '--json'],
+    ['doctor'],
   ]) {
     const { stdout, stderr, code } = await toolexec.run(words, { env, stdin: respond('a', 'read_file', {}) });
     said.push(stdout, stderr);
     expect(stderr).not.toMatch(/^ {4}at /m);
     expect([0, 1, 2], words.join(' ')).toContain(code);
   }
+  expect(said.at(-2), 'doctor').toContain('127.0.0.1:1');
   expect(said.join('')).not.toContain('hush');
   expect(said.join('')).toContain('postgres://127.0.0.1:1/app');
   const wrong = await toolexec.run(['run', '-'], { env: { TOOLEXEC_FLEET_URL: 'mysql://me:hush@h/d' } });

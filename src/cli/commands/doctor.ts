@@ -74,7 +74,7 @@ async function runChecks(options: DoctorOptions, context: CliContext): Promise<r
   return [
     checkNode(),
     checkSqlite(),
-    ...(await checkJournals(options.journal, roots)),
+    ...(await checkJournals(options.journal ?? resolved?.configuration.fleet?.url, roots)),
     configuration,
     checkProfile(resolved?.configuration.executor),
     checkRoots(roots, context.env),
