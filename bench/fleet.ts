@@ -17,7 +17,8 @@ const CALLS_A_ROUND = 160;
 export async function measureFleet(scale: Scale): Promise<readonly Row[]> {
   const skipped = whyNoPostgres();
   if (skipped !== undefined) return [{ what: 'a call', unit: 'µs', beside: { name: 'bare', skipped } }];
-  const server = await startPostgres({ fsync: true });
+  // Three fleets with two journals each, and their queues.
+  const server = await startPostgres({ fsync: true, connections: 200 });
   try {
     const journal = toolexecFleet.postgresJournal({ url: server.url() });
     await using executor = toolexec.createExecutor({ tools: [toolOnResource()], policy: null, journal });
