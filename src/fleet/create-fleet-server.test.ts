@@ -242,7 +242,7 @@ describe('a fleet server', () => {
     expect(results[0].error.code).toBe('cancelled');
   });
 
-  it('sends the changes of its own tenant as events', async () => {
+  it('sends a token the changes of its tenant as events', async () => {
     const fleet = await openFleet();
     const [a, b] = [await fleet.token('a'), await fleet.token('b')];
     const stop = new AbortController();

@@ -76,7 +76,7 @@ export class FleetTokens {
     return true;
   }
 
-  /** The token with this text. Undefined: there is none, or it is revoked. */
+  /** The token with this text; undefined if it is unknown or revoked. */
   async find(text: string): Promise<FleetToken | undefined> {
     const [, id = '', secret = ''] = TOKEN.exec(text) ?? [];
     if (id === '') return undefined;

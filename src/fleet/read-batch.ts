@@ -9,7 +9,7 @@ import type { PlacedDecision } from '../executor/approve/decide-placed.js';
 /** A batch that was submitted, checked. */
 export interface GivenBatch {
   readonly calls: readonly Pick<ToolCall, 'id' | 'name' | 'args'>[];
-  /** Left out: the batch is a conversation of its own, and a repeated one is new. */
+  /** Left out: the batch gets a new conversation, and a repeated one is a new batch. */
   readonly conversation?: string;
   readonly placement: Pick<Placement, 'labels' | 'root' | 'startDeadlineMs' | 'priority' | 'timeoutMs'>;
 }

@@ -14,7 +14,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { notRun } from '../executor/answer/results.js';
 import { cancelled, stoppedBefore } from '../executor/answer/stopped.js';
 import { decidePlaced, type PlacedDecision, placedQuestions } from '../executor/approve/decide-placed.js';
-import { asDecided } from '../executor/record/attach.js';
+import { asDecided, usedBefore } from '../executor/record/attach.js';
 import { hint } from '../executor/record/hint.js';
 import type { GivenBatch } from './read-batch.js';
 
@@ -202,8 +202,7 @@ export class TenantDesk {
     }
     if (acceptance.kind === 'known' || (acceptance.kind === 'fresh' && disposition !== 'pre_resolved'))
       return;
-    const message = `The call id "${callId}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
-    const result = notRun({ id: callId, name: toolName }, 'duplicate_tool_call_id', message);
+    const result = notRun({ id: callId, name: toolName }, 'duplicate_tool_call_id', usedBefore(callId));
     await journal.finish(acceptance.key, result, clock.now());
   }
 

@@ -27,8 +27,9 @@ export function withWholeTrees(
     const top = come[index];
     if (top === undefined) break;
     const end = whole.has(index) ? endOfContent(come, index) : index + 1;
-    if (end - index < 2) changes.push(top);
-    else changes.push(...asTree(come.slice(index, end), uppers));
+    // One by one: a spread of some 100,000 arguments overflows the stack.
+    for (const change of end - index < 2 ? [top] : asTree(come.slice(index, end), uppers))
+      changes.push(change);
     index = end;
   }
   return changes;

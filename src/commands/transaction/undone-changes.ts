@@ -123,7 +123,8 @@ export class UndoneChanges {
       }
     }
     const isTree = change.isTree === true && this.#goes.has(keyOf(change));
-    this.gone.push(...(isTree ? asTree(going) : going));
+    // One by one: a spread of some 100,000 arguments overflows the stack.
+    for (const one of isTree ? asTree(going) : going) this.gone.push(one);
   }
 
   /** Why a new entry is not removed; empty if no message is needed. */
@@ -224,7 +225,7 @@ export class UndoneChanges {
       return created(one, one.before);
     };
     const inside = insideOf(this.#done.changes, index).map(comes);
-    this.come.push(...asTree([...inside, { ...comes(change), from }]));
+    for (const one of asTree([...inside, { ...comes(change), from }])) this.come.push(one);
   }
 
   /** Why a removed entry is not restored; empty if no message is needed. */

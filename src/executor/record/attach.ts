@@ -21,6 +21,11 @@ export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'c
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
 
+/** The message for a call whose id has other arguments in the journal. */
+export function usedBefore(callId: string): string {
+  return `The call id "${callId}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
+}
+
 /**
  * Handles a call that its conversation may have seen before: the same call is answered from the journal; the
  * same id with other arguments is refused.
@@ -31,8 +36,7 @@ export function attachToRecord(call: EvaluatedCall, acceptance: Acceptance | und
   if (acceptance.kind === 'over_quota') return refuseOverQuota(call, acceptance);
   if (acceptance.kind === 'conflict') {
     if (call.kind === 'resolved') return call;
-    const message = `The call id "${call.call.id}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
-    return refuseReady(call, 'duplicate_tool_call_id', message);
+    return refuseReady(call, 'duplicate_tool_call_id', usedBefore(call.call.id));
   }
   // This also applies to a call that would be refused today, because the outcome of the first delivery stays
   // true.

@@ -19,7 +19,7 @@ import { ConversationMemories, recordReads, recordShown } from './conversation-m
 interface Desk {
   readonly root: string;
   readonly journal: string;
-  /** A stand-in for another process of conversation `c`: a separate executor with a separate journal. */
+  /** Plays another process of conversation `c`: a second executor with a second journal. */
   process(options?: ExecutorOptions): Worker;
   put(name: string, content: string): void;
   text(name: string): string;

@@ -102,7 +102,7 @@ function cutsIn(bytes: Uint8Array): readonly number[] {
   return places.filter((at) => some.has(at) || isHard(at));
 }
 
-/** The fault of a cut stream; undefined if there is none. */
+/** The fault of a cut stream; undefined if it has no fault. */
 function faultOf({ events, text, calls, thrown }: Asked): string | undefined {
   if (!(thrown instanceof ModelError) || !thrown.retriable) return `thrown is ${String(thrown)}`;
   if (!TEXT.startsWith(text)) return `text ${text}`;

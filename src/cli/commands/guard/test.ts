@@ -52,7 +52,7 @@ async function testGuards(context: CliContext): Promise<ExitCode> {
   return 2;
 }
 
-/** @returns the fault; undefined if there is none. None of it counts in `guard status`. */
+/** @returns the fault; undefined if the answer is right. These calls do not count in `guard status`. */
 async function play(line: string, { text, expected }: SampleDocument): Promise<string | undefined> {
   const scratch = makeScratchDirectory('toolexec-guard-');
   try {
