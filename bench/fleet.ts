@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import { startPostgres, whyNoPostgres } from '../src/journal/postgres/fixtures/postgres-cluster.js';
 import { toolexec, toolexecFleet } from './built.js';
 import type { Scale } from './contents.js';
+import { measureCancel } from './fleet-cancel.js';
 import { measureDispatch } from './fleet-dispatch.js';
 import { type Contender, interleave } from './measure.js';
 import { NO_OP_ARGS } from './no-op-input.js';
@@ -46,6 +47,7 @@ export async function measureFleet(scale: Scale): Promise<readonly Row[]> {
     );
     await bare.end();
     await journal.close();
+    rows.push(...(await measureCancel(server.url(), scale)));
     return [...rows, ...(await measureDispatch(server, scale))];
   } finally {
     server.end();

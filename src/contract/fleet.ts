@@ -15,3 +15,16 @@ export interface Dispatcher {
    */
   listen(onHint: (call: CallKey) => Awaitable<void>): () => void;
 }
+
+/** What a signal says of its calls: they shall be cancelled, or they have new live output. */
+export type SignalTopic = 'cancel' | 'output';
+
+/**
+ * Carries keys of calls between the processes that share a journal, at once. Signals may be lost, doubled and reordered, so
+ * readers look into the journal as well, only less often.
+ */
+export interface Signals {
+  send(topic: SignalTopic, calls: readonly CallKey[]): void;
+  /** Calls `onSignal` for each call of a signal, until the returned function is called. */
+  listen(topic: SignalTopic, onSignal: (call: CallKey) => void): () => void;
+}

@@ -1,7 +1,7 @@
 import type { Disposition } from './approval.js';
 import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
-import type { Dispatcher } from './fleet.js';
+import type { Dispatcher, Signals } from './fleet.js';
 import type { JsonObject, JsonValue } from './json.js';
 import type {
   CallKey,
@@ -274,6 +274,8 @@ export interface Journal {
   readonly tenant?: string;
   /** Carries hints between the processes that share the journal, where hosts and workers have no other dispatcher. */
   readonly dispatcher?: Dispatcher;
+  /** Reaches the other processes at once. Left out: they find everything by looking. */
+  readonly signals?: Signals;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
   /**

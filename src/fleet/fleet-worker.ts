@@ -12,13 +12,16 @@ import { placedEffects } from '../executor/record/shared-order.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { findTakable, freeSince, type TakableCall } from './find-takable.js';
+import { Rounds } from './rounds.js';
 import type { WorkerLease } from './worker-lease.js';
 
 /** Pauses between two looks into the journal, in milliseconds: without a dispatcher, and with one. */
 const LOOK_MS = 50;
 const SWEEP_MS = 1_000;
-/** The time between two looks for cancelled calls, in milliseconds. */
+/** Pauses between two looks for cancelled calls, in milliseconds: without signals of the journal, and with them. */
 const CANCEL_MS = 100;
+const CANCEL_SWEEP_MS = 1_000;
+const LEASE_LOOK_MS = 100;
 /** The time after which a call that ended without an answer is tried again, in milliseconds. */
 const RETRY_MS = 1_000;
 /** The maximum number of calls in one hint. */
@@ -59,26 +62,30 @@ export class FleetWorker {
   readonly #running = new Map<CallKey, RunningCall>();
   /** Calls that ended here without an answer, with the time of the next attempt. */
   readonly #later = new Map<CallKey, number>();
-  readonly #loops: Promise<void>[] = [];
-  readonly #unlisten: () => void;
-  readonly #pauses = new Set<() => void>();
+  readonly #rounds: Rounds;
+  readonly #unlisteners: readonly (() => void)[];
   /** Called when there is room for another call, or none are taken any longer. */
   readonly #rooms = new Set<() => void>();
-  #state: 'takes' | 'drains' | 'ends' = 'takes';
+  #takes = true;
   #beating: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
-    const { dispatcher, leaseMs } = parts;
-    this.#unlisten = dispatcher?.listen(() => this.#hinted()) ?? (() => {});
-    this.#loops.push(
-      this.#repeat(() => this.#beat(), leaseMs / 3),
-      this.#repeat(() => this.#takeSome(), dispatcher === undefined ? LOOK_MS : SWEEP_MS, 'early'),
-      this.#repeat(() => this.#lookForStops(), Math.min(CANCEL_MS, leaseMs / 3)),
-      this.#repeat(() => this.#reap(), Math.min(1_000, leaseMs / 3)),
-    );
+    const { dispatcher, leaseMs, journal } = parts;
+    const { signals } = journal;
+    this.#unlisteners = [
+      dispatcher?.listen(() => this.#hinted()) ?? (() => {}),
+      signals?.listen('cancel', (key) => this.#cancel([key])) ?? (() => {}),
+    ];
+    const rounds = new Rounds(parts.logger);
+    this.#rounds = rounds;
+    rounds.repeat(() => this.#beat(), leaseMs / 3);
+    rounds.repeat(() => this.#takeSome(), dispatcher === undefined ? LOOK_MS : SWEEP_MS, 'early');
+    rounds.repeat(() => this.#watchLease(), Math.min(LEASE_LOOK_MS, leaseMs / 3));
+    rounds.repeat(() => this.#lookForCancelled(), signals === undefined ? CANCEL_MS : CANCEL_SWEEP_MS);
+    rounds.repeat(() => this.#reap(), Math.min(1_000, leaseMs / 3));
   }
 
   /** The id under which it claims calls. */
@@ -93,7 +100,7 @@ export class FleetWorker {
 
   /** Takes no new calls, and resolves when the running ones and the session have ended. */
   drain(): Promise<void> {
-    if (this.#state === 'takes') this.#state = 'drains';
+    this.#takes = false;
     this.#giveRoom();
     this.#draining ??= this.#drain();
     return this.#draining;
@@ -116,14 +123,12 @@ export class FleetWorker {
 
   async #close(): Promise<void> {
     const { executor, lease, logger } = this.#parts;
-    this.#state = 'drains';
+    this.#takes = false;
     this.#giveRoom();
     for (const { stop } of this.#running.values()) stop.abort('the worker was closed');
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
-    this.#state = 'ends';
-    this.#unlisten();
-    this.#wakeUp();
-    await Promise.all(this.#loops);
+    for (const unlisten of this.#unlisteners) unlisten();
+    await this.#rounds.end();
     try {
       await lease.end();
     } catch (error) {
@@ -132,45 +137,10 @@ export class FleetWorker {
     await executor.close();
   }
 
-  /** Repeats `act` until the worker ends. An error is logged, and the next round tries again. */
-  async #repeat(act: () => Promise<void>, pauseMs: number, wakes?: 'early'): Promise<void> {
-    // The constructor returns first.
-    await Promise.resolve();
-    while (this.#state !== 'ends') {
-      try {
-        await act();
-      } catch (error) {
-        this.#parts.logger.error({ why: reasonOf(error) }, 'a worker could not use its journal');
-      }
-      await this.#pause(pauseMs, wakes);
-    }
-  }
-
-  #pause(pauseMs: number, wakes: 'early' | undefined): Promise<void> {
-    if (this.#state === 'ends') return Promise.resolve();
-    return new Promise((resolve) => {
-      const goOn = (): void => {
-        if (wakes === undefined && this.#state !== 'ends') return;
-        forget();
-        this.#pauses.delete(goOn);
-        resolve();
-      };
-      const forget = systemClock.after(pauseMs, () => {
-        this.#pauses.delete(goOn);
-        resolve();
-      });
-      this.#pauses.add(goOn);
-    });
-  }
-
-  #wakeUp(): void {
-    for (const goOn of [...this.#pauses]) goOn();
-  }
-
   /** A full worker leaves the next hint of a queue to other workers. */
   #hinted(): Promise<void> {
-    this.#wakeUp();
-    if (this.#state !== 'takes' || this.#running.size < this.#parts.concurrency) return Promise.resolve();
+    this.#rounds.wakeUp();
+    if (!this.#takes || this.#running.size < this.#parts.concurrency) return Promise.resolve();
     return new Promise((resolve) => void this.#rooms.add(resolve));
   }
 
@@ -191,14 +161,14 @@ export class FleetWorker {
     const wasHeld = lease.isHeld;
     const cancelled = await lease.renew();
     if (cancelled !== undefined) {
-      if (!wasHeld) this.#wakeUp();
+      if (!wasHeld) this.#rounds.wakeUp();
       return this.#cancel(cancelled);
     }
     logger.warn({ worker: this.id, epoch: lease.worker.epoch }, 'the lease of a worker is lost');
     this.#abortAll();
     lease.beginNext();
     await lease.renew();
-    this.#wakeUp();
+    this.#rounds.wakeUp();
   }
 
   #abortAll(): void {
@@ -209,15 +179,16 @@ export class FleetWorker {
     for (const key of keys) this.#running.get(key)?.stop.abort('cancelled');
   }
 
-  /** Looks for cancelled calls and a lost lease between two renewals. */
-  async #lookForStops(): Promise<void> {
-    const { journal, lease } = this.#parts;
-    if (lease.isLost) {
-      this.#abortAll();
-      await this.#beat();
-    }
+  async #watchLease(): Promise<void> {
+    if (!this.#parts.lease.isLost) return;
+    this.#abortAll();
+    await this.#beat();
+  }
+
+  /** A signal may be lost, and a renewal comes late. */
+  async #lookForCancelled(): Promise<void> {
     for (const key of [...this.#running.keys()]) {
-      const notes = await journal.notes(key);
+      const notes = await this.#parts.journal.notes(key);
       if (notes.some(({ kind }) => kind === 'cancel')) this.#cancel([key]);
     }
   }
@@ -229,7 +200,7 @@ export class FleetWorker {
   async #takeSome(): Promise<void> {
     const { journal, clock, offer, hasTool, concurrency, lease, executor } = this.#parts;
     const most = concurrency - this.#running.size;
-    if (this.#state !== 'takes' || most <= 0 || !lease.isHeld) return;
+    if (!this.#takes || most <= 0 || !lease.isHeld) return;
     const found = await findTakable(most, {
       ...{ journal, clock, offer },
       conflicts: (a, b) => conflicts(placedEffects(a), placedEffects(b), covers),
@@ -242,7 +213,7 @@ export class FleetWorker {
       recoverLost: (running) => executor.recovery.recoverLost(running),
     });
     for (const takable of found) {
-      if (this.#state !== 'takes') return;
+      if (!this.#takes) return;
       await this.#take(takable);
     }
   }
@@ -294,7 +265,7 @@ export class FleetWorker {
     } finally {
       this.#running.delete(key);
       this.#giveRoom();
-      this.#wakeUp();
+      this.#rounds.wakeUp();
     }
   }
 

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Journal } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
+import { cancelled, stoppedBefore } from '../executor/answer/stopped.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { folder } from '../executor/fixtures/plan-fixture.js';
 import { pause, probeTool } from '../executor/fixtures/probe-tool.js';
@@ -71,5 +74,79 @@ describe.skipIf(missing !== undefined)(
       });
       expect(log.filter((line) => line === 'long begins')).toHaveLength(1);
     }, 30_000);
+
+    describe('that run a call which is cancelled', () => {
+      /** The times from the request to the abort of the tool, in milliseconds. */
+      async function cancelTimes(
+        count: number,
+        worksOn: (journal: Journal) => Journal,
+        before: (index: number) => Promise<void> = async () => {},
+      ): Promise<number[]> {
+        const stopped: number[] = [];
+        let begun = 0;
+        const wait = probeTool('wait', async (_, { signal }) => {
+          begun++;
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          stopped.push(performance.now());
+          return '';
+        });
+        const tenant = `cancel_${randomUUID()}`;
+        const [ours, theirs] = [1, 2].map(() => {
+          const journal = postgresJournal({ url: cluster.url(), tenant, pool: 2 });
+          onTestFinished(() => journal.close());
+          return journal;
+        }) as [Journal, Journal];
+        const common = { root: folder(), tools: [wait], policy: null };
+        const worker = createWorker({ ...common, journal: worksOn(theirs) });
+        onTestFinished(() => worker.close());
+        const host = createExecutor({ ...common, journal: ours, fleet: { run: 'anywhere' } });
+        onTestFinished(() => host.close());
+        const times: number[] = [];
+        for (let index = 0; index < count; index++) {
+          const running = host.start([{ id: `w${index}`, name: 'wait', args: {} }], IN_C);
+          await expect.poll(() => begun, { interval: 5, timeout: 10_000 }).toBe(index + 1);
+          const [{ key } = { key: '' }] = await ours.unfinished();
+          await before(index);
+          const answer = stoppedBefore({ id: `w${index}`, name: 'wait' }, cancelled('not wanted'));
+          const asked = performance.now();
+          expect(await ours.cancel?.(key, answer, Date.now())).toBe('asked');
+          expect((await running.results)[0]?.error?.code).toBe('cancelled');
+          times.push((stopped.at(-1) ?? Number.POSITIVE_INFINITY) - asked);
+        }
+        return times;
+      }
+
+      it('are reached by a signal within 200 ms, sooner than by a look', async () => {
+        const times = await cancelTimes(4, (journal) => journal);
+        expect(Math.max(...times)).toBeLessThan(200);
+      }, 30_000);
+
+      it('find it by looking if the signal is lost', async () => {
+        const lost = { send: () => {}, listen: () => () => {} };
+        const deaf = (journal: Journal) =>
+          new Proxy(journal, {
+            get(target, name) {
+              const value = name === 'signals' ? lost : Reflect.get(target, name, target);
+              return typeof value === 'function' ? value.bind(target) : value;
+            },
+          });
+        const [time = 0] = await cancelTimes(1, deaf);
+        expect(time).toBeLessThan(2_000);
+      }, 30_000);
+
+      it('are reached by a signal again after its connection broke', async () => {
+        const ofListeners = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+        const times = await cancelTimes(
+          2,
+          (journal) => journal,
+          async (index) => {
+            if (index === 0) return;
+            cluster.sql(`SELECT pg_terminate_backend(pid) ${ofListeners}`);
+            await expect.poll(() => cluster.sql(`SELECT count(*) > 0 ${ofListeners}`).trim()).toBe('t');
+          },
+        );
+        expect(Math.max(...times)).toBeLessThan(200);
+      }, 30_000);
+    });
   },
 );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Client, type Pool } from 'pg';
-import type { Dispatcher } from '../../contract/fleet.js';
+import type { Dispatcher, Signals, SignalTopic } from '../../contract/fleet.js';
 import type { CallKey } from '../../contract/worker.js';
 import { idleClock } from '../../platform/clock/clock.js';
 import type { PostgresPlace } from './ordered-operations.js';
@@ -10,15 +10,21 @@ const MOST_BYTES = 7_500;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
+type Topic = 'hint' | SignalTopic;
+type Listener = (call: CallKey) => unknown;
+
 /**
- * Hints by LISTEN and NOTIFY of the server that holds the journal, so there is nothing to install. Each listening journal
- * has one more connection. While that is broken, hints are lost, as the interface allows.
+ * Keys of calls by LISTEN and NOTIFY of the server that holds the journal, so there is nothing to install. Each listening
+ * journal has one more connection. While that is broken, notices are lost.
  */
-export class PostgresNotices implements Dispatcher {
+export class PostgresNotices {
+  /** Hints for workers. */
+  readonly dispatcher: Dispatcher;
+  readonly signals: Signals;
   readonly #pool: Pool;
   readonly #channel: string;
-  readonly #listeners = new Set<(call: CallKey) => unknown>();
-  readonly #waiting: CallKey[] = [];
+  readonly #listeners = new Map<Topic, Set<Listener>>();
+  readonly #waiting = new Map<Topic, CallKey[]>();
   #sending: Promise<void> | undefined;
   #client: Client | undefined;
   #state: 'silent' | 'listens' | 'closed' = 'silent';
@@ -27,35 +33,14 @@ export class PostgresNotices implements Dispatcher {
     this.#pool = pool;
     const name = createHash('sha256').update(`${schema} ${tenant}`).digest('hex').slice(0, 32);
     this.#channel = `toolexec_${name}`;
-  }
-
-  /** Calls that are hinted while a notice is on its way share the next one. */
-  hint(calls: readonly CallKey[]): Promise<void> {
-    this.#waiting.push(...calls);
-    this.#sending ??= this.#send().finally(() => {
-      this.#sending = undefined;
-    });
-    return this.#sending;
-  }
-
-  async #send(): Promise<void> {
-    while (this.#waiting.length > 0 && this.#state !== 'closed') {
-      const payloads = toPayloads(this.#waiting.splice(0));
-      await this.#pool.query('SELECT pg_notify($1, p) FROM unnest($2::text[]) AS p', [
-        this.#channel,
-        payloads,
-      ]);
-    }
-  }
-
-  listen(onHint: (call: CallKey) => unknown): () => void {
-    this.#listeners.add(onHint);
-    if (this.#state === 'silent') {
-      this.#state = 'listens';
-      void this.#connect();
-    }
-    return () => {
-      this.#listeners.delete(onHint);
+    this.dispatcher = {
+      hint: (calls) => this.#post('hint', calls),
+      listen: (onHint) => this.#listen('hint', onHint),
+    };
+    this.signals = {
+      // Its readers look besides: a notice that could not be sent costs time only.
+      send: (topic, calls) => void this.#post(topic, calls).catch(() => {}),
+      listen: (topic, onSignal) => this.#listen(topic, onSignal),
     };
   }
 
@@ -66,22 +51,63 @@ export class PostgresNotices implements Dispatcher {
     await this.#client?.end().catch(() => {});
   }
 
+  /** Calls that are posted while a notice is on its way share the next one. */
+  #post(topic: Topic, calls: readonly CallKey[]): Promise<void> {
+    const waiting = this.#waiting.get(topic);
+    if (waiting === undefined) this.#waiting.set(topic, [...calls]);
+    else waiting.push(...calls);
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    while (this.#waiting.size > 0 && this.#state !== 'closed') {
+      const notices = [...this.#waiting].flatMap(([topic, calls]) =>
+        toPayloads(calls).map((payload) => [this.#channelOf(topic), payload] as const),
+      );
+      this.#waiting.clear();
+      await this.#pool.query('SELECT pg_notify(n.c, n.p) FROM unnest($1::text[], $2::text[]) AS n (c, p)', [
+        notices.map(([channel]) => channel),
+        notices.map(([, payload]) => payload),
+      ]);
+    }
+  }
+
+  #listen(topic: Topic, listener: Listener): () => void {
+    const listeners = this.#listeners.get(topic);
+    if (listeners === undefined) {
+      this.#listeners.set(topic, new Set([listener]));
+      this.#client?.query(`LISTEN "${this.#channelOf(topic)}"`).catch(() => {});
+    } else listeners.add(listener);
+    if (this.#state === 'silent') {
+      this.#state = 'listens';
+      void this.#connect();
+    }
+    return () => {
+      this.#listeners.get(topic)?.delete(listener);
+    };
+  }
+
   /** Connects until that succeeds, and again when the connection ends. */
   async #connect(): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; this.#state === 'listens'; ) {
       const client = new Client(this.#pool.options);
       client.on('error', () => {});
-      client.on('notification', ({ payload = '[]' }) => this.#deliver(payload));
+      client.on('notification', ({ channel, payload = '[]' }) => this.#deliver(channel, payload));
       try {
         await client.connect();
-        await client.query(`LISTEN "${this.#channel}"`);
+        this.#client = client;
+        const topics = [...this.#listeners.keys()];
+        await client.query(topics.map((topic) => `LISTEN "${this.#channelOf(topic)}"`).join(';'));
         if (this.#state !== 'listens') return await client.end();
         client.on('end', () => void this.#connect());
         // A listening journal does not keep its process alive.
         if ('unref' in client && typeof client.unref === 'function') client.unref();
-        this.#client = client;
         return;
       } catch {
+        this.#client = undefined;
         await client.end().catch(() => {});
         await new Promise<void>((resolve) => void idleClock.after(pauseMs, resolve));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -89,13 +115,21 @@ export class PostgresNotices implements Dispatcher {
     }
   }
 
-  #deliver(payload: string): void {
+  /** Hints have the bare name: processes of earlier versions listen there. */
+  #channelOf(topic: Topic): string {
+    return topic === 'hint' ? this.#channel : `${this.#channel}_${topic}`;
+  }
+
+  #deliver(channel: string, payload: string): void {
     const keys: readonly CallKey[] = JSON.parse(payload);
-    for (const key of keys) for (const onHint of this.#listeners) onHint(key);
+    for (const [topic, listeners] of this.#listeners) {
+      if (this.#channelOf(topic) !== channel) continue;
+      for (const key of keys) for (const listener of listeners) listener(key);
+    }
   }
 }
 
-/** Groups keys into lists. A key that is too long is left out: workers find its call by looking. */
+/** Groups keys into lists. A key that is too long is left out: its call is found by looking. */
 function toPayloads(keys: readonly CallKey[]): readonly string[] {
   const groups: CallKey[][] = [];
   let bytes = MOST_BYTES;

@@ -1,4 +1,5 @@
 import type { ToolResult } from '../../contract/call.js';
+import type { Dispatcher, Signals } from '../../contract/fleet.js';
 import type {
   Acceptance,
   BatchDecision,
@@ -72,7 +73,9 @@ export class PostgresJournal implements Journal {
   readonly spansMachines = true;
   readonly #operations: OrderedOperations;
   readonly tenant: string;
-  readonly dispatcher: PostgresNotices;
+  readonly dispatcher: Dispatcher;
+  readonly signals: Signals;
+  readonly #notices: PostgresNotices;
   readonly #doubtful = new DoubtfulBatches();
   /** The conversation of each batch that this journal has accepted. */
   readonly #conversations = new Map<string, string>();
@@ -80,7 +83,9 @@ export class PostgresJournal implements Journal {
   constructor(place: PostgresPlace) {
     this.#operations = new OrderedOperations(place);
     this.tenant = fromStoredText(place.tenant);
-    this.dispatcher = new PostgresNotices(place);
+    this.#notices = new PostgresNotices(place);
+    this.dispatcher = this.#notices.dispatcher;
+    this.signals = this.#notices.signals;
   }
 
   async accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
@@ -124,8 +129,12 @@ export class PostgresJournal implements Journal {
     );
   }
 
-  cancel(key: CallKey, result: ToolResult, at: number): Promise<'cancelled' | 'asked' | 'done'> {
-    return this.#onCall('cancel', key, (tenant, place) => cancelCall(tenant, place, result, at));
+  async cancel(key: CallKey, result: ToolResult, at: number): Promise<'cancelled' | 'asked' | 'done'> {
+    const outcome = await this.#onCall('cancel', key, (tenant, place) =>
+      cancelCall(tenant, place, result, at),
+    );
+    if (outcome === 'asked') this.signals.send('cancel', [key]);
+    return outcome;
   }
 
   keep(bytes: Uint8Array): Promise<string> {
@@ -292,7 +301,7 @@ export class PostgresJournal implements Journal {
 
   async close(): Promise<void> {
     this.#doubtful.end();
-    await this.dispatcher.close();
+    await this.#notices.close();
     await this.#operations.close();
   }
 

@@ -47,6 +47,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
     ...(journal.spansMachines === undefined ? {} : { spansMachines: journal.spansMachines }),
     ...(journal.tenant === undefined ? {} : { tenant: journal.tenant }),
     ...(journal.dispatcher === undefined ? {} : { dispatcher: journal.dispatcher }),
+    ...(journal.signals === undefined ? {} : { signals: journal.signals }),
     accept(batch) {
       const redacted = redaction.redactBatch(batch);
       if (!batch.attach) return order.take(() => accept(redacted));

@@ -1,0 +1,62 @@
+import type { Logger } from '../contract/context.js';
+import { reasonOf } from '../executor/answer/results.js';
+import { systemClock } from '../platform/clock/clock.js';
+
+/** Work that is repeated with pauses until it ends. An error is logged, and the next round tries again. */
+export class Rounds {
+  readonly #logger: Logger;
+  readonly #loops: Promise<void>[] = [];
+  readonly #pauses = new Set<() => void>();
+  #isEnded = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** @param wakes `early`: `wakeUp` ends the pause */
+  repeat(act: () => Promise<void>, pauseMs: number, wakes?: 'early'): void {
+    this.#loops.push(this.#loop(act, pauseMs, wakes));
+  }
+
+  /** Begins the next round of the work that is woken early. */
+  wakeUp(): void {
+    for (const goOn of [...this.#pauses]) goOn();
+  }
+
+  /** Resolves when the rounds that run have ended. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    this.wakeUp();
+    await Promise.all(this.#loops);
+  }
+
+  async #loop(act: () => Promise<void>, pauseMs: number, wakes: 'early' | undefined): Promise<void> {
+    // The constructor of the owner returns first.
+    await Promise.resolve();
+    while (!this.#isEnded) {
+      try {
+        await act();
+      } catch (error) {
+        this.#logger.error({ why: reasonOf(error) }, 'a worker could not use its journal');
+      }
+      await this.#pause(pauseMs, wakes);
+    }
+  }
+
+  #pause(pauseMs: number, wakes: 'early' | undefined): Promise<void> {
+    if (this.#isEnded) return Promise.resolve();
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        if (wakes === undefined && !this.#isEnded) return;
+        forget();
+        this.#pauses.delete(goOn);
+        resolve();
+      };
+      const forget = systemClock.after(pauseMs, () => {
+        this.#pauses.delete(goOn);
+        resolve();
+      });
+      this.#pauses.add(goOn);
+    });
+  }
+}
