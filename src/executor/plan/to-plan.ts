@@ -19,27 +19,29 @@ function shownOrigins(evaluated: EvaluatedCall): PlannedCall['origins'] {
 }
 
 export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
+  const { call, reason } = evaluated;
   const effects = shownEffects(evaluated);
-  const common = {
-    callId: evaluated.call.id,
-    toolName: evaluated.call.name,
-    effects,
-    reason: evaluated.reason,
-    origins: shownOrigins(evaluated),
-  };
+  const origins = shownOrigins(evaluated);
   if (evaluated.kind === 'resolved') {
-    const { result } = evaluated;
     return {
-      ...common,
+      callId: call.id,
+      toolName: call.name,
+      effects,
+      reason,
+      origins,
       disposition: 'pre_resolved',
       risk: riskOfEffects(effects),
       containment: uncontained(effects),
       summary: '',
-      result,
+      result: evaluated.result,
     };
   }
   return {
-    ...common,
+    callId: call.id,
+    toolName: call.name,
+    effects,
+    reason,
+    origins,
     disposition: evaluated.needsApproval ? 'requires_confirmation' : 'execute_now',
     risk: evaluated.risk,
     containment: evaluated.containment,
