@@ -100,6 +100,7 @@ export type {
   DecisionKind,
   Journal,
   JournalNote,
+  LiveText,
   Placement,
   QueuedPage,
   RecalledFacts,

@@ -5,6 +5,7 @@ import type { Dispatcher, Signals } from './fleet.js';
 import type { JsonObject, JsonValue } from './json.js';
 import type {
   CallKey,
+  LiveText,
   Placement,
   Renewal,
   RunningCount,
@@ -16,6 +17,7 @@ import type {
 
 export type {
   CallKey,
+  LiveText,
   Placement,
   Renewal,
   RunningCount,
@@ -353,6 +355,13 @@ export interface Journal {
   running?(): Awaitable<readonly RunningCount[]>;
   /** The sessions that are not over, and those that are and have unfinished calls. */
   sessions?(): Awaitable<readonly WorkerSession[]>;
+  /**
+   * Keeps what running calls print, for readers in other processes. It is not durable, and of everything that calls print
+   * only the newest part is kept, so a reader may find gaps. `print` and `printed` come together.
+   */
+  print?(texts: readonly LiveText[], at: number): Awaitable<void>;
+  /** What is kept of these calls from these places on, in the order of each call. */
+  printed?(places: ReadonlyMap<CallKey, number>): Awaitable<readonly LiveText[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
   /** The bytes stored under this hash; undefined if there are none, or they were dropped. */
   kept(hash: string): Awaitable<Uint8Array | undefined>;

@@ -64,6 +64,15 @@ export interface WorkerSession extends WorkerOffer {
   readonly endedAt?: number;
 }
 
+/** A piece of what a call prints while it runs. */
+export interface LiveText {
+  readonly key: CallKey;
+  readonly stream: 'stdout' | 'stderr';
+  /** Where it begins in everything that the call has printed, in UTF-16 units. Other pieces may be missing before it. */
+  readonly from: number;
+  readonly text: string;
+}
+
 /** The answer to a renewal. */
 export interface Renewal {
   readonly beat: number;

@@ -86,6 +86,8 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
   const { observer } = scope;
   const result = await (observer?.running(call.call, () => execution.run()) ?? execution.run());
   execution.end();
+  const ending = scope.taken?.ending?.();
+  if (ending !== undefined) await ending;
   batch.executions[index] = undefined;
   answer({
     result: scope.settings.hooks.batch === undefined ? result : await lastWords(index, result, batch),

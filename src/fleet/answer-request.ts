@@ -2,6 +2,7 @@ import { onAbort } from '../base/on-abort.js';
 import type { Clock } from '../contract/context.js';
 import { isToolError, type ToolError } from '../errors/tool-error.js';
 import { bearerOf, foreignRequest, isLoopback } from '../platform/runtime/admit-request.js';
+import { answerEvents } from './answer-events.js';
 import type { FleetToken, FleetTokens, TokenScope } from './fleet-tokens.js';
 import type { JournalFeed } from './journal-feed.js';
 import { readBatch, readCancel, readDecision } from './read-batch.js';
@@ -30,8 +31,6 @@ const LONGEST_WAIT_SECONDS = 300;
 /** Pauses between two looks of a wait, in milliseconds. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 200;
-/** A stream without an event sends a comment after this time, so that proxies keep it open. */
-const HEARTBEAT_MS = 15_000;
 
 /** An answer that is no success. `code` is one of docs/errors.md, or says what is wrong with the request itself. */
 class Refusal extends Error {
@@ -163,42 +162,13 @@ export class FleetRequests {
   #events(request: Request, url: URL, token: FleetToken): Response {
     this.#require(request, 'GET', token, 'watch');
     const { feed, clock, closing } = this.#fleet;
-    const leave = this.#enter(token);
-    const reader = feed.subscribe(token.tenant, url.searchParams.get('conversation') ?? undefined);
-    const end = (): void => {
-      reader.end();
-      leave();
-    };
-    const stop = onAbort(request.signal, end);
-    const bytes = new TextEncoder();
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => controller.enqueue(bytes.encode(': connected\n\n')),
-        // Called when the client has taken what was sent: a slow client has its events wait in the reader.
-        async pull(controller) {
-          const events = closing.aborted ? undefined : await reader.next(HEARTBEAT_MS, clock);
-          if (events === undefined) {
-            stop();
-            controller.close();
-            return;
-          }
-          const lines = events.map(({ type, data }) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
-          controller.enqueue(bytes.encode(lines.length === 0 ? ': still here\n\n' : lines.join('')));
-        },
-        cancel() {
-          stop();
-          end();
-        },
-      },
-      { highWaterMark: 1 },
-    );
-    return new Response(body, {
-      headers: {
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      },
+    const left = this.#enter(token);
+    const reader = feed.subscribe({
+      tenant: token.tenant,
+      conversation: url.searchParams.get('conversation') ?? undefined,
+      after: request.headers.get('last-event-id') ?? undefined,
     });
+    return answerEvents(reader, { clock, closing, gone: request.signal, left });
   }
 
   /** Counts a long request of a token. @returns what ends it, once */

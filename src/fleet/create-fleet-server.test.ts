@@ -264,7 +264,7 @@ describe('a fleet server', () => {
       .poll(() => text)
       .toContain(`event: batch\ndata: {"id":"${id}","state":"done","conversation":"c"}`);
     const calls = text.split('\n\n').filter((event) => event.startsWith('event: call'));
-    const done = JSON.parse(calls.at(-1)?.split('data: ')[1] ?? '');
+    const done = JSON.parse(/^data: (.*)$/m.exec(calls.at(-1) ?? '')?.[1] ?? '');
     expect(done).toMatchObject({
       batchId: id,
       callId: 'seen',

@@ -12,6 +12,7 @@ import { placedEffects } from '../executor/record/shared-order.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { findTakable, freeSince, type TakableCall } from './find-takable.js';
+import { LiveTape } from './live-tape.js';
 import { Rounds } from './rounds.js';
 import type { WorkerLease } from './worker-lease.js';
 
@@ -238,7 +239,7 @@ export class FleetWorker {
   }
 
   async #run({ record, args, isAgreed }: TakableCall, signal: AbortSignal, again: boolean): Promise<void> {
-    const { executor, lease, journal, logger, asksItself } = this.#parts;
+    const { executor, lease, journal, logger, asksItself, clock } = this.#parts;
     const { key, conversation, placement, batchId } = record;
     const { worker } = lease;
     const consent = asksItself ? {} : isAgreed ? { approver: null } : { defer: true };
@@ -252,7 +253,13 @@ export class FleetWorker {
     };
     const startBy = await startDeadline(record, journal);
     try {
-      const taken = { record, worker, refusal: () => this.#refusal(record, worker, startBy) };
+      const refusal = () => this.#refusal(record, worker, startBy);
+      const tape = journal.print && new LiveTape(key, { journal, clock, logger });
+      const live = tape && {
+        printed: (stream: 'stdout' | 'stderr', text: string) => tape.push(stream, text),
+        ending: () => tape.end(),
+      };
+      const taken = { record, worker, refusal, ...live };
       await executor.take({ ...recordedCall(record), args }, taken, options);
       const after = await journal.call(key);
       if (after?.result === undefined && after?.decision !== 'wait')

@@ -1,24 +1,26 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock, Logger } from '../contract/context.js';
 import type { BatchRecord, CallKey, CallRecord, Journal } from '../contract/journal.js';
-import type { JsonObject } from '../contract/json.js';
 import { reasonOf } from '../executor/answer/results.js';
 import { asDecided } from '../executor/record/attach.js';
+import { EventRing } from './event-ring.js';
+import { type FeedEvent, type FeedInterest, FeedReader, type MissedText } from './feed-reader.js';
+import { OutputFeed } from './output-feed.js';
 import { conversationName, type ShownBatch, stateOf, tenantOf } from './tenant-desk.js';
 
 /** Pauses between two looks, in milliseconds: with subscribers, and without. */
 const LOOK_MS = 100;
 const IDLE_MS = 1_000;
+/** A pause is at least so many times as long as the look before it. */
+const SHARE = 4;
 /** The number of new batches that one look may find; more are a gap. */
 const MOST_NEW = 200;
 /** The number of batches that are remembered as seen. */
 const MOST_SEEN = 10_000;
-/** The number of events that wait for a slow reader. */
-const MOST_PENDING = 1_000;
-
-export interface FeedEvent {
-  readonly type: 'call' | 'batch' | 'gap';
-  readonly data: JsonObject;
-}
+/** Live output is read for a reader that is gone for this time, because it may come back. In milliseconds. */
+const ABSENCE_MS = 60_000;
+/** Clocks of machines differ, so a reader that comes from another server gets more than it has missed. In milliseconds. */
+const SKEW_MS = 5_000;
 
 export interface FeedCounts {
   /** Calls that workers have started. */
@@ -35,11 +37,23 @@ interface FeedParts {
   readonly looked: (open: readonly CallRecord[]) => Promise<void>;
 }
 
+/** What a look has read. */
+interface Look {
+  readonly newest: readonly BatchRecord[];
+  /** Those of the newest that no look has seen. None in the first look: they belong to the past. */
+  readonly fresh: readonly BatchRecord[];
+  readonly open: readonly CallRecord[];
+  /** Calls that are done since the last look. */
+  readonly ended: readonly CallRecord[];
+}
+
 /**
  * The changes in a journal, whichever process makes them, for readers who each see one tenant.
  *
- * 1. A change is an event once. What a slow reader misses is an event too, `gap` with a number.
- * 2. Results are whole: they are read from the journal.
+ * 1. A change is an event once. A look that fails tells nothing, and the next one tells everything.
+ * 2. Results are whole: they are read from the journal. Live output may have gaps, and each is an event.
+ * 3. A reader that comes back gets what it has missed: from this server's memory, otherwise what the journal still has,
+ *    and then a gap.
  */
 export class JournalFeed {
   readonly counts: FeedCounts = { claims: 0, results: new Map() };
@@ -48,6 +62,11 @@ export class JournalFeed {
   readonly #batches = new Map<string, ShownBatch['state']>();
   readonly #seen = new Set<string>();
   readonly #readers = new Set<FeedReader>();
+  readonly #joining = new Set<FeedReader>();
+  /** Readers that are gone, and until when they are expected back. */
+  readonly #absent = new Map<FeedReader, number>();
+  readonly #ring = new EventRing(randomBytes(4).toString('hex'));
+  readonly #output: OutputFeed;
   #hasBegun = false;
   #isClosed = false;
   #wake = (): void => {};
@@ -55,24 +74,21 @@ export class JournalFeed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
+    this.#output = new OutputFeed(parts.journal);
     this.#looking = this.#lookAgain();
   }
 
   get readers(): number {
-    return this.#readers.size;
+    return this.#readers.size + this.#joining.size;
   }
 
-  /** Events of one tenant, from the state that its batches are in now. */
-  subscribe(tenant: string, conversation: string | undefined): FeedReader {
-    const reader = new FeedReader(tenant, conversation, () => this.#readers.delete(reader));
-    const shown = new Set<string>();
-    for (const record of this.#calls.values()) {
-      if (shown.has(record.batchId)) continue;
-      shown.add(record.batchId);
-      const state = this.#batches.get(record.batchId);
-      if (state !== undefined) this.#send(record, 'batch', { id: record.batchId, state }, [reader]);
-    }
-    this.#readers.add(reader);
+  /** Events of one tenant, from the state that its batches are in now or from the reader's last event on. */
+  subscribe(interest: FeedInterest): FeedReader {
+    const reader = new FeedReader(interest, () => {
+      this.#joining.delete(reader);
+      if (this.#readers.delete(reader)) this.#absent.set(reader, this.#parts.clock.monotonic() + ABSENCE_MS);
+    });
+    this.#joining.add(reader);
     this.#wake();
     return reader;
   }
@@ -80,21 +96,27 @@ export class JournalFeed {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wake();
-    for (const reader of this.#readers) reader.end();
+    for (const reader of [...this.#readers, ...this.#joining]) reader.end();
     await this.#looking;
   }
 
   async #lookAgain(): Promise<void> {
     const { clock, logger } = this.#parts;
     while (!this.#isClosed) {
+      const begun = clock.monotonic();
       try {
         await this.#look();
       } catch (error) {
         logger.error({ why: reasonOf(error) }, 'a fleet server could not read its journal');
       }
       if (this.#isClosed) return;
+      if (this.#joining.size > 0 && this.#hasBegun) continue;
+      const pauseMs = Math.max(
+        this.#readers.size > 0 ? LOOK_MS : IDLE_MS,
+        SHARE * (clock.monotonic() - begun),
+      );
       await new Promise<void>((resolve) => {
-        const forget = clock.after(this.#readers.size > 0 ? LOOK_MS : IDLE_MS, resolve);
+        const forget = clock.after(pauseMs, resolve);
         this.#wake = () => {
           forget();
           resolve();
@@ -104,43 +126,61 @@ export class JournalFeed {
   }
 
   async #look(): Promise<void> {
-    const { journal, looked } = this.#parts;
-    const fresh = await this.#newBatches();
-    const open = await journal.unfinished();
-    const changed = new Map<string, CallRecord>();
-    for (const record of open) if (this.#isChanged(record)) changed.set(record.batchId, record);
-    const keys = new Set(open.map(({ key }) => key));
-    const told = new Set<CallKey>();
-    for (const key of [...this.#calls.keys()]) {
-      if (keys.has(key)) continue;
-      told.add(key);
-      const record = await journal.call(key);
-      if (record?.result === undefined) this.#calls.delete(key);
-      else if (this.#isChanged(record)) changed.set(record.batchId, record);
-    }
-    for (const { id } of fresh) {
-      for (const record of await journal.batch(id))
-        if (record.batchId === id && record.result !== undefined && !told.has(record.key))
-          if (this.#isChanged(record)) changed.set(id, record);
-    }
-    for (const record of changed.values()) this.#tellState(record, open);
+    const joining = [...this.#joining];
+    const look = await this.#readJournal();
+    const printed = await this.#output.look(
+      [...look.open.filter(({ state }) => state === 'running'), ...look.ended].filter((record) =>
+        this.#isWanted(record),
+      ),
+    );
+    for (const { record, type, data, text } of printed) this.#send(record, { type, data }, text);
+    this.#tell(look);
     this.#hasBegun = true;
-    await looked(open);
+    const isOpen = new Set(look.open.map(({ key }) => key));
+    this.#output.forget((key) => !isOpen.has(key));
+    for (const reader of joining) await this.#greet(reader, look.open);
+    await this.#parts.looked(look.open);
   }
 
-  /** Batches that no look has seen. None in the first look: they belong to the past. */
-  async #newBatches(): Promise<readonly BatchRecord[]> {
+  async #readJournal(): Promise<Look> {
     const { journal } = this.#parts;
     const newest = await journal.batches({ limit: MOST_NEW });
-    const fresh = newest.filter(({ id }) => !this.#seen.has(id));
-    for (const { id } of fresh) this.#seen.add(id);
+    const fresh = this.#hasBegun ? newest.filter(({ id }) => !this.#seen.has(id)) : [];
+    const open = await journal.unfinished();
+    const keys = new Set(open.map(({ key }) => key));
+    const gone = [...this.#calls.keys()].filter((key) => !keys.has(key));
+    const known = await Promise.all(gone.map((key) => journal.call(key)));
+    const delivered = await Promise.all(fresh.map(({ id }) => journal.batch(id)));
+    const others = delivered.flatMap((calls, index) =>
+      calls.filter(({ batchId, key }) => batchId === fresh[index]?.id && !this.#calls.has(key)),
+    );
+    for (const [index, key] of gone.entries())
+      if (known[index]?.result === undefined) this.#calls.delete(key);
+    const ended = [...known, ...others].filter((record) => record?.result !== undefined);
+    return { newest, fresh, open, ended: ended as readonly CallRecord[] };
+  }
+
+  #tell({ newest, fresh, open, ended }: Look): void {
+    for (const { id } of newest) this.#seen.add(id);
     for (const id of this.#seen) {
       if (this.#seen.size <= MOST_SEEN) break;
       this.#seen.delete(id);
     }
-    if (!this.#hasBegun) return [];
     if (fresh.length === MOST_NEW) for (const reader of this.#readers) reader.missed();
-    return fresh;
+    const changed = new Map<string, CallRecord>();
+    for (const record of [...open, ...ended])
+      if (this.#isChanged(record)) changed.set(record.batchId, record);
+    for (const record of changed.values()) this.#tellState(record, open);
+  }
+
+  #isWanted(record: CallRecord): boolean {
+    const now = this.#parts.clock.monotonic();
+    for (const [reader, until] of this.#absent) if (until < now) this.#absent.delete(reader);
+    const tenant = tenantOf(record, this.#parts.journal);
+    const conversation = conversationName(record.conversation);
+    for (const readers of [this.#readers, this.#absent.keys()])
+      for (const reader of readers) if (reader.sees(tenant, conversation)) return true;
+    return false;
   }
 
   #isChanged(record: CallRecord): boolean {
@@ -156,15 +196,8 @@ export class JournalFeed {
       const outcome = result.success ? 'success' : result.error.code;
       this.counts.results.set(outcome, (this.counts.results.get(outcome) ?? 0) + 1);
     }
-    if (before?.state !== state) this.#tellCall(record);
+    if (before?.state !== state) this.#send(record, { type: 'call', data: toCallData(record) });
     return true;
-  }
-
-  #tellCall(record: CallRecord): void {
-    const { batchId, callId, toolName, state, result } = record;
-    const more = result === undefined ? {} : { result: asDecided(record, result) };
-    // A result is plain JSON, but for bytes, which become base64.
-    this.#send(record, 'call', { batchId, callId, toolName, state, ...more } as unknown as JsonObject);
   }
 
   #tellState(record: CallRecord, open: readonly CallRecord[]): void {
@@ -174,72 +207,72 @@ export class JournalFeed {
     if (this.#batches.get(id) === state) return;
     if (state === 'done') this.#batches.delete(id);
     else this.#batches.set(id, state);
-    if (this.#hasBegun) this.#send(record, 'batch', { id, state });
+    if (this.#hasBegun) this.#send(record, { type: 'batch', data: { id, state } });
   }
 
-  #send(
-    record: CallRecord,
-    type: FeedEvent['type'],
-    data: JsonObject,
-    readers: Iterable<FeedReader> = this.#readers,
-  ): void {
+  #send(record: CallRecord, { type, data }: Told, text?: MissedText): void {
     const tenant = tenantOf(record, this.#parts.journal);
     const conversation = conversationName(record.conversation);
-    for (const reader of readers)
-      reader.offer(tenant, conversation, { type, data: { ...data, conversation } });
+    const told = { type, data: JSON.stringify({ ...data, conversation }) };
+    const { event } = this.#ring.add(this.#parts.clock.now(), { tenant, conversation, event: told, text });
+    for (const reader of this.#readers) if (reader.sees(tenant, conversation)) reader.offer(event, text);
+  }
+
+  /** Brings a reader to the present; from then on it gets every event. */
+  async #greet(reader: FeedReader, open: readonly CallRecord[]): Promise<void> {
+    const { clock } = this.#parts;
+    const missed = this.#ring.since(reader.interest);
+    const id = this.#ring.lastId(clock.now());
+    const offer = ({ type, data }: Told, text?: MissedText): void =>
+      reader.offer({ type, id, data: JSON.stringify(data) }, text);
+    if (missed === undefined || 'seenAt' in missed) {
+      const own = open.filter((record) => this.#isSeenBy(reader, record));
+      if (missed !== undefined) await this.#replay(reader, missed.seenAt, offer);
+      for (const { type, data, text } of await this.#output.fromStart(
+        own.filter(({ state }) => state === 'running'),
+      ))
+        offer({ type, data }, text);
+      for (const [batchId, record] of new Map(own.map((call) => [call.batchId, call]))) {
+        const state = this.#batches.get(batchId);
+        const conversation = conversationName(record.conversation);
+        if (state !== undefined) offer({ type: 'batch', data: { id: batchId, state, conversation } });
+      }
+    } else {
+      for (const { tenant, conversation, event, text } of missed)
+        if (reader.sees(tenant, conversation)) reader.offer(event, text);
+    }
+    if (this.#joining.delete(reader)) this.#readers.add(reader);
+  }
+
+  /** What the journal has of the time after a reader's last event. Live output of then is gone. */
+  async #replay(reader: FeedReader, at: number, offer: (told: Told) => void): Promise<void> {
+    const { journal } = this.#parts;
+    const newest = await journal.batches({ limit: MOST_NEW });
+    for (const { id } of newest.toReversed()) {
+      for (const record of await journal.batch(id)) {
+        const { batchId, finishedAt, conversation: stored } = record;
+        if (batchId !== id || !this.#isSeenBy(reader, record)) continue;
+        const conversation = conversationName(stored);
+        if ((finishedAt ?? Number.POSITIVE_INFINITY) < at - SKEW_MS) continue;
+        offer({ type: 'call', data: { ...toCallData(record), conversation } });
+      }
+    }
+    const isWhole = at > 0 && newest.length < MOST_NEW;
+    offer({ type: 'gap', data: { missed: null, of: isWhole ? 'characters' : 'events' } });
+  }
+
+  #isSeenBy(reader: FeedReader, record: CallRecord): boolean {
+    return reader.sees(tenantOf(record, this.#parts.journal), conversationName(record.conversation));
   }
 }
 
-/** One reader of the feed. Its events wait until it reads them. */
-export class FeedReader {
-  readonly #tenant: string;
-  readonly #conversation: string | undefined;
-  readonly #left: () => void;
-  readonly #pending: FeedEvent[] = [];
-  #missed = 0;
-  #isEnded = false;
-  #wake = (): void => {};
+interface Told {
+  readonly type: FeedEvent['type'];
+  readonly data: object;
+}
 
-  constructor(tenant: string, conversation: string | undefined, left: () => void) {
-    this.#tenant = tenant;
-    this.#conversation = conversation;
-    this.#left = left;
-  }
-
-  offer(tenant: string, conversation: string, event: FeedEvent): void {
-    if (tenant !== this.#tenant || (this.#conversation ?? conversation) !== conversation) return;
-    if (this.#pending.length >= MOST_PENDING) this.#missed += 1;
-    else this.#pending.push(event);
-    this.#wake();
-  }
-
-  /** Events were lost before they could be offered. */
-  missed(): void {
-    this.#missed += 1;
-    this.#wake();
-  }
-
-  end(): void {
-    this.#isEnded = true;
-    this.#left();
-    this.#wake();
-  }
-
-  /** The next events; none after `ms` without one. Undefined: the feed has ended. */
-  async next(ms: number, clock: Clock): Promise<readonly FeedEvent[] | undefined> {
-    if (this.#pending.length === 0 && this.#missed === 0 && !this.#isEnded) {
-      await new Promise<void>((resolve) => {
-        const forget = clock.after(ms, resolve);
-        this.#wake = () => {
-          forget();
-          resolve();
-        };
-      });
-    }
-    if (this.#isEnded) return undefined;
-    const events = this.#pending.splice(0);
-    const missed = this.#missed;
-    this.#missed = 0;
-    return missed === 0 ? events : [...events, { type: 'gap', data: { missed } }];
-  }
+function toCallData(record: CallRecord): object {
+  const { batchId, callId, toolName, state, result } = record;
+  const more = result === undefined ? {} : { result: asDecided(record, result) };
+  return { batchId, callId, toolName, state, ...more };
 }

@@ -24,6 +24,7 @@ import type {
   ConversationMessage,
   Journal,
   JournalNote,
+  LiveText,
   QueuedPage,
   RecalledFacts,
   Renewal,
@@ -45,6 +46,7 @@ import { readFacts, recordFacts } from './sqlite/conversation-facts.js';
 import { GroupCommit, type Operation } from './sqlite/group-commit.js';
 import { type JournalLoss, journalIsOlder, lossDetails, lossWarning } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
+import { readLiveTexts, recordLiveTexts } from './sqlite/live-texts.js';
 import { IN_MEMORY, openJournalDatabase } from './sqlite/open-journal-database.js';
 import { readQueued, readRunning } from './sqlite/placed-calls.js';
 import { readBatches, readDecisions, readHistory } from './sqlite/read-batches.js';
@@ -239,6 +241,14 @@ class SqliteJournal implements Journal {
 
   running(): Promise<readonly RunningCount[]> {
     return this.read('count the running calls', readRunning);
+  }
+
+  print(texts: readonly LiveText[], at: number): Promise<void> {
+    return this.ask('keep live output', () => recordLiveTexts(texts, at));
+  }
+
+  printed(places: ReadonlyMap<CallKey, number>): Promise<readonly LiveText[]> {
+    return this.read('read live output', (database) => readLiveTexts(database, places));
   }
 
   sessions(): Promise<readonly WorkerSession[]> {

@@ -4,6 +4,7 @@ import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
+import { LIVE_CASES, SHARED_LIVE_CASES } from './journal-live-cases.js';
 import { ORDER_CASES } from './journal-order-cases.js';
 import { SESSION_CASES } from './journal-session-cases.js';
 import { type JournalUpkeep, SHARED_CASES, UPKEEP_CASES } from './journal-upkeep-cases.js';
@@ -49,7 +50,12 @@ export function describeJournal(
         ),
       );
     }
-    for (const { title, run } of [...SHARED_CASES, ...SHARED_FACT_CASES, ...ORDER_CASES]) {
+    for (const { title, run } of [
+      ...SHARED_CASES,
+      ...SHARED_FACT_CASES,
+      ...ORDER_CASES,
+      ...SHARED_LIVE_CASES,
+    ]) {
       runner.it(title, () =>
         withJournal(make, async ({ journal, open }) => {
           if (open === undefined) {
@@ -77,6 +83,7 @@ const CASES: readonly JournalCase[] = [
   ...HISTORY_CASES,
   ...FACT_CASES,
   ...SESSION_CASES,
+  ...LIVE_CASES,
 ];
 
 /** A rule for every journal. */

@@ -45,6 +45,10 @@ export interface TakenCall {
    * its answer.
    */
   readonly refusal: () => ToolResult | undefined;
+  /** Receives the output while the call runs. */
+  readonly printed?: (stream: 'stdout' | 'stderr', text: string) => void;
+  /** Called before the result is recorded; the result waits for the promise. */
+  readonly ending?: () => Promise<void> | undefined;
 }
 
 /** The values that all calls of one batch share (D032). */

@@ -5,6 +5,11 @@ import type { BatchScope } from '../call/batch-scope.js';
 
 type Stream = 'stdout' | 'stderr';
 
+/** Whether the output has a reader while the call runs: of the batch's events, or in another process. */
+export function isShown({ observer, taken }: BatchScope): boolean {
+  return observer?.isRead === true || taken?.printed !== undefined;
+}
+
 /**
  * The output that is shown while a call runs: decoded across chunk borders, controls neutralised, known
  * secrets redacted (D077).
@@ -23,7 +28,7 @@ export class LiveOutput {
   push(stream: Stream, chunk: Uint8Array | string): void | Promise<void> {
     if (this.#ended) return undefined;
     const text = this.#pipe(stream).push(chunk);
-    return text === '' ? undefined : this.#scope.observer?.output(this.#call, stream, text);
+    return text === '' ? undefined : this.#show(stream, text);
   }
 
   end(): void {
@@ -31,8 +36,14 @@ export class LiveOutput {
     this.#ended = true;
     for (const [stream, pipe] of this.#pipes) {
       const text = pipe.end();
-      if (text !== '') void this.#scope.observer?.output(this.#call, stream, text);
+      if (text !== '') void this.#show(stream, text);
     }
+  }
+
+  #show(stream: Stream, text: string): void | Promise<void> {
+    const { observer, taken } = this.#scope;
+    taken?.printed?.(stream, text);
+    return observer?.output(this.#call, stream, text);
   }
 
   #pipe(stream: Stream): { push(chunk: Uint8Array | string): string; end(): string } {

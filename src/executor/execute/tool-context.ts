@@ -23,7 +23,7 @@ import { grantAgents } from './grant-agents.js';
 import { HttpGrant } from './grant-http.js';
 import { grantProcesses } from './grant-processes.js';
 import { grantSearch } from './grant-search.js';
-import { LiveOutput } from './live-output.js';
+import { isShown, LiveOutput } from './live-output.js';
 import { reviewDeeds } from './review-deeds.js';
 
 /** One execution of one call. */
@@ -136,7 +136,7 @@ export class CallHandles {
         signal,
         note: (data) => recorder?.note(index, ready.call.id, 'process', data),
         noted: async (data) => recorder?.noted(index, 'process', data),
-        live: scope.observer?.isRead === true ? this.#output() : undefined,
+        live: isShown(scope) ? this.#output() : undefined,
         headers: () => scope.observer?.headers(ready.call) ?? {},
         tally: this.#tally,
         agreeToPort: (port) => this.#askPort(port),
@@ -190,7 +190,7 @@ export class CallHandles {
   // A separate function, because tools destructure their context: `({ emit }) => emit(text)`.
   get emit(): ToolContext['emit'] {
     this.#emit ??= (text, stream) => {
-      if (this.parts.scope.observer?.isRead !== true || !this.lease.alive) return undefined;
+      if (!isShown(this.parts.scope) || !this.lease.alive) return undefined;
       return this.#output().push(stream === 'stderr' ? 'stderr' : 'stdout', text);
     };
     return this.#emit;

@@ -14,6 +14,7 @@ import type {
   ConversationMessage,
   Journal,
   JournalNote,
+  LiveText,
   QueuedPage,
   RecalledFacts,
   Refusal,
@@ -32,6 +33,7 @@ import { admits } from '../records/placement.js';
 import { MemoryBatches } from './memory-batches.js';
 import { filterBatches, lateNote, type MemoryBatch, MemoryCall, MemoryContents } from './memory-call.js';
 import { MemoryFacts } from './memory-facts.js';
+import { MemoryLiveTexts } from './memory-live-texts.js';
 import { MemorySessions } from './memory-sessions.js';
 
 interface MemoryJournalOptions {
@@ -66,6 +68,7 @@ class MemoryJournal implements Journal {
   private readonly contents: MemoryContents;
   private readonly facts = new MemoryFacts();
   private readonly workers = new MemorySessions();
+  private readonly liveTexts = new MemoryLiveTexts();
 
   constructor(capacity: number) {
     this.batchesKept = new MemoryBatches(capacity);
@@ -339,6 +342,15 @@ class MemoryJournal implements Journal {
         .filter(({ worker, batch }) => worker !== undefined && batch.entry.placement !== undefined)
         .map(({ batch, entry }) => ({ placement: batch.entry.placement, toolName: entry.toolName })),
     );
+  }
+
+  print(texts: readonly LiveText[], at: number): void {
+    if (this.closed) throw journalIsClosed('keep live output');
+    this.liveTexts.add(texts, at);
+  }
+
+  printed(places: ReadonlyMap<CallKey, number>): readonly LiveText[] {
+    return this.liveTexts.from(places);
   }
 
   notes(key: CallKey): readonly JournalNote[] {

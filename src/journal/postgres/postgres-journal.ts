@@ -14,6 +14,7 @@ import type {
   ConversationMessage,
   Journal,
   JournalNote,
+  LiveText,
   QueuedPage,
   RecalledFacts,
   Renewal,
@@ -28,6 +29,7 @@ import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '..
 import { fromStoredText, toStoredText, toStoredTurn } from '../records/stored-text.js';
 import type { Work } from './connections.js';
 import { DoubtfulBatches } from './doubtful-batches.js';
+import { keepLiveTexts, readLiveTexts } from './live-texts.js';
 import { PostgresNotices } from './notices.js';
 import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
 import { BATCH_IS_KNOWN, BATCH_IS_UNKNOWN, CALL_IS_UNKNOWN } from './postgres-errors.js';
@@ -161,6 +163,10 @@ export class PostgresJournal implements Journal {
     );
   }
 
+  print(texts: readonly LiveText[], at: number): Promise<void> {
+    return this.#write('keep live output', 'live', (tenant) => keepLiveTexts(tenant, texts, at));
+  }
+
   renew(worker: SessionWorker, at: number, offer?: WorkerOffer): Promise<Renewal | undefined> {
     // In a separate lane, because a beat must not wait for operations on conversations.
     return this.#write('renew a session', 'sessions', (tenant) => renewSession(tenant, worker, at, offer));
@@ -247,6 +253,10 @@ export class PostgresJournal implements Journal {
 
   sessions(): Promise<readonly WorkerSession[]> {
     return this.#operations.look('read the sessions', readSessions);
+  }
+
+  printed(places: ReadonlyMap<CallKey, number>): Promise<readonly LiveText[]> {
+    return this.#operations.look('read live output', (tenant) => readLiveTexts(tenant, places));
   }
 
   notes(key: CallKey): Promise<readonly JournalNote[]> {

@@ -1,3 +1,4 @@
+import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { QUOTAS } from './schema-quotas.js';
@@ -11,4 +12,5 @@ import { TABLES } from './schema-tables.js';
 export const STEPS: readonly string[] = [
   [TABLES, HOLDER, ACCEPT, PROGRESS, CONVERSATIONS, SESSIONS].join('\n'),
   QUOTAS,
+  LIVE_TEXTS,
 ];

@@ -197,4 +197,16 @@ export const MIGRATIONS: readonly string[] = [
   -- In which session a worker has claimed a call. Without a row: the worker has none.
   CREATE TABLE session_claims (call INTEGER PRIMARY KEY REFERENCES calls, epoch INTEGER NOT NULL) STRICT;
   `,
+  `
+  -- What running calls print, for other processes: only the newest. Rows go away, so the chain does not cover them.
+  CREATE TABLE live_texts (
+    number INTEGER PRIMARY KEY,
+    call TEXT NOT NULL,
+    stream TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    printed_at REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX live_texts_by_call ON live_texts (call, start);
+  `,
 ];
