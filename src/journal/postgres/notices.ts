@@ -48,7 +48,10 @@ export class PostgresNotices {
     this.#state = 'closed';
     this.#listeners.clear();
     await this.#sending?.catch(() => {});
-    await this.#client?.end().catch(() => {});
+    const client = this.#client;
+    // Without this, a process that only waits for the end of the connection exits before.
+    if (client !== undefined && 'ref' in client && typeof client.ref === 'function') client.ref();
+    await client?.end().catch(() => {});
   }
 
   /** Calls that are posted while a notice is on its way share the next one. */

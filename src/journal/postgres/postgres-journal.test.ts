@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { defineTool } from '../../executor/declare/define-tool.js';
 import { describeJournal } from '../../testing/describe-journal.js';
+import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testing/journal-entries.js';
 import { examinePostgres } from './examine-postgres.js';
 import { startLosingProxy } from './fixtures/losing-proxy.js';
@@ -261,6 +264,14 @@ describe.skipIf(missing !== undefined)(
       const stateOf = async (): Promise<unknown> => (await journal.call('b1/0'))?.result?.error?.code;
       await expect.poll(() => stateOf().catch(() => undefined)).toBe('journal_unavailable');
       expect(await journal.accept({ ...entry, id: 'b2' })).toEqual([{ kind: 'fresh', key: 'b2/0' }]);
+    });
+
+    it('closes before its process ends, if nothing else keeps the process alive', () => {
+      const program = bundleProgram(
+        fileURLToPath(new URL('./fixtures/listen-and-close.mjs', import.meta.url)),
+      );
+      const { status, stdout } = spawnSync(process.execPath, [program, cluster.url()], { encoding: 'utf8' });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: 'closed\n' });
     });
 
     it('gives two executors with separate connections one run of a call', async () => {
