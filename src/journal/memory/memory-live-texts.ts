@@ -15,6 +15,6 @@ export class MemoryLiveTexts {
 
   from(places: ReadonlyMap<CallKey, number>): readonly LiveText[] {
     const found = this.kept.filter(({ key, from }) => from >= (places.get(key) ?? Number.POSITIVE_INFINITY));
-    return found.slice(0, MOST_TEXTS).map(({ at: _, ...text }) => text);
+    return found.slice(0, MOST_TEXTS).map(({ key, stream, from, text }) => ({ key, stream, from, text }));
   }
 }
