@@ -18,11 +18,11 @@ import {
   type LeftOutside,
   launchCommand,
 } from './launch-command.js';
-import { NotCommitted } from './transaction/commit-transaction.js';
 import { takeCommitTurn } from './transaction/commit-turn.js';
+import { NotCommitted } from './transaction/not-committed.js';
 import { outermost } from './transaction/open-layers.js';
 import type { Transaction } from './transaction/open-transaction.js';
-import { mostBytes } from './transaction/watch-size.js';
+import { TooMuch } from './transaction/scan-changes.js';
 
 /** The owner of the changes, and the listeners for their result. */
 export interface EndRequest
@@ -210,7 +210,9 @@ async function endTransaction(
   const { exitCode } = ending;
   const network = request.confinement?.network !== false;
   const why = whyDiscarded(transaction, request, ending);
-  const settled = why === undefined ? await commit(transaction, request, exitCode) : { discarded: why };
+  const outsideBytes = ending.outside?.bytes ?? 0;
+  const settled =
+    why === undefined ? await commit(transaction, request, exitCode, outsideBytes) : { discarded: why };
   if (settled.discarded === undefined) {
     request.onTransaction?.({ state: 'committed', directory, network, exitCode });
     return { ...settled, isLasting: false };
@@ -236,10 +238,12 @@ async function commit(
   transaction: Transaction,
   { tool, keepVersion, agree, deeds, mayCreate, forbids, hasTurn, keepsRest }: EndRequest,
   exitCode: number | null,
+  outsideBytes: number,
 ): Promise<RecoveredChanges & { readonly isLasting?: boolean }> {
   try {
     const changes = await transaction.commit({
       exitCode,
+      outsideBytes,
       ...(tool === undefined ? {} : { tool }),
       ...(keepVersion === undefined ? {} : { keepVersion }),
       ...(agree === undefined ? {} : { agree }),
@@ -260,6 +264,7 @@ async function commit(
         ...(changes === undefined ? {} : { changes }),
       };
     }
+    if (error instanceof TooMuch) return { discarded: error.message };
     const errno = errnoOf(error);
     const said = error instanceof Error ? error.message : String(error);
     const why = errno === undefined ? said : `${describeErrno(errno)} (${errno})`;
@@ -278,11 +283,8 @@ function whyDiscarded(
   if (survivors.length > 0) return 'some of its processes could not be ended';
   if (aborted && confinement?.transactions?.onTimeout !== 'keep') return 'it was stopped before its end';
   if (sandbox?.lost !== undefined) return 'what is hidden from it was moved while it ran';
-  const size = transaction.size('ended') + (outside?.bytes ?? 0);
-  if (size === Number.POSITIVE_INFINITY) return 'it has made a path that is too long';
-  if (limit?.limit === 'transactionMb' || size > mostBytes(transaction)) {
-    return `it has changed more than ${transaction.maxMb} MB`;
-  }
+  if (outside?.bytes === Number.POSITIVE_INFINITY) return 'it has made a path that is too long';
+  if (limit?.limit === 'transactionMb') return `it has changed more than ${transaction.maxMb} MB`;
   if (signal === 'SIGKILL' && !aborted && limit === undefined) return KILLED;
   return undefined;
 }

@@ -87,3 +87,13 @@ export function literalCount(pieces: readonly Piece[]): number {
 export function literalText(pieces: readonly Piece[]): string | undefined {
   return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : undefined;
 }
+
+/** The longest text that every matching text contains; empty if there is none. */
+export function longestLiteral(pieces: readonly Piece[]): string {
+  const runs = [''];
+  for (const piece of pieces) {
+    if (typeof piece === 'string') runs.push(`${runs.pop() ?? ''}${piece}`);
+    else runs.push('');
+  }
+  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest));
+}

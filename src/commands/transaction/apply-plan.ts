@@ -21,8 +21,8 @@ import {
   isSameVersion,
   oldVersion,
   type PlannedChange,
-  printAt,
   printOf,
+  printWithContent,
   type TransactionPlan,
 } from './transaction-plan.js';
 import { isAsKnown, knownTree } from './whole-trees.js';
@@ -365,6 +365,6 @@ class ReadingBudget {
     if (entry === undefined) return undefined;
     this.#files--;
     this.#bytes -= entry.size;
-    return this.#files < 0 || this.#bytes < 0 ? printOf(entry) : printAt(path);
+    return this.#files < 0 || this.#bytes < 0 ? printOf(entry) : printWithContent(path, entry);
   }
 }

@@ -1,10 +1,5 @@
 import type { ChosenPaths, CommandChanges } from '../../contract/changes.js';
-import type {
-  CommandOutcome,
-  CommandRequest,
-  Confinement,
-  TransactionRules,
-} from '../../contract/processes.js';
+import type { CommandRequest, Confinement, TransactionRules } from '../../contract/processes.js';
 import type { ForbidsChange } from '../../contract/programs.js';
 import { type BinaryEntry, binaryEntry, canRename, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { stripAttributes } from '../../platform/process/strip-attributes.js';
@@ -19,11 +14,11 @@ import { GitChanges } from './git-changes.js';
 import { takeGitLocks } from './git-locks.js';
 import type { GitUnit } from './git-unit.js';
 import { lookAt } from './look-at-changes.js';
-import { nameOthers } from './name-others.js';
+import { NotCommitted, named, namingOf, reportOf, requireSize, requireWhole } from './not-committed.js';
 import { askLayers, type OverlayMount } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
-import { namingIn, reportChanges } from './report-changes.js';
+import { reportChanges } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { ChangedMeanwhile, scanChanges } from './scan-changes.js';
 import { commitPlan, isUnfinished } from './sweep-transactions.js';
@@ -33,6 +28,8 @@ import { type UnexpectedChanges, withUnexpected } from './unexpected-changes.js'
 export interface CommitRequest
   extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keepsRest'> {
   readonly exitCode: number | null;
+  /** The size of what the command left outside the roots, which counts as well. Left out: nothing. */
+  readonly outsideBytes?: number;
   readonly forbids?: ForbidsChange;
   /** The caller already has the turn (`takeCommitTurn`). */
   readonly hasTurn?: boolean;
@@ -67,26 +64,9 @@ export function rootIdentity(root: string): RootIdentity {
   return entry === undefined ? undefined : { dev: entry.dev, ino: entry.ino };
 }
 
-/** Nothing of the changes was committed. The message gives the reason. */
-export class NotCommitted extends Error {
-  /** The cause: the person or the policy, changes by others, or changes that commands may not make. */
-  readonly by: NonNullable<CommandOutcome['discardedBy']>;
-  /** The paths that prevented the commit. */
-  readonly changes: CommandChanges | undefined;
-  /** The roots do not exist any more, so the command cannot run again. */
-  readonly isLasting: boolean;
-
-  constructor(by: NotCommitted['by'], why: string, changes?: CommandChanges, isLasting = false) {
-    super(why);
-    this.by = by;
-    this.changes = changes;
-    this.isLasting = isLasting;
-  }
-}
-
 /**
  * Commits either all changes of a command or none, and returns them.
- * @throws NotCommitted
+ * @throws NotCommitted or TooMuch
  */
 export async function commitTransaction(
   parts: TransactionParts,
@@ -94,7 +74,9 @@ export async function commitTransaction(
 ): Promise<CommandChanges> {
   const own = refusalBy(parts.rules, request.tool, request.forbids);
   const refusal = exceptAgreed(own, parts.rules, request.mayCreate);
-  const first = requireWhole(parts, await scanTransaction(parts, refusal), request);
+  const found = await scanTransaction(parts, refusal);
+  requireSize(parts, found, request);
+  const first = requireWhole(parts, found, request);
   if (first.changes.length === 0) return commitScanned(parts, first, request);
   const unexpected = await findUnexpected(parts, first, request.deeds);
   const isAsked = request.agree !== undefined || unexpected.size > 0;
@@ -103,8 +85,8 @@ export async function commitTransaction(
     // Others may have changed something during the question, or during the wait.
     const isWhole = chosen === undefined;
     const last = isAsked || isLate ? await scanTransaction(parts, refusal, isWhole) : first;
-    const found = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
-    return commitScanned(parts, requireWhole(parts, withHarmless(found, first), request), request);
+    const kept = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
+    return commitScanned(parts, requireWhole(parts, withHarmless(kept, first), request), request);
   };
   const report = await whileCommitting(parts, first, commit, request.hasTurn);
   return withUnexpected(report, parts, unexpected);
@@ -168,65 +150,6 @@ export function withHarmless(last: ScannedChanges, first: ScannedChanges): Scann
     ({ root, path, isHarmless }) => isHarmless === true && !known.has(`${root}/${path}`),
   );
   return { ...last, leftOut: [...last.leftOut, ...missing] };
-}
-
-/** @throws NotCommitted if a part of the changes may not be committed */
-function requireWhole(
-  parts: TransactionParts,
-  scanned: ScannedChanges,
-  request: CommitRequest,
-): ScannedChanges {
-  const { leftOut } = scanned;
-  if (request.keepsRest === true) return scanned;
-  requireAllowed(
-    parts,
-    leftOut.filter(({ isConflict, isHarmless }) => !isConflict && isHarmless !== true),
-    request.keepVersion,
-  );
-  const found = leftOut.filter(({ isConflict }) => isConflict);
-  if (found.length === 0 || parts.rules.onConflict === 'keep_rest') return scanned;
-  const conflicts = nameOthers(found, parts);
-  const changes = reportOf(parts, { changes: [], leftOut: conflicts, gitLocks: [] }, request.keepVersion);
-  throw new NotCommitted('conflict', `others changed ${named(conflicts)} while it ran`, changes);
-}
-
-/** @throws NotCommitted if any change was refused */
-export function requireAllowed(
-  parts: Pick<TransactionParts, 'mounts' | 'confinement'>,
-  refused: readonly LeftOut[],
-  keepVersion: CommitRequest['keepVersion'],
-): void {
-  if (refused.length === 0) return;
-  const changes = reportOf(parts, { changes: [], leftOut: refused, gitLocks: [] }, keepVersion);
-  throw new NotCommitted('rules', `commands may not change ${named(refused)}`, changes);
-}
-
-function namingOf({ mounts, confinement }: Pick<TransactionParts, 'mounts' | 'confinement'>) {
-  return namingIn(
-    mounts.map(({ root }) => root),
-    confinement.roots[0] ?? '',
-  );
-}
-
-function named(left: readonly LeftOut[]): string {
-  const shown = left
-    .slice(0, 3)
-    .map(({ path, isDirectory }) => JSON.stringify(`${toText(path)}${isDirectory ? '/' : ''}`));
-  return left.length > shown.length
-    ? `${shown.join(', ')} and ${left.length - shown.length} more`
-    : shown.join(', ');
-}
-
-export function reportOf(
-  { mounts, confinement }: Pick<TransactionParts, 'mounts' | 'confinement'>,
-  { changes, leftOut }: ScannedChanges,
-  keepVersion?: CommitRequest['keepVersion'],
-): CommandChanges {
-  const roots = mounts.map(({ root }) => root);
-  return reportChanges({
-    ...{ roots, first: confinement.roots[0] ?? '', changes, failed: [], leftOut },
-    keepVersion,
-  });
 }
 
 /** Commits exactly the scanned changes. */
@@ -303,15 +226,19 @@ const OVERLAY_ATTRIBUTES = 'user.overlay.';
 
 const MOST_SCANS = 3;
 
+interface MeasuredChanges extends ScannedChanges {
+  readonly bytes: number;
+}
+
 /**
  * The changes, and the reasons that keep some of them from being committed.
- * @throws NotCommitted if a root has been replaced
+ * @throws NotCommitted if a root has been replaced; TooMuch for a path that is too long
  */
 export async function scanTransaction(
   parts: TransactionParts,
   refusal: ScanOptions['refusal'],
   mayMoveTrees = true,
-): Promise<ScannedChanges> {
+): Promise<MeasuredChanges> {
   for (let round = 1; ; round++) {
     requireSameRoots(parts);
     try {
@@ -319,7 +246,8 @@ export async function scanTransaction(
       const look = (how: ScanOptions['refusal']) => scan(parts, committed, how, mayMoveTrees);
       const found = await look(refusal);
       const following = await committed.following(refusal, found.leftOut);
-      return following === undefined ? found : withHarmless(await look(following), found);
+      if (following === undefined) return found;
+      return { ...withHarmless(await look(following), found), bytes: found.bytes };
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
       if (round === MOST_SCANS)
@@ -345,7 +273,7 @@ async function scan(
   committed: CommittedVersions,
   refusal: ScanOptions['refusal'],
   mayMoveTrees: boolean,
-): Promise<ScannedChanges> {
+): Promise<MeasuredChanges> {
   const roots = mounts.map(({ root, upper }, index) => ({
     index,
     lower: toBinary(root),

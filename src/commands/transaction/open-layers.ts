@@ -188,11 +188,10 @@ export function showRootOn(upper: string, root: string): void {
 /**
  * The disk usage of the changes, or their future size if they are copied to another file system, where holes
  * are filled. Infinity if a path in them is too long.
- * @param isEnded the command has ended: inaccessible directories are opened for the check
  */
-export function changedBytes(mounts: readonly OverlayMount[], isEnded = false): number {
+export function changedBytes(mounts: readonly OverlayMount[]): number {
   return mounts.reduce((sum, { root, upper }) => {
     const isNear = binaryEntry(toBinary(root))?.dev === binaryEntry(toBinary(upper))?.dev;
-    return sum + treeBytes(toBinary(upper), { isNear, isEnded });
+    return sum + treeBytes(toBinary(upper), { isNear, isEnded: false });
   }, 0);
 }

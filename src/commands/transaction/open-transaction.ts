@@ -35,8 +35,8 @@ export interface Transaction {
   readonly watch?: GuardWatch | undefined;
   /** Size limit of the changes. Above it, nothing is kept. */
   readonly maxMb: number;
-  /** Bytes on disk; Infinity if unknown. */
-  size(when?: 'ended'): number;
+  /** Bytes on disk while the command runs; Infinity if a path is too long to be examined. */
+  size(): number;
   /** Records about the roots while the command runs. Left out: none. */
   readonly watched?: Pick<TransactionParts, 'mounts' | 'begun'>;
   /** It has changed nothing so far. */
@@ -113,7 +113,7 @@ export function toTransaction(
     watch: watchLayers(parts, survey.hidden),
     maxMb: rules.maxMb,
     watched: parts,
-    size: (when) => changedBytes(mounts, when === 'ended'),
+    size: () => changedBytes(mounts),
     isUntouched: () => mounts.every(({ upper }) => binaryNames(toBinary(upper)).length === 0),
     async metAnotherGit() {
       if (!parts.units.some((unit) => unit.isDisturbed(parts.begun))) return false;

@@ -7,9 +7,6 @@ import { ownIds } from '../../platform/runtime/environment.js';
 import {
   type CommitRequest,
   commitScanned,
-  NotCommitted,
-  reportOf,
-  requireAllowed,
   scanTransaction,
   whileCommitting,
   withHarmless,
@@ -19,6 +16,7 @@ import { LeftByCalls } from './left-by-calls.js';
 import { lookAt } from './look-at-changes.js';
 import { MountedView } from './mounted-view.js';
 import { nameOthers } from './name-others.js';
+import { NotCommitted, reportOf, requireAllowed, requireSize } from './not-committed.js';
 import { changedBytes, GIT_INSIDE, type NoTransaction, openLayers } from './open-layers.js';
 import { outsideIn, type Transaction, watchLayers } from './open-transaction.js';
 import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
@@ -99,7 +97,7 @@ export class PreviewLayers {
       outside: outsideIn(directory),
       watch: watchLayers(this.#layers, this.#layers.hidden),
       maxMb: rules.maxMb,
-      size: (when) => changedBytes(mounts, when === 'ended'),
+      size: () => changedBytes(mounts),
       // It also contains the changes of earlier commands.
       isUntouched: () => false,
       commit: (request) => this.#endCommand(request),
@@ -111,10 +109,12 @@ export class PreviewLayers {
   }
 
   /** @throws NotCommitted if it changed a protected path; then nothing of the preview can be committed. */
-  async #endCommand({ tool, keepVersion, forbids, deeds }: CommitRequest): Promise<CommandChanges> {
+  async #endCommand(request: CommitRequest): Promise<CommandChanges> {
+    const { tool, keepVersion, forbids, deeds } = request;
     const { rules } = this.#layers;
     const refusal = this.#left.refusalFor(refusalBy(rules, tool, forbids), refusalByPattern(rules));
     const scanned = await scanTransaction(this.#layers, refusal);
+    requireSize(this.#layers, scanned, request);
     const { changes, leftOut } = this.#left.add(scanned);
     const refused = leftOut.filter(({ isConflict, isHarmless }) => !isConflict && isHarmless !== true);
     if (refused.length > 0) {

@@ -6,25 +6,38 @@ import {
   binaryNames,
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
+import { LONGEST_PATH, spaceOf } from '../../platform/fs/tree-bytes.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
 import { type EntryPrint, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
 
-/** The changes of a command in the order of their commit: removals, then additions. */
-export async function scanChanges(
-  roots: readonly ScannedRoot[],
-  options: ScanOptions,
-): Promise<Omit<ScannedChanges, 'gitLocks'>> {
+/** What a scan found, without git's lock files. */
+interface Scanned extends Omit<ScannedChanges, 'gitLocks'> {
+  /**
+   * The disk usage of the changes, or their future size if they are copied to another file system, where holes
+   * are filled.
+   */
+  readonly bytes: number;
+}
+
+/**
+ * The changes of a command in the order of their commit: removals, then additions.
+ * @throws TooMuch for a path that is too long
+ */
+export async function scanChanges(roots: readonly ScannedRoot[], options: ScanOptions): Promise<Scanned> {
   const scan = new Scan(options);
   for (const root of roots) await scan.root(root);
   await scan.removeReplaced();
   scan.keepRepositoriesWhole(roots);
   const come = options.mayMoveTrees ? withWholeTrees(scan.come, roots, scan.entries) : scan.come;
-  return { changes: [...scan.gone, ...come], leftOut: scan.leftOut };
+  return { changes: [...scan.gone, ...come], leftOut: scan.leftOut, bytes: scan.bytes };
 }
 
 /** Another program has removed an entry during the scan: the scan is repeated. */
 export class ChangedMeanwhile extends Error {}
+
+/** The changes are too large, or a path in them is too long, to be committed. The message gives the reason. */
+export class TooMuch extends Error {}
 
 /** A directory that existed and exists; some of its content may be removed. */
 interface Merged {
@@ -40,6 +53,9 @@ class Scan {
   readonly leftOut: LeftOut[] = [];
   /** The number of entries in each new directory. */
   readonly entries: NewDirectories = new Map();
+  bytes = 0;
+  /** The changes of the current root are moved, not copied. */
+  #isNear = true;
   readonly #options: ScanOptions;
   readonly #merged: Merged[] = [];
   readonly #slices = timeSlices();
@@ -50,6 +66,7 @@ class Scan {
 
   root(root: ScannedRoot): Promise<void> {
     const [upper, lower] = [binaryEntry(root.upper), binaryEntry(root.lower)];
+    this.#isNear = upper?.dev === lower?.dev;
     if (upper !== undefined && lower?.kind === 'dir') this.#changeMode(root, '', upper, lower);
     return this.visit(root, '', true);
   }
@@ -60,8 +77,11 @@ class Scan {
     for (const name of names) {
       if (this.#slices.isOver()) await this.#slices.next();
       const path = directory === '' ? name : `${directory}/${name}`;
-      const entry = binaryEntry(below(root.upper, path));
+      const upper = below(root.upper, path);
+      if (upper.length > LONGEST_PATH) throw new TooMuch('it has made a path that is too long');
+      const entry = binaryEntry(upper);
       if (entry === undefined) continue;
+      this.bytes += spaceOf(entry, this.#isNear);
       const lower = wasThere ? binaryEntry(below(root.lower, path)) : undefined;
       if (entry.kind === 'whiteout') this.#remove(root, path);
       else if (entry.kind === 'dir') await this.#directory(root, path, entry, lower);

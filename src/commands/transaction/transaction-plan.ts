@@ -99,10 +99,8 @@ export function printOf(entry: BinaryEntry): EntryPrint {
   return { kind: kind === 'whiteout' ? 'special' : kind, dev, ino, size, mtimeNs: `${mtimeNs}`, mode };
 }
 
-/** With its content. Undefined if there is no entry. */
-export function printAt(path: BinaryPath): EntryPrint | undefined {
-  const entry = binaryEntry(path);
-  if (entry === undefined) return undefined;
+/** With its content. */
+export function printWithContent(path: BinaryPath, entry: BinaryEntry): EntryPrint {
   const print = { ...printOf(entry), ctimeNs: `${entry.ctimeNs}` };
   const content = entry.size > COMPARED_BYTES ? undefined : contentHash(path, entry);
   return content === undefined ? print : { ...print, content };

@@ -26,14 +26,10 @@ export function watchSize(transaction: Sized | undefined, outside?: OutsidePlace
   function look(): void {
     const start = systemClock.monotonic();
     const size = (transaction?.size() ?? 0) + (outside?.bytes() ?? 0);
-    if (size > mostBytes({ maxMb: most })) tell(most);
+    if (size > most * 1024 * 1024) tell(most);
     else stop = systemClock.after(Math.max(PAUSE_MS, 50 * (systemClock.monotonic() - start)), look);
   }
   return { tooLarge, end: () => stop() };
-}
-
-export function mostBytes({ maxMb }: Pick<Transaction, 'maxMb'>): number {
-  return maxMb * 1024 * 1024;
 }
 
 const PAUSE_MS = 1000;

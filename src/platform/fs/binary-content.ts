@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
 import type { BinaryEntry, BinaryPath } from './binary-fs.js';
 
@@ -12,18 +12,26 @@ export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'
 }
 
 function hashFile(path: BinaryPath): string {
-  const hash = createHash('sha256');
   // Does not wait for a pipe that has replaced the file.
   const fd = openSync(raw(path), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    for (;;) {
-      const count = readSync(fd, chunk, 0, chunk.length, null);
-      if (count === 0) return hash.digest('hex');
-      hash.update(chunk.subarray(0, count));
-    }
+    const first = fill(fd);
+    // Most files fit into one chunk.
+    if (first < chunk.length) return hash('sha256', chunk.subarray(0, first), 'hex');
+    const whole = createHash('sha256').update(chunk);
+    for (let count = fill(fd); count > 0; count = fill(fd)) whole.update(chunk.subarray(0, count));
+    return whole.digest('hex');
   } finally {
     closeSync(fd);
   }
+}
+
+/** Reads into the chunk until it is full or the file ends. */
+function fill(fd: number): number {
+  let length = 0;
+  for (let count = -1; count !== 0 && length < chunk.length; length += count)
+    count = readSync(fd, chunk, length, chunk.length - length, null);
+  return length;
 }
 
 const chunk = Buffer.allocUnsafeSlow(256 * 1024);

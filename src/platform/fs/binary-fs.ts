@@ -29,17 +29,22 @@ import { errnoOf } from './fs-entry.js';
 export type BinaryPath = string;
 
 export function toBinary(text: string): BinaryPath {
+  if (IS_ASCII.test(text)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** The path as text; bytes that are not UTF-8 become `\xNN`. */
 export function toText(path: BinaryPath): string {
+  if (IS_ASCII.test(path)) return path;
   const text = Buffer.from(path, 'latin1').toString('utf8');
   if (!text.includes('\ufffd') || toBinary(text) === path) return text;
   return path.replace(BEYOND_ASCII, (byte) =>
     byte.length === 1 ? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}` : plain(byte),
   );
 }
+
+/** Most paths: the same as bytes and as text. */
+const IS_ASCII = /^[\0-\x7f]*$/;
 
 /** A well-formed UTF-8 sequence, or any other byte above 127. */
 export const BEYOND_ASCII =

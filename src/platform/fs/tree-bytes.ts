@@ -1,4 +1,4 @@
-import { type BinaryPath, binaryEntry, binaryNames, setBinaryMode } from './binary-fs.js';
+import { type BinaryEntry, type BinaryPath, binaryEntry, binaryNames, setBinaryMode } from './binary-fs.js';
 
 /**
  * The disk space that a tree takes. If its copy will be on another file system, holes in its files count as
@@ -17,7 +17,7 @@ export function treeBytes(
     if (path.length > LONGEST_PATH) return Number.POSITIVE_INFINITY;
     const entry = attempt(() => binaryEntry(path));
     if (entry === undefined) continue;
-    sum += isNear || entry.kind !== 'file' ? entry.bytes : Math.max(entry.bytes, entry.size);
+    sum += spaceOf(entry, isNear);
     if (entry.kind !== 'dir') continue;
     const isClosed = isEnded && (entry.mode & 0o500) !== 0o500;
     if (isClosed) setBinaryMode(path, entry.mode | 0o500);
@@ -26,6 +26,11 @@ export function treeBytes(
   }
   for (const { path, mode } of closed.reverse()) setBinaryMode(path, mode);
   return sum;
+}
+
+/** @param isNear false: the entry will be copied to another file system, where holes in it are filled */
+export function spaceOf({ kind, bytes, size }: BinaryEntry, isNear: boolean): number {
+  return isNear || kind !== 'file' ? bytes : Math.max(bytes, size);
 }
 
 /** A file that is removed meanwhile has no size. */

@@ -57,6 +57,15 @@ describe('paths that run later by themselves', () => {
     ]);
   });
 
+  it('can be patterns without a literal name', () => {
+    const own = new LaterCode(['run?.sh', '[xy]-*', 'a*b*.cfg', '@(l|m).1', '?']);
+    const paths = ['run1.sh', 'RUN2.SH', 'd/x-1/a', 'aXbY.cfg', 'l.1', 'q', 'ruﬀ/runſ.ſh'];
+    expect(paths.filter((path) => !own.has(`/w/${path}`, ROOTS))).toEqual([]);
+    expect(['run.sh', 'z-1', 'ab.cf', 'n.1', 'qq'].filter((path) => own.has(`/w/${path}`, ROOTS))).toEqual(
+      [],
+    );
+  });
+
   it('are found in a table without a pattern twice', () => {
     expect(new Set(LATER_CODE_PATTERNS).size).toBe(LATER_CODE_PATTERNS.length);
     expect(LATER_CODE.every(({ what, patterns }) => what !== '' && patterns.length > 0)).toBe(true);

@@ -6,7 +6,7 @@ import { LATER_CODE } from './later-code-table.js';
 /** The patterns of the table. */
 export const LATER_CODE_PATTERNS: readonly string[] = LATER_CODE.flatMap(({ patterns }) => patterns);
 
-/** Identifies paths that run later by themselves. Most names match no pattern and cost one look-up. */
+/** Identifies paths that run later by themselves. Most paths match no pattern and cost a few look-ups. */
 export class LaterCode {
   readonly #patterns: readonly string[];
   #index: PatternIndex | undefined;
@@ -53,11 +53,13 @@ export class LaterCode {
     };
     this.#index ??= indexOf(this.#patterns);
     const { byName, others } = this.#index;
-    for (const name of path.split('/')) {
-      const patterns = byName.get(foldName(name));
+    // Names beyond ASCII are compared in two spellings, so the path as it stands does not show what it contains.
+    const folded = /[^\0-\x7f]/.test(path) ? undefined : path.toLowerCase();
+    for (const name of (folded ?? path).split('/')) {
+      const patterns = byName.get(folded === undefined ? foldName(name) : name);
       if (patterns?.some(matches) === true) return true;
     }
-    return others.some(matches);
+    return others.some((one) => (folded === undefined || folded.includes(one.fragment)) && matches(one));
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Glob, isNegated, matchesParts, parseGlob } from '../../patterns/glob.js';
 import { literalSegment, parseSegment, type Segment } from '../../patterns/segment.js';
-import { literalCount, literalText } from '../../patterns/wildcard.js';
+import { literalCount, literalText, longestLiteral } from '../../patterns/wildcard.js';
 import { foldName, type PathSubject, ROOT } from './path-subject.js';
 
 /** One alternative of a path pattern, compiled. */
@@ -17,6 +17,8 @@ export interface PathPattern {
   readonly name: string | undefined;
   /** A name that every matching path contains; undefined if no part is literal. */
   readonly literalName: string | undefined;
+  /** A part of a name that every matching path contains, for a quick look; empty if there is none. */
+  readonly fragment: string;
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
   matches(path: PathSubject): boolean;
@@ -54,10 +56,19 @@ function patternFor(source: string, { isAbsolute, parts: written }: Glob, tighte
     head: subject === 'anywhere' ? [] : headOf(own),
     name: isAnywhere ? named.at(-1)?.literal : undefined,
     literalName: named.findLast(({ literal }) => literal !== undefined && literal !== ROOT)?.literal,
+    fragment: longestOf(named.map((part) => longestLiteral(part.pieces))),
     isLiteral: named.length === own.length && literalText(pieces) !== undefined,
     literalCharacters: literalCount(pieces),
     matches: (path) => path.forms(subject, tightens).some((form) => matchesParts(parts, form)),
   };
+}
+
+function longestOf(texts: readonly string[]): string {
+  // The name of the root stands in no path.
+  return texts.reduce(
+    (longest, text) => (text.length > longest.length && text !== ROOT ? text : longest),
+    '',
+  );
 }
 
 const ROOT_PART = literalSegment(ROOT);
