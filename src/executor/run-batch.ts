@@ -171,9 +171,11 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   }
 
   #mustAsk(recorded: readonly EvaluatedCall[]): boolean {
-    const { deferred, preview } = this.scope;
+    const { deferred, preview, taken } = this.scope;
     if (deferred !== undefined) return true;
-    if (this.isStopped || approverOf(this.options, this.scope) === null) return false;
+    // Consent to a call of another process is bound to files.
+    const isFree = taken === undefined && approverOf(this.options, this.scope) === null;
+    if (this.isStopped || isFree) return false;
     return preview !== undefined || recorded.some(needsApproval);
   }
 

@@ -19,6 +19,8 @@ export interface ServedFleet {
   readonly maxBodyBytes: number;
   readonly deskOf: (tenant: string) => TenantDesk;
   readonly metrics: () => Promise<string>;
+  /** Rejects if the journal does not answer. */
+  readonly alive: () => Promise<unknown>;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
   /** Reports an error that its answer does not tell. */
@@ -64,16 +66,20 @@ export class FleetRequests {
   }
 
   async #route(request: Request): Promise<Response> {
-    const { host, names, metrics } = this.#fleet;
+    const { host, names, metrics, alive } = this.#fleet;
     const foreign = foreignRequest(request, host, names);
     if (foreign !== undefined) throw new Refusal(403, 'forbidden', foreign);
     const url = new URL(request.url);
     if (url.pathname === '/health' || url.pathname === '/metrics') {
       if (!isLoopback(host)) await this.#tokenOf(request);
       requireMethod(request, 'GET');
-      const text = await metrics();
-      if (url.pathname === '/health') return Response.json({ ok: true });
-      return new Response(text, { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } });
+      if (url.pathname === '/health') {
+        await alive();
+        return Response.json({ ok: true });
+      }
+      return new Response(await metrics(), {
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+      });
     }
     const token = await this.#tokenOf(request);
     const [version, kind, id, action, ...rest] = url.pathname.split('/').slice(1).map(decoded);

@@ -106,6 +106,7 @@ export async function createFleetServer(options: FleetServerOptions): Promise<Fl
           startDeadlineMs: own.startDeadlineMs,
         }),
       metrics: () => describeMetrics({ journal, clock, counts: feed.counts, watchers: feed.readers }),
+      alive: async () => journal.batches({ limit: 1 }),
       closing: closing.signal,
       failed: (error) => logger.error({ why: reasonOf(error) }, 'a request to a fleet server failed'),
     });

@@ -9,6 +9,8 @@ import { countRunning, fairPage, isHeldBack } from '../journal/records/fair-orde
 const PAGE = 64;
 /** The number of calls that are examined closely for each call that may be returned. */
 const PATIENCE = 8;
+/** After this time without consent or a question, the host of a call counts as dead; in milliseconds. */
+const UNASKED_MS = 120_000;
 
 /** A call that may start now. */
 export interface TakableCall {
@@ -33,6 +35,8 @@ export interface TakableContext {
   readonly late: (record: CallRecord, startDeadlineMs: number) => Promise<void>;
   /** Called for a call that the person has refused, and that its decider has not answered. */
   readonly denied: (record: CallRecord, reason: string | undefined) => Promise<void>;
+  /** Called for a call that needs consent and that no host asks about any more. */
+  readonly unasked: (record: CallRecord) => Promise<void>;
   /** Recovers calls of dead processes that block other calls. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
@@ -127,7 +131,13 @@ async function examine(record: CallRecord, context: TakableContext): Promise<Tak
     await context.denied(record, consent.denied);
     return undefined;
   }
+  if (consent === undefined && needsQuestion(record) && clock.now() >= record.acceptedAt + UNASKED_MS)
+    await context.unasked(record);
   return consent === undefined || (await mustWait(record, context)) ? undefined : { record, ...consent };
+}
+
+function needsQuestion({ disposition, decision }: CallRecord): boolean {
+  return disposition === 'requires_confirmation' && decision === undefined;
 }
 
 /** The time at which the call was accepted or approved, in milliseconds since the epoch. */

@@ -211,6 +211,9 @@ export class FleetWorker {
         (this.#later.get(record.key) ?? 0) <= systemClock.monotonic(),
       late: (record, ms) => this.#refuse(record, expired(named(record), ms)),
       denied: (record, reason) => this.#refuse(record, deniedResult(record, reason)),
+      unasked: async ({ batchId }) => {
+        await journal.decide(batchId, { kind: 'wait', at: clock.now(), data: { why: 'approval' } });
+      },
       recoverLost: (running) => executor.recovery.recoverLost(running),
     });
     for (const takable of found) {

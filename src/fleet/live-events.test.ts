@@ -1,19 +1,11 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolContext } from '../contract/context.js';
-import type { Journal } from '../contract/journal.js';
 import { folder } from '../executor/fixtures/plan-fixture.js';
 import { probeTool } from '../executor/fixtures/probe-tool.js';
-import { openJournal } from '../journal/open-journal.js';
-import {
-  type PostgresCluster,
-  startPostgres,
-  whyNoPostgres,
-} from '../journal/postgres/fixtures/postgres-cluster.js';
-import { postgresJournal } from '../journal/postgres/open-postgres-journal.js';
 import { createFleetServer } from './create-fleet-server.js';
 import { createWorker } from './create-worker.js';
+import { SHARED_KINDS, sharedJournals } from './fixtures/shared-journals.js';
 import { FleetTokens } from './fleet-tokens.js';
 
 interface Received {
@@ -30,26 +22,7 @@ interface Stream {
   stop(): Promise<void>;
 }
 
-const missing = whyNoPostgres();
-let cluster: PostgresCluster | undefined;
-beforeAll(async () => {
-  if (missing === undefined) cluster = await startPostgres();
-}, 60_000);
-afterAll(() => cluster?.end());
-
-let tenants = 0;
-
-/** Opens one journal again and again, as processes do. */
-const JOURNALS: Readonly<Record<string, () => () => Journal>> = {
-  'a file': () => {
-    const path = join(folder(), 'journal.db');
-    return () => openJournal(path);
-  },
-  Postgres: () => {
-    const tenant = `live_${++tenants}`;
-    return () => postgresJournal({ url: cluster?.url() ?? '', tenant, pool: 3 });
-  },
-};
+const journals = sharedJournals();
 
 async function listen(url: string, token: string, lastEventId?: string): Promise<Stream> {
   const stop = new AbortController();
@@ -93,16 +66,11 @@ async function listen(url: string, token: string, lastEventId?: string): Promise
   };
 }
 
-describe.each(Object.keys(JOURNALS))('events of a fleet over %s', (kind) => {
-  const isMissing = kind === 'Postgres' && missing !== undefined;
+describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
+  const isMissing = journals.isMissing(kind);
 
   async function openFleet() {
-    const open = JOURNALS[kind]?.() ?? (() => openJournal(':memory:'));
-    const opened = (): Journal => {
-      const journal = open();
-      onTestFinished(async () => journal.close());
-      return journal;
-    };
+    const opened = journals.create(kind);
     const says: ((text: string | undefined) => void)[] = [];
     /** Prints what the test says, until it says nothing. */
     const print = async (_: unknown, { emit, signal }: ToolContext): Promise<string> => {

@@ -2,6 +2,7 @@ import type { ShownFile } from '../../contract/approval.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { Acceptance, CallKey, CallRecord } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
+import { hashArguments } from '../../schema/freeze-arguments.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
@@ -44,6 +45,8 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
   const { scope, options, recorder, evaluated, waiting } = parts;
   const after = [...evaluated];
   const approver = approverOf(options, scope);
+  if (approver === null && scope.taken !== undefined && recorder !== undefined)
+    return askChanged(parts, recorder);
   const isUnasked = options.defer === 'unasked' && approver === undefined;
   if ((options.defer === true || isUnasked) && recorder !== undefined) {
     const isAskedLater = isUnasked && typeof scope.settings.lateApprover === 'function';
@@ -71,6 +74,27 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
   noteAnswers(answers, before, recorder, decision);
   if (held !== undefined && !(await held.decide('resume', decision)))
     return decidedElsewhere(evaluated, parts);
+  return after;
+}
+
+/**
+ * A worker has consent to calls of another process. Those whose files have changed since they were shown wait for the
+ * person again. Changed arguments were not shown with their files, so they have nothing to compare.
+ */
+async function askChanged(parts: ApprovalParts, recorder: Recorder): Promise<EvaluatedCall[]> {
+  const { scope, evaluated, waiting } = parts;
+  const after = [...evaluated];
+  for (const index of waiting) {
+    const call = ready(evaluated, index);
+    const key = recorder.key(index);
+    const notes = (await scope.settings.journal?.notes(key)) ?? [];
+    const isEdited = hashArguments(call.call.args) !== hashArguments(scope.taken?.record.args ?? {});
+    if (isEdited || !notes.some(({ kind }) => kind === 'asked')) continue;
+    const { changed } = await snapshotSince(call, key, scope);
+    if (changed.length === 0) continue;
+    await defer([index], parts, recorder);
+    after[index] = pending(call, scope.id, changed);
+  }
   return after;
 }
 

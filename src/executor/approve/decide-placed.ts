@@ -36,13 +36,16 @@ interface DecisionContext {
 /**
  * The consent of a call, as its notes and the decisions about its batch record it. Notes are written before the
  * decision that they belong to, and of several deciders only one decision counts: the notes of the others do not.
- * A note without a decision is the consent of a host.
+ * A note without a decision is the consent of a host. A question asked again, because files have changed, ends earlier
+ * consent.
  */
 export async function readConsentNote(
   { key, batchId, decision }: Pick<CallRecord, 'key' | 'batchId' | 'decision'>,
   journal: Journal,
 ): Promise<JournalNote | undefined> {
-  const notes = (await journal.notes(key)).filter(({ kind }) => kind === 'approval');
+  const all = await journal.notes(key);
+  const asked = all.findLastIndex(({ kind }) => kind === 'asked');
+  const notes = all.slice(asked + 1).filter(({ kind }) => kind === 'approval');
   const isNamed = notes.some(({ data }) => data.decision !== undefined);
   if (!isNamed) return notes.at(-1);
   const decisions = decision === undefined ? [] : await journal.decisions(batchId);
