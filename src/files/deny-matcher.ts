@@ -36,7 +36,7 @@ export function createDenyMatcher(roots: readonly string[], patterns: readonly D
   };
   const mayConcern = quickTest(patterns);
   const entry: DenyMatcher['entry'] = (path, name) => {
-    if (!NOT_ASCII.test(path)) return patternOf(path, name, asIs);
+    if (!NOT_ASCII.test(path)) return mayConcern(name) ? patternOf(path, name, asIs) : undefined;
     return patternOf(path, name, composed) ?? patternOf(path, name, plainSpelling);
   };
   return {
