@@ -52,7 +52,7 @@ function databaseAt(place: string): Database {
   return database;
 }
 
-/** Opens what a journal holds now, for reading. @param scope of a journal in a database only this is read */
+/** Opens what a journal holds now, for reading. @param scope the part of a journal in a database that is read */
 export async function openArchiveAt(place: string, scope: SnapshotScope = {}): Promise<JournalArchive> {
   if (!isDatabase(place)) return glanceAtArchive(place);
   const journal = await openStore(place);

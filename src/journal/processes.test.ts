@@ -51,7 +51,7 @@ describe('a journal that several processes use', () => {
 
   it('loses nothing that it acknowledged when they are killed at any instant', async () => {
     const acknowledged: string[] = [];
-    // On a busy machine they come to less before they are killed.
+    // On a busy machine each round records less before the kill.
     for (let round = 0; round < 2 || acknowledged.length <= 100; round++) {
       const writers = Array.from({ length: 4 }, (_, index) => writeUntilKilled(`r${round}w${index}`));
       acknowledged.push(...(await Promise.all(writers)).flat());

@@ -2,7 +2,7 @@ import { entryStat } from '../platform/fs/fs-entry.js';
 import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 import { keyOf, type UndeliveredCalls } from './undelivered-calls.js';
 
-/** More of them wait for no person: the oldest are forgotten, and asked for again they are calls of their own. */
+/** Above this number the oldest are forgotten. If such a call is sent again, it is a new call. */
 const MOST_CALLS = 1_000;
 
 /**
