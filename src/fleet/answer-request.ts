@@ -89,6 +89,7 @@ export class FleetRequests {
       this.#require(request, 'GET', token, 'approve', 'watch');
       return Response.json({ batches: await this.#fleet.deskOf(token.tenant).waiting() });
     }
+    if (kind === 'blobs' && id !== undefined && action === undefined) return this.#blob(request, token, id);
     if (kind !== 'batches') throw noPage();
     if (id === undefined) return this.#submit(request, url, token);
     return this.#onBatch(request, url, token, id, action);
@@ -163,6 +164,14 @@ export class FleetRequests {
       const unlisteners: (() => void)[] = [];
       for (const signal of [gone, closing]) unlisteners.push(onAbort(signal, end));
     });
+  }
+
+  async #blob(request: Request, token: FleetToken, ref: string): Promise<Response> {
+    this.#require(request, 'GET', token, 'submit', 'approve', 'watch');
+    const bytes = await this.#fleet.deskOf(token.tenant).blob(ref);
+    // A tool made it, so no browser may show it as a page of this server.
+    const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
+    return new Response(Buffer.from(bytes), { headers: { ...headers, 'x-content-type-options': 'nosniff' } });
   }
 
   #events(request: Request, url: URL, token: FleetToken): Response {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, Logger } from '../contract/context.js';
 import type { BatchRecord, CallKey, CallRecord, Journal } from '../contract/journal.js';
 import { reasonOf } from '../executor/answer/results.js';
-import { asDecided } from '../executor/record/attach.js';
 import { EventRing } from './event-ring.js';
 import { type FeedEvent, type FeedInterest, FeedReader, type MissedText } from './feed-reader.js';
 import { OutputFeed } from './output-feed.js';
+import { shownResult } from './shown-result.js';
 import { conversationName, type ShownBatch, stateOf, tenantOf } from './tenant-desk.js';
 
 /** Pauses between two looks, in milliseconds: with subscribers, and without. */
@@ -273,6 +273,6 @@ interface Told {
 
 function toCallData(record: CallRecord): object {
   const { batchId, callId, toolName, state, result } = record;
-  const more = result === undefined ? {} : { result: asDecided(record, result) };
+  const more = result === undefined ? {} : { result: shownResult(record, result) };
   return { batchId, callId, toolName, state, ...more };
 }

@@ -1,4 +1,3 @@
-import type { ToolResult } from '../contract/call.js';
 import type { Clock } from '../contract/context.js';
 import type {
   Acceptance,
@@ -14,9 +13,10 @@ import { ToolError } from '../errors/tool-error.js';
 import { notRun } from '../executor/answer/results.js';
 import { cancelled, stoppedBefore } from '../executor/answer/stopped.js';
 import { decidePlaced, type PlacedDecision, placedQuestions } from '../executor/approve/decide-placed.js';
-import { asDecided, usedBefore } from '../executor/record/attach.js';
+import { usedBefore } from '../executor/record/attach.js';
 import { hint } from '../executor/record/hint.js';
 import type { GivenBatch } from './read-batch.js';
+import { findBlob, parseBlobRef, type ShownResult, shownResult } from './shown-result.js';
 
 export interface DeskParts {
   readonly journal: Journal;
@@ -38,14 +38,14 @@ export interface ShownBatch {
   readonly state: 'queued' | 'running' | 'waiting' | 'done';
   readonly calls: readonly ShownCall[];
   /** In the order of the calls; present exactly if the state is `done`. */
-  readonly results?: readonly ToolResult[];
+  readonly results?: readonly ShownResult[];
 }
 
 export interface ShownCall {
   readonly callId: string;
   readonly toolName: string;
   readonly state: CallRecord['state'];
-  readonly result?: ToolResult;
+  readonly result?: ShownResult;
 }
 
 /** Names a conversation of another tenant than the journal's; no name of a request may begin so. */
@@ -206,6 +206,16 @@ export class TenantDesk {
     await journal.finish(acceptance.key, result, clock.now());
   }
 
+  /** The content of a block that a result names. @throws ToolError `unknown_batch`, also for a blob of another tenant */
+  async blob(ref: string): Promise<Uint8Array> {
+    const place = parseBlobRef(ref);
+    const calls = place === undefined ? [] : await this.#calls(place.batchId);
+    const call = calls.find(({ batchId, index }) => batchId === place?.batchId && index === place.index);
+    const bytes = call === undefined || place === undefined ? undefined : findBlob(call, place.hash);
+    if (bytes !== undefined) return bytes;
+    throw new ToolError('unknown_batch', 'There is no such batch.');
+  }
+
   /** @throws ToolError `unknown_batch`, also for a batch of another tenant */
   async #calls(id: string): Promise<readonly CallRecord[]> {
     const calls = await this.#parts.journal.batch(id);
@@ -233,7 +243,12 @@ export class TenantDesk {
 
 export function toShownCall(record: CallRecord): ShownCall {
   const { callId, toolName, state, result } = record;
-  return { callId, toolName, state, ...(result === undefined ? {} : { result: asDecided(record, result) }) };
+  return {
+    callId,
+    toolName,
+    state,
+    ...(result === undefined ? {} : { result: shownResult(record, result) }),
+  };
 }
 
 /** Of a batch that is not done. */

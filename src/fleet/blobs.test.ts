@@ -1,0 +1,60 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { folder } from '../executor/fixtures/plan-fixture.js';
+import { probeTool } from '../executor/fixtures/probe-tool.js';
+import { createFleetServer } from './create-fleet-server.js';
+import { createWorker } from './create-worker.js';
+import { SHARED_KINDS, sharedJournals } from './fixtures/shared-journals.js';
+import { FleetTokens } from './fleet-tokens.js';
+
+const journals = sharedJournals();
+/** The sizes of blocks, in bytes: one that answers hold, and one that they name. */
+const [SHORT, LONG] = [65_536, 3_000_000];
+
+describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {
+  it.skipIf(journals.isMissing(kind))(
+    'is named in answers and read by itself, with a token of its tenant',
+    async () => {
+      const open = journals.create(kind);
+      const server = await createFleetServer({ journal: open() });
+      onTestFinished(() => server.close());
+      const long = new Uint8Array(LONG).map((_, index) => index % 251);
+      const draw = probeTool('draw', () => ({
+        content: [new Uint8Array(SHORT), long].map((data) => ({
+          type: 'image',
+          mediaType: 'image/png',
+          data,
+        })),
+      }));
+      const worker = createWorker({ journal: open(), tools: [draw], root: folder(), policy: null });
+      onTestFinished(() => worker.close());
+      const tokens = new FleetTokens(open());
+      const [own, other] = await Promise.all(
+        ['a', 'b'].map(async (tenant) => (await tokens.create(tenant, ['submit'], Date.now())).text),
+      );
+      const ask = (token: string | undefined, path: string, body?: object): Promise<Response> =>
+        fetch(`${server.url}/v1/${path}`, {
+          ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        });
+      const answer = await ask(own, 'batches?wait=20', { calls: [{ id: 'x', name: 'draw', args: {} }] });
+      // biome-ignore lint/suspicious/noExplicitAny: JSON
+      const [inline, named] = ((await answer.json()) as any).results[0].content;
+      expect(Buffer.from(inline.data, 'base64')).toHaveLength(SHORT);
+      expect(named).toEqual({
+        ...{ type: 'image', mediaType: 'image/png', bytes: LONG },
+        ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), blob: expect.any(String) },
+      });
+      const blob = await ask(own, `blobs/${encodeURIComponent(named.blob)}`);
+      expect(blob.headers.get('content-type')).toBe('application/octet-stream');
+      expect(Buffer.from(await blob.arrayBuffer()).equals(Buffer.from(long))).toBe(true);
+      const foreign = await ask(other, `blobs/${encodeURIComponent(named.blob)}`);
+      const unknown = await ask(other, `blobs/no-such.0.${named.sha256}`);
+      expect([foreign.status, await foreign.json()]).toEqual([404, await unknown.json()]);
+      const wrong = named.blob.replace(/.{64}$/, 'f'.repeat(64));
+      expect((await ask(own, `blobs/${wrong}`)).status).toBe(404);
+      expect((await ask(own, 'blobs/..%2f..%2fetc')).status).toBe(404);
+      expect((await ask(undefined, `blobs/${named.blob}`)).status).toBe(401);
+    },
+    30_000,
+  );
+});
