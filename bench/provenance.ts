@@ -15,10 +15,15 @@ const PAGE_BYTES = 1_000_000;
 /** The cost of knowing the origins of data, and of fetching a page. */
 export async function measureProvenance(scale: Scale): Promise<readonly Row[]> {
   const isQuick = scale === 'quick';
-  return [await measureOrigins(isQuick), await measureFetch(isQuick)];
+  return [
+    await measureOrigins(isQuick, 'read'),
+    await measureOrigins(isQuick, 'write'),
+    await measureFetch(isQuick),
+  ];
 }
 
-async function measureOrigins(isQuick: boolean): Promise<Row> {
+/** Of calls that read, no decision depends on their arguments; for each call that writes, all results are searched. */
+async function measureOrigins(isQuick: boolean, access: 'read' | 'write'): Promise<Row> {
   const calls = isQuick ? 5 : CALLS;
   const texts = Array.from({ length: calls }, (_, at) => textOf(at));
   let round = 0;
@@ -26,8 +31,13 @@ async function measureOrigins(isQuick: boolean): Promise<Row> {
     units: calls,
     run: async () => {
       await using executor = toolexec.createExecutor({
-        tools: [mailTool((at) => texts[at] ?? '')],
-        policy: { mode: 'auto', allowlist: [], provenance },
+        tools: [mailTool(access, (at) => texts[at] ?? '')],
+        policy: {
+          mode: 'auto',
+          allowlist: [],
+          provenance,
+          rules: [{ decision: 'allow', tool: 'read_mail' }],
+        },
         journal: false,
       });
       const name = `talk_${round++}`;
@@ -42,13 +52,11 @@ async function measureOrigins(isQuick: boolean): Promise<Row> {
     { warn: conversation('warn'), off: conversation('off') },
     { rounds: isQuick ? 1 : 9, warmUps: isQuick ? 0 : 2 },
   );
-  return toRow('a call of a conversation of 200, results of 100 KB, origins searched', warn, ['off', off], {
-    computing: true,
-    goal: { of: 'ratio', atMost: 1.1 },
-  });
+  const what = `a call that ${access}s, in a conversation of 200, results of 100 KB, origins tracked`;
+  return toRow(what, warn, ['off', off], { computing: true, goal: { of: 'ratio', atMost: 1.1 } });
 }
 
-function mailTool(answer: (at: number) => string) {
+function mailTool(access: 'read' | 'write', answer: (at: number) => string) {
   return toolexec.defineTool({
     name: 'read_mail',
     description: 'Reads.',
@@ -57,7 +65,7 @@ function mailTool(answer: (at: number) => string) {
       properties: { at: { type: 'integer' }, query: { type: 'string' } },
       required: ['at', 'query'],
     },
-    effects: () => [{ kind: 'call', server: 'mail', tool: 'read_mail', access: 'read' }],
+    effects: () => [{ kind: 'call', server: 'mail', tool: 'read_mail', access }],
     execute: ({ at }) => answer(at),
   });
 }

@@ -13,7 +13,7 @@ export type Origin =
   | `mcp:${string}`
   | `web:${string}`;
 
-/** The origins that may have influenced a call. */
+/** The origins that may have influenced a call. The results are searched when `args` or `places` are first read. */
 export interface CallOrigins {
   /** Of all that the model has seen in this conversation, since the host last marked it clean. */
   readonly seen: readonly Origin[];

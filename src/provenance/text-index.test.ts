@@ -2,21 +2,31 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalize, TextIndex, WantedText } from './text-index.js';
 
-const text = fc
-  .array(fc.constantFrom('a', 'B', 'c', ' ', '\n', 'é', 'ﬁ', '1'), { maxLength: 200 })
+const some = fc
+  .array(fc.constantFrom('a', 'B', 'c', ' ', '\n', 'é', 'ﬁ', '1', '\u3000', '\u2028', '💥', '\ud83d'), {
+    maxLength: 200,
+  })
   .map((all) => all.join(''));
+const ascii = fc
+  .array(fc.constantFrom('a', 'B', ' ', '\t', '\n', '.'), { maxLength: 200 })
+  .map((all) => all.join(''));
+
+const HALF = /[\ud800-\udfff]/u;
 
 describe('TextIndex', () => {
   it('holds exactly what stands in its text, by the rules of normalize()', () => {
+    const text = fc.oneof(some, ascii);
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 8, max: 20 }), text, (whole, from, length, other) => {
         const index = new TextIndex(whole);
         const normalized = normalize(whole);
         const part = normalized.slice(from % (normalized.length + 1)).slice(0, length);
-        for (const wanted of [part, normalize(other)]) {
-          if (wanted.length >= 8)
-            expect(index.holds(new WantedText(wanted))).toBe(normalized.includes(wanted));
-        }
+        // Whole characters only: half of one is in UTF-8 another character.
+        const wanted = [other, part, other, part]
+          .map(normalize)
+          .filter((one) => one.length >= 8 && !HALF.test(one));
+        const expected = wanted.findIndex((one) => normalized.includes(one));
+        expect(index.firstOf(wanted.map((one) => new WantedText(one)))).toBe(expected);
       }),
     );
   });
@@ -31,7 +41,22 @@ describe('TextIndex', () => {
     expect(found).toBeLessThan(20);
   });
 
-  it('names the line', () => {
-    expect(new TextIndex('one\ntwo is longer\nthree').lineOf(new WantedText(normalize('TWO is')))).toBe(2);
+  it('looks closer once it was wrong', () => {
+    // Every third part of six characters stands in it.
+    const index = new TextIndex('abcdef defghi ghijkl jklmno');
+    const wanted = new WantedText('abcdefghijklmnop');
+    expect(index.mayHold(wanted)).toBe(true);
+    expect(index.firstOf([wanted])).toBe(-1);
+    expect(index.mayHold(wanted)).toBe(false);
+    expect(index.firstOf([wanted, new WantedText('fghijklm'), new WantedText('fdefghig')])).toBe(2);
+  });
+
+  it('names the line in which a text begins, in any script and across lines', () => {
+    const lineOf = (text: string, wanted: string) =>
+      new TextIndex(text).lineOf(new WantedText(normalize(wanted)));
+    expect(lineOf('one\ntwo is longer\nthree', 'TWO is')).toBe(2);
+    expect(lineOf('one\r\n\r\ntwo is\r\nlonger', 'is longer')).toBe(3);
+    expect(lineOf('été\n\u2028ﬁfteen\nœuvres', 'FIFTEEN')).toBe(2);
+    expect(lineOf('one', 'not there')).toBeUndefined();
   });
 });

@@ -1,119 +1,216 @@
 /** Shorter texts stand everywhere: they say nothing about where they came from. */
 export const LEAST_CHARACTERS = 8;
 
-/** A text that is looked for: normalized, of at least eight characters. Its parts are hashed once for all texts. */
-export class WantedText {
-  readonly text: string;
-  readonly hashes: readonly number[];
+/** The form in which texts are compared: without white space, case, and the variants of Unicode. */
+export function normalize(text: string): string {
+  return lowerCase(text, isAscii(text)).replace(/\s+/g, '');
+}
 
+/** A text that is looked for: of at least eight characters. Its parts are hashed once for all texts. */
+export class WantedText {
+  readonly bytes: Buffer;
+  readonly #hashes = new Map<Grain, Int32Array>();
+
+  /** @param normalized by `normalize` */
   constructor(normalized: string) {
-    this.text = normalized;
-    const hashes: number[] = [];
-    let hash = 0;
-    for (let at = 0; at < normalized.length; at++) {
-      hash = ((hash << STEP) + gearOf(normalized.charCodeAt(at))) | 0;
-      if (at >= LEAST_CHARACTERS - 1) hashes.push(hash);
-    }
-    this.hashes = hashes;
+    this.bytes = Buffer.from(normalized);
   }
+
+  /** Of the part at each position. */
+  hashes(grain: Grain): Int32Array {
+    let known = this.#hashes.get(grain);
+    if (known === undefined) {
+      const view = viewOf(this.bytes);
+      known = new Int32Array(view.byteLength - grain.part + 1).map((_, at) => grain.hash(view, at));
+      this.#hashes.set(grain, known);
+    }
+    return known;
+  }
+}
+
+/** Which parts of a text are in its set. */
+interface Grain {
+  /** Bytes of a part. */
+  readonly part: number;
+  /** Bytes from one part to the next. Any eight bytes in a row cover one part. */
+  readonly stride: number;
+  /** Bits of the set for a byte of the text, at least. */
+  readonly bits: number;
+  hash(view: DataView, at: number): number;
+}
+
+const COARSE: Grain = {
+  part: 6,
+  stride: 3,
+  bits: 2,
+  hash: (view, at) => mix(view.getInt32(at, true), view.getUint16(at + 4, true)),
+};
+
+const FINE: Grain = {
+  part: 8,
+  stride: 1,
+  bits: 4,
+  hash: (view, at) => mix(view.getInt32(at, true), view.getInt32(at + 4, true)),
+};
+
+function mix(first: number, second: number): number {
+  return Math.imul(first ^ Math.imul(second ^ (second >>> 15), 0x85ebca6b), 0x9e3779b1);
 }
 
 /**
- * A text that can be asked whether it holds another one, ignoring case, white space and the forms of Unicode. A set of hashes
- * of its parts of eight characters answers most questions with no; the text answers the others.
+ * Answers whether a text holds another one, both normalized.
+ *
+ * 1. A set of bits knows parts of the text. If it lacks a part of the text that is looked for, that one is not there.
+ * 2. Otherwise the text is searched. Its normalized form is made again each time, because it would double the memory.
+ * 3. Nothing is computed before the first question: most results are never asked about. Then a coarse set is made,
+ *    and a fine one once the coarse one was wrong.
  */
 export class TextIndex {
   readonly #text: string;
-  readonly #parts: Uint32Array;
-  /** Selects the upper bits of a hash, which depend on all eight characters. */
-  readonly #shift: number;
-  #normalized: string | undefined;
+  readonly #isAscii: boolean;
+  #set: PartSet | undefined;
 
   constructor(text: string) {
     this.#text = text;
-    const log = Math.min(20, Math.max(10, Math.ceil(Math.log2(text.length * 4 + 1))));
-    this.#parts = new Uint32Array(2 ** log / 32);
-    this.#shift = 32 - log;
-    if (isAscii(text)) this.#addAscii(text);
-    else this.#addNormalized(normalize(text));
+    this.#isAscii = isAscii(text);
   }
 
+  /** Bytes of memory at most. */
   get size(): number {
-    return this.#text.length + this.#parts.byteLength;
+    const { length } = this.#text;
+    return length * (this.#isAscii ? 1 : 2) + 2 ** logOfBits(length, FINE) / 8 + OVERHEAD;
   }
 
-  holds(wanted: WantedText): boolean {
-    if (!this.mayHold(wanted)) return false;
-    this.#normalized ??= normalize(this.#text);
-    return this.#normalized.includes(wanted.text);
+  /** @returns the position of the first of these texts, up to `end`, that stands here; -1: none does */
+  firstOf(wanted: readonly WantedText[], end = wanted.length): number {
+    let bytes: Buffer | undefined;
+    for (let at = 0; at < end; at++) {
+      const one = wanted[at];
+      if (one === undefined || !this.mayHold(one)) continue;
+      bytes ??= this.#normalized();
+      if (bytes.includes(one.bytes)) return at;
+      if (this.#set?.grain === COARSE) this.#set = new PartSet(bytes, FINE);
+    }
+    return -1;
   }
 
   /** False: it does not. */
-  mayHold({ hashes }: WantedText): boolean {
-    for (let at = 0; at < hashes.length; at++) {
-      const bit = (hashes[at] as number) >>> this.#shift;
-      if (((this.#parts[bit >>> 5] as number) & (1 << bit)) === 0) return false;
-    }
-    return true;
+  mayHold(wanted: WantedText): boolean {
+    this.#set ??= new PartSet(this.#normalized(), COARSE);
+    return this.#set.mayHold(wanted);
   }
 
   /** The line, from 1, in which such a text begins. */
-  lineOf({ text }: WantedText): number | undefined {
-    const lines = this.#text.split('\n');
-    const at = lines.findIndex((line) => normalize(line).includes(text));
-    return at === -1 ? undefined : at + 1;
+  lineOf({ bytes }: WantedText): number | undefined {
+    let left = this.#normalized().indexOf(bytes);
+    if (left === -1) return undefined;
+    let line = 0;
+    // A line feed is a border for Unicode: lines are normalized one by one as they are together.
+    for (const text of this.#text.split('\n')) {
+      line++;
+      left -= normalizedBytes(text, this.#isAscii || isAscii(text)).length;
+      if (left < 0) break;
+    }
+    return line;
   }
 
-  // Every result of a conversation passes here: a table of a byte's numbers and no branch but white space.
-  #addAscii(text: string): void {
-    const parts = this.#parts;
-    const shift = this.#shift;
-    const bytes = Buffer.from(text, 'latin1');
-    let hash = 0;
-    for (let at = 0; at < bytes.length; at++) {
-      const gear = GEARS[bytes[at] as number] as number;
-      if (gear === 0) continue;
-      hash = ((hash << STEP) + gear) | 0;
-      const bit = hash >>> shift;
-      parts[bit >>> 5] = (parts[bit >>> 5] as number) | (1 << bit);
-    }
-  }
-
-  #addNormalized(text: string): void {
-    const parts = this.#parts;
-    let hash = 0;
-    for (let at = 0; at < text.length; at++) {
-      hash = ((hash << STEP) + gearOf(text.charCodeAt(at))) | 0;
-      const bit = hash >>> this.#shift;
-      parts[bit >>> 5] = (parts[bit >>> 5] as number) | (1 << bit);
-    }
+  #normalized(): Buffer {
+    return normalizedBytes(this.#text, this.#isAscii);
   }
 }
 
-export function normalize(text: string): string {
-  return (isAscii(text) ? text : text.normalize('NFKC')).toLowerCase().replace(/\s+/g, '');
+/** A set of hashes of parts. It never lacks one. */
+class PartSet {
+  readonly grain: Grain;
+  readonly #bits: Uint32Array;
+  /** Selects the upper bits of a hash, which depend on the whole part. */
+  readonly #shift: number;
+
+  constructor(bytes: Buffer, grain: Grain) {
+    const log = logOfBits(bytes.length, grain);
+    const bits = new Uint32Array(2 ** log / 32);
+    const shift = 32 - log;
+    const view = viewOf(bytes);
+    for (let at = 0; at + grain.part <= bytes.length; at += grain.stride) {
+      const bit = grain.hash(view, at) >>> shift;
+      bits[bit >>> 5] = (bits[bit >>> 5] as number) | (1 << bit);
+    }
+    this.grain = grain;
+    this.#bits = bits;
+    this.#shift = shift;
+  }
+
+  mayHold(wanted: WantedText): boolean {
+    const { stride } = this.grain;
+    const hashes = wanted.hashes(this.grain);
+    for (let start = 0; start < stride; start++) {
+      let at = start;
+      while (at < hashes.length && this.#has(hashes[at] as number)) at += stride;
+      if (at >= hashes.length) return true;
+    }
+    return false;
+  }
+
+  #has(hash: number): boolean {
+    const bit = hash >>> this.#shift;
+    return ((this.#bits[bit >>> 5] as number) & (1 << bit)) !== 0;
+  }
+}
+
+/** Of objects and strings, roughly. */
+const OVERHEAD = 500;
+
+function logOfBits(bytes: number, { bits }: Grain): number {
+  return Math.min(27, Math.max(8, Math.ceil(Math.log2(bytes * bits + 1))));
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+/** `normalize` in UTF-8. Results are long, so white space leaves two bytes at a time and without a branch. */
+function normalizedBytes(text: string, ascii: boolean): Buffer {
+  const bytes = ascii
+    ? Buffer.from(text, 'latin1')
+    : Buffer.from(lowerCase(text, false).replace(OTHER_SPACES, ''));
+  const view = viewOf(bytes);
+  const pairs = compactPairs();
+  let to = 0;
+  let at = 0;
+  for (; at + 2 <= bytes.length; at += 2) {
+    const pair = pairs[view.getUint16(at, true)] as number;
+    // It never writes beyond what it has read.
+    view.setUint16(to, pair, true);
+    to += pair >>> 16;
+  }
+  if (at < bytes.length) {
+    const pair = pairs[(bytes[at] as number) | (SPACE << 8)] as number;
+    bytes[to] = pair;
+    to += pair >>> 16;
+  }
+  return bytes.subarray(0, to);
+}
+
+function lowerCase(text: string, ascii: boolean): string {
+  return (ascii ? text : text.normalize('NFKC')).toLowerCase();
 }
 
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-/** A character leaves a hash of 32 bits after eight steps. */
-const STEP = 32 / LEAST_CHARACTERS;
+/** White space beyond ASCII. */
+const OTHER_SPACES = /[^\S\t-\r ]+/g;
+const SPACE = 32;
 
-/** A number for each character; 0 for white space. Upper-case letters have the numbers of lower-case ones. */
-const GEARS = Int32Array.from({ length: 128 }, (_, code) => {
-  if (code === 32 || (code >= 9 && code <= 13)) return 0;
-  return mix(code >= 65 && code <= 90 ? code + 32 : code);
-});
+let knownPairs: Uint32Array | undefined;
 
-function gearOf(code: number): number {
-  return code < 128 ? (GEARS[code] as number) : mix(code);
-}
-
-/** Never 0. */
-function mix(code: number): number {
-  let mixed = Math.imul(code + 1, 0x9e3779b1);
-  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
-  return (mixed ^ (mixed >>> 13)) | 1;
+/** For two bytes, the first one low: those that are no white space, in lower case, and above them their number. */
+function compactPairs(): Uint32Array {
+  knownPairs ??= Uint32Array.from({ length: 65_536 }, (_, pair) => {
+    const kept = [pair & 0xff, pair >>> 8].filter((byte) => byte !== SPACE && (byte < 9 || byte > 13));
+    const [first = 0, second = 0] = kept.map((byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
+    return first | (second << 8) | (kept.length << 16);
+  });
+  return knownPairs;
 }

@@ -84,7 +84,7 @@ export function makeReady(
 
 /** Adds to the reason which arguments untrusted text may have influenced, so that the person knows. */
 function withOrigins(why: string, origins: CallOrigins | undefined): string {
-  if (origins === undefined) return why;
+  if (origins === undefined || !origins.seen.some(isUntrusted)) return why;
   const outside = Object.entries(origins.args).filter(([, found]) => found.some(isUntrusted));
   if (outside.length === 0) return why;
   const said = describeOrigins(

@@ -45,16 +45,15 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
   const outside = origins.seen.filter(isUntrusted);
   if (preset === 'off' || outside.length === 0) return undefined;
   const seen = `after text from ${listOf(outside)} was seen`;
-  const leaks = carriers(origins, (origin) => origin === 'workspace');
-  const told = carriers(origins, isUntrusted);
   if (facts.writesLater) return `it would write what runs later by itself, ${seen}`;
   for (const effect of effects) {
     const isWrite = effect.kind === 'call' && effect.access !== 'read';
-    if ((isWrite || effect.kind === 'fetch') && leaks.length > 0) {
+    // Looked up here, and not for each call: then the results are searched for the arguments.
+    const leaks = isWrite || effect.kind === 'fetch' ? carriers(origins, (one) => one === 'workspace') : [];
+    if (leaks.length > 0)
       return `it would send data of the workspace (${describe(leaks, origins)}) out, ${seen}`;
-    }
-    if (isWrite && told.length > 0)
-      return `${describe(told, origins)}, and the call changes something outside`;
+    const told = isWrite ? carriers(origins, isUntrusted) : [];
+    if (told.length > 0) return `${describe(told, origins)}, and the call changes something outside`;
     if (effect.kind === 'run' && facts.network) return `the command reaches the network, ${seen}`;
   }
   return undefined;
@@ -62,15 +61,15 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
 
 function withSideEffects(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
   const outside = facts.origins.seen.filter(isUntrusted);
+  if (outside.length === 0 || preset !== 'ask' || !facts.sideEffecting) return undefined;
   const told = carriers(facts.origins, isUntrusted);
-  if (outside.length > 0 && preset === 'ask' && facts.sideEffecting) {
-    return told.length > 0
-      ? describe(told, facts.origins)
-      : `it has side effects, after text from ${listOf(outside)} was seen`;
-  }
-  return undefined;
+  return told.length > 0
+    ? describe(told, facts.origins)
+    : `it has side effects, after text from ${listOf(outside)} was seen`;
 }
 
-function carriers({ args }: CallOrigins, wanted: (origin: Origin) => boolean): readonly string[] {
-  return Object.entries(args).flatMap(([pointer, origins]) => (origins.some(wanted) ? [pointer] : []));
+/** The arguments whose text is of such an origin: an argument has no origin that the model has not seen. */
+function carriers(origins: CallOrigins, wanted: (origin: Origin) => boolean): readonly string[] {
+  if (!origins.seen.some(wanted)) return [];
+  return Object.entries(origins.args).flatMap(([pointer, found]) => (found.some(wanted) ? [pointer] : []));
 }

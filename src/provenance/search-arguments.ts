@@ -1,0 +1,133 @@
+import type { JsonObject, JsonValue } from '../contract/json.js';
+import type { CallOrigins, Origin } from '../contract/origin.js';
+import { LEAST_CHARACTERS, normalize, type TextIndex, WantedText } from './text-index.js';
+
+/** For one call: arguments, and pieces of them. */
+const MOST_TEXTS = 1_000;
+const MOST_PIECES_OF_CALL = 4_000;
+/** For one argument. */
+const MOST_PIECES = 200;
+const LONGEST_PIECE = 10_000;
+
+/** A result that the model has seen. */
+export interface SeenText {
+  readonly callId: string;
+  readonly origin: readonly Origin[];
+  readonly isUntrusted: boolean;
+  readonly index: TextIndex;
+}
+
+export type FoundOrigins = Pick<CallOrigins, 'args' | 'places'>;
+
+/** Where the texts of a call's arguments stand in results. */
+export function searchArguments(args: JsonObject, texts: readonly SeenText[]): FoundOrigins {
+  const found: Record<string, readonly Origin[]> = {};
+  const places: Record<string, string> = {};
+  if (texts.length === 0) return { args: found, places };
+  let pieces = 0;
+  for (const [pointer, text] of textsIn(args)) {
+    const wanted = piecesOf(text, Math.min(MOST_PIECES, Math.max(1, MOST_PIECES_OF_CALL - pieces)));
+    pieces += wanted.length;
+    const hit = findIn(texts, wanted);
+    if (hit === undefined) continue;
+    found[pointer] = hit.origins;
+    places[pointer] = hit.place;
+  }
+  return { args: found, places };
+}
+
+interface Place {
+  readonly text: SeenText;
+  /** The position of the piece that was found. */
+  readonly piece: number;
+}
+
+/**
+ * All origins of the pieces, and one place: of the first piece that stands in text from outside, otherwise of the
+ * first piece that stands anywhere; of the results that hold it, the oldest.
+ */
+function findIn(
+  texts: readonly SeenText[],
+  wanted: readonly WantedText[],
+): { readonly origins: readonly Origin[]; readonly place: string } | undefined {
+  const origins = new Set<Origin>();
+  let place: Place | undefined;
+  for (const text of texts) {
+    const isBetter = place === undefined || (text.isUntrusted && !place.text.isUntrusted);
+    const isNews = isBetter || !text.origin.every((one) => origins.has(one));
+    // An earlier piece names a better place, but only in a result that is as good as the one known.
+    const end = isNews ? wanted.length : text.isUntrusted === place?.text.isUntrusted ? place.piece : 0;
+    const piece = text.index.firstOf(wanted, end);
+    if (piece === -1) continue;
+    for (const one of text.origin) origins.add(one);
+    if (isBetter || (text.isUntrusted === place?.text.isUntrusted && piece < place.piece))
+      place = { text, piece };
+  }
+  return place === undefined ? undefined : { origins: [...origins], place: describe(place, wanted) };
+}
+
+function describe({ text, piece }: Place, wanted: readonly WantedText[]): string {
+  const line = text.index.lineOf(wanted[piece] as WantedText);
+  return `${line === undefined ? '' : `line ${line} of `}${text.callId}`;
+}
+
+function* textsIn(args: JsonObject): Generator<readonly [pointer: string, text: string]> {
+  const waiting: (readonly [string, JsonValue])[] = [['', args]];
+  let texts = 0;
+  // By index: taking from the front of a long list moves the rest each time.
+  for (let at = 0; at < waiting.length && texts < MOST_TEXTS; at++) {
+    const [pointer, value] = waiting[at] as readonly [string, JsonValue];
+    if (typeof value === 'string') {
+      texts++;
+      yield [pointer, value];
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) {
+        waiting.push([`${pointer}/${escapeKey(key)}`, each as JsonValue]);
+      }
+    }
+  }
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The whole of an argument, its words, and both decoded once; normalized, each once. */
+function piecesOf(argument: string, most: number): readonly WantedText[] {
+  const pieces = new Set<string>();
+  const take = (text: string): void => {
+    if (pieces.size >= most) return;
+    const normalized = normalize(text);
+    if (normalized.length >= LEAST_CHARACTERS) pieces.add(normalized);
+  };
+  for (const form of [argument, decodedUrl(argument)]) {
+    if (form === undefined) continue;
+    const start = form.length > LONGEST_PIECE ? form.slice(0, LONGEST_PIECE).replace(HALF, '') : form;
+    take(start);
+    for (const word of start.split(BETWEEN)) {
+      take(word);
+      const decoded = decodedBase64(word);
+      if (decoded !== undefined) take(decoded);
+    }
+  }
+  return Array.from(pieces, (piece) => new WantedText(piece));
+}
+
+/** The first half of a character that was cut in two. */
+const HALF = /[\ud800-\udbff]$/;
+const BETWEEN = /[\s"'`<>()[\]{},;&=?#|]+/;
+
+function decodedUrl(text: string): string | undefined {
+  if (!/%[0-9a-f]{2}/i.test(text)) return undefined;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+function decodedBase64(word: string): string | undefined {
+  if (word.length < 12 || !/^[A-Za-z0-9+/_-]+$/.test(word)) return undefined;
+  const text = Buffer.from(word, 'base64').toString('utf8');
+  return text.includes('\ufffd') ? undefined : text;
+}
