@@ -1,5 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   type PostgresCluster,
@@ -92,8 +97,65 @@ describe.skipIf(missing !== undefined)(
       const ends = await Promise.all(children.map((child) => ended(child)));
       expect(ends.slice(0, 2).map(({ code }) => code)).toEqual([0, 0]);
     }, 120_000);
+
+    it('call, undo a call, serve MCP and chat over the database of fleet.url', async () => {
+      const env = { TOOLEXEC_FLEET_URL: cluster.url('fleet'), OPENAI_API_KEY: 'none' };
+      const file = join(toolexec.root, 'b.txt');
+      const args = JSON.stringify({ path: 'b.txt', content: 'two\n' });
+      const called = await toolexec.run(['call', 'write_file', args, '--yes', '--json'], { env });
+      const [{ tool_call_id: id }] = JSON.parse(called.stdout);
+      expect(readFileSync(file, 'utf8')).toBe('two\n');
+      const undone = await toolexec.run(['undo', id], { env });
+      expect([undone.code, existsSync(file)], undone.stderr).toEqual([0, false]);
+
+      const client = new Client({ name: 'test', version: '1' });
+      const transport = new StdioClientTransport({
+        ...{ command: process.execPath, args: [toolexec.main, 'mcp', '--read-only'], cwd: toolexec.root },
+        ...{ env: toolexec.environment(env), stderr: 'ignore' },
+      });
+      await client.connect(transport);
+      const listed = await client.callTool({ name: 'list_directory', arguments: { path: '.' } });
+      expect(listed.isError ?? false).toBe(false);
+      await client.close();
+
+      const model = await answering([
+        { tool_calls: [toolCall('read_file', { path: 'no-such.txt' })] },
+        { content: 'It is gone.' },
+      ]);
+      const chat = ['chat', 'Where is it?', '--print', '--model', 'openai/test', '--base-url', model];
+      const said = await toolexec.run(chat, { env });
+      expect([said.code, said.stdout], said.stderr).toEqual([0, 'It is gone.\n']);
+      const tools = cluster.sql('SELECT tool_name FROM toolexec.calls', 'fleet').split('\n');
+      expect(tools).toEqual(expect.arrayContaining(['write_file', 'list_directory', 'read_file']));
+    }, 120_000);
   },
 );
+
+const toolCall = (name: string, args: object) => ({
+  ...{ index: 0, id: `call_${name}`, type: 'function' },
+  function: { name, arguments: JSON.stringify(args) },
+});
+
+/** A model that gives these answers. @returns its address */
+async function answering(answers: readonly { tool_calls?: readonly object[]; content?: string }[]) {
+  const left = [...answers];
+  const server = createServer((request, response) => {
+    request.resume();
+    const delta = left.shift() ?? {};
+    const chunk = (part: object, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ id: 'r', choices: [{ index: 0, delta: part, finish_reason }] })}\n\n`;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const finish = delta.tool_calls === undefined ? 'stop' : 'tool_calls';
+    response.end(`${chunk(delta, null)}${chunk({}, finish)}data: [DONE]\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
 
 it('show no password of fleet.url, and take no address with --journal', async () => {
   const url = 'postgres://me:hush@127.0.0.1:1/app';
