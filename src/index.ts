@@ -101,6 +101,7 @@ export type {
   Journal,
   JournalNote,
   LiveText,
+  OpenCounts,
   Placement,
   QueuedPage,
   RecalledFacts,

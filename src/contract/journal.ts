@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from './json.js';
 import type {
   CallKey,
   LiveText,
+  OpenCounts,
   Placement,
   Renewal,
   RunningCount,
@@ -18,6 +19,7 @@ import type {
 export type {
   CallKey,
   LiveText,
+  OpenCounts,
   Placement,
   Renewal,
   RunningCount,
@@ -353,6 +355,8 @@ export interface Journal {
   queued?(page: QueuedPage): Awaitable<readonly CallRecord[]>;
   /** The running calls with a placement, counted. A journal without it knows no quotas, and no fair order. */
   running?(): Awaitable<readonly RunningCount[]>;
+  /** Counts the calls without a result. If this is left out, they are read. */
+  openCounts?(): Awaitable<OpenCounts>;
   /** The sessions that are not over, and those that are and have unfinished calls. */
   sessions?(): Awaitable<readonly WorkerSession[]>;
   /**

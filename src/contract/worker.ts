@@ -41,6 +41,17 @@ export interface RunningCount {
   readonly count: number;
 }
 
+/** The calls without a result, counted. */
+export interface OpenCounts {
+  /** With a placement; those that wait for the person are left out. */
+  readonly queued: number;
+  /** When the oldest of them was accepted, in milliseconds since the epoch. Left out if there is none. */
+  readonly oldestQueuedAt?: number;
+  readonly running: number;
+  /** The batches that wait for the person. */
+  readonly waitingBatches: number;
+}
+
 /** The calls that a worker can run, besides those without a label or a root. */
 export interface WorkerOffer {
   readonly labels?: readonly string[];

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/context.js';
-import type { CallRecord, Journal } from '../contract/journal.js';
+import type { CallRecord, Journal, OpenCounts } from '../contract/journal.js';
 import type { FeedCounts } from './journal-feed.js';
 
 interface MetricsParts {
@@ -17,23 +17,17 @@ interface Sample {
 
 /** The state of a fleet as Prometheus reads it. Counters begin with the server. */
 export async function describeMetrics({ journal, clock, counts, watchers }: MetricsParts): Promise<string> {
-  const open = await journal.unfinished();
+  const { queued, oldestQueuedAt, running, waitingBatches } =
+    (await journal.openCounts?.()) ?? (await countOpen(journal));
   const sessions = (await journal.sessions?.()) ?? [];
-  const queued = open.filter(isQueued);
-  const oldest = Math.min(clock.now(), ...queued.map(({ acceptedAt }) => acceptedAt));
-  const waiting = new Set(open.filter(({ decision }) => decision === 'wait').map(({ batchId }) => batchId));
+  const age = Math.max(0, clock.now() - (oldestQueuedAt ?? clock.now()));
   const living = sessions.filter(({ endedAt }) => endedAt === undefined);
   const value = (number: number): readonly Sample[] => [{ value: number }];
   return [
-    metric('queued_calls', 'gauge', 'Calls that wait for a worker.', value(queued.length)),
-    metric('queue_age_seconds', 'gauge', 'Age of the oldest of them.', value((clock.now() - oldest) / 1000)),
-    metric(
-      'running_calls',
-      'gauge',
-      'Calls that workers run.',
-      value(open.filter(({ state }) => state === 'running').length),
-    ),
-    metric('waiting_batches', 'gauge', 'Batches that wait for a person.', value(waiting.size)),
+    metric('queued_calls', 'gauge', 'Calls that wait for a worker.', value(queued)),
+    metric('queue_age_seconds', 'gauge', 'Age of the oldest of them.', value(age / 1000)),
+    metric('running_calls', 'gauge', 'Calls that workers run.', value(running)),
+    metric('waiting_batches', 'gauge', 'Batches that wait for a person.', value(waitingBatches)),
     metric('workers', 'gauge', 'Workers with a session.', value(living.length)),
     metric(
       'worker_beats_total',
@@ -56,6 +50,21 @@ export async function describeMetrics({ journal, clock, counts, watchers }: Metr
     ),
     metric('watchers', 'gauge', 'Open streams of events.', value(watchers)),
   ].join('');
+}
+
+/** For a journal that does not count. */
+async function countOpen(journal: Journal): Promise<OpenCounts> {
+  const open = await journal.unfinished();
+  const queued = open.filter(isQueued);
+  const waiting = new Set(open.filter(({ decision }) => decision === 'wait').map(({ batchId }) => batchId));
+  return {
+    queued: queued.length,
+    ...(queued[0] === undefined
+      ? {}
+      : { oldestQueuedAt: Math.min(...queued.map(({ acceptedAt }) => acceptedAt)) }),
+    running: open.filter(({ state }) => state === 'running').length,
+    waitingBatches: waiting.size,
+  };
 }
 
 function isQueued({ state, placement, decision }: CallRecord): boolean {

@@ -1,6 +1,6 @@
 import type { Journal, LiveText } from '../contract/journal.js';
 import type { JournalCase, SharedJournalCase } from './describe-journal.js';
-import { assertEqual, assertPresent, batchEntry, callEntry } from './journal-entries.js';
+import { assertEqual, assertPresent, batchEntry, callEntry, WORKER } from './journal-entries.js';
 
 type Live = Journal & Required<Pick<Journal, 'print' | 'printed'>>;
 
@@ -16,7 +16,7 @@ function text(key: string, from: number, written: string): LiveText {
   return { key, stream: 'stdout', from, text: written };
 }
 
-/** The output of running calls, for other processes. */
+/** The output of running calls, and the counts of open ones, for other processes. */
 export const LIVE_CASES: readonly JournalCase[] = [
   {
     title: 'gives what calls print from a place on, in the order of each call, and nothing of other calls',
@@ -49,6 +49,27 @@ export const LIVE_CASES: readonly JournalCase[] = [
       const [first] = await journal.printed(new Map([[key, 0]]));
       if (first === undefined || first.from <= (oldest?.from ?? 0))
         throw new Error('old texts are still kept');
+    },
+  },
+  {
+    title: 'counts the calls without a result as it lists them',
+    async run(journal) {
+      if (journal.openCounts === undefined) return;
+      assertEqual(await journal.openCounts(), { queued: 0, running: 0, waitingBatches: 0 }, 'at first');
+      const add = (id: string, at: number, more: object) =>
+        journal.accept({ ...batchEntry(id, [callEntry(id), callEntry(`${id}2`)], more), at });
+      await add('placed', 20, { placement: {} });
+      await add('older', 10, { placement: {} });
+      await add('hosted', 5, {});
+      await add('asks', 1, { placement: {} });
+      await journal.decide('asks', { kind: 'wait', at: 30, data: {} });
+      const [first] = await journal.batch('older');
+      await journal.claim(assertPresent(first, 'call').key, WORKER, 40);
+      assertEqual(
+        await journal.openCounts(),
+        { queued: 3, oldestQueuedAt: 10, running: 1, waitingBatches: 1 },
+        'with calls',
+      );
     },
   },
 ];

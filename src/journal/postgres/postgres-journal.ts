@@ -15,6 +15,7 @@ import type {
   Journal,
   JournalNote,
   LiveText,
+  OpenCounts,
   QueuedPage,
   RecalledFacts,
   Renewal,
@@ -46,7 +47,7 @@ import {
   UNFINISHED,
   WAITING,
 } from './read-calls.js';
-import { readQueued, readRunning } from './read-queued.js';
+import { countOpen, readQueued, readRunning } from './read-queued.js';
 import { acceptBatch } from './record-batch.js';
 import {
   cancelCall,
@@ -249,6 +250,10 @@ export class PostgresJournal implements Journal {
 
   running(): Promise<readonly RunningCount[]> {
     return this.#operations.look('count the running calls', readRunning);
+  }
+
+  openCounts(): Promise<OpenCounts> {
+    return this.#operations.look('count the open calls', countOpen);
   }
 
   sessions(): Promise<readonly WorkerSession[]> {

@@ -1,4 +1,4 @@
-import type { CallRecord, QueuedPage, RunningCount } from '../../contract/journal.js';
+import type { CallRecord, OpenCounts, QueuedPage, RunningCount } from '../../contract/journal.js';
 import { parseCallKey } from '../records/call-key.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
@@ -74,5 +74,32 @@ export function readRunning(tenant: string): Work<readonly RunningCount[]> {
       toolName: fromStoredText(tool_name),
       count: Number(count),
     }));
+  };
+}
+
+const QUEUED_OPEN = "c.worker_id IS NULL AND b.placement IS NOT NULL AND b.decision IS DISTINCT FROM 'wait'";
+const OPEN = `
+  SELECT count(*) FILTER (WHERE ${QUEUED_OPEN}) AS queued, min(b.accepted_at) FILTER (WHERE ${QUEUED_OPEN}) AS oldest,
+    count(*) FILTER (WHERE c.worker_id IS NOT NULL) AS running,
+    count(DISTINCT b.id) FILTER (WHERE b.decision = 'wait') AS waiting
+  FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id
+  WHERE c.tenant = $1 AND c.finished_at IS NULL`;
+
+/** Counts the calls without a result. */
+export function countOpen(tenant: string): Work<OpenCounts> {
+  return async ({ query }) => {
+    const { rows } = await query<{
+      readonly queued: string;
+      readonly oldest: number | null;
+      readonly running: string;
+      readonly waiting: string;
+    }>(OPEN, [tenant]);
+    const { queued = 0, oldest = null, running = 0, waiting = 0 } = rows[0] ?? {};
+    return {
+      queued: Number(queued),
+      ...(oldest === null ? {} : { oldestQueuedAt: oldest }),
+      running: Number(running),
+      waitingBatches: Number(waiting),
+    };
   };
 }
