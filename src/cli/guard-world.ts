@@ -7,7 +7,6 @@ import { machineState } from '../platform/process/machine-state.js';
 import { ownProgram } from '../platform/process/own-program.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import type { CliContext } from './cli-context.js';
-import { resolveRun } from './resolve-settings.js';
 
 export function guardState(): GuardState {
   return new GuardState(join(stateDirectory(), 'toolexec'));
@@ -20,7 +19,8 @@ export function guardWorld(context: CliContext): HookWorld {
     state,
     env: context.env,
     now: () => systemClock.now(),
-    configured(root) {
+    async configured(root) {
+      const { resolveRun } = await import('./resolve-settings.js');
       const { executor } = resolveRun({ cwd: root }, context);
       const { journal, externalTools: _, logger: __, ...options } = executor;
       return { options, journal };

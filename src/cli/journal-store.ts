@@ -2,33 +2,10 @@ import type { Journal } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
 import { glanceAtArchive, type JournalArchive } from '../journal/open-archive.js';
 import { type JournalOptions, openJournal } from '../journal/open-journal.js';
-import { addressOf, isPostgresAddress } from '../journal/postgres/address.js';
 import { type SnapshotScope, snapshotOf } from '../journal/snapshot-journal.js';
 import { probePlace } from '../platform/fs/probe-place.js';
 import { UsageError } from './cli-context.js';
-
-interface Database {
-  readonly url: string;
-  readonly tenant?: string;
-}
-
-/**
- * The databases of this process, by their place: the address without user and password. Commands pass the place on and
- * show it, as they do with the path of a file; the password stays here.
- */
-const databases = new Map<string, Database>();
-
-/** @returns the place of the journal in the database of `[fleet] url` */
-export function placeOfDatabase(database: Database): string {
-  const place = addressOf(database.url);
-  databases.set(place, database);
-  return place;
-}
-
-/** Whether the journal is in a database, and not in a file. */
-export function isDatabase(place: string): boolean {
-  return isPostgresAddress(place);
-}
+import { databaseAt, isDatabase } from './journal-databases.js';
 
 /** Opens a journal of the command for writing. @throws ToolError */
 export async function openStore(place: string, options: JournalOptions = {}): Promise<Journal> {
@@ -44,13 +21,6 @@ export async function openStore(place: string, options: JournalOptions = {}): Pr
 
 /** A command needs few; a fleet has many processes, and connections are the first thing that it runs out of. */
 const MOST_CONNECTIONS = 5;
-
-function databaseAt(place: string): Database {
-  const database = databases.get(place);
-  if (database === undefined)
-    throw new UsageError(`Cannot use the journal "${place}": fleet.url does not name it.`);
-  return database;
-}
 
 /** Opens what a journal holds now, for reading. @param scope the part of a journal in a database that is read */
 export async function openArchiveAt(place: string, scope: SnapshotScope = {}): Promise<JournalArchive> {

@@ -10,7 +10,7 @@ import { discoverTools } from '../executor/discover-tools.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
-import { isDatabase, openStore } from './journal-store.js';
+import { isDatabase } from './journal-databases.js';
 
 export type OpenOptions = ExecutorOptions & {
   /** The configured external tools. */
@@ -32,6 +32,7 @@ export async function openExecutor({ externalTools, ...options }: OpenOptions): 
   if (typeof journal !== 'object' || !('path' in journal) || !isDatabase(journal.path))
     return createExecutor(world);
   const { path, ...more } = journal;
+  const { openStore } = await import('./journal-store.js');
   const store = await openStore(path, more);
   const executor = createExecutor({ ...world, journal: store });
   const close = executor.close.bind(executor);

@@ -9,7 +9,7 @@ import { readJournalCalls } from './commands/policy/recorded-calls.js';
 import { notesAsToml, proposeRules } from './commands/policy/suggest.js';
 import { openExecutor } from './open-executor.js';
 import { type JournalChoice, recordedJournal } from './recorded-journal.js';
-import { resolvePlanning } from './resolve-settings.js';
+import { resolvePlanning } from './resolve-planning.js';
 
 /**
  * The narrowest rule that would have allowed a call: the same command, file or host. Undefined if there is

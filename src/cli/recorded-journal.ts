@@ -6,7 +6,8 @@ import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
 import { probePlace } from '../platform/fs/probe-place.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
-import { isDatabase, isStored, openArchiveAt, requireFile } from './journal-store.js';
+import { isDatabase } from './journal-databases.js';
+import { isStored, openArchiveAt, requireFile } from './journal-store.js';
 import { databaseOf, defaultPlace, resolveSettings } from './resolve-settings.js';
 
 /** The options that select a journal. */

@@ -11,9 +11,7 @@ import { realPlace } from '../platform/fs/probe-place.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
-import type { Display } from './display/display.js';
-import { createDisplay } from './display/display.js';
-import { placeOfDatabase } from './journal-store.js';
+import { placeOfDatabase } from './journal-databases.js';
 
 /** The command's options about the configuration. */
 export interface ConfigOptions {
@@ -53,32 +51,16 @@ export function configNotes({ ignored, warnings }: ResolvedConfig): readonly str
 }
 
 /** For `openExecutor`. */
-interface ExternalSettings {
+export interface ExternalSettings {
   readonly externalTools?: NonNullable<Configuration['external']>;
 }
 
-function named({ externalTools }: { readonly externalTools: Configuration['external'] }): ExternalSettings {
+export function externalSettings({
+  externalTools,
+}: {
+  readonly externalTools: Configuration['external'];
+}): ExternalSettings {
   return externalTools === undefined ? {} : { externalTools };
-}
-
-interface Planning {
-  /** For `createExecutor`: the settings of `run`, without its journal. */
-  readonly executor: ConfiguredOptions & ExternalSettings & { readonly journal: false };
-  /** Has already reported the notes about the configuration. */
-  readonly display: Display;
-}
-
-/** For commands that evaluate calls without running them. @throws UsageError, ToolError `config_invalid` */
-export function resolvePlanning(
-  options: ConfigOptions & { readonly json?: boolean },
-  context: CliContext,
-): Planning {
-  const resolved = resolveSettings(options, context);
-  const { executor, external: externalTools } = resolved.configuration;
-  const display = createDisplay(context.stdio.stderr, options.json === true, context.env);
-  for (const note of configNotes(resolved)) display.note(note);
-  const sandbox = { allowAbsolute: true, ...executor.sandbox };
-  return { executor: { ...executor, ...named({ externalTools }), sandbox, journal: false }, display };
 }
 
 /** The command's options about the environment of calls. */
@@ -118,7 +100,7 @@ export function resolveRun(options: WorldOptions, context: Pick<CliContext, 'env
   return {
     executor: {
       ...executor,
-      ...named({ externalTools }),
+      ...externalSettings({ externalTools }),
       root,
       // People write paths as they see them; they must still lie inside a root.
       sandbox: { allowAbsolute: true, ...executor.sandbox },

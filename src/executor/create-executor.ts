@@ -46,7 +46,8 @@ import {
   FLEET_RULES,
   isToolSource,
 } from './executor-options.js';
-import { journalFor, outputsBeside } from './journal-for.js';
+import { journalFor } from './journal-for.js';
+import { outputsBeside } from './journal-place.js';
 import { sessionOf } from './journal-session.js';
 import { planningParts } from './planning-parts.js';
 import { hostQuotas } from './quota-options.js';

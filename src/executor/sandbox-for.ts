@@ -10,7 +10,7 @@ import type { FileView } from '../platform/fs/open-handle.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { type ExecutorOptions, SANDBOX_RULES } from './executor-options.js';
-import { pathOfJournal } from './journal-for.js';
+import { pathOfJournal } from './journal-place.js';
 import { isLedByLink, ownDirectories, ownPatterns, waysToOwn } from './own-places.js';
 import { transactionRules } from './transaction-rules.js';
 

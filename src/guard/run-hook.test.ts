@@ -30,7 +30,7 @@ function guarded(options: ExecutorOptions = RULES) {
   const state = new GuardState(join(folder, 'state'));
   const world: HookWorld = {
     ...{ state, env: {}, now: () => Date.now(), canContain: async () => false, program: ['toolexec'] },
-    configured: () => ({ options: { ...options, root }, journal: { path, onLoss: 'warn' } }),
+    configured: async () => ({ options: { ...options, root }, journal: { path, onLoss: 'warn' } }),
   };
   const inRoot = (name: string): string => join(root, name);
   return {

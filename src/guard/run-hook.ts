@@ -24,7 +24,7 @@ export interface HookWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
   /** The configuration of a root. @throws ToolError `config_invalid` */
-  readonly configured: (root: string) => GuardedWorld;
+  readonly configured: (root: string) => Promise<GuardedWorld>;
   /** Whether commands can run in transactions in a root. */
   readonly canContain: (root: string, options: ExecutorOptions) => Promise<boolean>;
   /** The words that start this program in a shell. */
@@ -86,7 +86,7 @@ const MARKS = ['.git', 'toolexec.toml'];
 async function decide(place: Place, tool: AgentCall): Promise<Decision> {
   const mapped = mapTool(tool);
   if (mapped.kind === 'own') return { kind: 'none', reason: '' };
-  const { options, journal } = place.world.configured(place.root);
+  const { options, journal } = await place.world.configured(place.root);
   if (mapped.kind === 'command') return decideCommand(place, tool, mapped, options);
   const world: EvaluationWorld = { options, root: place.root, canContain: false };
   const { evaluateCall } = await import('./evaluate-call.js');
@@ -245,7 +245,7 @@ async function ended(place: Place, tool: AgentCall): Promise<void> {
   const { withRecords } = await import('./open-records.js');
   const error = document.event === 'failed' ? (tool.error ?? 'it failed') : undefined;
   const id = idOf(document, tool);
-  await withRecords({ ...world.configured(root), ...place, now: world.now }, (records) =>
+  await withRecords({ ...(await world.configured(root)), ...place, now: world.now }, (records) =>
     recordEnd(
       {
         session: document.session,
@@ -270,7 +270,7 @@ function learnFrom({ document, world, caller }: Place, tool: AgentCall, mapped: 
 /** A turn or the session is over, so its open calls have ended. */
 async function finishSession(place: Place): Promise<void> {
   const { document, world, root } = place;
-  const guarded = world.configured(root);
+  const guarded = await world.configured(root);
   if (document.event === 'end') world.state.sweep(world.now());
   if (!probePlace(guarded.journal.path).exists) return;
   const { closeOpen } = await import('./change-record.js');

@@ -17,7 +17,7 @@ import { openExecutor } from '../../open-executor.js';
 import { readSource } from '../../read-input.js';
 import { openRecorded, requireJournal } from '../../recorded-journal.js';
 import { informedPolicy, readSeen } from '../../recorded-origins.js';
-import { resolvePlanning } from '../../resolve-settings.js';
+import { resolvePlanning } from '../../resolve-planning.js';
 
 /** The options of the `policy` commands, in commander's form. */
 interface PolicyOptions {

@@ -3,7 +3,8 @@ import { LATER_CODE, type LaterCodeRow } from '../../../policy/later-code/later-
 import { RUN_IN_PART } from '../../../policy/later-code/what-runs.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createPalette, writeJson } from '../../display/terminal-text.js';
-import { type ConfigOptions, resolvePlanning } from '../../resolve-settings.js';
+import { resolvePlanning } from '../../resolve-planning.js';
+import type { ConfigOptions } from '../../resolve-settings.js';
 
 /** The options of `policy later-code`, in commander's form. */
 interface LaterCodeOptions extends ConfigOptions {

@@ -9,7 +9,7 @@ import { writeJson } from '../../display/terminal-text.js';
 import { LaterPlace } from '../../later-place.js';
 import { openExecutor } from '../../open-executor.js';
 import { informedPolicy, RecordedOrigins } from '../../recorded-origins.js';
-import { resolvePlanning } from '../../resolve-settings.js';
+import { resolvePlanning } from '../../resolve-planning.js';
 import { type AskedAfter, askedAfter, NOT_ASKED_AFTER } from './asked-after.js';
 import {
   addRecordedCallsOptions,

@@ -12,7 +12,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { LaterPlace } from '../../later-place.js';
 import { openExecutor } from '../../open-executor.js';
-import { resolvePlanning } from '../../resolve-settings.js';
+import { resolvePlanning } from '../../resolve-planning.js';
 import { laterBelowOf } from './later-below.js';
 import { addRecordedCallsOptions, type RecordedCallsOptions, readRecordedCalls } from './recorded-calls.js';
 import { type SeenChanges, type SeenWrites, writesFor } from './seen-writes.js';
