@@ -28,12 +28,23 @@ describe('toolexec hook', () => {
         'executor/create-executor.ts',
         'executor/executor.ts',
         'executor/builtin-tools.ts',
+        'journal/open-journal.ts',
+        'journal/memory/memory-journal.ts',
       ])
         expect(loaded).not.toContain(heavy);
     },
   );
 
-  it('loads what evaluates a call only with a call to evaluate', () => {
-    expect(loadedWith(join(SRC, 'cli/commands/hook.ts'))).not.toContain('guard/evaluate-call.ts');
+  it('loads what evaluates a call only with a call to evaluate, and the configuration only when it is read', () => {
+    const loaded = loadedWith(join(SRC, 'cli/commands/hook.ts'));
+    expect(loaded).not.toContain('guard/evaluate-call.ts');
+    expect(loaded).not.toContain('cli/resolve-settings.ts');
+  });
+
+  it('reads the configuration without the journal and the display', () => {
+    const loaded = loadedWith(join(SRC, 'cli/resolve-settings.ts'));
+    expect(loaded).toContain('config/resolve-config.ts');
+    for (const heavy of ['journal/open-journal.ts', 'cli/display/display.ts'])
+      expect(loaded).not.toContain(heavy);
   });
 });
