@@ -23,7 +23,7 @@ export interface ServedFleet {
   readonly alive: () => Promise<unknown>;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
-  /** Reports an error that its answer does not tell. */
+  /** Reports an error that its answer does not name. */
   readonly failed: (error: unknown) => void;
 }
 

@@ -50,7 +50,7 @@ interface Look {
 /**
  * The changes in a journal, whichever process makes them, for readers who each see one tenant.
  *
- * 1. A change is an event once. A look that fails tells nothing, and the next one tells everything.
+ * 1. A change is an event once. A look that fails reports nothing, and the next one reports everything.
  * 2. Results are whole: they are read from the journal. Live output may have gaps, and each is an event.
  * 3. A reader that comes back gets what it has missed: from this server's memory, otherwise what the journal still has,
  *    and then a gap.
@@ -134,7 +134,7 @@ export class JournalFeed {
       ),
     );
     for (const { record, type, data, text } of printed) this.#send(record, { type, data }, text);
-    this.#tell(look);
+    this.#report(look);
     this.#hasBegun = true;
     const isOpen = new Set(look.open.map(({ key }) => key));
     this.#output.forget((key) => !isOpen.has(key));
@@ -160,7 +160,7 @@ export class JournalFeed {
     return { newest, fresh, open, ended: ended as readonly CallRecord[] };
   }
 
-  #tell({ newest, fresh, open, ended }: Look): void {
+  #report({ newest, fresh, open, ended }: Look): void {
     for (const { id } of newest) this.#seen.add(id);
     for (const id of this.#seen) {
       if (this.#seen.size <= MOST_SEEN) break;
@@ -170,7 +170,7 @@ export class JournalFeed {
     const changed = new Map<string, CallRecord>();
     for (const record of [...open, ...ended])
       if (this.#isChanged(record)) changed.set(record.batchId, record);
-    for (const record of changed.values()) this.#tellState(record, open);
+    for (const record of changed.values()) this.#reportState(record, open);
   }
 
   #isWanted(record: CallRecord): boolean {
@@ -200,7 +200,7 @@ export class JournalFeed {
     return true;
   }
 
-  #tellState(record: CallRecord, open: readonly CallRecord[]): void {
+  #reportState(record: CallRecord, open: readonly CallRecord[]): void {
     const id = record.batchId;
     const left = open.filter(({ batchId }) => batchId === id);
     const state = left.length === 0 ? 'done' : stateOf(left);
@@ -210,11 +210,11 @@ export class JournalFeed {
     if (this.#hasBegun) this.#send(record, { type: 'batch', data: { id, state } });
   }
 
-  #send(record: CallRecord, { type, data }: Told, text?: MissedText): void {
+  #send(record: CallRecord, { type, data }: NewEvent, text?: MissedText): void {
     const tenant = tenantOf(record, this.#parts.journal);
     const conversation = conversationName(record.conversation);
-    const told = { type, data: JSON.stringify({ ...data, conversation }) };
-    const { event } = this.#ring.add(this.#parts.clock.now(), { tenant, conversation, event: told, text });
+    const named = { type, data: JSON.stringify({ ...data, conversation }) };
+    const { event } = this.#ring.add(this.#parts.clock.now(), { tenant, conversation, event: named, text });
     for (const reader of this.#readers) if (reader.sees(tenant, conversation)) reader.offer(event, text);
   }
 
@@ -223,7 +223,7 @@ export class JournalFeed {
     const { clock } = this.#parts;
     const missed = this.#ring.since(reader.interest);
     const id = this.#ring.lastId(clock.now());
-    const offer = ({ type, data }: Told, text?: MissedText): void =>
+    const offer = ({ type, data }: NewEvent, text?: MissedText): void =>
       reader.offer({ type, id, data: JSON.stringify(data) }, text);
     if (missed === undefined || 'seenAt' in missed) {
       const own = open.filter((record) => this.#isSeenBy(reader, record));
@@ -245,7 +245,7 @@ export class JournalFeed {
   }
 
   /** What the journal has of the time after a reader's last event. Live output of then is gone. */
-  async #replay(reader: FeedReader, at: number, offer: (told: Told) => void): Promise<void> {
+  async #replay(reader: FeedReader, at: number, offer: (event: NewEvent) => void): Promise<void> {
     const { journal } = this.#parts;
     const newest = await journal.batches({ limit: MOST_NEW });
     for (const { id } of newest.toReversed()) {
@@ -266,7 +266,7 @@ export class JournalFeed {
   }
 }
 
-interface Told {
+interface NewEvent {
   readonly type: FeedEvent['type'];
   readonly data: object;
 }

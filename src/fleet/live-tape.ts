@@ -12,7 +12,7 @@ const MOST_WAITING = 64 * 1024;
 /** The size of a text, in UTF-16 units. */
 const MOST_TEXT = 16 * 1024;
 /** How long a result waits for the last write, in milliseconds. */
-const PATIENCE_MS = 500;
+const LAST_WRITE_MS = 500;
 
 interface TapeParts {
   readonly journal: Pick<Journal, 'print'>;
@@ -57,7 +57,7 @@ export class LiveTape {
     if (this.#waiting.length === 0 && this.#writing === undefined) return undefined;
     const written = (this.#writing ?? Promise.resolve()).then(() => this.#write());
     return new Promise((resolve) => {
-      const forget = idleClock.after(PATIENCE_MS, resolve);
+      const forget = idleClock.after(LAST_WRITE_MS, resolve);
       void written.then(() => {
         forget();
         resolve();
