@@ -26,6 +26,9 @@ const EVENTS = {
 /** The least number of calls. */
 const CALLS = numberOf('CALLS', 100);
 const DISPATCHERS = (process.env.DISPATCHERS ?? 'journal').split(',');
+const UNKNOWN = DISPATCHERS.filter((name) => !['journal', 'graphile-worker', 'pg-boss'].includes(name));
+// Its workers would use the journal's own notifications, and the campaign would show something else.
+if (UNKNOWN.length > 0) throw new Error(`There is no dispatcher "${UNKNOWN.join('", "')}".`);
 const SEED = numberOf('SEED', 1);
 const LEASE_MS = 1_000;
 const WORKERS = 3;
