@@ -37,8 +37,11 @@ describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {
           ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
         });
       const answer = await ask(own, 'batches?wait=20', { calls: [{ id: 'x', name: 'draw', args: {} }] });
-      // biome-ignore lint/suspicious/noExplicitAny: JSON
-      const [inline, named] = ((await answer.json()) as any).results[0].content;
+      const { results } = (await answer.json()) as {
+        results: { content: Record<'data' | 'blob' | 'sha256', string>[] }[];
+      };
+      const [inline, named] = results[0]?.content ?? [];
+      if (inline === undefined || named === undefined) throw new Error('two images were expected');
       expect(Buffer.from(inline.data, 'base64')).toHaveLength(SHORT);
       expect(named).toEqual({
         ...{ type: 'image', mediaType: 'image/png', bytes: LONG },

@@ -112,6 +112,15 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
     };
   }
 
+  /** A fleet that runs the call `x`, and a reader of its events. */
+  async function openListening() {
+    const fleet = await openFleet();
+    const token = await fleet.token();
+    const stream = await listen(fleet.server.url, token);
+    await fleet.submit(fleet.server.url, token, 'x');
+    return { fleet, token, stream };
+  }
+
   it.skipIf(isMissing)(
     'show what a call prints while another process runs it, and then its result',
     async () => {
@@ -145,10 +154,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
   it.skipIf(isMissing)(
     'mark a gap where a call prints faster than can be kept',
     async () => {
-      const fleet = await openFleet();
-      const token = await fleet.token();
-      const stream = await listen(fleet.server.url, token);
-      await fleet.submit(fleet.server.url, token, 'x');
+      const { fleet, stream } = await openListening();
       await fleet.say(`${'a'.repeat(200_000)}${'b'.repeat(64_000)}`);
       await fleet.say(undefined);
       await expect.poll(() => stream.events.at(-1)?.data.state).toBe('done');
@@ -164,10 +170,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
   it.skipIf(isMissing)(
     'go on after the last event that a reader has seen',
     async () => {
-      const fleet = await openFleet();
-      const token = await fleet.token();
-      const stream = await listen(fleet.server.url, token);
-      await fleet.submit(fleet.server.url, token, 'x');
+      const { fleet, token, stream } = await openListening();
       await fleet.say('one ');
       await expect.poll(stream.printed).toBe('one ');
       const { id } = stream.events.at(-1) as Received;
@@ -189,10 +192,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
   it.skipIf(isMissing)(
     'are taken up at another server from the journal, with a gap for what is gone',
     async () => {
-      const fleet = await openFleet();
-      const token = await fleet.token();
-      const stream = await listen(fleet.server.url, token);
-      await fleet.submit(fleet.server.url, token, 'x');
+      const { fleet, token, stream } = await openListening();
       await fleet.say('one ');
       await expect.poll(stream.printed).toBe('one ');
       const { id } = stream.events.at(-1) as Received;

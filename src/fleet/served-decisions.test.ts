@@ -83,7 +83,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
   );
 
   it.skipIf(isMissing)(
-    'count once, whoever else decides at the same time',
+    'count once, also when others decide at the same time',
     async () => {
       const fleet = await openFleet();
       fleet.work();

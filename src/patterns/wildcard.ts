@@ -88,7 +88,7 @@ export function literalText(pieces: readonly Piece[]): string | undefined {
   return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : undefined;
 }
 
-/** The longest text that every matching text contains; empty if there is none. */
+/** The longest literal part: every matching text contains it. Empty for a pattern without literal parts. */
 export function longestLiteral(pieces: readonly Piece[]): string {
   const runs = [''];
   for (const piece of pieces) {

@@ -168,25 +168,17 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** `normalize` in UTF-8. Results are long, so white space leaves two bytes at a time and without a branch. */
+/** `normalize` in UTF-8. Results are long, so white space leaves without a branch. */
 function normalizedBytes(text: string, ascii: boolean): Buffer {
   const bytes = ascii
     ? Buffer.from(text, 'latin1')
     : Buffer.from(lowerCase(text, false).replace(OTHER_SPACES, ''));
-  const view = viewOf(bytes);
-  const pairs = compactPairs();
   let to = 0;
-  let at = 0;
-  for (; at + 2 <= bytes.length; at += 2) {
-    const pair = pairs[view.getUint16(at, true)] as number;
+  for (let at = 0; at < bytes.length; at++) {
+    const kept = KEPT[bytes[at] as number] as number;
     // It never writes beyond what it has read.
-    view.setUint16(to, pair, true);
-    to += pair >>> 16;
-  }
-  if (at < bytes.length) {
-    const pair = pairs[(bytes[at] as number) | (SPACE << 8)] as number;
-    bytes[to] = pair;
-    to += pair >>> 16;
+    bytes[to] = kept;
+    to += kept >>> 8;
   }
   return bytes.subarray(0, to);
 }
@@ -201,16 +193,9 @@ function isAscii(text: string): boolean {
 
 /** White space beyond ASCII. */
 const OTHER_SPACES = /[^\S\t-\r ]+/g;
-const SPACE = 32;
 
-let knownPairs: Uint32Array | undefined;
-
-/** For two bytes, the first one low: those that are no white space, in lower case, and above them their number. */
-function compactPairs(): Uint32Array {
-  knownPairs ??= Uint32Array.from({ length: 65_536 }, (_, pair) => {
-    const kept = [pair & 0xff, pair >>> 8].filter((byte) => byte !== SPACE && (byte < 9 || byte > 13));
-    const [first = 0, second = 0] = kept.map((byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
-    return first | (second << 8) | (kept.length << 16);
-  });
-  return knownPairs;
-}
+/** For each byte: itself in lower case, and above it a 1 if it is no white space. */
+const KEPT = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const isSpace = byte === 32 || (byte >= 9 && byte <= 13);
+  return (byte >= 65 && byte <= 90 ? byte + 32 : byte) | (isSpace ? 0 : 256);
+});

@@ -1,8 +1,5 @@
 import type { CallKey, LiveText } from '../../contract/journal.js';
-import { LIVE_MS, MOST_TEXTS } from '../records/live-text.js';
-
-/** The number of texts that are kept. */
-const MOST_KEPT = 1_024;
+import { LIVE_MS, MOST_KEPT, MOST_TEXTS } from '../records/live-text.js';
 
 /** The live output of running calls in a memory journal. */
 export class MemoryLiveTexts {

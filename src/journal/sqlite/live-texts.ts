@@ -1,12 +1,9 @@
 import type { CallKey, LiveText } from '../../contract/journal.js';
-import { LIVE_MS, MOST_TEXTS } from '../records/live-text.js';
+import { LIVE_MS, MOST_KEPT, MOST_TEXTS } from '../records/live-text.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
 import { JournalRow } from './journal-row.js';
-
-/** The number of texts that are kept. */
-const MOST_KEPT = 1_024;
 
 const ADD = 'INSERT INTO live_texts (call, stream, start, text, printed_at) VALUES (?, ?, ?, ?, ?)';
 const DROP = `

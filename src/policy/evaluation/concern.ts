@@ -52,8 +52,8 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
     const leaks = isWrite || effect.kind === 'fetch' ? carriers(origins, (one) => one === 'workspace') : [];
     if (leaks.length > 0)
       return `it would send data of the workspace (${describe(leaks, origins)}) out, ${seen}`;
-    const told = isWrite ? carriers(origins, isUntrusted) : [];
-    if (told.length > 0) return `${describe(told, origins)}, and the call changes something outside`;
+    const carried = isWrite ? carriers(origins, isUntrusted) : [];
+    if (carried.length > 0) return `${describe(carried, origins)}, and the call changes something outside`;
     if (effect.kind === 'run' && facts.network) return `the command reaches the network, ${seen}`;
   }
   return undefined;
@@ -62,9 +62,9 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
 function withSideEffects(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
   const outside = facts.origins.seen.filter(isUntrusted);
   if (outside.length === 0 || preset !== 'ask' || !facts.sideEffecting) return undefined;
-  const told = carriers(facts.origins, isUntrusted);
-  return told.length > 0
-    ? describe(told, facts.origins)
+  const carried = carriers(facts.origins, isUntrusted);
+  return carried.length > 0
+    ? describe(carried, facts.origins)
     : `it has side effects, after text from ${listOf(outside)} was seen`;
 }
 

@@ -17,7 +17,7 @@ export interface PathPattern {
   readonly name: string | undefined;
   /** A name that every matching path contains; undefined if no part is literal. */
   readonly literalName: string | undefined;
-  /** A part of a name that every matching path contains, for a quick look; empty if there is none. */
+  /** A part of a name that every matching path contains, for a cheap first test. May be empty. */
   readonly fragment: string;
   readonly isLiteral: boolean;
   readonly literalCharacters: number;
