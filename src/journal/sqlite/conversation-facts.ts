@@ -42,6 +42,7 @@ export function readFacts(database: JournalDatabase, conversation: string, since
   const last = database.prepared(LAST).get()?.number;
   // Read first: a fact that is added in between is returned twice, but never missed.
   const mark = typeof last === 'number' ? last : 0;
+  if (mark === since) return { facts: [], mark };
   // A mark is invalid if the file was replaced by an older copy.
   const isKnown = since !== undefined && since <= mark;
   const rows = isKnown ? database.prepared(SINCE).all(since, name) : database.prepared(ALL).all(name);

@@ -49,13 +49,13 @@ export function recordBatch(entry: BatchEntry): Operation<readonly Acceptance[]>
 }
 
 // A batch that waits for approval blocks no other call. A long reason, stored as a blob, never means
-// approval.
+// approval. CROSS JOIN starts with the few batches that wait: a conversation may have very many.
 const WAITING = `
   SELECT id, why FROM (
     SELECT b.id, d.batch, (
       SELECT json_extract(n.data, '$.why') FROM batch_notes n WHERE n.batch = d.batch AND n.kind = 'wait'
       ORDER BY n.number DESC LIMIT 1) AS why
-    FROM decided d JOIN batches b ON b.number = d.batch
+    FROM decided d CROSS JOIN batches b ON b.number = d.batch
     WHERE d.kind = 'wait' AND b.conversation = ?)
   WHERE why IS NOT 'approval' ORDER BY batch LIMIT 1`;
 
