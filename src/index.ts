@@ -103,6 +103,8 @@ export type {
   LiveText,
   OpenCounts,
   Placement,
+  Pruned,
+  PruneLimits,
   QueuedPage,
   RecalledFacts,
   Renewal,

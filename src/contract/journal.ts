@@ -3,6 +3,7 @@ import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
 import type { Dispatcher, Signals } from './fleet.js';
 import type { JsonObject, JsonValue } from './json.js';
+import type { Pruned, PruneLimits } from './pruning.js';
 import type {
   CallKey,
   LiveText,
@@ -16,6 +17,7 @@ import type {
   WorkerSession,
 } from './worker.js';
 
+export type { Pruned, PruneLimits } from './pruning.js';
 export type {
   CallKey,
   LiveText,
@@ -331,6 +333,11 @@ export interface Journal {
     beat: number,
     at: number,
   ): Awaitable<readonly CallRecord[] | undefined>;
+  /**
+   * Removes old batches with their calls. These stay: a batch with an unfinished call, one that waits for the person, one
+   * that a batch which stays was answered from, and the newest. A removed call runs again when it is delivered again.
+   */
+  prune?(limits: PruneLimits, at: number): Awaitable<Pruned>;
   /** Makes everything so far durable. */
   sync(): Awaitable<void>;
 

@@ -135,6 +135,7 @@ class SqliteJournal implements Journal {
   private readonly commits: GroupCommit;
   private readonly readOnly: ReadOnlyJournal;
   private closing: Promise<void> | undefined = undefined;
+  readonly prune?: NonNullable<Journal['prune']>;
   /** The reported loss. It is reported once, even if the file is opened again. */
   private reported: number | undefined = undefined;
 
@@ -143,6 +144,13 @@ class SqliteJournal implements Journal {
     { busyTimeoutMs, onLoss, logger }: Required<Omit<JournalOptions, 'redactArguments'>>,
   ) {
     this.durable = path !== IN_MEMORY;
+    if (this.durable) {
+      this.prune = async (limits, at) => {
+        await this.sync();
+        const { pruneJournal } = await import('./prune-journal.js');
+        return pruneJournal(path, { ...limits, at });
+      };
+    }
     const report = (loss: JournalLoss): void => {
       if (onLoss === 'refuse') throw journalIsOlder(path, loss);
       if (loss.known.commit === this.reported) return;

@@ -1,3 +1,4 @@
+import type { Pruned, PruneLimits } from '../contract/pruning.js';
 import { pause, systemClock } from '../platform/clock/clock.js';
 import { sqliteFailure } from '../platform/sqlite/sqlite.js';
 import { journalFailure } from './records/journal-errors.js';
@@ -13,28 +14,11 @@ import {
 } from './sqlite/prunable-rows.js';
 import { findCommitsOf, sealPrune } from './sqlite/reseal-commits.js';
 
-interface PruneOptions {
-  /** Removes what was finished before this time; milliseconds since the epoch. */
-  readonly before?: number;
-  /** Removes the oldest batches until the journal's content has at most so many bytes. */
-  readonly maxBytes?: number;
-  /** Reports what would be removed, without removing it. Default false. */
-  readonly dryRun?: boolean;
+interface PruneOptions extends PruneLimits {
   /** The current time in milliseconds since the epoch. */
   readonly at: number;
   /** Batches per transaction, so that other processes can write in between. Default 2,000. */
   readonly atOnce?: number;
-}
-
-export interface Pruned {
-  readonly batches: number;
-  readonly calls: number;
-  readonly messages: number;
-  /** The size of everything in the file, without free space. */
-  readonly bytesBefore: number;
-  readonly bytesAfter: number;
-  /** Whether the file was shortened. If false, the free space is reused. */
-  readonly shrunk: boolean;
 }
 
 /**
@@ -72,6 +56,7 @@ class Pruning {
   #batches = 0;
   #calls = 0;
   #messages = 0;
+  #swept = 0;
   /** The number of rows removed. */
   #rows = 0;
   /** The commit at which the search for commits that cover the next rows begins. */
@@ -111,6 +96,7 @@ class Pruning {
       batches: this.#batches,
       calls: this.#calls,
       messages: this.#messages,
+      blobs: this.#swept,
       bytesBefore,
       bytesAfter,
       shrunk: !dryRun && this.#batches + this.#messages > 0 && this.#shrink(),
@@ -157,7 +143,7 @@ class Pruning {
   async #sweep(): Promise<void> {
     if (this.#rows === 0) return;
     await this.#write(() => {
-      sweepBlobs(this.#database, this.#blobs);
+      this.#swept += sweepBlobs(this.#database, this.#blobs);
     });
     this.#blobs.clear();
   }

@@ -56,6 +56,10 @@ describe.skipIf(missing !== undefined)(
       expect(undone.code, undone.said).toBe(0);
       const recovered = await run(['journal', 'recover', '--json']);
       expect(JSON.parse(recovered.stdout), recovered.said).toEqual([]);
+      const pruned = await run(['journal', 'prune', '--older-than', '0s', '--json']);
+      expect(JSON.parse(pruned.stdout), pruned.said).toMatchObject({ batches: 1, shrunk: false });
+      expect((await run(['journal', 'prune', '--max-size', '0'])).stdout).toContain('nothing to take out');
+      expect(existsSync(join(toolexec.root, 'postgres:')), 'a file instead of the database').toBe(false);
       const verified = await run(['journal', 'verify']);
       expect(verified.code, verified.said).toBe(2);
       expect(verified.stderr).toContain(

@@ -35,13 +35,16 @@ export class Connections {
     this.#options = options;
   }
 
-  /** @throws ToolError of the work, or the driver's error of the last attempt */
-  async run<T>(work: Work<T>, askedAt = systemClock.monotonic()): Promise<T> {
+  /**
+   * @param stepMs more time for one attempt
+   * @throws ToolError of the work, or the driver's error of the last attempt
+   */
+  async run<T>(work: Work<T>, askedAt = systemClock.monotonic(), stepMs = 0): Promise<T> {
     const deadline = askedAt + this.#options.patienceMs;
     let pauseMs = FIRST_PAUSE_MS;
     for (let again = false; ; again = true) {
       try {
-        return await this.#attempt(work, again, deadline);
+        return await this.#attempt(work, again, Math.max(deadline, systemClock.monotonic() + stepMs));
       } catch (error) {
         const left = deadline - systemClock.monotonic();
         if (!isPassing(error) || left <= pauseMs) throw error;

@@ -19,6 +19,9 @@ export interface PostgresPlace {
   readonly name: string;
 }
 
+/** A step may read whole tables. */
+const STEP_MS = 600_000;
+
 /** The lane of contents: records that refer to them are written afterwards. */
 export const BYTES = 'bytes';
 
@@ -64,6 +67,16 @@ export class OrderedOperations {
     await this.#lanes.idle();
     try {
       return await this.#connections.run(work);
+    } catch (error) {
+      throw postgresFailure(this.#place.name, error);
+    }
+  }
+
+  /** A step of long work on everything, which waits for no other operation. It may take longer. */
+  async step<T>(action: string, work: Work<T>): Promise<T> {
+    if (this.#closing !== undefined) throw journalIsClosed(action);
+    try {
+      return await this.#connections.run(work, systemClock.monotonic(), STEP_MS);
     } catch (error) {
       throw postgresFailure(this.#place.name, error);
     }

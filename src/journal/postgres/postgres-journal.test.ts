@@ -8,6 +8,7 @@ import { describeJournal } from '../../testing/describe-journal.js';
 import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
 import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testing/journal-entries.js';
 import { examinePostgres } from './examine-postgres.js';
+import { DANGLING } from './fixtures/dangling.js';
 import { startLosingProxy } from './fixtures/losing-proxy.js';
 import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
 import { SCHEMA_VERSION } from './migrate.js';
@@ -42,7 +43,12 @@ describe.skipIf(missing !== undefined)(
       () => {
         const tenant = newTenant();
         const another = (): Journal => postgresJournal({ url: cluster.url(), tenant, pool: 3 });
-        return { journal: another(), open: another };
+        const journal = another();
+        const upkeep = {
+          verify: () => cluster.sql(DANGLING.replaceAll(':tenant', `'${tenant}'`)) === '',
+          prune: (before: number) => journal.prune?.({ before }, 5_000),
+        };
+        return { journal, open: another, upkeep };
       },
       { describe, it },
     );
@@ -194,7 +200,10 @@ describe.skipIf(missing !== undefined)(
       expect(performance.now() - asked).toBeLessThan(3_000);
       cluster.start();
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
-      expect((await journal.unfinished()).map(({ key }) => key)).toEqual(['b1/0']);
+      // The refused batch is withdrawn as soon as the server is back.
+      await expect
+        .poll(async () => (await journal.unfinished()).map(({ key }) => key), { timeout: 5_000 })
+        .toEqual(['b1/0']);
     });
 
     it('gives up on a server that does not answer, and takes it again when it does', async () => {

@@ -25,6 +25,7 @@ import type {
   WorkerOffer,
   WorkerSession,
 } from '../../contract/journal.js';
+import type { Pruned, PruneLimits } from '../../contract/pruning.js';
 import { parseCallKey } from '../records/call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
 import { fromStoredText, toStoredText, toStoredTurn } from '../records/stored-text.js';
@@ -34,6 +35,7 @@ import { keepLiveTexts, readLiveTexts } from './live-texts.js';
 import { PostgresNotices } from './notices.js';
 import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
 import { BATCH_IS_KNOWN, BATCH_IS_UNKNOWN, CALL_IS_UNKNOWN } from './postgres-errors.js';
+import { prunePostgres } from './prune-postgres.js';
 import { readBatches, readDecisions, readFacts, readHistory } from './read-batches.js';
 import {
   ANYWHERE,
@@ -179,6 +181,12 @@ export class PostgresJournal implements Journal {
     at: number,
   ): Promise<readonly CallRecord[] | undefined> {
     return this.#write('end a session', 'reaping', (tenant) => reapSession(tenant, worker, beat, at));
+  }
+
+  async prune(limits: PruneLimits, at: number): Promise<Pruned> {
+    await this.sync();
+    const run = <T>(work: Work<T>): Promise<T> => this.#operations.step('prune', work);
+    return prunePostgres(run, toStoredText(this.tenant), limits, at);
   }
 
   async sync(): Promise<void> {

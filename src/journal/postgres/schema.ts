@@ -1,16 +1,18 @@
 import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
+import { PRUNE } from './schema-prune.js';
 import { QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
 
 /**
  * The schema, as steps that are only ever appended: step n makes version n + 1 of version n. A released step is never
  * changed. Steps only add: processes of the previous version go on beside those of this one, so a function that changes
- * gets the next number in its name.
+ * gets the next number in its name. Only a function that keeps its meaning is replaced.
  */
 export const STEPS: readonly string[] = [
   [TABLES, HOLDER, ACCEPT, PROGRESS, CONVERSATIONS, SESSIONS].join('\n'),
   QUOTAS,
   LIVE_TEXTS,
+  PRUNE,
 ];

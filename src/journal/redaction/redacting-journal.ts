@@ -12,6 +12,7 @@ import type {
   QueuedPage,
 } from '../../contract/journal.js';
 import type { JsonObject, JsonValue } from '../../contract/json.js';
+import type { PruneLimits } from '../../contract/pruning.js';
 import { hasIdentity } from '../records/call-key.js';
 import type { Digest } from './journal-secret.js';
 import { hasLeftOut, isLeftOut } from './left-out.js';
@@ -31,7 +32,7 @@ const redactions = new WeakMap<Journal, Redaction>();
  */
 export function createRedactingJournal(journal: Journal, rules: RedactionRules, digest: Digest): Journal {
   const redaction = new Redaction(rules, digest);
-  const { remember, recall, isAlone, waiting, queued, running } = journal;
+  const { remember, recall, isAlone, waiting, queued, running, prune } = journal;
   const order = new Order();
   const restored = async (records: Awaitable<readonly CallRecord[]>): Promise<readonly CallRecord[]> =>
     (await records).map((record) => redaction.restore(record));
@@ -80,6 +81,9 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
       else end();
       return written;
     },
+    ...(prune === undefined
+      ? {}
+      : { prune: (limits: PruneLimits, at: number) => order.take(() => prune.call(journal, limits, at)) }),
     sync: () => order.take(() => journal.sync()),
     call: async (key) => redaction.restoreIfAny(await order.take(() => journal.call(key))),
     find: async (conversation, callId, turn) =>

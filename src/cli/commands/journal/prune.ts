@@ -1,9 +1,12 @@
 import { InvalidArgumentError } from 'commander';
-import { type Pruned, pruneJournal } from '../../../journal/prune-journal.js';
+import type { Pruned, PruneLimits } from '../../../contract/pruning.js';
+import { pruneJournal } from '../../../journal/prune-journal.js';
 import { systemClock } from '../../../platform/clock/clock.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
+import { isDatabase } from '../../journal-databases.js';
+import { openStore } from '../../journal-store.js';
 import { addJournalOptions } from '../../options.js';
 import { parseAge } from '../../parse-age.js';
 import type { JournalChoice } from '../../recorded-journal.js';
@@ -47,35 +50,48 @@ export async function pruneRecords(options: JournalPruneOptions, context: CliCon
   const path = journalIfAny(options, context);
   const at = systemClock.now();
   const limits = {
-    at,
     dryRun,
     ...(olderThan === undefined ? {} : { before: at - olderThan }),
     ...(maxSize === undefined ? {} : { maxBytes: maxSize }),
   };
-  const pruned = path === undefined ? NOTHING : await readingJournal(() => pruneJournal(path, limits));
+  const pruned = path === undefined ? NOTHING : await readingJournal(() => pruneAt(path, limits, at));
   if (options.json === true) writeJson(stdout, { ...pruned, dryRun });
-  else stdout.write(`${describe(pruned, dryRun)}\n`);
+  else stdout.write(`${describe(pruned, dryRun, path !== undefined && isDatabase(path))}\n`);
   return 0;
+}
+
+async function pruneAt(place: string, limits: PruneLimits, at: number): Promise<Pruned> {
+  if (!isDatabase(place)) return pruneJournal(place, { ...limits, at });
+  const journal = await openStore(place);
+  try {
+    return (await journal.prune?.(limits, at)) ?? NOTHING;
+  } finally {
+    await journal.close();
+  }
 }
 
 const NOTHING: Pruned = {
   batches: 0,
   calls: 0,
   messages: 0,
+  blobs: 0,
   bytesBefore: 0,
   bytesAfter: 0,
   shrunk: false,
 };
 
-function describe(pruned: Pruned, dryRun: boolean): string {
+function describe(pruned: Pruned, dryRun: boolean, isInDatabase: boolean): string {
   const { batches, calls, messages, bytesBefore, bytesAfter, shrunk } = pruned;
   if (batches + messages === 0) return 'There is nothing to take out.';
   const what = `${batches} batches with ${calls} calls, and ${messages} messages`;
   const sizes = `${megabytes(bytesBefore)} before, ${megabytes(bytesAfter)} after`;
   if (dryRun) return `Would take out ${what}: ${sizes}.`;
-  const room = shrunk ? '' : ' Others use the file: its free room stays in it, for what comes next.';
+  const used = isInDatabase ? ' The database uses the free room again.' : FILE_IN_USE;
+  const room = shrunk ? '' : used;
   return `Took out ${what}: ${sizes}.${room}`;
 }
+
+const FILE_IN_USE = ' Others use the file: its free room stays in it, for what comes next.';
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;
