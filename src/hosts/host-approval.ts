@@ -3,6 +3,7 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor } from '../contract/executor.js';
 import type { AskedTicket } from '../contract/ticket.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
+import { startUnasked } from '../executor/run-with-ticket.js';
 
 export interface HostOptions {
   /**
@@ -26,8 +27,8 @@ export type HostCall = ToolCall<unknown>;
 export type HostAnswer = 'approved' | 'denied' | undefined;
 
 export interface HostTicket extends AskedTicket {
-  /** The framework brings an approval, and the question was never put. */
-  readonly isInvented: boolean;
+  /** The framework brings an approval, and the question was never put. Left out: false. */
+  readonly isInvented?: boolean;
 }
 
 const RULES: OptionRules<{ conversation: string | undefined }> = {
@@ -48,9 +49,14 @@ export async function startForHost(
   answer: HostAnswer,
   signal: AbortSignal | undefined,
 ): Promise<BatchRun> {
+  const { executor, conversation } = host;
   const known = answer === undefined ? askedBefore(host, call) : undefined;
-  const ticket = known ?? (await askForHost(host, call, answer)).ticket;
-  return startWithTicket(host, call, ticket, signal);
+  const asked = known ?? (await askForHost(host, call, answer));
+  const options = signal === undefined ? { conversation } : { conversation, signal };
+  return (
+    startUnasked(executor, asked, call, options) ??
+    executor.start([call], { ...options, ticket: asked.ticket })
+  );
 }
 
 export function startWithTicket(
@@ -85,7 +91,7 @@ export async function askForHost(host: Host, call: HostCall, answer: HostAnswer)
   const before = answer === undefined ? undefined : await openTicket(executor, call, conversation);
   const asked = await executor.ask(call, { conversation });
   if (answer === undefined) rememberUnasked(host, call, asked);
-  if (!asked.needed || answer === undefined) return { ...asked, isInvented: false };
+  if (!asked.needed || answer === undefined) return asked;
   const isInvented = before === undefined;
   // Files have changed since the question was put: the answer was to another question.
   if (!isInvented && before !== asked.ticket) return { ...asked, isInvented };
@@ -106,7 +112,7 @@ interface UnaskedCall {
   readonly host: Host;
   readonly id: string;
   readonly name: string;
-  readonly ticket: string;
+  readonly asked: AskedTicket;
 }
 
 /**
@@ -116,14 +122,15 @@ interface UnaskedCall {
  */
 const unasked = new WeakMap<object, UnaskedCall>();
 
-function rememberUnasked(host: Host, { id, name, args }: HostCall, { needed, ticket }: AskedTicket): void {
-  if (!needed && typeof args === 'object' && args !== null) unasked.set(args, { host, id, name, ticket });
+function rememberUnasked(host: Host, { id, name, args }: HostCall, asked: AskedTicket): void {
+  if (!asked.needed && typeof args === 'object' && args !== null)
+    unasked.set(args, { host, id, name, asked });
 }
 
-function askedBefore(host: Host, { id, name, args }: HostCall): string | undefined {
+function askedBefore(host: Host, { id, name, args }: HostCall): AskedTicket | undefined {
   const known = typeof args === 'object' && args !== null ? unasked.get(args) : undefined;
   const isSame = known?.host === host && known.id === id && known.name === name;
-  return isSame ? known.ticket : undefined;
+  return isSame ? known.asked : undefined;
 }
 
 async function openTicket(

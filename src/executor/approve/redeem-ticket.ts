@@ -58,7 +58,10 @@ export function redeemTicket(
     : refuse(OTHER_CALL);
 }
 
-function plainRun({ approver }: ExecutorSettings): Redeemed {
+/** A run without a decision. An executor that skips confirmation skips it here too; any other one has no approver. */
+export function plainRun({
+  approver,
+}: Pick<ExecutorSettings, 'approver'>): Extract<Redeemed, { kind: 'plain' }> {
   return { kind: 'plain', approver: approver === null ? null : noDecision };
 }
 

@@ -17,12 +17,20 @@ interface Planned {
  */
 export class Observer {
   readonly #stream: EventStream | undefined;
+  /** The stream, if its reader takes more than output. */
+  readonly #states: EventStream | undefined;
   readonly #clock: Clock;
   /** Set before the batch begins. */
   trace: BatchTrace | undefined = undefined;
 
-  constructor(stream: EventStream | undefined, clock: Clock) {
+  /** @param watches what the stream's reader takes */
+  constructor(
+    stream: EventStream | undefined,
+    clock: Clock,
+    watches: 'everything' | 'output' = 'everything',
+  ) {
     this.#stream = stream;
+    this.#states = watches === 'output' ? undefined : stream;
     this.#clock = clock;
   }
 
@@ -33,17 +41,17 @@ export class Observer {
 
   /** Each of the two is computed only for its receiver. */
   planned(call: Named, { plan, traced }: Planned): void {
-    this.#stream?.push({ type: 'planned', ...this.#of(call), plan: plan() });
+    this.#states?.push({ type: 'planned', ...this.#of(call), plan: plan() });
     this.#report((trace) => trace.planned(traced()));
   }
 
   approvalRequested({ call, summary }: { readonly call: Named; readonly summary: string }): void {
-    this.#stream?.push({ type: 'approval_requested', ...this.#of(call), summary });
+    this.#states?.push({ type: 'approval_requested', ...this.#of(call), summary });
     this.#report((trace) => trace.approvalRequested(call.id));
   }
 
   approvalDecided(call: Named, approved: boolean, reason?: string): void {
-    this.#stream?.push({
+    this.#states?.push({
       type: 'approval_decided',
       ...this.#of(call),
       approved,
@@ -53,7 +61,7 @@ export class Observer {
   }
 
   started(call: Named): void {
-    this.#stream?.push({ type: 'started', ...this.#of(call) });
+    this.#states?.push({ type: 'started', ...this.#of(call) });
   }
 
   /** Runs the call inside its trace. */
@@ -70,7 +78,7 @@ export class Observer {
   }
 
   completed(call: Named, result: ToolResult): void {
-    this.#stream?.push({ type: 'completed', ...this.#of(call), result });
+    this.#states?.push({ type: 'completed', ...this.#of(call), result });
     this.#report((trace) => trace.completed(call.id, result));
   }
 

@@ -18,6 +18,8 @@ export class MemoryBatches {
   private readonly byConversation = new Map<string, Set<MemoryBatch>>();
   /** First deliveries by their identity. Later deliveries attach to them. */
   private readonly first = new Map<string, MemoryCall>();
+  /** By conversation: how many batches hold calls that share an identity with the first delivery, or may. */
+  private readonly seconds = new Map<string, number>();
   /** Finished batches in order of finishing, linked by `next`. */
   private oldest: MemoryBatch | undefined = undefined;
   private newest: MemoryBatch | undefined = undefined;
@@ -43,7 +45,16 @@ export class MemoryBatches {
     const others = this.byConversation.get(entry.conversation);
     if (others === undefined) this.byConversation.set(entry.conversation, new Set([batch]));
     else others.add(batch);
+    if (!entry.attach) this.addSecond(batch);
     return batch;
+  }
+
+  /** A batch has a call that is not the first delivery of its identity. */
+  addSecond(batch: MemoryBatch): void {
+    if (batch.hasSeconds) return;
+    batch.hasSeconds = true;
+    const { conversation } = batch.entry;
+    this.seconds.set(conversation, (this.seconds.get(conversation) ?? 0) + 1);
   }
 
   of(id: string): MemoryBatch | undefined {
@@ -126,6 +137,7 @@ export class MemoryBatches {
     this.finishedCalls -= batch.weight;
     this.freeSlot(batch.entry.id);
     this.leaveConversation(batch);
+    if (batch.hasSeconds) this.removeSecond(batch.entry.conversation);
     this.waiting.delete(batch);
     if (this.recent?.batch === batch) this.recent = undefined;
     if (!batch.entry.attach) return;
@@ -134,6 +146,12 @@ export class MemoryBatches {
       const identity = identityOf(batch.entry.conversation, call.entry) ?? '';
       if (this.first.get(identity) === call) this.first.delete(identity);
     }
+  }
+
+  private removeSecond(conversation: string): void {
+    const left = (this.seconds.get(conversation) ?? 1) - 1;
+    if (left === 0) this.seconds.delete(conversation);
+    else this.seconds.set(conversation, left);
   }
 
   private freeSlot(id: string): void {
@@ -151,14 +169,24 @@ export class MemoryBatches {
     if (others?.size === 0) this.byConversation.delete(conversation);
   }
 
-  /** The calls of a conversation with this id, in order of acceptance. */
-  named(conversation: string, callId: string): MemoryCall[] {
-    const found: MemoryCall[] = [];
-    // No generator: a long conversation is read for every call that a host asks about.
+  /** The delivery that the identity names: the first one, unless that was planned again. */
+  find(conversation: string, callId: string, turn: string | undefined): MemoryCall | undefined {
+    // A host looks for every call that it asks about, so a long conversation is read only if it must be.
+    if (!this.seconds.has(conversation))
+      return this.first.get(
+        identityOf(conversation, turn === undefined ? { callId } : { callId, madeUp: true, turn }) ?? '',
+      );
+    let holder: MemoryCall | undefined;
     for (const batch of this.byConversation.get(conversation) ?? [])
-      for (const call of batch.calls)
-        if (call.entry.callId === callId && call.batch === batch) found.push(call);
-    return found;
+      for (const call of batch.calls) {
+        const { entry } = call;
+        if (entry.callId !== callId || call.batch !== batch) continue;
+        const isAsked =
+          turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
+        if (!isAsked) continue;
+        if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(entry))) holder = call;
+      }
+    return holder;
   }
 
   /** Each call once, in order of acceptance; of one conversation or of all. */
@@ -174,6 +202,7 @@ export class MemoryBatches {
     this.freeSlots.length = 0;
     this.byConversation.clear();
     this.first.clear();
+    this.seconds.clear();
     this.waiting.clear();
     this.recent = undefined;
     this.oldest = undefined;

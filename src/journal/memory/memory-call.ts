@@ -104,6 +104,8 @@ export class MemoryBatch {
   /** The number of its own calls that are not done. */
   open = 0;
   decisions: BatchDecision[] | undefined = undefined;
+  /** It has a call that is not the first delivery of its identity, or may have one. */
+  hasSeconds = false;
   /** The batch that finished next. */
   next: MemoryBatch | undefined = undefined;
 

@@ -42,6 +42,21 @@ describe('createMemoryJournal()', () => {
     expect(acceptNow(journal, 'b4', ['x'], true)).toMatchObject([{ kind: 'known', key: 'b3/0' }]);
   });
 
+  it('finds a delivery that runs again beside the first one, and alone once that is forgotten', () => {
+    const journal = createMemoryJournal({ capacity: 2 });
+    const finish = (answers: readonly Acceptance[]): void => {
+      for (const { key } of answers) void journal.finish(key, successOf('x'), 1);
+    };
+    finish(acceptNow(journal, 'b1', ['x'], true));
+    finish(acceptNow(journal, 'b2', ['x'], false));
+    expect(journal.find('conversation', 'x')).toMatchObject({ batchId: 'b1' });
+    finish(acceptNow(journal, 'b3', ['y'], true));
+    expect(journal.find('conversation', 'x')).toMatchObject({ batchId: 'b2' });
+    finish(acceptNow(journal, 'b4', ['z'], true));
+    expect(journal.find('conversation', 'x')).toBeUndefined();
+    expect(journal.find('conversation', 'z')).toMatchObject({ batchId: 'b4' });
+  });
+
   it('keeps nothing that is finished with a capacity of 0', () => {
     const journal = createMemoryJournal({ capacity: 0 });
     const [answer] = acceptNow(journal, 'b1', ['x']);

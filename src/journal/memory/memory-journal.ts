@@ -153,6 +153,7 @@ class MemoryJournal implements Journal {
     const call = addCall(batch, index, entry);
     if (earlier !== undefined) {
       inBatch?.set(entry.callId, earlier);
+      this.batchesKept.addSecond(batch);
       return { kind: 'conflict', key: call.key, record: earlier.toRecord() };
     }
     inBatch?.set(entry.callId, call);
@@ -286,15 +287,7 @@ class MemoryJournal implements Journal {
   find(conversation: string | undefined, callId: string, turn?: string): CallRecord | undefined {
     if (this.closed) throw journalIsClosed('find a call');
     if (conversation === undefined) return this.findAnywhere(callId, turn)?.toRecord();
-    let holder: MemoryCall | undefined;
-    for (const call of this.batchesKept.named(conversation, callId)) {
-      const { entry } = call;
-      const isAsked =
-        turn === undefined ? entry.madeUp !== true : entry.madeUp === true && entry.turn === turn;
-      if (!isAsked) continue;
-      if (holder === undefined || (holder.isOpen && holder.isRepeatedBy(entry))) holder = call;
-    }
-    return holder?.toRecord();
+    return this.batchesKept.find(conversation, callId, turn)?.toRecord();
   }
 
   private findAnywhere(callId: string, turn: string | undefined): MemoryCall | undefined {
