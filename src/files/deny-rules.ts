@@ -8,7 +8,7 @@ export interface DenyRules {
   /** The pattern that denies a path inside the roots, or a directory on its way; undefined if none does. */
   deniedBy(path: string, access: Access): string | undefined;
   /** The same for entries of a directory that is not denied itself. */
-  deniedEntries(directory: string): (name: string) => boolean;
+  deniedEntries(directory: string, access?: Access): (name: string) => boolean;
   /** The pattern that denies something below a path and names the path: `.config` for `.config/tool/**`. */
   deniedBelow(path: string): string | undefined;
 }
@@ -37,9 +37,12 @@ export function createDenyRules(options: DenyRulesOptions): DenyRules {
   return {
     deniedBy: (path, access) => read(path) ?? (access === 'write' ? write(path) : undefined),
     deniedBelow: (path) => matcher.leadsTo(path) ?? writeMatcher.leadsTo(path),
-    deniedEntries(directory) {
-      const patternOf = matcher.entriesOf(directory);
-      return (name) => patternOf(name) !== undefined;
+    deniedEntries(directory, access = 'read') {
+      const matchers = access === 'read' ? [matcher] : [matcher, writeMatcher];
+      const isRoot = roots.includes(directory);
+      if (isRoot && matchers.some(({ below }) => below(directory) !== undefined)) return () => true;
+      const patternsOf = matchers.map(({ entriesOf }) => entriesOf(directory));
+      return (name) => patternsOf.some((patternOf) => patternOf(name) !== undefined);
     },
   };
 }

@@ -40,7 +40,7 @@ export function withDependencies(
   return {
     deniedBy: (path, access) => rulesFor(directoryOf(path)).deniedBy(path, access),
     deniedBelow: (path) => rulesFor(directoryOf(path)).deniedBelow(path),
-    deniedEntries: (directory) => rulesFor(directory).deniedEntries(directory),
+    deniedEntries: (directory, access) => rulesFor(directory).deniedEntries(directory, access),
   };
 }
 

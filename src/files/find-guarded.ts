@@ -153,6 +153,7 @@ function matchEntries(
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
   const verdicts = new Map<string, Verdict>();
+  const isDenied = containment.deniesCommands.deniedEntries(directory, 'write');
   for (const { name, type } of namedEntries(directory)) {
     const key = `${type} ${name}`;
     if (type === 'other') {
@@ -160,7 +161,8 @@ function matchEntries(
       continue;
     }
     const entry: GuardedPath = { path: join(directory, name), type };
-    const verdict = before.get(key) ?? verdictOf(containment, entry, name);
+    const verdict =
+      before.get(key) ?? (isDenied(name) ? verdictOf(containment, entry, name) : undeniedVerdict(type, name));
     verdicts.set(key, verdict);
     if (verdict === 'hidden') hidden.push(entry);
     else if (verdict === 'readOnly') readOnly.push(entry);
@@ -176,6 +178,10 @@ function verdictOf(
 ): Verdict {
   if (denies.deniedBy(path, 'read') !== undefined) return 'hidden';
   if (denies.deniedBy(path, 'write') !== undefined) return 'readOnly';
+  return undeniedVerdict(type, name);
+}
+
+function undeniedVerdict(type: GuardedPath['type'], name: string): Verdict {
   return type === 'dir' && !NOT_ENTERED.has(name) ? 'entered' : 'open';
 }
 

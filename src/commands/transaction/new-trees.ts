@@ -80,6 +80,9 @@ function asTree(
 ): readonly PlannedChange[] {
   if (top === undefined) return [];
   const upperOf = ({ root, path }: PlannedChange): BinaryPath => `${uppers.get(root) ?? ''}/${path}`;
-  const inside = content.map((change) => ({ ...change, from: upperOf(change), isInside: true as const }));
+  const inside = content.map((change) => {
+    const { from = upperOf(change) } = change;
+    return { ...change, from, isInside: true as const };
+  });
   return [...inside.reverse(), { ...top, from: upperOf(top), isTree: true }];
 }

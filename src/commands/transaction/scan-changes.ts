@@ -226,17 +226,12 @@ class Scan {
     const last = typeof verdict === 'object' ? verdict.take : from;
     // Git's settings may have been rewritten, and logs merged.
     const print = last !== from || path.endsWith('.git/config') ? (binaryEntry(last) ?? entry) : entry;
-    const change = {
-      kind: entry.kind,
-      root: root.index,
-      path,
-      from: last,
-      after: plainPrint(print),
-    } as const;
+    const { kind } = entry;
+    const after = plainPrint(print);
     this.come.push(
       lower === undefined || lower.kind === 'dir'
-        ? { change: 'create', ...change }
-        : { change: 'modify', ...change, before: printOf(lower) },
+        ? { change: 'create', kind, root: root.index, path, from: last, after }
+        : { change: 'modify', kind, root: root.index, path, from: last, after, before: printOf(lower) },
     );
   }
 
@@ -364,8 +359,7 @@ const GONE = 'others removed or moved it while the command ran';
 
 /** Set-user-ID and set-group-ID never come from a command. */
 function plainPrint(entry: BinaryEntry): EntryPrint {
-  const print = printOf(entry);
-  return { ...print, mode: print.mode & 0o1777 };
+  return printOf(entry, 0o1777);
 }
 
 function below(directory: BinaryPath, path: BinaryPath): BinaryPath {

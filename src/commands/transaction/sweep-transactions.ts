@@ -86,7 +86,10 @@ const TAKEN_BACK = 'it was not kept, because another change of the same command 
 
 /** With the prints of the committed entries. */
 function withMade(plan: TransactionPlan, made: ReadonlyMap<number, MadeChange>): TransactionPlan {
-  const changes = plan.changes.map((change, index) => ({ ...change, ...made.get(index) }));
+  const changes = plan.changes.map((change, index) => {
+    const print = made.get(index);
+    return print === undefined ? change : { ...change, ...print };
+  });
   return { ...plan, changes };
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { contentHash } from '../../platform/fs/binary-content.js';
 import { type BinaryEntry, type BinaryPath, binaryEntry } from '../../platform/fs/binary-fs.js';
 
@@ -93,18 +94,30 @@ export interface FailedChange {
 /** Files up to this size are compared by content, larger ones by size and time. */
 const COMPARED_BYTES = 1024 * 1024;
 
-/** Reads no content: it shows whether the same entry has changed, and says nothing about a copy. */
-export function printOf(entry: BinaryEntry): EntryPrint {
+/**
+ * Reads no content: it shows whether the same entry has changed, and says nothing about a copy.
+ * @param modes the mode bits that count
+ */
+export function printOf(entry: BinaryEntry, modes = 0o7777): EntryPrint {
   const { kind, dev, ino, size, mtimeNs, mode } = entry;
-  return { kind: kind === 'whiteout' ? 'special' : kind, dev, ino, size, mtimeNs: `${mtimeNs}`, mode };
+  const shown = kind === 'whiteout' ? 'special' : kind;
+  return { kind: shown, dev, ino, size, mtimeNs: `${mtimeNs}`, mode: mode & modes };
 }
 
 /** With its content. */
 export function printWithContent(path: BinaryPath, entry: BinaryEntry): EntryPrint {
   const print = { ...printOf(entry), ctimeNs: `${entry.ctimeNs}` };
-  const content = entry.size > COMPARED_BYTES ? undefined : contentHash(path, entry);
+  const content = entry.size > COMPARED_BYTES ? undefined : contentOf(path, entry);
   return content === undefined ? print : { ...print, content };
 }
+
+/** An empty file is not opened. */
+function contentOf(path: BinaryPath, entry: BinaryEntry): string | undefined {
+  return entry.kind === 'file' && entry.size === 0 ? NO_CONTENT : contentHash(path, entry);
+}
+
+/** The SHA-256 of no bytes. */
+const NO_CONTENT = hash('sha256', '');
 
 /**
  * Whether the entry at a path has the recorded kind, mode and content. Times and inodes count only if the

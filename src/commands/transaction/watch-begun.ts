@@ -36,8 +36,10 @@ function noteChanging(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefi
         if (left-- <= 0) return;
         const at = `${path}/${name}`;
         if (name === '.git') continue;
-        if (attempt(() => binaryEntry(`${top}${at}`)?.kind) === 'dir') waiting.push(at);
-        else attempt(() => parts?.begun.note(`${lower}${at}`));
+        if (attempt(() => binaryEntry(`${top}${at}`)?.kind) !== 'dir')
+          attempt(() => parts?.begun.note(`${lower}${at}`));
+        // In a new directory, nothing of the roots can change.
+        else if (attempt(() => binaryEntry(`${lower}${at}`)?.kind) === 'dir') waiting.push(at);
       }
     }
   }

@@ -4,6 +4,7 @@ import type { MadeChange, Unexpected } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
 import type { WriteConsent } from '../../contract/policy.js';
 import { isInDependencies, isRemade } from '../../files/dependency-folders.js';
+import { timeSlices } from '../../platform/clock/time-slices.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
@@ -45,7 +46,9 @@ export async function beyondConsent(
 ): Promise<ReadonlyMap<MadeChange, Unexpected>> {
   const expectation = new Expectation(changes, allowed, settings);
   const found = new Map<MadeChange, Unexpected>();
+  const slices = timeSlices();
   for (const change of changes) {
+    if (slices.isOver()) await slices.next();
     const why = isNewDirectory(change) ? undefined : await expectation.whyNot(change);
     if (why !== undefined) found.set(change, why);
   }

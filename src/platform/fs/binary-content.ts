@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
-import type { BinaryEntry, BinaryPath } from './binary-fs.js';
+import { type BinaryEntry, type BinaryPath, raw } from './binary-fs.js';
 
 /** SHA-256 in hex of a file's content, or of a link's target; undefined for anything else. */
 export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'>): string | undefined {
@@ -35,7 +35,3 @@ function fill(fd: number): number {
 }
 
 const chunk = Buffer.allocUnsafeSlow(256 * 1024);
-
-function raw(path: BinaryPath): Buffer {
-  return Buffer.from(path, 'latin1');
-}

@@ -286,6 +286,7 @@ function open(path: BinaryPath): (HeldDirectory & { readonly fd: number }) | und
 /** Linux's O_PATH, which Node does not export. */
 const PLACE = 0o10_000_000 | constants.O_NOFOLLOW;
 
-function raw(path: BinaryPath): Buffer {
-  return Buffer.from(path, 'latin1');
+/** For Node's functions, which encode text as UTF-8: ASCII is the same in both. */
+export function raw(path: BinaryPath): Buffer | string {
+  return IS_ASCII.test(path) ? path : Buffer.from(path, 'latin1');
 }
