@@ -66,14 +66,18 @@ async function measureGateway(place: Place, rounds: Rounds, calls: number): Prom
 
 async function measureConnecting(place: Place, rounds: Rounds): Promise<readonly Row[]> {
   const config = pinServer(place);
-  const listing = (args: readonly string[], least: number) => ({
-    units: 1,
-    run: async () => {
-      await using connection = await connect(args, place);
-      const { tools } = await connection.client.listTools();
-      if (tools.length < least) throw new Error(`${tools.length} tools instead of ${least}`);
-    },
-  });
+  const listing = (args: readonly string[], least: number) => {
+    let connection: Awaited<ReturnType<typeof connect>>;
+    return {
+      units: 1,
+      run: async () => {
+        connection = await connect(args, place);
+        const { tools } = await connection.client.listTools();
+        if (tools.length < least) throw new Error(`${tools.length} tools instead of ${least}`);
+      },
+      after: () => connection.client.close(),
+    };
+  };
   const { ours, pinned, bare } = await interleave(
     {
       ours: listing(commandArgs(place), 5),
@@ -112,7 +116,7 @@ function pinServer({ state, workspace }: Place): string {
   const pins = JSON.stringify({ version: 1, servers: { many: tools } });
   writeFileSync(join(state, 'toolexec', 'mcp-pins.json'), pins, { mode: 0o600 });
   const config = join(workspace, '..', 'c.toml');
-  // Nothing listens there. A program that never answers would be waited for when the connection ends.
+  // Nothing listens there.
   writeFileSync(config, '[mcp.servers.many]\nurl = "http://127.0.0.1:9/mcp"\n');
   return config;
 }

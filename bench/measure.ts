@@ -2,6 +2,8 @@
 export interface Contender {
   readonly units: number;
   run(): unknown;
+  /** Ends what a run has begun. It is not timed. */
+  after?(): unknown;
   /** Processor time spent so far, in microseconds, where another process does the work; default: this one's. */
   cpuUs?(): number;
 }
@@ -48,6 +50,7 @@ class Samples {
     await contender.run();
     const wallNs = Number(process.hrtime.bigint() - startedAt);
     const cpu = cpuUs() - cpuBefore;
+    await contender.after?.();
     if (!counts) return;
     this.#wall.push(wallNs / 1000 / units);
     this.#cpu.push(cpu / units);

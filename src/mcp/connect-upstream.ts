@@ -20,6 +20,12 @@ export interface GatewayWorld {
   readonly version: string;
 }
 
+export interface ConnectLimits {
+  readonly timeoutMs: number;
+  /** Ends a connection that has not begun yet, and its program. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Connects to a server, in the server's revision of the protocol.
  * @throws ToolError `config_invalid` for a missing header or variable, `spawn_failed`; errors of the SDK
@@ -28,14 +34,14 @@ export async function connectUpstream(
   name: string,
   server: McpServerSettings,
   world: GatewayWorld,
-  timeoutMs: number,
+  limits: ConnectLimits,
 ): Promise<Client> {
   try {
-    return await connect(name, server, world, timeoutMs, 'auto');
+    return await connect(name, server, world, limits, 'auto');
   } catch (error) {
     // Some servers of the older revision end at a request that they do not know.
-    if (server.command === undefined || error instanceof ToolError) throw error;
-    return connect(name, server, world, timeoutMs, 'legacy');
+    if (server.command === undefined || error instanceof ToolError || limits.signal.aborted) throw error;
+    return connect(name, server, world, limits, 'legacy');
   }
 }
 
@@ -43,7 +49,7 @@ async function connect(
   name: string,
   server: McpServerSettings,
   world: GatewayWorld,
-  timeoutMs: number,
+  { timeoutMs, signal }: ConnectLimits,
   mode: 'auto' | 'legacy',
 ): Promise<Client> {
   const client = new Client(
@@ -55,14 +61,19 @@ async function connect(
   );
   answerUpstream(client, name);
   const transport = await transportOf(server, world);
+  const end = (): Promise<void> => transport.close().catch(() => {});
+  signal.addEventListener('abort', end, { once: true });
   try {
+    signal.throwIfAborted();
     await client.connect(transport, { timeout: timeoutMs });
     return client;
   } catch (error) {
-    await transport.close().catch(() => {});
+    await end();
     const said = transport instanceof SpawnTransport ? transport.errors.trim() : '';
     if (said === '' || !(error instanceof Error)) throw error;
     throw new Error(`${error.message} It said: ${said.slice(-500)}`, { cause: error });
+  } finally {
+    signal.removeEventListener('abort', end);
   }
 }
 

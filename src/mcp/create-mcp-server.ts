@@ -32,6 +32,8 @@ export interface ServedPlace {
   readonly undelivered?: UndeliveredCalls;
   /** Tools that are of no use here. */
   readonly hidden?: readonly string[];
+  /** Called when a client is about to get a list of the tools. */
+  readonly onListed?: () => void;
 }
 
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isFilledText);
@@ -90,7 +92,10 @@ export function createMcpServer(
     connection: server,
   });
   server.onclose = () => calls.close();
-  server.setRequestHandler('tools/list', () => ({ tools: list.all() }));
+  server.setRequestHandler('tools/list', () => {
+    place.onListed?.();
+    return { tools: list.all() };
+  });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { answer, schema } = await calls.answer(params, context);
     return isInputRequiredResult(answer) ? answer : server.projectCallToolResult(answer, schema);

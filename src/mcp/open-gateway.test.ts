@@ -1,4 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -141,6 +143,28 @@ describe('a gateway', () => {
       ['away', true],
     ]);
   }, 60_000);
+
+  it('a gateway whose client had gone waited for a server that never answers', async () => {
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const server = createServer(asked);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { gateway } = open({
+      mute: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` },
+    });
+    const connecting = gateway.connectAll();
+    await isAsked;
+    const before = performance.now();
+    await gateway.close();
+    await connecting;
+    expect(performance.now() - before).toBeLessThan(2_000);
+  });
 
   it('progress extends the time of a call, and silence ends it', { tags: ['soak'] }, async () => {
     const server = upstream({}, { timeoutMs: 900 });

@@ -3,7 +3,7 @@ import type { McpServerSettings } from '../config/mcp-servers.js';
 import type { Logger } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
-import { connectUpstream, type GatewayWorld } from './connect-upstream.js';
+import type { GatewayWorld } from './connect-upstream.js';
 import { listUpstreamTools } from './list-tools.js';
 import { comparePins, type Pins, readPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
@@ -62,7 +62,7 @@ class UpstreamConnection {
   #connecting: Promise<Client> | undefined;
   #failures = 0;
   #retryAt = 0;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(name: string, configured: McpServerSettings, options: GatewayOptions, changed: () => void) {
     const { timeoutMs = options.timeoutMs ?? 60_000, trusted = false, tools } = configured;
@@ -95,7 +95,7 @@ class UpstreamConnection {
   }
 
   #connect(): Promise<Client> {
-    if (this.#isClosed) return Promise.reject(new Error('it is closed.'));
+    if (this.#closing.signal.aborted) return Promise.reject(new Error('it is closed.'));
     if (this.#connecting !== undefined) return this.#connecting;
     const leftMs = this.#retryAt - systemClock.monotonic();
     if (leftMs > 0) {
@@ -109,8 +109,13 @@ class UpstreamConnection {
   }
 
   async #begin(): Promise<Client> {
-    const client = await connectUpstream(this.#name, this.#configured, this.#options, CONNECT_MS);
-    if (this.#isClosed) {
+    // A client gets its first list, from the pins, before this code is loaded.
+    const { connectUpstream } = await import('./connect-upstream.js');
+    const client = await connectUpstream(this.#name, this.#configured, this.#options, {
+      timeoutMs: CONNECT_MS,
+      signal: this.#closing.signal,
+    });
+    if (this.#closing.signal.aborted) {
       await client.close();
       throw new Error('it is closed.');
     }
@@ -136,7 +141,7 @@ class UpstreamConnection {
   }
 
   #lost(): void {
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     this.#connecting = undefined;
     this.#pause('its connection has ended.');
   }
@@ -157,7 +162,7 @@ class UpstreamConnection {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     const client = await this.#connecting?.catch(() => undefined);
     await client?.close();
   }

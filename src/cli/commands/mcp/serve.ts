@@ -4,7 +4,9 @@ import { type ListenAddress, parseListen } from '../../../base/parse-listen.js';
 import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
+import type { Gateway } from '../../../mcp/open-gateway.js';
 import type { OnChange } from '../../../mcp/serve-stdio.js';
+import { systemClock } from '../../../platform/clock/clock.js';
 import { isLoopback } from '../../../platform/runtime/admit-request.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
@@ -85,10 +87,8 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
         : disposable(await openMcpGateway({ servers }, resolved, context, display));
     const world = withGatewayTools({ ...resolved.executor, journal }, gateway);
     await using executor = await openExecutor(world);
-    const create = await serverOf(options, resolved.executor, path);
+    const create = await serverOf(options, resolved.executor, path, connectOnce(gateway));
     const onChange: OnChange = (listener) => gateway?.source.onChange(listener) ?? (() => {});
-    // Nothing waits for it: until then the tools are those that a person has seen.
-    void gateway?.connectAll();
     // Wrong options are found before a client waits for an answer.
     await create(executor).close();
     const connection =
@@ -106,12 +106,27 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   }
 }
 
+/**
+ * Connects to the servers behind the gateway once a client has its first list. Until then the tools are those that a person
+ * has seen, and the list does not wait for a server.
+ */
+function connectOnce(gateway: Gateway | undefined): () => void {
+  let isBegun = gateway === undefined;
+  return () => {
+    if (isBegun) return;
+    isBegun = true;
+    // After the answer is on its way.
+    systemClock.after(0, () => void gateway?.connectAll());
+  };
+}
+
 type CreateServer = (executor: Executor) => Server;
 
 async function serverOf(
   options: ServeOptions,
   { root }: ReturnType<typeof resolveRun>['executor'],
   journal: string,
+  onListed: () => void,
 ): Promise<CreateServer> {
   const [{ createMcpServer }, { keptUndelivered }] = await Promise.all([
     import('../../../mcp/create-mcp-server.js'),
@@ -122,6 +137,7 @@ async function serverOf(
     undelivered: keptUndelivered(`${journal}.mcp.json`),
     // The client has its own way to ask its person.
     hidden: ['ask_user_question'],
+    onListed,
   };
   const shown = serverOptions(options);
   return (executor) => {
