@@ -1,11 +1,11 @@
-import type { ToolResult } from '../../contract/call.js';
 import type { CallKey, CallRecord, JournalNote, Worker } from '../../contract/journal.js';
 import { callKey } from '../records/call-key.js';
 import { settledBy } from '../records/settled.js';
-import { contentHashes, restoreResult, sha256 } from '../records/stored-content.js';
+import { contentHashes, sha256 } from '../records/stored-content.js';
 import { restoreEffects } from '../records/stored-effects.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Connection } from './connections.js';
+import { fromStoredResult, readRecord } from './long-results.js';
 import { readDecisions } from './read-batches.js';
 
 /** A call with the facts of its batch. Texts are in stored form. */
@@ -140,10 +140,7 @@ async function toRecord(
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<CallRecord> {
   const turn = row.turn === null ? undefined : parse<string | null>(row.turn);
-  const result =
-    row.result === null
-      ? undefined
-      : restoreResult(parse<ToolResult>(row.result), (hash) => contents.get(hash));
+  const result = row.result === null ? undefined : fromStoredResult(row.result, (hash) => contents.get(hash));
   const callId = fromStoredText(row.call_id);
   const batchId = fromStoredText(row.batch_id);
   // Few calls have an unknown outcome; only those need another look.
@@ -205,7 +202,15 @@ export async function readNotes(
     readonly data: string;
     readonly noted_at: number;
   }>(NOTES, [tenant, batch, position]);
-  return rows.map(({ kind, data, noted_at }) => ({ kind, data: parse(data), at: noted_at }));
+  const late = rows.filter(({ kind }) => kind === 'late_result');
+  const contents = await readContents(
+    connection,
+    tenant,
+    late.flatMap(({ data }) => contentHashes(data)),
+  );
+  const dataOf = ({ kind, data }: (typeof rows)[number]): JournalNote['data'] =>
+    parse(kind === 'late_result' ? readRecord(data, (hash) => contents.get(hash)) : data);
+  return rows.map((row) => ({ kind: row.kind, data: dataOf(row), at: row.noted_at }));
 }
 
 /** The only place where stored JSON of calls gets its type back. */

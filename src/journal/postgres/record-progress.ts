@@ -13,9 +13,10 @@ import type {
   WorkerSession,
 } from '../../contract/journal.js';
 import { callKey } from '../records/call-key.js';
-import { sha256, storeBlocks } from '../records/stored-content.js';
+import { sha256 } from '../records/stored-content.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
+import { MOST_IN_DATABASE, toStoredResult } from './long-results.js';
 import { type CallPlace, readCalls } from './read-calls.js';
 
 export function claimCall(tenant: string, place: CallPlace, worker: Worker, at: number): Work<boolean> {
@@ -54,13 +55,7 @@ function endCall<T extends string>(
   at: number,
   only: 'any' | 'queued',
 ): Work<T> {
-  const contents = new Map<string, Uint8Array>();
-  const { content } = result;
-  const stored =
-    content === undefined
-      ? result
-      : { ...result, content: storeBlocks(content, (hash, bytes) => contents.set(hash, bytes)) };
-  const text = JSON.stringify(stored);
+  const { text, contents } = toStoredResult(result, MOST_IN_DATABASE);
   const { code, details } = result.error ?? {};
   // Not final: a later delivery of the call is evaluated again.
   const isOpen =
