@@ -221,7 +221,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   }),
   'tools.approval.provenance': setting('executor.policy', 'provenance', {
     meaning:
-      'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen.',
+      'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen, and about a call that changes something outside once a file was read.',
     tighten: stricter('ask', 'warn', 'off'),
   }),
   'tools.approval.later_code': {

@@ -1,15 +1,13 @@
 import type { PolicyAnswer } from '../../contract/policy.js';
-import { isUntrusted } from '../../patterns/origin.js';
 import { listOf, type RuleEntry } from '../rules/compile-rule.js';
-import { allLit, concernOf } from './concern.js';
+import { allLit, concernOf, isConcerned } from './concern.js';
 import type { Evaluation } from './evaluation.js';
 
 /** The step of the origins: whether data that the model has seen makes a call one that a person must see. */
 export function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
   const { basis, question } = evaluation;
   const { origins, effects = [], sideEffecting, network = false } = question;
-  if (origins === undefined || basis.provenance === 'off' || !origins.seen.some(isUntrusted))
-    return undefined;
+  if (origins === undefined || !isConcerned(origins.seen, basis.provenance)) return undefined;
   const { parts } = evaluation;
   const writesLater = parts.some(
     ({ part: { kind, path } }) =>

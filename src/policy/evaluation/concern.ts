@@ -21,10 +21,15 @@ interface ConcernFacts {
 
 /**
  * Why a call should be asked about, in one sentence, because of where its data came from; undefined: nothing speaks for it.
- * Nothing does before text from outside was seen.
+ * Except for what files say in the preset `ask`, nothing does before text from outside was seen.
  */
 export function concernOf(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
-  return shapeThatHurts(facts, preset) ?? withSideEffects(facts, preset);
+  return shapeThatHurts(facts, preset) ?? withSideEffects(facts, preset) ?? asFilesSay(facts, preset);
+}
+
+/** Whether the preset has a reason to ask about calls of a model that has seen these. */
+export function isConcerned(seen: readonly Origin[], preset: ProvenancePreset): boolean {
+  return preset !== 'off' && seen.some((one) => isUntrusted(one) || (preset === 'ask' && isPrivate(one)));
 }
 
 /**
@@ -66,6 +71,20 @@ function withSideEffects(facts: ConcernFacts, preset: ProvenancePreset): string 
   return carried.length > 0
     ? describe(carried, facts.origins)
     : `it has side effects, after text from ${listOf(outside)} was seen`;
+}
+
+/**
+ * A file may hold text that came from outside: a bill, a log, a file of another project. So no file and no output of a command
+ * speaks for the person to others.
+ */
+function asFilesSay({ effects, origins }: ConcernFacts, preset: ProvenancePreset): string | undefined {
+  const own = origins.seen.filter(isPrivate);
+  if (preset !== 'ask' || own.length === 0) return undefined;
+  const isWrite = effects.some((effect) => effect.kind === 'call' && effect.access !== 'read');
+  if (!isWrite && !effects.some(({ kind }) => kind === 'fetch')) return undefined;
+  const carried = carriers(origins, isPrivate);
+  if (carried.length > 0) return `${describe(carried, origins)}, and the call reaches outside`;
+  return isWrite ? `it changes something outside, after text from ${listOf(own)} was read` : undefined;
 }
 
 /** The arguments whose text is of such an origin: an argument has no origin that the model has not seen. */

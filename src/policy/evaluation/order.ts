@@ -74,7 +74,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'origins',
     meaning:
-      'Text from outside was seen, and the call would send data of the workspace out, reach the network by a command, write what runs later, or change something outside as that text says; or private data was read as well, and the call can send data out to more than hosts that a rule with `url` names; with `provenance = "ask"`: it has a side effect at all. Approval is needed. A rule with `data_from` or `args_from` that allows the call lifts it.',
+      'Text from outside was seen, and the call would send data of the workspace out, reach the network by a command, write what runs later, or change something outside as that text says; or private data was read as well, and the call can send data out to more than hosts that a rule with `url` names; with `provenance = "ask"`: it has a side effect at all, or changes something outside after a file or the output of a command was read, or fetches an address that holds such text. Approval is needed. A rule with `data_from` or `args_from` that allows the call lifts it.',
     answer: byOrigins,
   },
   {
