@@ -101,7 +101,7 @@ function resolveContained(containment: Containment, asked: string, purpose: Acce
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(containment, asked, access);
   // The short way uses names of this process's own view.
-  const isSimple = containment.opener.reach === undefined && leadsNowhereElse(request.path, access);
+  const isSimple = containment.opener.reach === undefined && leadsNowhereElse(containment, request.path);
   const path = isSimple ? request.path : walkTo(containment, request, purpose);
   if (purpose !== 'delete') {
     assertOneName(containment, request.asked, path, () => entryStat(reach(containment, path)));
@@ -113,11 +113,14 @@ function reach({ opener }: Containment, path: string): string {
   return opener.reach?.(path) ?? path;
 }
 
-/** Whether no link is on the way. For a write, often only the directory exists. */
-function leadsNowhereElse(path: string, access: Access): boolean {
-  if (access === 'read' || !isMissing(path)) return realPath(path) === path;
-  const directory = dirname(path);
-  return directory !== path && realPath(directory) === directory;
+/** Whether no link is on the way. Of a path that does not exist, the part below its root that exists counts. */
+function leadsNowhereElse({ rootSet }: Containment, path: string): boolean {
+  let existing = path;
+  while (isMissing(existing)) {
+    existing = dirname(existing);
+    if (rootSet.rootOf(existing) === undefined) return false;
+  }
+  return realPath(existing) === existing;
 }
 
 /** False also if that is not known: the walk then gives the reason. */

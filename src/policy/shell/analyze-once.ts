@@ -1,8 +1,9 @@
 import type { CommandAnalysis } from './analysis.js';
 import { analyzeCommand } from './analyze-command.js';
 
-const known = new Map<string, CommandAnalysis>();
-/** How many command lines are remembered, and how long they may be. */
+/** Entries of the older map are dropped together: dropping the oldest one by one takes longer the more there are. */
+let [newer, older] = [new Map<string, CommandAnalysis>(), new Map<string, CommandAnalysis>()];
+/** How many command lines each map remembers, and how long they may be. */
 const MOST_KNOWN = 2_000;
 const MOST_CHARACTERS = 1_000;
 
@@ -13,12 +14,8 @@ const MOST_CHARACTERS = 1_000;
 export function analyzeOnce(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   if (text.length > MOST_CHARACTERS) return analyzeCommand(text, shell);
   const key = `${shell ?? ''}:${text}`;
-  let analysis = known.get(key);
-  if (analysis === undefined) {
-    analysis = analyzeCommand(text, shell);
-    // The oldest entry is dropped first: what this batch has planned is shown next.
-    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value ?? '');
-    known.set(key, analysis);
-  }
+  const analysis = newer.get(key) ?? older.get(key) ?? analyzeCommand(text, shell);
+  if (newer.size >= MOST_KNOWN) [newer, older] = [new Map(), newer];
+  newer.set(key, analysis);
   return analysis;
 }
