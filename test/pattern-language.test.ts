@@ -125,8 +125,11 @@ const USERS: Readonly<Record<string, (pattern: string, path: string) => boolean>
   'the language itself': (pattern, path) =>
     parseGlob(pattern).some(({ parts }) => matchesParts(parts, path.split('/'))),
   'deny patterns of the sandbox': (pattern, path) =>
-    createDenyRules({ roots: ['/w'], denied: [pattern], deniedWrite: [] }).deniedBy(`/w/${path}`, 'read') !==
-    undefined,
+    createDenyRules({
+      roots: ['/w'],
+      denied: { builtin: [], given: [pattern] },
+      deniedWrite: { builtin: [], given: [] },
+    }).deniedBy(`/w/${path}`, 'read') !== undefined,
   'a policy rule that denies': (pattern, path) =>
     outcome([{ decision: 'deny', path: pattern }], writes(path)) === 'policy_denied',
   'a policy rule that allows': (pattern, path) =>

@@ -5,7 +5,6 @@ import { rememberTrials } from '../commands/sandbox/remembered-trials.js';
 import type { Configuration } from '../config/configuration.js';
 import type { Executor } from '../contract/executor.js';
 import type { ExternalTools } from '../contract/external.js';
-import { createExecutor } from '../executor/create-executor.js';
 import { discoverTools } from '../executor/discover-tools.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { realPlace } from '../platform/fs/probe-place.js';
@@ -29,14 +28,21 @@ export async function openExecutor({ externalTools, ...options }: OpenOptions): 
   const external = await openExternal({ externalTools, ...options });
   const world = external === undefined ? options : { ...options, external };
   const { journal } = world;
-  if (typeof journal !== 'object' || !('path' in journal) || !isDatabase(journal.path))
-    return createExecutor(world);
+  const create = await creatorFor(options);
+  if (typeof journal !== 'object' || !('path' in journal) || !isDatabase(journal.path)) return create(world);
   const { path, ...more } = journal;
   const { openStore } = await import('./journal-store.js');
   const store = await openStore(path, more);
-  const executor = createExecutor({ ...world, journal: store });
+  const executor = create({ ...world, journal: store });
   const close = executor.close.bind(executor);
   return Object.assign(executor, { close: () => close().finally(() => store.close()) });
+}
+
+/** The built-in tools are loaded only if they are used. */
+async function creatorFor({ tools }: ExecutorOptions): Promise<(options: ExecutorOptions) => Executor> {
+  if (tools === undefined) return (await import('../executor/create-executor.js')).createExecutor;
+  const { openExecutor: open } = await import('../executor/open-executor.js');
+  return (options) => open(options).executor;
 }
 
 /** Undefined if no directory is configured. */

@@ -5,7 +5,7 @@ import type { Tool } from '../contract/tool.js';
 import { createRegistry } from './declare/registry.js';
 import { checkExecutorOptions, type ExecutorOptions } from './executor-options.js';
 import { planBatch } from './plan/plan-batch.js';
-import { toPlannedCall } from './plan/to-plan.js';
+import { toPlannedCall } from './plan/to-planned-call.js';
 import { planningParts } from './planning-parts.js';
 
 export interface Planner {
@@ -21,9 +21,16 @@ export interface Planner {
 export function createPlanner(options: ExecutorOptions & { readonly tools: readonly Tool[] }): Planner {
   checkExecutorOptions(options);
   const parts = planningParts(options, () => createRegistry([...options.tools]));
-  const { secretValues } = parts;
-  const outputs = openOutputStore();
-  const settings = { ...parts.settings, secretValues, outputs, journal: null };
+  let secretValues: readonly string[] | undefined;
+  const settings = {
+    ...parts.settings,
+    get secretValues() {
+      secretValues ??= parts.secretValues();
+      return secretValues;
+    },
+    outputs: openOutputStore(),
+    journal: null,
+  };
   return {
     async plan(call) {
       await parts.checkExamples?.();

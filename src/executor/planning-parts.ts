@@ -37,8 +37,8 @@ export interface PlanningParts extends Pick<ExecutorParts, 'checkExamples'> {
   readonly settings: Omit<PlanSettings, 'journal' | 'outputs' | 'secretValues'>;
   readonly reach: ReturnType<typeof sandboxFor>;
   readonly environment: EnvironmentOptions;
-  /** More may join. */
-  readonly secretValues: string[];
+  /** The values that no output shows. A plan needs them only for a call that it refuses. */
+  readonly secretValues: () => string[];
 }
 
 /** @throws ToolError `config_invalid` for a wrong option, or a root that does not exist */
@@ -55,7 +55,7 @@ export function planningParts(
   const { sandbox, confinement, programs } = reach;
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
   const inherited = readEnvironment();
-  const secretValues = removedValues(inherited, commandEnvironment(inherited, environment));
+  const secretValues = () => removedValues(inherited, commandEnvironment(inherited, environment));
   const settings: PlanningParts['settings'] = {
     registry,
     mode: options.mode ?? 'enabled',

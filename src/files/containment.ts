@@ -39,23 +39,23 @@ export function containIn(
   opener: Opener = chooseOpener(),
 ): Containment {
   const withDefaults = options.includeDefaultDenies ?? true;
-  const deniedPatterns = [
-    TEMPORARY_PATTERN,
-    ...(withDefaults ? DEFAULT_DENIED_PATTERNS : []),
-    ...(options.deniedPatterns ?? []),
-  ];
-  const { roots } = rootSet;
   const { deniedPatterns: own = [], deniedWritePatterns: ownWrite = [] } = options;
+  const { roots } = rootSet;
+  const defaults = [TEMPORARY_PATTERN, ...(withDefaults ? DEFAULT_DENIED_PATTERNS : [])];
   const denies = createDenyRules({
     roots,
-    denied: deniedPatterns,
-    deniedWrite: [...(withDefaults ? DEFAULT_DENIED_WRITE_PATTERNS : []), ...ownWrite],
+    denied: { builtin: defaults, given: own },
+    deniedWrite: { builtin: withDefaults ? DEFAULT_DENIED_WRITE_PATTERNS : [], given: ownWrite },
   });
   const inside = createDenyRules({
     roots,
-    denied: [TEMPORARY_PATTERN, ...(withDefaults ? HOLDS_IN_DEPENDENCIES.denied : []), ...own],
-    deniedWrite: [...(withDefaults ? HOLDS_IN_DEPENDENCIES.deniedWrite : []), ...ownWrite],
+    denied: {
+      builtin: [TEMPORARY_PATTERN, ...(withDefaults ? HOLDS_IN_DEPENDENCIES.denied : [])],
+      given: own,
+    },
+    deniedWrite: { builtin: withDefaults ? HOLDS_IN_DEPENDENCIES.deniedWrite : [], given: ownWrite },
   });
+  const deniedPatterns = [...defaults, ...own];
   const deniesCommands = withDependencies(roots, denies, inside);
   return { rootSet, denies, deniesCommands, deniedPatterns, opener, parse: createRequestParser(rootSet) };
 }

@@ -5,16 +5,17 @@ import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './defaul
 import { createDenyRules } from './deny-rules.js';
 import { errorOf } from './fixtures/error-of.js';
 
+const NONE = { builtin: [], given: [] };
 const rulesFor = (denied: readonly string[], roots: readonly string[] = ['/w/proj']) =>
-  createDenyRules({ roots, denied, deniedWrite: [] });
+  createDenyRules({ roots, denied: { builtin: [], given: denied }, deniedWrite: NONE });
 const isDenied = (pattern: string, path: string, roots?: readonly string[]) =>
   rulesFor([pattern], roots).deniedBy(path, 'read') === pattern;
 
 describe('the default denies (D048, D102, A008)', () => {
   const rules = createDenyRules({
     roots: ['/w/proj'],
-    denied: DEFAULT_DENIED_PATTERNS,
-    deniedWrite: DEFAULT_DENIED_WRITE_PATTERNS,
+    denied: { builtin: DEFAULT_DENIED_PATTERNS, given: [] },
+    deniedWrite: { builtin: DEFAULT_DENIED_WRITE_PATTERNS, given: [] },
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { compilePattern } from './compile-pattern.js';
+import { compilePattern, type DenyPattern } from './compile-pattern.js';
 import { createDenyMatcher, type DenyMatcher } from './deny-matcher.js';
 
 export type Access = 'read' | 'write';
@@ -15,23 +15,50 @@ export interface DenyRules {
 
 interface DenyRulesOptions {
   readonly roots: readonly string[];
-  readonly denied: readonly string[];
-  readonly deniedWrite: readonly string[];
+  readonly denied: DenyPatterns;
+  readonly deniedWrite: DenyPatterns;
+}
+
+export interface DenyPatterns {
+  /** Of toolexec, valid. */
+  readonly builtin: readonly string[];
+  /** From options. */
+  readonly given: readonly string[];
 }
 
 const CACHED_PATHS = 8192;
 
-/** @throws ToolError `config_invalid` for an invalid glob */
-export function createDenyRules(options: DenyRulesOptions): DenyRules {
-  const { roots } = options;
-  const matcher = createDenyMatcher(
-    roots,
-    options.denied.flatMap((pattern) => compilePattern(pattern, 'deniedPatterns', roots)),
-  );
-  const writeMatcher = createDenyMatcher(
-    roots,
-    options.deniedWrite.flatMap((pattern) => compilePattern(pattern, 'deniedWritePatterns', roots)),
-  );
+/**
+ * The built-in patterns are compiled when the first path is compared with them: that takes milliseconds.
+ * @throws ToolError `config_invalid` for an invalid glob
+ */
+export function createDenyRules({ roots, denied, deniedWrite }: DenyRulesOptions): DenyRules {
+  const given = compileAll(roots, denied.given, 'deniedPatterns');
+  const givenWrite = compileAll(roots, deniedWrite.given, 'deniedWritePatterns');
+  let made: DenyRules | undefined;
+  const rules = (): DenyRules => {
+    made ??= rulesOf(
+      roots,
+      createDenyMatcher(roots, [...compileAll(roots, denied.builtin, 'deniedPatterns'), ...given]),
+      createDenyMatcher(roots, [
+        ...compileAll(roots, deniedWrite.builtin, 'deniedWritePatterns'),
+        ...givenWrite,
+      ]),
+    );
+    return made;
+  };
+  return {
+    deniedBy: (path, access) => rules().deniedBy(path, access),
+    deniedBelow: (path) => rules().deniedBelow(path),
+    deniedEntries: (directory) => rules().deniedEntries(directory),
+  };
+}
+
+function compileAll(roots: readonly string[], patterns: readonly string[], option: string): DenyPattern[] {
+  return patterns.flatMap((pattern) => compilePattern(pattern, option, roots));
+}
+
+function rulesOf(roots: readonly string[], matcher: DenyMatcher, writeMatcher: DenyMatcher): DenyRules {
   const read = inheriting(roots, matcher);
   const write = inheriting(roots, writeMatcher);
   return {

@@ -10,7 +10,7 @@ import { type ListenAddress, parseListen } from '../base/parse-listen.js';
 import type { CallRecord } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
 import { reasonOf } from '../executor/answer/results.js';
-import { openExecutor } from '../executor/create-executor.js';
+import { openWithBuiltins } from '../executor/create-executor.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { hostQuotas, type QuotaOptions } from '../executor/quota-options.js';
 import { expire, expired } from '../executor/record/await-elsewhere.js';
@@ -78,7 +78,7 @@ export async function createFleetServer(options: FleetServerOptions): Promise<Fl
   const own = normalizeOptions('options', rest, RULES);
   if (given === undefined)
     throw new ToolError('config_invalid', 'options.journal is missing: a server and its workers share one.');
-  const { executor, settings } = openExecutor({
+  const { executor, settings } = openWithBuiltins({
     journal: given,
     tools: [],
     ...(givenLogger === undefined ? {} : { logger: givenLogger }),

@@ -9,7 +9,7 @@ import {
 import type { Dispatcher } from '../contract/fleet.js';
 import type { RunningQuotas } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
-import { openExecutor } from '../executor/create-executor.js';
+import { openWithBuiltins } from '../executor/create-executor.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { workerQuotas } from '../executor/quota-options.js';
 import { LEASE_MS } from '../executor/recover/reap-sessions.js';
@@ -92,7 +92,7 @@ export function createWorker(options: WorkerOptions): FleetWorker {
       'options.journal is missing: a worker takes its calls from a journal.',
     );
   }
-  const { executor, settings } = openExecutor(root === undefined ? rest : { ...rest, root });
+  const { executor, settings } = openWithBuiltins(root === undefined ? rest : { ...rest, root });
   const { journal, clock, logger, registry, sandbox } = settings;
   if (journal?.queued === undefined || journal.renew === undefined || journal.reap === undefined) {
     void executor.close();

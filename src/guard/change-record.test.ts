@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../contract/journal.js';
-import { builtinTools } from '../executor/builtin-tools.js';
+import { loadOwnTool } from '../executor/load-own-tool.js';
 import { createSandbox } from '../files/create-sandbox.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
 import { WORKER } from '../testing/journal-entries.js';
@@ -31,7 +31,7 @@ function prepared() {
     recordBegin(call, {
       journal: over,
       sandbox: createSandbox({ roots: [root], allowAbsolute: true }),
-      tools: builtinTools(),
+      loadTool: (name) => loadOwnTool(name),
       worker: WORKER,
       now: () => 1,
     });

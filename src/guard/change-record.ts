@@ -7,6 +7,7 @@ import type { CallKey, CallRecord, Journal, Worker } from '../contract/journal.j
 import type { JsonObject } from '../contract/json.js';
 import type { Tool } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import type { OwnToolName } from '../executor/load-own-tool.js';
 import {
   type NotedChange,
   type NotedIntent,
@@ -35,7 +36,7 @@ export interface ChangingCall {
 export interface RecordWorld {
   readonly journal: Journal;
   readonly sandbox: Sandbox;
-  readonly tools: readonly Tool[];
+  readonly loadTool: (name: OwnToolName) => Promise<Tool>;
   /** The agent: while it lives, the call may be running. */
   readonly worker: Worker;
   readonly now: () => number;
@@ -246,12 +247,12 @@ interface Foreseen {
 
 async function foresee(
   { tool: name, args }: Exclude<FileChangeCall, { readonly path: string }>,
-  { tools, sandbox }: RecordWorld,
+  { loadTool, sandbox }: RecordWorld,
 ): Promise<readonly Foreseen[]> {
-  const tool = tools.find((one) => one.name === name);
+  const tool = await loadTool(name);
   const at = { cwd: sandbox.cwd, files: sandbox.files, signal: new AbortController().signal };
   try {
-    const changes = await tool?.previewChanges?.(args, at);
+    const changes = await tool.previewChanges?.(args, at);
     if (changes !== undefined && changes.length > 0)
       return changes.map(({ path, bytes }) => ({ path, bytes }));
   } catch {
@@ -263,8 +264,8 @@ async function foresee(
 }
 
 /** From the effects that the tool declares. */
-function pathsIn(tool: Tool | undefined, args: JsonObject, { cwd }: Sandbox): readonly Foreseen[] {
-  const effects = tool?.effects?.(args, { cwd }) ?? [];
+function pathsIn(tool: Tool, args: JsonObject, { cwd }: Sandbox): readonly Foreseen[] {
+  const effects = tool.effects?.(args, { cwd }) ?? [];
   return effects.flatMap((effect) =>
     effect.kind === 'write' || effect.kind === 'delete' ? [{ path: effect.path, bytes: undefined }] : [],
   );

@@ -30,7 +30,9 @@ export interface MappedCommand {
 }
 
 /** A call of one of our file tools, or a file of which only the path is known before the call. */
-export type FileChangeCall = { readonly tool: string; readonly args: JsonObject } | { readonly path: string };
+export type FileChangeCall =
+  | { readonly tool: OwnToolName; readonly args: JsonObject }
+  | { readonly path: string };
 
 type Mapper = (input: JsonObject) => MappedTool;
 

@@ -1,7 +1,7 @@
-import { builtinTools } from '../executor/builtin-tools.js';
 import { DEFAULT_LOGGER } from '../executor/default-logger.js';
 import type { ExecutorOptions, JournalFile } from '../executor/executor-options.js';
 import { journalFor } from '../executor/journal-for.js';
+import { loadOwnTool } from '../executor/load-own-tool.js';
 import { createSandbox } from '../files/create-sandbox.js';
 import type { CallingProgram } from '../platform/process/calling-program.js';
 import type { RecordWorld } from './change-record.js';
@@ -31,7 +31,10 @@ export async function withRecords<T>(
       ...{ roots: [options.root ?? root].flat(), allowAbsolute: true },
       ...{ deniedPatterns, deniedWritePatterns, includeDefaultDenies },
     });
-    return await use({ journal, sandbox, tools: builtinTools(options.builtins), worker: caller.worker, now });
+    return await use({
+      ...{ journal, sandbox, worker: caller.worker, now },
+      loadTool: (name) => loadOwnTool(name, options.builtins),
+    });
   } finally {
     await close();
   }

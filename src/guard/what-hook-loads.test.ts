@@ -26,6 +26,7 @@ describe('toolexec hook', () => {
       );
       for (const heavy of [
         'executor/create-executor.ts',
+        'executor/open-executor.ts',
         'executor/executor.ts',
         'executor/builtin-tools.ts',
         'journal/open-journal.ts',
@@ -39,6 +40,13 @@ describe('toolexec hook', () => {
     const loaded = loadedWith(join(SRC, 'cli/commands/hook.ts'));
     expect(loaded).not.toContain('guard/evaluate-call.ts');
     expect(loaded).not.toContain('cli/resolve-settings.ts');
+  });
+
+  it('records a change of a file without the executor and the tools that it does not need', () => {
+    const loaded = loadedWith(join(SRC, 'guard/open-records.ts'));
+    expect(loaded).toContain('executor/journal-for.ts');
+    for (const heavy of ['executor/open-executor.ts', 'executor/builtin-tools.ts'])
+      expect(loaded).not.toContain(heavy);
   });
 
   it('reads the configuration without the journal and the display', () => {

@@ -52,18 +52,16 @@ describe('the command as it is shipped', () => {
   });
 
   it('loads for two calls neither the analysis of commands, nor what starts processes, nor a page', () => {
-    const names = loadedBy(['run', '--journal', '../journal.db'], twoReads()).map(({ name }) =>
-      name.replace(/-[\w-]{8}\.cjs$/, ''),
-    );
+    const names = partsOf(loadedBy(['run', '--journal', '../journal.db'], twoReads));
     expect(names).toEqual(expect.arrayContaining(['toolexec.cjs', 'run']));
     expect(names).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/^(?:analyze-command|run-command|draw-page|chat)/)]),
+      expect.arrayContaining([expect.stringMatching(/^(?:analyze-once|run-command|draw-page|chat)/)]),
     );
   });
 
   it('loads for a hook neither the parser of options nor a large package, and still refuses a wrong option', () => {
     const document = { session_id: 's', cwd: '/', hook_event_name: 'Notification' };
-    const names = loadedBy(['hook', '--for', 'claude-code'], JSON.stringify(document)).map(
+    const names = loadedBy(['hook', '--for', 'claude-code'], () => JSON.stringify(document)).map(
       ({ name }) => name,
     );
     expect(names).toEqual(expect.arrayContaining([expect.stringMatching(/^hook-/)]));
@@ -74,6 +72,22 @@ describe('the command as it is shipped', () => {
       "Option '--for <agent>' argument 'another' is invalid. Allowed choices are claude-code, codex, gemini-cli.",
     );
     expect(() => loadedBy(['exec', '--call', '1'])).toThrow("Missing required argument 'command'.");
+  });
+
+  it('loads for the hook of a command a dozen files, and neither the executor nor a journal', () => {
+    const documentIn = (cwd: string): string =>
+      JSON.stringify({
+        ...{ session_id: 's', cwd, hook_event_name: 'PreToolUse', tool_use_id: '1' },
+        ...{ tool_name: 'Bash', tool_input: { command: 'true', run_in_background: true } },
+      });
+    const loaded = loadedBy(['hook', '--for', 'claude-code'], documentIn);
+    const names = partsOf(loaded);
+    expect(names).toEqual(expect.arrayContaining(['hook', 'create-planner', 'analyze-once', 'bash']));
+    expect(names).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(?:open-executor|journal-for|program|files-read)/)]),
+    );
+    expect(loaded.length).toBeLessThanOrEqual(12);
+    expect(sizeOf(loaded)).toBeLessThan(800_000);
   });
 
   it('brings along the licence of every package that was put into it', () => {
@@ -89,6 +103,9 @@ interface LoadedFile {
   readonly size: number;
 }
 
+const partsOf = (files: readonly LoadedFile[]): readonly string[] =>
+  files.map(({ name }) => name.replace(/-[\w-]{8}\.cjs$/, ''));
+
 const sizeOf = (files: readonly LoadedFile[]): number => files.reduce((sum, { size }) => sum + size, 0);
 
 function twoReads(): string {
@@ -97,7 +114,10 @@ function twoReads(): string {
 }
 
 /** Files of the command, in the order in which it asks for them. */
-function loadedBy(args: readonly string[], input = ''): readonly LoadedFile[] {
+function loadedBy(
+  args: readonly string[],
+  inputIn: (directory: string) => string = () => '',
+): readonly LoadedFile[] {
   const folder = mkdtempSync(join(tmpdir(), 'toolexec-loaded-'));
   try {
     const list = join(folder, 'list.cjs');
@@ -113,8 +133,9 @@ function loadedBy(args: readonly string[], input = ''): readonly LoadedFile[] {
       ['--require', list, join(directory, 'toolexec.cjs'), ...args],
       {
         cwd: work,
-        input,
+        input: inputIn(work),
         encoding: 'utf8',
+        env: { ...process.env, HOME: folder, XDG_STATE_HOME: join(folder, 'state') },
       },
     );
     if (status !== 0) throw new Error(stderr);

@@ -1,52 +1,14 @@
 import type { Plan, PlannedCall } from '../../contract/approval.js';
 import type { TracedCall } from '../../contract/telemetry.js';
-import { riskOfEffects, uncontained } from '../../effects/traits.js';
+import { riskOfEffects } from '../../effects/traits.js';
 import { leftOutValues } from '../../journal/redaction/redacting-journal.js';
 import { redact } from '../../output/redact.js';
 import { type EvaluatedCall, shownEffects } from '../call/evaluated-call.js';
 import type { ExecutorSettings } from '../call/settings.js';
+import { toPlannedCall } from './to-planned-call.js';
 
 export function toPlan(evaluated: readonly EvaluatedCall[]): Plan {
   return { calls: evaluated.map(toPlannedCall) };
-}
-
-const UNKNOWN: PlannedCall['origins'] = Object.freeze({ seen: Object.freeze([]), args: Object.freeze({}) });
-
-function shownOrigins(evaluated: EvaluatedCall): PlannedCall['origins'] {
-  if (evaluated.kind === 'resolved' || evaluated.origins === undefined) return UNKNOWN;
-  const { seen, args } = evaluated.origins;
-  return { seen, args };
-}
-
-export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
-  const { call, reason } = evaluated;
-  const effects = shownEffects(evaluated);
-  const origins = shownOrigins(evaluated);
-  if (evaluated.kind === 'resolved') {
-    return {
-      callId: call.id,
-      toolName: call.name,
-      effects,
-      reason,
-      origins,
-      disposition: 'pre_resolved',
-      risk: riskOfEffects(effects),
-      containment: uncontained(effects),
-      summary: '',
-      result: evaluated.result,
-    };
-  }
-  return {
-    callId: call.id,
-    toolName: call.name,
-    effects,
-    reason,
-    origins,
-    disposition: evaluated.needsApproval ? 'requires_confirmation' : 'execute_now',
-    risk: evaluated.risk,
-    containment: evaluated.containment,
-    summary: evaluated.summary,
-  };
 }
 
 /** A planned call for the readers of events and for its trace, each computed on demand. */

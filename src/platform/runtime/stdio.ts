@@ -1,4 +1,4 @@
-import { isatty } from 'node:tty';
+import { fstatSync, readSync, writeSync } from 'node:fs';
 import { decodeText, tooLarge, toReadFailure } from '../fs/read-file.js';
 
 /** A stream that a program writes text to. */
@@ -40,35 +40,65 @@ export interface Stdio {
   interrupt(): void;
 }
 
+/**
+ * Node's own streams are opened only where they are needed, because loading and opening them takes 5 ms: for a terminal, and
+ * for a pipe that another process has made non-blocking.
+ */
 export function openStdio(): Stdio {
   return {
     args: process.argv.slice(2),
-    // Found from the descriptor: standard input itself is opened only when it is read.
-    stdin: { isTerminal: isatty(0), readText: readStdin },
-    stdout: textOutput(process.stdout),
-    stderr: textOutput(process.stderr),
+    stdin: { isTerminal: isTerminal(0), readText: readStdin },
+    stdout: textOutput(1, () => process.stdout),
+    stderr: textOutput(2, () => process.stderr),
     onEndSignal,
     interrupt: () => process.kill(process.pid, 'SIGINT'),
   };
 }
 
+/** `node:tty` is loaded only for a device, because it loads the network too. */
+function isTerminal(fd: number): boolean {
+  return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
+}
+
 async function readStdin(maxBytes: number, keepMark = false): Promise<string> {
   const chunks: Uint8Array[] = [];
   let total = 0;
+  const take = (bytes: Uint8Array): void => {
+    total += bytes.length;
+    if (total > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(bytes);
+  };
   try {
-    for await (const chunk of process.stdin) {
-      const bytes: Uint8Array = chunk;
-      total += bytes.length;
-      if (total > maxBytes) throw tooLarge(maxBytes);
-      chunks.push(bytes);
-    }
+    if (!readAtOnce(take)) for await (const chunk of process.stdin) take(chunk);
     return decodeText(Buffer.concat(chunks), keepMark);
   } catch (error) {
     throw toReadFailure(error);
   }
 }
 
-function textOutput(stream: NodeJS.WriteStream): TextOutput {
+const CHUNK_BYTES = 65_536;
+
+/** Reads standard input to its end. @returns false if the rest must be read as a stream */
+function readAtOnce(take: (bytes: Uint8Array) => void): boolean {
+  // A person who types must be able to interrupt.
+  if (isTerminal(0)) return false;
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let count = 0;
+    try {
+      count = readSync(0, chunk);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EAGAIN') return false;
+      // Windows reports the end of a pipe so.
+      if (code !== 'EOF') throw error;
+    }
+    if (count === 0) return true;
+    take(chunk.subarray(0, count));
+  }
+}
+
+function textOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): TextOutput {
   let failure: Error | undefined;
   let last: Promise<void> = Promise.resolve();
   let tellGone = (): void => {};
@@ -80,27 +110,34 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
     if (error.code === 'EPIPE') tellGone();
     else failure ??= error;
   };
-  stream.on('error', note);
+  let opened: NodeJS.WriteStream | undefined;
+  const stream = (): NodeJS.WriteStream => {
+    opened ??= open().on('error', note);
+    return opened;
+  };
+  const isShown = isTerminal(fd);
   return {
-    isTerminal: stream.isTTY === true,
+    isTerminal: isShown,
     readerGone,
     get rows() {
-      return stream.rows || 24;
+      return (isShown && stream().rows) || 24;
     },
     get columns() {
-      return stream.columns || 80;
+      return (isShown && stream().columns) || 80;
     },
     onResize(handle) {
-      stream.on('resize', handle);
+      if (!isShown) return () => {};
+      stream().on('resize', handle);
       return () => {
-        stream.removeListener('resize', handle);
+        stream().removeListener('resize', handle);
       };
     },
     write(text) {
-      if (text === '') return;
+      const rest = isShown || opened !== undefined ? Buffer.from(text) : writeAtOnce(fd, text, note);
+      if (rest.length === 0) return;
       // A stream calls back in the order of its writes, so the last callback stands for all of them.
       last = new Promise((resolve) => {
-        stream.write(text, (error) => {
+        stream().write(rest, (error) => {
           if (error) note(error);
           resolve();
         });
@@ -111,6 +148,21 @@ function textOutput(stream: NodeJS.WriteStream): TextOutput {
       if (failure !== undefined) throw failure;
     },
   };
+}
+
+/** Node's stream writes to a file or a pipe at once, too. @returns what a non-blocking pipe has not taken */
+function writeAtOnce(fd: number, text: string, note: (error: NodeJS.ErrnoException) => void): Uint8Array {
+  let rest: Uint8Array = Buffer.from(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
+  } catch (error) {
+    const failed = error as NodeJS.ErrnoException;
+    if (failed.code !== 'EAGAIN') {
+      note(failed);
+      return new Uint8Array();
+    }
+  }
+  return rest;
 }
 
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
