@@ -203,6 +203,18 @@ describe('web_fetch', () => {
     expect((await bold.execute('web_fetch', { url: `${site.url}/private/a` })).success).toBe(true);
   });
 
+  it('bug: robots.txt was not asked about the address that a redirect leads to', async () => {
+    const site = await serveSite((request, response) => {
+      response.setHeader('content-type', 'text/plain');
+      if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /private/');
+      else if (request.url === '/open') response.writeHead(302, { location: '/private/a' }).end();
+      else response.end('text');
+    });
+    const refused = await executorFor(site).execute('web_fetch', { url: `${site.url}/open` });
+    expect(refused.error).toMatchObject({ code: 'fetch_failed', details: { reason: 'Robots' } });
+    expect(site.paths).toEqual(['/robots.txt', '/open']);
+  });
+
   it('refuses what is too large, and what is no text', async () => {
     const site = await serveSite((request, response) => {
       const { url = '' } = request;
@@ -295,6 +307,24 @@ describe('an answer of web_fetch that says how long it is fresh', () => {
     ['may say nothing', {}, 0, 2],
   ])('%s', async (_, headers, afterMs, asked) => {
     expect((await fetchTwice(headers, afterMs)).asked).toBe(asked);
+  });
+
+  it('bug: a page behind a redirect was given again although the redirect may lead elsewhere by then', async () => {
+    let version = 1;
+    const site = await serveSite((request, response) => {
+      const { url = '' } = request;
+      if (url === '/latest') response.writeHead(302, { location: `/v${version}` }).end();
+      else if (url === '/fixed')
+        response.writeHead(301, { location: '/v1', 'cache-control': 'max-age=60' }).end();
+      else response.setHeader('cache-control', 'max-age=3600').end(url);
+    });
+    const executor = executorFor(site, { respectRobots: false });
+    const read = async (path: string) => executor.execute('web_fetch', { url: `${site.url}${path}` });
+    expect((await read('/latest')).output).toBe('/v1');
+    version = 2;
+    expect((await read('/latest')).output).toBe('/v2');
+    expect((await read('/fixed')).metadata).toMatchObject({ fresh_seconds: 60 });
+    expect((await read('/fixed')).metadata.cached).toBe(true);
   });
 
   it('outlives no time of the cache, and belongs to its conversation', async () => {

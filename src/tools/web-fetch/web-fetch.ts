@@ -1,13 +1,12 @@
 import { normalizeOptions, type OptionRules, rulesOf } from '../../base/normalize-options.js';
-import { parseUrl } from '../../base/parse-url.js';
 import type { ContentBlock } from '../../contract/call.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { JsonObject } from '../../contract/json.js';
 import { type OptionsIn, SETTINGS } from '../../contract/settings.js';
 import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import type { AskRobots, RobotsAnswer } from './ask-robots.js';
-import { freshSeconds } from './fresh-seconds.js';
+import type { AskRobots } from './ask-robots.js';
+import { followRedirects } from './follow-redirects.js';
 import { readAnswer, type WebContent } from './read-answer.js';
 
 export interface WebFetchArgs {
@@ -50,7 +49,7 @@ const INPUT = {
 export function webFetchTool(options: WebFetchOptions, now: () => number): ToolSpec<WebFetchArgs> {
   const { respectRobots, maxBytes, timeoutMs, allowPrivate } = normalizeOptions('webFetch', options, RULES);
   let robots: Promise<AskRobots> | undefined;
-  const askRobots = async (url: URL, ctx: ToolContext): Promise<RobotsAnswer> => {
+  const askRobots: AskRobots = async (url, ctx) => {
     if (!respectRobots) return 'allowed';
     robots ??= import('./ask-robots.js').then(({ createRobots }) => createRobots(now));
     return (await robots)(url, ctx);
@@ -78,22 +77,15 @@ export function webFetchTool(options: WebFetchOptions, now: () => number): ToolS
 
 interface FetchPlan {
   readonly maxBytes: number;
-  readonly askRobots: (url: URL, ctx: ToolContext) => Promise<RobotsAnswer>;
+  readonly askRobots: AskRobots;
 }
 
 async function fetchPage(args: WebFetchArgs, ctx: ToolContext, plan: FetchPlan): Promise<ToolOutput> {
   const { url } = args;
   try {
-    const target = parseUrl(url);
-    const robots = target === undefined ? 'allowed' : await plan.askRobots(target, ctx);
-    if (robots === 'refused') {
-      return failure(url, 'its robots.txt refuses programs', { reason: 'Robots' });
-    }
-    const answer = await ctx.http(url, {
-      maxBytes: plan.maxBytes,
-      headers: { accept: ACCEPT },
-      timeoutMs: LONGEST_MS,
-    });
+    const { maxBytes, askRobots } = plan;
+    const init = { maxBytes, headers: { accept: ACCEPT }, timeoutMs: LONGEST_MS };
+    const { answer, robots, freshSeconds: fresh } = await followRedirects(url, { ctx, init, askRobots });
     const bytes = new Uint8Array(await answer.arrayBuffer());
     const metadata: JsonObject = {
       url,
@@ -105,14 +97,13 @@ async function fetchPage(args: WebFetchArgs, ctx: ToolContext, plan: FetchPlan):
     };
     if (!answer.ok) return refusal(answer, bytes, metadata);
     const content = readAnswer(bytes, answer.headers.get('content-type') ?? '', answer.url);
-    const fresh = freshSeconds(answer.headers, Date.parse(answer.headers.get('date') ?? ''));
     const output = await present(content, args, { ctx, url: answer.url });
     return {
       ...output,
       metadata: { ...metadata, ...output.metadata, ...(fresh > 0 ? { fresh_seconds: fresh } : {}) },
     };
   } catch (error) {
-    throw inOurWords(error, url);
+    throw inOurWords(error);
   }
 }
 
@@ -158,21 +149,15 @@ function refusal(answer: Response, bytes: Uint8Array, metadata: JsonObject): Too
 }
 
 function failure(url: string, why: string, details: JsonObject): ToolOutput & { text: string } {
-  const message = `failed to fetch url ${url}: ${why}`;
+  const message = `${FAILED}${url}: ${why}`;
   return { text: '', error: { code: 'fetch_failed', message, details: { url, ...details } } };
 }
 
-/** The model can make a separate call for the target of a redirect. */
-function inOurWords(error: unknown, url: string): unknown {
-  if (!isToolError(error)) return error;
+const FAILED = 'failed to fetch url ';
+
+function inOurWords(error: unknown): unknown {
+  if (!isToolError(error) || error.message.startsWith(FAILED)) return error;
   const { code, details, message, hint } = error;
-  const { redirect } = details;
-  if (code === 'sandbox_violation' && typeof redirect === 'string') {
-    const why = `it redirects to another site. Fetch that address instead, if it is wanted: ${redirect}`;
-    return new ToolError('fetch_failed', `failed to fetch url ${url}: ${why}`, {
-      details: { url, reason: 'Redirect', redirect },
-    });
-  }
-  const said = message.replace(/^Cannot fetch /, 'failed to fetch url ');
+  const said = message.replace(/^Cannot fetch /, FAILED);
   return new ToolError(code, said, { details, ...(hint === undefined ? {} : { hint }), cause: error });
 }
