@@ -6,6 +6,8 @@ import type { Stdio, TextOutput } from '../../src/platform/runtime/stdio.js';
 import { onUnhandledError } from '../../src/platform/runtime/unhandled-errors.js';
 
 export interface HostedRun {
+  /** The shipped command, which the run takes for its own program. */
+  readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -25,6 +27,7 @@ process.on('disconnect', () => process.exit());
 
 async function answer(run: HostedRun): Promise<void> {
   process.chdir(run.cwd);
+  process.argv[1] = run.program;
   for (const name of Object.keys(process.env)) if (!(name in run.env)) delete process.env[name];
   Object.assign(process.env, run.env);
   const [stdout, stderr] = [collect(), collect()];

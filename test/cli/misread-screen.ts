@@ -1,6 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Approver } from '../../src/contract/approval.js';
+import { describeRequest } from '../../src/executor/approve/describe-request.js';
+import { createExecutor } from '../../src/executor/create-executor.js';
+import { askApproval } from '../../src/terminal/ask-approval.js';
+import type { QuestionScreen } from '../../src/terminal/question-screen.js';
 import { Toolexec } from './toolexec.js';
 
 /** The typed text, and the end of the screen at that moment, if something was drawn since the last key. */
@@ -46,6 +52,7 @@ const CALLS = [
   },
 ];
 
+/** The whole command at a terminal: each takes seconds, because a keyboard waits for silence. */
 export async function misread(seed: number): Promise<Misreading> {
   const toolexec = new Toolexec();
   try {
@@ -55,14 +62,93 @@ export async function misread(seed: number): Promise<Misreading> {
     const argv = [process.execPath, toolexec.main, 'run', file, '--journal', toolexec.journal];
     const env = toolexec.environment({ TERM: 'xterm', NO_COLOR: '1' });
     const { steps, shown } = await sit({ argv, cwd: toolexec.root, typed, seed }, env);
-    const isThere = (name: string): boolean => existsSync(join(toolexec.root, name));
-    const happened = [isThere('one'), isThere('two'), !isThere('three')];
-    const ran = happened.flatMap((did, index) => (did ? [index + 1] : []));
+    const ran = ranIn(toolexec.root);
     return { typed, ran, chosen: [...choiceOf(steps), ...drawnMeanwhile(steps, shown)], shown };
   } finally {
     toolexec.remove();
   }
 }
+
+/** The same questions and calls in this process, before a keyboard that needs no time. */
+export async function misreadHere(seed: number): Promise<Misreading> {
+  const root = mkdtempSync(join(tmpdir(), 'toolexec-misread-'));
+  const typed = draw(seed);
+  const person = new TypingPerson(typed, seed % 3 === 0 ? 24 : 60);
+  try {
+    writeFileSync(join(root, 'three'), 'x\n');
+    await using executor = createExecutor({ root, approver: person.approver });
+    await executor.run(CALLS);
+    return { typed, ran: ranIn(root), chosen: choiceOf(person.steps), shown: person.shown };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function ranIn(root: string): readonly number[] {
+  const isThere = (name: string): boolean => existsSync(join(root, name));
+  const happened = [isThere('one'), isThere('two'), !isThere('three')];
+  return happened.flatMap((did, index) => (did ? [index + 1] : []));
+}
+
+/** Presses Ctrl-C when all is typed. What is typed at once is one key or one line, as `open-keyboard.ts` reads it. */
+class TypingPerson {
+  readonly steps: Step[] = [];
+  shown = '';
+  readonly #typed: string[];
+  readonly #rows: number;
+  #fresh = '';
+
+  constructor(typed: readonly string[], rows: number) {
+    this.#typed = typed.flatMap((text) => (text.startsWith('~') ? [...text.slice(1)] : [text]));
+    this.#rows = rows;
+  }
+
+  readonly approver: Approver = async (requests, { signal }) => {
+    const palette = { bold: String, dim: String, red: String, green: String, yellow: String };
+    const answer = await askApproval({
+      ...{ requests, signal, palette, describe: describeRequest, screen: this.#screen() },
+      propose: async () => ({ text: 'a rule', file: 'a file', alsoAllows: [], write: async () => {} }),
+    });
+    if (answer === 'cancel' || answer === 'interrupt') throw new Error('the person left the question');
+    return answer;
+  };
+
+  #screen(): QuestionScreen {
+    return {
+      columns: 80,
+      rows: this.#rows,
+      write: (text) => this.#draw(text),
+      askKey: async (prompt) => {
+        this.#draw(prompt);
+        const text = this.#type();
+        return /^([!-~])\r$/.exec(text)?.[1] ?? text;
+      },
+      askLine: async (prompt) => {
+        this.#draw(prompt);
+        for (let line = ''; ; ) {
+          line += this.#type();
+          if (line.includes(CTRL_C)) return CTRL_C;
+          if (line.includes('\r')) return line.replaceAll('\r', '\n').replace(/\n[^\n]*$/, '');
+        }
+      },
+      onResize: () => () => {},
+    };
+  }
+
+  #draw(text: string): void {
+    this.shown += text;
+    this.#fresh += text;
+  }
+
+  #type(): string {
+    const sent = this.#typed.shift() ?? CTRL_C;
+    this.steps.push({ sent, below: this.#fresh.replace(/\s+/g, ' ').slice(-400) });
+    this.#fresh = '';
+    return sent;
+  }
+}
+
+const CTRL_C = '\u0003';
 
 /** Each is typed when the screen is quiet; the letters of a word, marked with `~`, while it may not be. */
 function draw(seed: number): readonly string[] {

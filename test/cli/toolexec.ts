@@ -74,7 +74,7 @@ export class Toolexec {
   async run(args: readonly string[], settings: RunSettings = {}): Promise<Ran> {
     const { stdin = '', cwd = this.root, ownProcess = this.#ownProcess || isAnotherUser() } = settings;
     if (!ownProcess && typeof stdin === 'string' && stdin.length < LONG_TEXT)
-      return runInHost({ args, env: this.environment(settings.env), cwd, stdin });
+      return runInHost({ program: this.main, args, env: this.environment(settings.env), cwd, stdin });
     const child = this.start(args, settings);
     child.stdin.on('error', () => {});
     child.stdin.end(settings.stdin ?? '');

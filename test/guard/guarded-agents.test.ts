@@ -7,10 +7,10 @@ import { AGENTS } from '../../src/guard/agents.js';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { useToolexec } from '../cli/toolexec.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
-import { type AgentSetting, run, SampleAgent } from './sample-agent.js';
+import { type AgentSetting, type Answer, run, SampleAgent } from './sample-agent.js';
 
 const WHY_NOT = await whyNoTransactions();
-const toolexec = useToolexec({ ownProcess: true });
+const toolexec = useToolexec();
 
 const inRoot = (name: string): string => join(toolexec.root, name);
 const textOf = (name: string): string => readFileSync(inRoot(name), 'utf8');
@@ -23,10 +23,12 @@ function configure(text: string): void {
 const CONTAINED = '[tools]\nprofile = "contained"\n';
 const FILES = '[tools.approval]\nallowlist = ["read_file", "write_file", "edit_file"]\n';
 
-function agent(more: Partial<AgentSetting> = {}): SampleAgent {
+/** @param ownProcess each hook is a process, as agents start it; otherwise they share one, which takes a tenth of the time */
+function agent(more: Partial<AgentSetting> = {}, ownProcess = false): SampleAgent {
   const { agent: name = 'claude-code' } = more;
-  const line = `'${process.execPath}' '${toolexec.main}' hook --for ${name}`;
-  return new SampleAgent({ agent: name, line, cwd: toolexec.root, env: toolexec.environment(), ...more });
+  const hook = (stdin: string): Promise<Answer> =>
+    toolexec.run(['hook', '--for', name], { stdin, ownProcess });
+  return new SampleAgent({ agent: name, hook, cwd: toolexec.root, env: toolexec.environment(), ...more });
 }
 
 const EACH_AGENT = AGENTS.map((name): [typeof name] => [name]);
@@ -34,7 +36,7 @@ const EACH_AGENT = AGENTS.map((name): [typeof name] => [name]);
 describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
   eachOf(EACH_AGENT, 1)('of %s run in a transaction, with the same output and exit code', async (name) => {
     configure(`${CONTAINED}[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo *"\n`);
-    const sample = agent({ agent: name });
+    const sample = agent({ agent: name }, true);
     const first = await sample.bash('echo out >made; echo shown', { description: 'kept' });
     // Where nothing is known of rewrites, the model gets the line to run.
     const done = first.ran

@@ -11,7 +11,8 @@ export interface Answer {
 
 export interface AgentSetting {
   readonly agent: AgentName;
-  readonly line: string;
+  /** Answers a document on standard input. */
+  readonly hook: (document: string) => Promise<Answer>;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** As some versions do: the rest of an answer with a rewrite counts. */
@@ -102,13 +103,13 @@ export class SampleAgent {
   }
 
   send(document: Readonly<Record<string, unknown>>): Promise<Answer> {
-    const { agent, cwd, line } = this.#setting;
+    const { agent, cwd, hook } = this.#setting;
     const common = { session_id: 'session-1', transcript_path: '', cwd };
     const own =
       agent === 'gemini-cli'
         ? { timestamp: new Date().toISOString() }
         : { permission_mode: 'default', ...(agent === 'codex' ? { turn_id: 't', model: 'm' } : {}) };
-    return run(line, JSON.stringify({ ...common, ...own, ...document }), this.#setting);
+    return hook(JSON.stringify({ ...common, ...own, ...document }));
   }
 }
 
