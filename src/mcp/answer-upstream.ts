@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
 import type { ToolContext } from '../contract/context.js';
 import { toContent, toQuestions } from './form-questions.js';
+import { addressQuestion, readAddress } from './upstream-address.js';
 
 /** How often at most a person is asked to fill in one form, until its values fit the form's schema. */
 const MOST_ROUNDS = 5;
@@ -24,9 +25,11 @@ const exchange = new AsyncLocalStorage<AskingCall>();
  */
 export function answerUpstream(client: Client, server: string): void {
   client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
-    if (!('requestedSchema' in params)) return { action: 'decline' };
     const call = exchange.getStore() ?? onlyOne(client);
-    return call === undefined ? { action: 'decline' } : call.whilePaused(() => ask(call, server, params));
+    if (call === undefined) return { action: 'decline' };
+    return call.whilePaused(() =>
+      'requestedSchema' in params ? ask(call, server, params) : askToVisit(call, server, params),
+    );
   });
 }
 
@@ -52,16 +55,35 @@ function onlyOne(client: Client): AskingCall | undefined {
   return conversations.size === 1 ? calls.at(-1) : undefined;
 }
 
-async function ask(
-  { ctx }: AskingCall,
+/** The person opens the address. Nothing here does. */
+async function askToVisit(
+  call: AskingCall,
   server: string,
-  form: ElicitRequestFormParams,
+  { message, url }: { readonly message: string; readonly url: string },
 ): Promise<ElicitResult> {
-  if (ctx.ask === undefined) {
-    // The model learns why its call came to nothing.
-    void ctx.emit(`The MCP server ${server} asked the person, who cannot be asked here.\n`, 'stderr');
+  const { ctx } = call;
+  const address = readAddress(url);
+  if (address === undefined) {
+    const why = 'sent the person to an address that is no plain web address';
+    void ctx.emit(`The MCP server ${server} ${why}.\n`, 'stderr');
     return { action: 'decline' };
   }
+  if (ctx.ask === undefined) return cannotAsk(call, server);
+  const answers = await ctx.ask([addressQuestion(server, message, address)]);
+  if (answers === undefined) return { action: 'cancel' };
+  const [answer] = answers;
+  return { action: answer?.declined === true || answer?.chosen.length === 0 ? 'decline' : 'accept' };
+}
+
+/** The model learns why its call came to nothing. */
+function cannotAsk({ ctx }: AskingCall, server: string): ElicitResult {
+  void ctx.emit(`The MCP server ${server} asked the person, who cannot be asked here.\n`, 'stderr');
+  return { action: 'decline' };
+}
+
+async function ask(call: AskingCall, server: string, form: ElicitRequestFormParams): Promise<ElicitResult> {
+  const { ctx } = call;
+  if (ctx.ask === undefined) return cannotAsk(call, server);
   const [consent, ...fields] = toQuestions(server, form);
   let problem = '';
   for (let round = 0; consent !== undefined && round < MOST_ROUNDS; round++) {

@@ -55,7 +55,7 @@ async function connect(
   const client = new Client(
     { name: 'toolexec', version: world.version },
     {
-      capabilities: { elicitation: { form: {} } },
+      capabilities: { elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, PROBE_MS) } },
     },
   );

@@ -28,9 +28,12 @@ export function toQuestions(
   const fields = Object.entries(properties).map(([name, schema]): Question => {
     const plain = plainSchema(schema as unknown as JsonObject);
     const { title = name, description } = plain as { readonly title?: string; readonly description?: string };
+    const standard = defaultOf(plain);
+    const left =
+      standard === undefined ? '' : ` (left empty: ${sanitize(JSON.stringify(standard), 'inline')})`;
     return {
       header: sanitize(title, 'inline'),
-      question: description ?? title,
+      question: `${description ?? title}${left}`,
       options: choicesOf(plain).map(({ label }) => ({ label })),
       multiSelect: plain.type === 'array',
       form: { kind: 'field', name, schema: plain, required: required.includes(name) },
@@ -56,7 +59,7 @@ export function toContent(
   const content: Record<string, string | number | boolean | string[]> = {};
   for (const [at, { form, header }] of questions.entries()) {
     if (form?.kind !== 'field') continue;
-    const value = fieldValue(form, answers[at] ?? { chosen: [] });
+    const value = fieldValue(form, answers[at] ?? { chosen: [] }) ?? defaultOf(form.schema);
     if (value === undefined && form.required) return `${header}: a value is expected.`;
     const fault = value === undefined ? undefined : faultOf(value, form.schema);
     if (fault !== undefined) return `${header}: ${fault}`;
@@ -82,6 +85,26 @@ function fieldValue({ schema }: Field, { chosen, other }: QuestionAnswer): Field
     default:
       return values[0] ?? (own === '' ? undefined : own);
   }
+}
+
+/** The form's value for a field that is left empty, if it fits the field. */
+function defaultOf(schema: JsonObject): FieldValue | undefined {
+  const { type, default: value } = schema;
+  const isText = (one: unknown): one is string => typeof one === 'string' && one.length <= MOST_CHARACTERS;
+  const fits =
+    type === 'array'
+      ? Array.isArray(value) && value.every(isText)
+      : type === 'string'
+        ? isText(value)
+        : false;
+  const isPlain =
+    type === 'boolean' ? typeof value === 'boolean' : isNumeric(type) && typeof value === 'number';
+  if (!fits && !isPlain) return undefined;
+  return faultOf(value as FieldValue, schema) === undefined ? (value as FieldValue) : undefined;
+}
+
+function isNumeric(type: unknown): boolean {
+  return type === 'number' || type === 'integer';
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([

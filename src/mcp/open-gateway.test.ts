@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { McpServerSettings } from '../config/mcp-servers.js';
+import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { connect } from './fixtures/connect.js';
 import { type GatewayOptions, openGateway } from './open-gateway.js';
@@ -32,7 +33,11 @@ const upstream = (options: object = {}, more: Partial<McpServerSettings> = {}): 
   ...more,
 });
 
-function open(servers: Readonly<Record<string, McpServerSettings>>, more: Partial<GatewayOptions> = {}) {
+function open(
+  servers: Readonly<Record<string, McpServerSettings>>,
+  more: Partial<GatewayOptions> = {},
+  asker?: Asker,
+) {
   const warnings: unknown[] = [];
   const gateway = openGateway({
     servers,
@@ -49,6 +54,7 @@ function open(servers: Readonly<Record<string, McpServerSettings>>, more: Partia
     policy: null,
     approver: null,
     journal: false,
+    ...(asker === undefined ? {} : { asker }),
   });
   onTestFinished(async () => {
     await executor.close();
@@ -80,7 +86,10 @@ describe('a gateway', () => {
     const server = upstream();
     await trust('up', server);
     expect(processes()).toEqual([]);
-    const { executor } = open({ up: server });
+    const { executor } = open({ up: server }, {}, (questions) => {
+      expect(questions[0]?.question).toContain('\nhttps://sign-in.test/\n');
+      return [{ chosen: ['Opened'] }];
+    });
     expect(executor.definitions().map(({ name }) => name)).toContain('up__echo');
     expect(processes()).toEqual([]);
     const echo = await executor.execute('up__echo', { text: 'hi' });
@@ -91,6 +100,7 @@ describe('a gateway', () => {
       success: false,
       error: { code: 'execution_failed', message: expect.stringContaining('it is broken') },
     });
+    expect(await executor.execute('up__visit', {})).toMatchObject({ output: 'accept' });
     expect(await executor.execute('up__echo', { txt: 'hi' })).toMatchObject({ error: { code: 'bad_args' } });
   });
 

@@ -12,6 +12,7 @@ import { type AskingCall, whileAsking } from './answer-upstream.js';
 import { plainDefinition } from './plain-definition.js';
 import { SilenceLimit } from './silence-limit.js';
 import type { SeenTool } from './tool-pins.js';
+import { addressesIn } from './upstream-address.js';
 import { upstreamName } from './upstream-names.js';
 import { toToolOutput } from './upstream-result.js';
 
@@ -117,7 +118,10 @@ function timedOut({ name, timeoutMs }: Upstream, tool: string): ToolError {
 function toFailure(error: unknown, { name }: Upstream, tool: string): unknown {
   const place = `${tool} of the MCP server ${name}`;
   if (error instanceof ProtocolError) {
-    const message = `${place}: ${error.message} (MCP error ${error.code})`;
+    const addresses = addressesIn(error.data).map(({ href }) => href);
+    const visit =
+      addresses.length === 0 ? '' : ` The person has to open this first: ${addresses.join(' and ')}`;
+    const message = `${place}: ${error.message} (MCP error ${error.code})${visit}`;
     return new ToolError('execution_failed', message, { details: { server: name, mcp_code: error.code } });
   }
   if (error instanceof SdkError) {

@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Server } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.js';
 import type { Question } from '../../src/contract/question.js';
@@ -7,6 +8,7 @@ import { createExecutor } from '../../src/executor/create-executor.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import { createMcpServer } from '../../src/mcp/create-mcp-server.js';
 import { serveOverHttp } from '../../src/mcp/serve-http.js';
+import { addParts } from './conformance-parts.js';
 
 const TOKEN = 'a-token-of-the-tests';
 /** A picture of one point, and a sound of no length. */
@@ -16,11 +18,20 @@ const PNG = Buffer.from(
 );
 const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=', 'base64');
 
-/** The tools that the official suite asks for, in front of our server; it sends no token, so a small front adds it. */
-export async function serveConformance(): Promise<string> {
+/**
+ * The tools that the official suite asks for, in front of our server; it sends no token, so a small front adds it.
+ * @param parts `ours`: what `createMcpServer` offers; `added`: with handlers that a program adds for the other parts
+ */
+export async function serveConformance(parts: 'ours' | 'added'): Promise<string> {
   const open = () => {
-    const executor = createExecutor({ tools: suiteTools(), policy: null, approver: null, journal: false });
-    return { executor, create: () => createMcpServer(executor) };
+    let server: Server | undefined;
+    const tools = suiteTools(() => server);
+    const executor = createExecutor({ tools, policy: null, approver: null, journal: false });
+    const create = (): Server => {
+      server = createMcpServer(executor);
+      return parts === 'added' ? addParts(server, PNG.toString('base64')) : server;
+    };
+    return { executor, create };
   };
   const shared = open();
   const serving = await serveOverHttp({
@@ -54,7 +65,8 @@ export async function serveConformance(): Promise<string> {
   return `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
 }
 
-function suiteTools() {
+/** @param server of the session: two tools of the suite speak to its client besides their call. */
+function suiteTools(server: () => Server | undefined) {
   const text = (words: string) => ({ type: 'text', text: words }) as const;
   const image = { type: 'image', mediaType: 'image/png', data: PNG } as const;
   const document = {
@@ -99,6 +111,23 @@ function suiteTools() {
       return 'done';
     }),
     plain('test_reconnection', () => 'there'),
+    plain('test_tool_with_logging', async () => {
+      for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+        await server()?.sendLoggingMessage({ level: 'info', data });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return 'logged';
+    }),
+    plain('test_sampling', async (args) => {
+      const { prompt = '' } = args as { readonly prompt?: string };
+      // The client opens its stream for requests only after it has begun.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const said = await server()?.createMessage({
+        messages: [{ role: 'user', content: { type: 'text', text: prompt } }],
+        maxTokens: 100,
+      });
+      return `LLM response: ${JSON.stringify(said?.content)}`;
+    }),
     defineTool({
       name: 'json_schema_2020_12_tool',
       description: 'Tool with JSON Schema 2020-12 features',

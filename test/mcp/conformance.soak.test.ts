@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
 import { builtCommand } from '../cli/built-command.js';
 import { useToolexec } from '../cli/toolexec.js';
 import { serveConformance } from './conformance-server.js';
@@ -41,7 +42,7 @@ function whyNot(name: string, version: string, least: readonly [major: number, m
 const NO_SUITE = whyNot(SUITE, '0.1.16', [22, 0]);
 const NO_INSPECTOR = whyNot(INSPECTOR, '2.12.0', [22, 19]);
 
-/** Parts of the protocol that our server does not offer: each fails in the suite because it is not there. */
+/** Parts of the protocol that our server does not offer by itself: each fails in the suite because it is not there. */
 const NOT_OFFERED = [
   'logging-set-level',
   'completion-complete',
@@ -74,14 +75,47 @@ async function output(name: string, file: string, args: readonly string[], env =
 }
 
 describe.skipIf(NO_SUITE !== '')(`the official conformance suite${NO_SUITE}`, () => {
-  it('passes every scenario but those of parts that are not offered', { timeout: 240_000 }, async () => {
-    const url = await serveConformance();
+  const serverScenarios = async (parts: 'ours' | 'added') => {
+    const url = await serveConformance(parts);
     const said = await output(SUITE, 'dist/index.js', ['server', '--url', url, '--suite', 'all']);
-    const scenarios = (mark: string) =>
+    const marked = (mark: string) =>
       [...said.matchAll(new RegExp(`^${mark} ([a-z0-9-]+):`, 'gm'))].map(([, name]) => name);
-    expect(scenarios('✗')).toEqual(NOT_OFFERED);
-    expect(scenarios('✓')).toHaveLength(18);
+    return { passed: marked('✓'), failed: marked('✗') };
+  };
+
+  it('passes every scenario but those of parts that are not offered', { timeout: 240_000 }, async () => {
+    const { passed, failed } = await serverScenarios('ours');
+    expect(failed).toEqual(NOT_OFFERED);
+    expect(passed).toHaveLength(18);
   });
+
+  it('passes all scenarios with handlers that a program adds for those parts', {
+    timeout: 240_000,
+  }, async () => {
+    const { passed, failed } = await serverScenarios('added');
+    expect(failed).toEqual([]);
+    expect(passed).toHaveLength(18 + NOT_OFFERED.length);
+  });
+
+  // The scenarios of OAuth are left out: a gateway sends the headers of its configuration.
+  it.each(['initialize', 'tools_call', 'elicitation-sep1034-client-defaults', 'sse-retry'])(
+    'passes %s with the gateway as its client',
+    { timeout: 120_000 },
+    async (scenario) => {
+      const program = bundleProgram(join(import.meta.dirname, 'conformance-client.ts'));
+      const suite = join(placeOf(SUITE), 'node_modules', SUITE, 'dist/index.js');
+      const command = `${process.execPath} ${program}`;
+      const { stderr } = await run(process.execPath, [
+        suite,
+        'client',
+        '--command',
+        command,
+        '--scenario',
+        scenario,
+      ]);
+      expect(stderr).toContain('OVERALL: PASSED');
+    },
+  );
 });
 
 describe.skipIf(NO_INSPECTOR !== '')(`the MCP Inspector's command line${NO_INSPECTOR}`, () => {
