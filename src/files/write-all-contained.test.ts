@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -132,22 +134,40 @@ describe.each([
     expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('S');
   });
 
+  it.each([[['x', 'x/y']], [['x/y/z', 'x']], [['x/y', 'x/y/z']]])(
+    'refuses a file that would also be a directory: %s',
+    async (paths) => {
+      const { root } = temporaryTree({ a: 'a' });
+      const error = await errorOf(() =>
+        filesOf(root).writeAll(paths.map((path) => change(path, 'new', null))),
+      );
+      expect(error).toMatchObject({
+        code: 'bad_args',
+        message: expect.stringContaining('a file and a directory'),
+      });
+      expect(readdirSync(root)).toEqual(['a']);
+    },
+  );
+
   it('puts back what it had replaced when a later one fails, the file itself with its times', async () => {
     const { root } = temporaryTree({ a: 'a', gone: 'g' });
     utimesSync(join(root, 'a'), 1, 2);
     const inode = statSync(join(root, 'a')).ino;
     const before = everything(root);
-    // `x` would have to be a file and a directory: that fails only at the rename.
-    const error = await errorOf(() =>
-      filesOf(root).writeAll([
-        change('a', 'A', 'a'),
-        change('gone', null, 'g'),
-        change('made', 'M', null),
-        change('x', 'X', null),
-        change('x/y', 'Y', null),
-      ]),
-    );
+    let checks = 0;
+    // Once all contents are staged: the rename of `x` fails.
+    const check = (): void => {
+      if (++checks === 2) mkdirSync(join(root, 'x'));
+    };
+    const changes = [
+      change('a', 'A', 'a'),
+      change('gone', null, 'g'),
+      change('made', 'M', null),
+      change('x', 'X'),
+    ];
+    const error = await errorOf(() => filesOf(root).writeAll(changes, { check }));
     expect(error.code).toBe('execution_failed');
+    rmdirSync(join(root, 'x'));
     expect(everything(root)).toEqual(before);
     expect(statSync(join(root, 'a'))).toMatchObject({ ino: inode, mtimeMs: 2000 });
   });

@@ -90,7 +90,7 @@ function checkPlaces(
   admitted: readonly AdmittedChange[],
   kind: WriteKind,
 ): ReadonlySet<string> {
-  const places = new Set<string>();
+  const places = new Map<string, StagedChange>();
   const missing = new Set<string>();
   for (const { change, request } of admitted) {
     withFailures('write', change.path, () => {
@@ -102,9 +102,14 @@ function checkPlaces(
       }
       const { path } = opened.place;
       if (places.has(path)) throw badWrite(`${JSON.stringify(change.path)} is changed twice`);
-      places.add(path);
+      places.set(path, change);
       for (const directory of missingDirectories(opened.place)) missing.add(directory);
     });
+  }
+  for (const directory of missing) {
+    const file = places.get(directory);
+    if (file !== undefined && file.bytes !== null)
+      throw badWrite(`${JSON.stringify(file.path)} would be a file and a directory`);
   }
   return missing;
 }
