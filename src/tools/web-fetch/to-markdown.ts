@@ -99,7 +99,25 @@ function toMarkdown(root: PageNode): string {
     emDelimiter: '*',
   });
   service.use(gfm);
+  service.addRule('cells', {
+    filter({ nodeName, parentNode }) {
+      if (CELLS.has(nodeName) && parentNode !== null) listOnce(parentNode);
+      return false;
+    },
+    replacement: (content) => content,
+  });
   return service.turndown(root as unknown as TurndownService.Node).trim();
+}
+
+const CELLS = new Set(['TD', 'TH']);
+
+/**
+ * The rules for tables list a row's cells several times for each cell, and the tree walks along them each time: 2,500
+ * cells of one row took seconds. The conversion changes no row.
+ */
+function listOnce(row: { readonly childNodes: Iterable<unknown> }): void {
+  if (!Object.hasOwn(row, 'childNodes'))
+    Object.defineProperty(row, 'childNodes', { value: [...row.childNodes] });
 }
 
 const BLOCKS = new Set([
