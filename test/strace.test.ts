@@ -15,6 +15,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { ToolResult } from '../src/contract/call.js';
 import type { Effect } from '../src/contract/effect.js';
 import { builtinTools } from '../src/executor/builtin-tools.js';
+import { bundleProgram } from '../src/testing/fixtures/bundle-program.js';
 import { above, readTrace, type Touch } from './strace/read-trace.js';
 
 const PROJECT = resolve(import.meta.dirname, '..');
@@ -50,10 +51,10 @@ async function trace(name: string, args: object, warmUp: object): Promise<Traced
   const output = `${root}.trace`;
   folders.push(output);
   const options = ['-f', '-y', '-s', '300', '-o', output, '-e', 'trace=%file,%desc,%process'];
-  const program = ['--import', 'tsx', join(PROJECT, 'test/strace/call-between-markers.ts')];
+  const program = bundleProgram(join(PROJECT, 'test/strace/call-between-markers.ts'));
   const given = [root, name, JSON.stringify(args), JSON.stringify(warmUp)];
   const run = promisify(execFile);
-  const { stdout } = await run('strace', [...options, process.execPath, ...program, ...given], {
+  const { stdout } = await run('strace', [...options, process.execPath, program, ...given], {
     cwd: PROJECT,
   });
   const said = JSON.parse(stdout) as Pick<Traced, 'effects' | 'result'>;
