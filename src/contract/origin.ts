@@ -17,6 +17,8 @@ export type Origin =
 export interface CallOrigins {
   /** Of all that the model has seen in this conversation, since the host last marked it clean. */
   readonly seen: readonly Origin[];
+  /** The texts of older results were dropped to save memory: `args` cannot tell which arguments stand in them. */
+  readonly isForgotten?: true;
   /** By JSON pointer: where the text of an argument was found. Arguments that were found nowhere are left out. */
   readonly args: Readonly<Record<string, readonly Origin[]>>;
   /** By JSON pointer, in words: `line 14 of toolu_01`. */

@@ -2,9 +2,10 @@ import type { JsonObject } from '../contract/json.js';
 import type { CallOrigins, Origin, OriginView } from '../contract/origin.js';
 import { isUntrusted } from '../patterns/origin.js';
 import { type FoundOrigins, type SeenText, searchArguments } from './search-arguments.js';
+import type { BudgetedTexts, TextBudget } from './text-budget.js';
 import { LEAST_CHARACTERS, TextIndex } from './text-index.js';
 
-/** Bytes of memory for one conversation. Older results count only for `seen`. */
+/** Bytes of memory for one conversation, beside the bound for all of them. Older results count only for `seen`. */
 const MOST_BYTES = 16_777_216;
 /** The key of the fact that a conversation was marked clean; its value holds the time. */
 export const CLEAN_MARK = 'origins:clean';
@@ -17,13 +18,21 @@ export const CLEAN_MARK = 'origins:clean';
  *    percent signs and base64 were decoded once. The newest results are searched, up to 16 MB of memory.
  * 3. The search runs when `args` or `places` of a call are first read, over the results that were there when the call
  *    was planned.
+ * 4. If other conversations need the memory, all texts of this one are dropped, and its later calls say so.
  */
-export class ConversationOrigins implements OriginView {
+export class ConversationOrigins implements OriginView, BudgetedTexts {
+  readonly #budget: TextBudget | undefined;
   readonly #seen = new Set<Origin>();
   /** Only appended to and replaced, because planned calls search a range of it later. */
   #texts: SeenText[] = [];
   #oldest = 0;
   #bytes = 0;
+  #isForgotten = false;
+
+  /** @param budget the memory that it shares with other conversations */
+  constructor(budget?: TextBudget) {
+    this.#budget = budget;
+  }
 
   /** @returns the origins that are new here */
   add(callId: string, origin: readonly Origin[], text: string): readonly Origin[] {
@@ -39,6 +48,7 @@ export class ConversationOrigins implements OriginView {
       this.#texts = this.#texts.slice(this.#oldest);
       this.#oldest = 0;
     }
+    this.#budget?.holds(this, this.#bytes);
     return fresh;
   }
 
@@ -49,9 +59,16 @@ export class ConversationOrigins implements OriginView {
 
   clear(): void {
     this.#seen.clear();
+    this.drop();
+    this.#budget?.forget(this);
+    this.#isForgotten = false;
+  }
+
+  drop(): void {
     this.#texts = [];
     this.#oldest = 0;
     this.#bytes = 0;
+    this.#isForgotten = true;
   }
 
   /** Nothing relevant was seen: words of the person or of the host program do not count. */
@@ -71,6 +88,7 @@ export class ConversationOrigins implements OriginView {
     };
     return {
       seen: [...this.#seen],
+      ...(this.#isForgotten ? { isForgotten: true } : {}),
       get args() {
         return found().args;
       },

@@ -1,10 +1,11 @@
 import type { ShownFile } from '../../contract/approval.js';
 import type { Clock, ConversationMemory, Logger } from '../../contract/context.js';
 import type { ConversationFact, Journal } from '../../contract/journal.js';
+import { TextBudget } from '../../provenance/text-budget.js';
 import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../../tools/files-read.js';
 import { TODO_LIST } from '../../tools/todo-list.js';
 import { reasonOf } from '../answer/results.js';
-import { trackOrigins } from './conversation-origins.js';
+import { forgetOrigins, trackOrigins } from './conversation-origins.js';
 import { JournaledTodos } from './journaled-todos.js';
 
 interface MemorySettings {
@@ -23,6 +24,7 @@ const KEPT = 1_000;
  */
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
+  readonly #texts = new TextBudget();
   readonly #settings: MemorySettings;
 
   constructor(settings: MemorySettings) {
@@ -40,7 +42,10 @@ export class ConversationMemories {
   #create(conversation: string): ConversationMemory {
     const memory: ConversationMemory = new Map();
     const { journal, logger, clock } = this.#settings;
-    if (journal?.remember === undefined || journal.recall === undefined) return memory;
+    if (journal?.remember === undefined || journal.recall === undefined) {
+      trackOrigins(memory, this.#texts);
+      return memory;
+    }
     const record: FactsRecord = {
       remember: (facts) => journal.remember?.(conversation, facts),
       recall: (since) => journal.recall?.(conversation, since),
@@ -52,7 +57,7 @@ export class ConversationMemories {
     };
     const reads = new JournaledReads(record);
     const todos = new JournaledTodos(record);
-    trackOrigins(memory, record);
+    trackOrigins(memory, this.#texts, record);
     memory.set(FILES_READ, reads);
     memory.set(TODO_LIST, todos);
     journaled.set(memory, { reads: JournaledReads.handleOf(reads), recordTodos: () => todos.record() });
@@ -60,8 +65,9 @@ export class ConversationMemories {
   }
 
   #forgetOldest(): void {
-    for (const oldest of this.#memories.keys()) {
+    for (const [oldest, memory] of this.#memories) {
       this.#memories.delete(oldest);
+      forgetOrigins(memory, this.#texts);
       return;
     }
   }

@@ -4,6 +4,7 @@ import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-origins.js';
+import type { TextBudget } from '../../provenance/text-budget.js';
 import type { PolicySettings } from '../call/settings.js';
 import type { FactsRecord } from './conversation-memories.js';
 
@@ -15,13 +16,14 @@ const KEY = 'origin:';
  * this process.
  */
 class TrackedOrigins {
-  readonly origins = new ConversationOrigins();
+  readonly origins: ConversationOrigins;
   readonly #journal: FactsRecord | undefined;
   #mark: number | undefined;
   #isRecalled = false;
 
-  constructor(journal: FactsRecord | undefined) {
+  constructor(journal: FactsRecord | undefined, budget: TextBudget | undefined) {
     this.#journal = journal;
+    this.origins = new ConversationOrigins(budget);
   }
 
   /** @param isSearched whether a decision may depend on where the text appears */
@@ -84,8 +86,14 @@ function textOf({ error, output }: ToolResult): string {
 const tracked = new WeakMap<ConversationMemory, TrackedOrigins>();
 
 /** @param journal undefined: the conversation exists only in this process */
-export function trackOrigins(memory: ConversationMemory, journal?: FactsRecord): void {
-  tracked.set(memory, new TrackedOrigins(journal));
+export function trackOrigins(memory: ConversationMemory, budget: TextBudget, journal?: FactsRecord): void {
+  tracked.set(memory, new TrackedOrigins(journal, budget));
+}
+
+/** The conversation's memory is dropped, so its texts need none of the budget any more. */
+export function forgetOrigins(memory: ConversationMemory, budget: TextBudget): void {
+  const known = tracked.get(memory);
+  if (known !== undefined) budget.forget(known.origins);
 }
 
 /** Notes that the model receives this result. */
@@ -119,7 +127,7 @@ export function originsFor(
 function of(memory: ConversationMemory): TrackedOrigins {
   let known = tracked.get(memory);
   if (known === undefined) {
-    known = new TrackedOrigins(undefined);
+    known = new TrackedOrigins(undefined, undefined);
     tracked.set(memory, known);
   }
   return known;

@@ -59,6 +59,8 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
       return `it would send data of the workspace (${describe(leaks, origins)}) out, ${seen}`;
     const carried = isWrite ? carriers(origins, isUntrusted) : [];
     if (carried.length > 0) return `${describe(carried, origins)}, and the call changes something outside`;
+    if (isWrite && origins.isForgotten === true)
+      return `the call changes something outside, and the texts that its arguments may stand in were dropped to save memory, ${seen}`;
     if (effect.kind === 'run' && facts.network) return `the command reaches the network, ${seen}`;
   }
   return undefined;

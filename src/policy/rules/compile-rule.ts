@@ -194,7 +194,7 @@ export function callMismatch(
 }
 
 function originMismatch(
-  { data_from, args_from = {} }: PolicyRule,
+  { decision, data_from, args_from = {} }: PolicyRule,
   origins: PolicyQuestion['origins'],
 ): string | undefined {
   if (origins === undefined) return 'nothing is known of where data came from';
@@ -203,9 +203,11 @@ function originMismatch(
   if (data_from !== undefined && !isFrom(data_from, origins.seen)) {
     return `the model has seen ${origins.seen.join(', ') || 'nothing'}`;
   }
+  // Of texts that were dropped it is not known what stood in them: a rule that refuses or asks assumes that all did.
+  const possible = origins.isForgotten === true && decision !== 'allow' ? origins.seen : [];
   for (const [pointer, patterns] of Object.entries(args_from)) {
     const found = origins.args[pointer] ?? [];
-    if (!isFrom(patterns, found))
+    if (!isFrom(patterns, found) && !isFrom(patterns, possible))
       return `${pointer} came from ${found.join(', ') || 'nothing that was seen'}`;
   }
   return undefined;
