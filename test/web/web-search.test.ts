@@ -66,6 +66,22 @@ describe('web_search', () => {
     });
   });
 
+  it("bug: DuckDuckGo's puzzle for people, answered with status 200, counted as a search without results", async () => {
+    const puzzle =
+      '<form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv=html"><div class="anomaly-modal__title">';
+    const search = async (body: string) => {
+      const site = await serveSite(page('text/html', `<title>anomaly.js</title>${body}`));
+      return executorWith({ url: site.url }).execute('web_search', { query: 'anomaly.js' });
+    };
+    expect((await search(puzzle)).error).toMatchObject({
+      code: 'fetch_failed',
+      message: expect.stringContaining('asks for a person'),
+      hint: expect.stringContaining('another provider'),
+    });
+    expect((await search(`${DUCK}${puzzle}`)).success).toBe(true);
+    expect((await search('<div class="no-results">')).output).toBe('No results found.');
+  });
+
   it('asks SearXNG, by the address of its API', async () => {
     const body = JSON.stringify({
       results: [{ title: 'T', url: 'https://a.example/', content: 'C' }, { title: 1 }, null],

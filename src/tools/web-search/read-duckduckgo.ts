@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { parseUrl } from '../../base/parse-url.js';
+import { ToolError } from '../../errors/tool-error.js';
 import type { SearchHit } from './search-providers.js';
 
 interface Found {
@@ -9,15 +10,22 @@ interface Found {
   isAdvertisement: boolean;
 }
 
-/** The results of DuckDuckGo's page without scripts: links of the class `result__a`, each with a `result__snippet` behind it. */
+/**
+ * The results of DuckDuckGo's page without scripts: links of the class `result__a`, each with a `result__snippet` behind it.
+ * @throws ToolError `fetch_failed` for the puzzle that it gives to programs which ask too often
+ */
 export function readDuckDuckGo(html: string): readonly SearchHit[] {
   const found: Found[] = [];
   let part: 'title' | 'snippet' | undefined;
   let depth = 0;
   let inAdvertisement = false;
+  let isPuzzle = false;
   const parser = new Parser({
     onopentag(name, attributes) {
       const classes = new Set((attributes.class ?? '').split(/\s+/));
+      // In attributes alone: the page repeats the query, which may name them.
+      if (classes.has('anomaly-modal__title') || /\/anomaly\.js\b/.test(attributes.action ?? ''))
+        isPuzzle = true;
       if (classes.has('result')) inAdvertisement = classes.has('result--ad');
       if (part !== undefined) {
         depth++;
@@ -40,6 +48,11 @@ export function readDuckDuckGo(html: string): readonly SearchHit[] {
     },
   });
   parser.end(html);
+  if (isPuzzle && found.length === 0) {
+    throw new ToolError('fetch_failed', 'DuckDuckGo asks for a person: too many searches came from here.', {
+      hint: 'Wait, or set another provider in [tools.web_search].',
+    });
+  }
   return found
     .filter((each) => !each.isAdvertisement)
     .map(({ title, url, snippet }) => ({ title: oneSpace(title), url, snippet: oneSpace(snippet) }));

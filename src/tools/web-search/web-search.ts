@@ -165,6 +165,7 @@ async function search(
     if (!isToolError(error)) throw error;
     throw new ToolError(error.code, `search failed: ${error.message}`, {
       details: error.details,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
       cause: error,
     });
   }
