@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { builtCommand } from './built-command.js';
 import { ended, useToolexec } from './toolexec.js';
 
@@ -177,7 +177,8 @@ describe('toolexec mcp', () => {
     }
   });
 
-  it('writes nothing but the protocol to standard output, and ends with 0 when its input ends', async () => {
+  /** A server that has answered once. */
+  async function serving() {
     const child = toolexec.start(['mcp']);
     const done = ended(child);
     child.stdin.write('this is no JSON\n');
@@ -190,6 +191,11 @@ describe('toolexec mcp', () => {
       })}\n`,
     );
     await new Promise((resolve) => child.stdout.once('data', resolve));
+    return { child, done };
+  }
+
+  it('writes nothing but the protocol to standard output, and ends with 0 when its input ends', async () => {
+    const { child, done } = await serving();
     child.stdin.end();
     const { code, stdout } = await done;
     expect(code).toBe(0);
@@ -197,9 +203,7 @@ describe('toolexec mcp', () => {
   });
 
   it('ends on a signal', async () => {
-    const child = toolexec.start(['mcp']);
-    const done = ended(child);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const { child, done } = await serving();
     child.kill('SIGTERM');
     expect((await done).code).toBe(130);
   });
@@ -389,13 +393,17 @@ describe('toolexec mcp --http', () => {
 });
 
 describe('a door without its peer', () => {
-  const runAlone = (program: string): string => {
-    const folder = mkdtempSync(join(tmpdir(), 'toolexec-peer-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    cpSync(dirname(dirname(builtCommand())), join(folder, 'dist'), { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    return spawnSync(process.execPath, ['-e', program], { cwd: folder, encoding: 'utf8' }).stdout;
-  };
+  /** The library without its command, where no package is found. */
+  const alone = mkdtempSync(join(tmpdir(), 'toolexec-peer-'));
+  beforeAll(() => {
+    const dist = dirname(dirname(builtCommand()));
+    for (const name of readdirSync(dist).filter((file) => file.endsWith('.js')))
+      cpSync(join(dist, name), join(alone, 'dist', name));
+    writeFileSync(join(alone, 'package.json'), '{"type":"module"}');
+  });
+  afterAll(() => rmSync(alone, { recursive: true }));
+  const runAlone = (program: string): string =>
+    spawnSync(process.execPath, ['-e', program], { cwd: alone, encoding: 'utf8' }).stdout;
 
   it('toolexec/mcp is an error that names the package and the range', () => {
     expect(

@@ -3,12 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { hasScreens, type Screen, Screens } from './screen.js';
-import { ended, useToolexec } from './toolexec.js';
+import { ended, type Ran, type RunSettings, useToolexec } from './toolexec.js';
 
 const WHY_NOT = await whyNoTransactions();
-const toolexec = useToolexec({ ownProcess: true });
+const toolexec = useToolexec();
+/** The command writes to the streams of its process. */
+const attempt = (args: readonly string[], settings: RunSettings = {}): Promise<Ran> =>
+  toolexec.run(['try', ...args], { ...settings, ownProcess: true });
 
 const inRoot = (name: string): string => join(toolexec.root, name);
 const names = (): readonly string[] => readdirSync(toolexec.root).sort();
@@ -19,10 +23,9 @@ const put = (name: string, text: string): void => {
 
 describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
   it('streams what the command prints, and exits with its code', async () => {
-    const ran = await toolexec.run(
-      ['try', '--discard', '--', 'sh', '-c', 'cat; echo out; echo err >&2; exit 7'],
-      { stdin: 'in\n' },
-    );
+    const ran = await attempt(['--discard', '--', 'sh', '-c', 'cat; echo out; echo err >&2; exit 7'], {
+      stdin: 'in\n',
+    });
     expect(ran).toMatchObject({ code: 7, stdout: 'in\nout\n' });
     expect(ran.stderr).toMatch(/^err\n/);
   });
@@ -42,7 +45,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     put('old.txt', 'old\n');
     put('gone.txt', 'gone\n');
     const line = 'echo new >old.txt; rm gone.txt; mkdir d; echo x >d/f';
-    const kept = await toolexec.run(['try', '--keep', '--', line]);
+    const kept = await attempt(['--keep', '--', line]);
     expect(kept.code).toBe(0);
     expect(names()).toEqual(['d', 'old.txt']);
     const [, call = ''] =
@@ -55,25 +58,22 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
   });
 
   it('keeps nothing without a terminal and without --keep, and says how to keep it', async () => {
-    const ran = await toolexec.run(['try', '--', 'echo x >a']);
+    const ran = await attempt(['--', 'echo x >a']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toMatch(/discarded: 1 created.*there is no terminal to ask on.*--keep/);
     expect(ran.stderr).toContain('+ a');
     expect(names()).toEqual([]);
   });
 
-  it.each([
-    ['--keep', true],
-    ['--discard', false],
-  ])('says with --json %s what was changed, on standard output alone', async (option, kept) => {
+  eachOf<[string, boolean]>(
+    [
+      ['--keep', true],
+      ['--discard', false],
+    ],
+    1,
+  )('says with --json %s what was changed, on standard output alone', async (option, kept) => {
     put('old.txt', 'old\n');
-    const ran = await toolexec.run([
-      'try',
-      option,
-      '--json',
-      '--',
-      'rm old.txt; echo x >a; echo printed; exit 3',
-    ]);
+    const ran = await attempt([option, '--json', '--', 'rm old.txt; echo x >a; echo printed; exit 3']);
     expect(ran.code).toBe(3);
     expect(ran.stderr).toBe('printed\n');
     expect(JSON.parse(ran.stdout)).toMatchObject({
@@ -86,7 +86,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
   });
 
   it('says that nothing was changed, and records no change', { tags: ['soak'] }, async () => {
-    const ran = await toolexec.run(['try', '--keep', '--', 'true']);
+    const ran = await attempt(['--keep', '--', 'true']);
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'toolexec: nothing was changed\n' });
   });
 
@@ -94,9 +94,9 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     put('.env', 'KEY=hidden-in-file\n');
     const line = 'cat .env; echo "$MY_API_KEY"; echo "$TERM"';
     const env = { MY_API_KEY: 'hidden-in-environment', TERM: 'xterm' };
-    const hidden = await toolexec.run(['try', '--discard', '--', line], { env });
+    const hidden = await attempt(['--discard', '--', line], { env });
     expect(hidden.stdout).toBe('\nxterm\n');
-    const shown = await toolexec.run(['try', '--discard', '--show-secrets', '--', line], { env });
+    const shown = await attempt(['--discard', '--show-secrets', '--', line], { env });
     expect(shown.stdout).toBe('KEY=hidden-in-file\nhidden-in-environment\nxterm\n');
   });
 
@@ -107,36 +107,31 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     git('-c', 'user.name=n', '-c', 'user.email=e@x', 'commit', '-q', '--allow-empty', '-m', 'one');
     const line =
       'git -c user.name=n -c user.email=e@x commit -q --allow-empty -m two; echo x >.git/hooks/post-commit; echo y >b';
-    const ran = await toolexec.run(['try', '--keep', '--show-secrets', '--', line]);
+    const ran = await attempt(['--keep', '--show-secrets', '--', line]);
     expect(ran.stderr).toMatch(/not kept: \.git\/hooks\/post-commit/);
     expect(git('log', '--format=%s')).toBe('two\none\n');
     expect([existsSync(inRoot('.git/hooks/post-commit')), existsSync(inRoot('b'))]).toEqual([false, true]);
   });
 
-  it('leaves out what commands may not change, and keeps the rest', async () => {
+  it('leaves out what commands may not change and what others changed meanwhile, and keeps the rest', async () => {
     put('.env', 'KEY=1\n');
-    const ran = await toolexec.run(['try', '--keep', '--', 'echo new >.env; echo x >a']);
-    expect(ran.stderr).toMatch(/not kept: \.env: /);
-    expect([readFileSync(inRoot('.env'), 'utf8'), existsSync(inRoot('a'))]).toEqual(['KEY=1\n', true]);
-  });
-
-  it('leaves what others changed meanwhile, and keeps the rest', async () => {
     put('shared', 'one\n');
-    const child = toolexec.start(['try', '--keep', '--', 'echo go; read -r _; echo mine >shared; echo x >a']);
+    const line = 'echo go; read -r _; echo new >.env; echo mine >shared; echo x >a';
+    const child = toolexec.start(['try', '--keep', '--', line]);
     await new Promise((resolve) => child.stdout.once('data', resolve));
     put('shared', 'theirs\n');
     child.stdin.end('\n');
     const ran = await ended(child);
+    expect(ran.stderr).toMatch(/not kept: \.env: /);
     expect(ran.stderr).toMatch(/not kept: shared: /);
+    expect(readFileSync(inRoot('.env'), 'utf8')).toBe('KEY=1\n');
     expect([readFileSync(inRoot('shared'), 'utf8'), existsSync(inRoot('a'))]).toEqual(['theirs\n', true]);
   });
 
   it('reaches the network only where it may', async () => {
     const line = 'ls /sys/class/net 2>/dev/null; grep -c : /proc/net/dev';
     const count = async (...words: string[]): Promise<number> =>
-      Number(
-        (await toolexec.run(['try', '--discard', ...words, '--', line])).stdout.trim().split('\n').at(-1),
-      );
+      Number((await attempt(['--discard', ...words, '--', line])).stdout.trim().split('\n').at(-1));
     expect(await count('--no-network')).toBe(1);
     const here = readFileSync('/proc/net/dev', 'utf8').match(/:/g)?.length;
     expect(await count()).toBe(here);
@@ -147,8 +142,8 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     const other = join(toolexec.folder, 'other');
     mkdirSync(other);
     const line = `pwd; echo 1 >here; echo 2 >${other}/there`;
-    const words = ['try', '--keep', '--root', toolexec.root, '--root', other, '--', line];
-    const ran = await toolexec.run(words, { cwd: inRoot('sub') });
+    const words = ['--keep', '--root', toolexec.root, '--root', other, '--', line];
+    const ran = await attempt(words, { cwd: inRoot('sub') });
     expect(ran.stdout).toBe(`${inRoot('sub')}\n`);
     expect([existsSync(inRoot('sub/here')), existsSync(join(other, 'there'))]).toEqual([true, true]);
   });
@@ -156,8 +151,8 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
   it('says 127 for a program that is not there, and 128 and the signal where one ended it', {
     tags: ['soak'],
   }, async () => {
-    expect((await toolexec.run(['try', '--keep', '--', 'no-such-program-here'])).code).toBe(127);
-    expect((await toolexec.run(['try', '--keep', '--', 'kill -TERM $$'])).code).toBe(143);
+    expect((await attempt(['--keep', '--', 'no-such-program-here'])).code).toBe(127);
+    expect((await attempt(['--keep', '--', 'kill -TERM $$'])).code).toBe(143);
   });
 
   it.each<[string[], RegExp]>([
@@ -173,16 +168,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
   });
 
   it('runs nothing where there can be no transaction, and says why in one line', async () => {
-    const ran = await toolexec.run([
-      'try',
-      '--keep',
-      '--root',
-      '/',
-      '--journal',
-      '/dev/shm/x',
-      '--',
-      'echo ran',
-    ]);
+    const ran = await attempt(['--keep', '--root', '/', '--journal', '/dev/shm/x', '--', 'echo ran']);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
   });
