@@ -2,12 +2,15 @@ import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import {
   commitSettings,
+  type HookLines,
+  OR_STOP,
   type SettingsChange,
   type SettingsPlace,
   SettingsProblem,
 } from '../guard/agent-settings.js';
 import { AGENTS, type AgentName } from '../guard/agents.js';
 import { ownProgram } from '../platform/process/own-program.js';
+import { hasUnixShell } from '../platform/runtime/environment.js';
 import { openKeyboard } from '../platform/runtime/open-keyboard.js';
 import { type CliContext, type ExitCode, UsageError } from './cli-context.js';
 import { isAutomated } from './display/display.js';
@@ -30,12 +33,17 @@ export function placeOf(agent: AgentName, { user }: GuardOptions, { env }: CliCo
   return { agent, isUsers: user === true, project: resolve('.'), env };
 }
 
-/** The line that an agent runs. */
-export function hookLine(agent: AgentName): string {
+/** The lines that an agent runs. @throws UsageError where they would not last */
+export function hookLines(agent: AgentName): HookLines {
   const words = [...ownProgram('toolexec'), 'hook', '--for', agent];
-  return words
+  if (words.some((word) => word.includes('/_npx/')))
+    throw new UsageError(
+      'Cannot guard with this toolexec: it lies in the cache of npx, and the agent would run every call once npm has emptied that. Install it first: npm install --global toolexec',
+    );
+  const other = words
     .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
+  return { before: hasUnixShell() ? `${other}${OR_STOP}` : other, other };
 }
 
 /** Turns an unreadable or unchangeable settings file into an error for the person. @throws UsageError */

@@ -24,6 +24,7 @@ interface AgentSettings {
   readonly timeout: number;
 }
 
+const BEFORE_CALLS: ReadonlySet<string> = new Set(['PreToolUse', 'PermissionRequest', 'BeforeTool']);
 const CLAUDE_EVENTS = ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'PostToolUseFailure'];
 
 const SETTINGS: Readonly<Record<AgentName, AgentSettings>> = {
@@ -81,13 +82,21 @@ export interface SettingsChange {
   readonly after: string | undefined;
 }
 
-/** @param line the command that the agent is to run. @throws SettingsProblem */
-export function planInstall(place: SettingsPlace, line: string): SettingsChange {
+/** The command lines that the agent is to run. */
+export interface HookLines {
+  /** Before a call. */
+  readonly before: string;
+  readonly other: string;
+}
+
+/** @throws SettingsProblem */
+export function planInstall(place: SettingsPlace, lines: HookLines): SettingsChange {
   const { events, toolEvents, timeout } = SETTINGS[place.agent];
   const { file, before, value } = read(place);
   const hooks = withoutOurs(hooksIn(value, file), place.agent);
   for (const event of events) {
-    const entry = { type: 'command', command: line, timeout };
+    const command = BEFORE_CALLS.has(event) ? lines.before : lines.other;
+    const entry = { type: 'command', command, timeout };
     const named = place.agent === 'gemini-cli' ? { name: 'toolexec', ...entry } : entry;
     const group = { ...(toolEvents.has(event) ? { matcher: '*' } : {}), hooks: [named] };
     hooks[event] = [...listIn(hooks[event]), group];
@@ -183,11 +192,16 @@ function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonVa
   return rest;
 }
 
+/**
+ * These agents run the call if its hook was killed or is not found; only exit code 2 stops them. Every shell of Unix reads this.
+ */
+export const OR_STOP = ' || exit 2';
+
 function isOurs(entry: JsonValue, agent: AgentName): boolean {
   return (
     isObject(entry) &&
     typeof entry.command === 'string' &&
-    entry.command.endsWith(` hook --for ${agent}`) &&
+    entry.command.replace(OR_STOP, '').endsWith(` hook --for ${agent}`) &&
     entry.command.includes('toolexec')
   );
 }

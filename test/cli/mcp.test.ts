@@ -247,7 +247,7 @@ describe('toolexec mcp --gateway', () => {
     const trusted = await toolexec.run(['mcp', 'trust', 'up', '--config', config, '--yes']);
     expect([trusted.code, trusted.stderr]).toEqual([0, '']);
     expect(trusted.stdout).toContain('description: Says it back.');
-    expect(trusted.stdout).toContain('up: 8 tools are pinned');
+    expect(trusted.stdout).toContain('up: 9 tools are pinned');
     const again = await toolexec.run(['mcp', 'trust', 'up', '--config', config]);
     expect(again.stdout).toContain('nothing has changed');
 

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AGENTS } from '../../src/guard/agents.js';
@@ -320,6 +329,43 @@ describe('toolexec guard', () => {
       expect((await toolexec.run(['guard', 'test'])).code).toBe(2);
     },
   );
+
+  /** The line before a call, as it stands in the settings of Claude Code. */
+  const lineBefore = (): string => {
+    const { hooks } = JSON.parse(readFileSync(file('claude-code'), 'utf8'));
+    return hooks.PreToolUse[0].hooks[0].command;
+  };
+
+  it('writes a line that stops the call also where the hook is killed or is missing', async () => {
+    await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
+    const line = lineBefore();
+    const at = { cwd: toolexec.root, env: toolexec.environment() };
+    const dying = toolexec.write('dying', '#!/bin/sh\nkill -9 $$\n');
+    chmodSync(dying, 0o755);
+    for (const program of [dying, '/no/such/program'])
+      expect(await run(line.replace(process.execPath, program), '', at)).toMatchObject({ code: 2 });
+    const { hooks } = JSON.parse(readFileSync(file('claude-code'), 'utf8'));
+    expect(hooks.Stop[0].hooks[0].command).toBe(line.replace(' || exit 2', ''));
+  });
+
+  it('writes a line that later shells find where npx has changed PATH, and none into the cache of npx', async () => {
+    const bin = join(toolexec.folder, 'node_modules', '.bin');
+    mkdirSync(bin, { recursive: true });
+    symlinkSync(toolexec.main, join(bin, 'toolexec'));
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const args = ['guard', 'install', 'claude-code', '--yes'];
+    expect((await toolexec.run(args, { env })).code).toBe(0);
+    expect(lineBefore()).toMatch(/^\/\S+ \/\S+toolexec\.cjs hook --for claude-code \|\| exit 2$/);
+    const cached = join(toolexec.folder, '_npx', 'x');
+    cpSync(dirname(toolexec.main), cached, { recursive: true });
+    const refused = await run(
+      `'${process.execPath}' '${join(cached, 'toolexec.cjs')}' guard install codex --yes`,
+      '',
+      { cwd: toolexec.root, env: toolexec.environment() },
+    );
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('npm install --global') });
+    expect(existsSync(file('codex'))).toBe(false);
+  });
 
   it('takes out its own entries alone where the settings have changed since', async () => {
     await toolexec.run(['guard', 'install', 'claude-code', '--yes']);

@@ -5,12 +5,13 @@ import { readEnvironment } from '../runtime/environment.js';
 /**
  * The real paths of a program on `PATH`, in the order of `PATH`. Relative entries are skipped, so that the
  * working directory has no influence on which program is found.
+ * @param counts left out: every directory counts
  */
-export function findProgram(name: string): string[] {
+export function findProgram(name: string, counts: (folder: string) => boolean = () => true): string[] {
   const { PATH = '', Path = PATH } = readEnvironment();
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   return Path.split(delimiter)
-    .filter(isAbsolute)
+    .filter((folder) => isAbsolute(folder) && counts(folder))
     .flatMap((folder) => realProgram(join(folder, file)) ?? []);
 }
 

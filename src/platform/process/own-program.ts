@@ -5,7 +5,12 @@ import { findProgram } from './find-program.js';
 export function ownProgram(name: string): readonly string[] {
   const [, script = ''] = process.argv;
   const own = attempt(() => realpathSync(script)) ?? script;
-  return findProgram(name).at(0) === own ? [name] : [process.execPath, own];
+  return findProgram(name, isLasting).at(0) === own ? [name] : [process.execPath, own];
+}
+
+/** npm and npx put directories on the PATH of what they start. Later shells do not have them. */
+function isLasting(folder: string): boolean {
+  return !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
 }
 
 function attempt<T>(action: () => T): T | undefined {

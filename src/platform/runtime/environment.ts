@@ -17,6 +17,11 @@ export function environmentIgnoresCase(): boolean {
   return process.platform === 'win32';
 }
 
+/** Whether programs run command lines with a shell of Unix. */
+export function hasUnixShell(): boolean {
+  return process.platform !== 'win32';
+}
+
 /** The directory in which programs keep data that must last. */
 export function stateDirectory(): string {
   return stateHome(process.env);

@@ -5,7 +5,7 @@ import {
   addGuardOptions,
   changeSettings,
   type GuardOptions,
-  hookLine,
+  hookLines,
   orUsage,
   placeOf,
 } from '../../guard-settings.js';
@@ -31,7 +31,7 @@ export const define: DefineCommand = (command, context, finish) => {
 
 async function install(agent: AgentName, options: GuardOptions, context: CliContext): Promise<ExitCode> {
   const { stderr } = context.stdio;
-  const change = orUsage(() => planInstall(placeOf(agent, options, context), hookLine(agent)));
+  const change = orUsage(() => planInstall(placeOf(agent, options, context), hookLines(agent)));
   const { file, before, after } = change;
   if (before === after) {
     stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded already: ${file}\n`);
