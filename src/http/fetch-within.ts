@@ -78,7 +78,7 @@ export async function fetchWithin(
       const from = url;
       url = parseTarget(next.href, scope.exceptions);
       sending = afterRedirect(sending, answer.status, url.origin !== from.origin);
-      if (!scope.declares(url)) throw scope.undeclared(shown, url.href);
+      if (!scope.declares(url)) throw scope.undeclared(shown, showUrl(url));
     }
   } catch (error) {
     life.end();

@@ -21,7 +21,7 @@ const BAD_PORTS = new Set(
  */
 export function parseTarget(text: string, exceptions: readonly HostPattern[]): URL {
   const url = parseUrl(text);
-  if (url === undefined || url.hostname === '') throw blocked(text.slice(0, 200), 'it is no URL');
+  if (url === undefined) throw blocked(text.slice(0, 200), 'it is no URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw blocked(
       showUrl(url),

@@ -63,6 +63,34 @@ describe('ctx.http', () => {
     expect(manual.output).toBe(other.url);
   });
 
+  it('bug: the error of a redirect to another site gave the query of its address away', async () => {
+    const site = await serveSite((_request, response) => {
+      response.writeHead(302, { location: 'https://other.example/a?signature=5ecret' }).end();
+    });
+    const { error } = await runWith(site, async ({ http }) => (await http(site.url)).text());
+    expect(error?.details).toMatchObject({ redirect: 'https://other.example/a?…' });
+    expect(JSON.stringify(error)).not.toContain('5ecret');
+  });
+
+  it('bug: it threw at once where fetch rejects, so that a handler of the promise did not see it', async () => {
+    const site = await serveSite(page('text/plain', 'x'));
+    let kept: ToolContext['http'] | undefined;
+    await runWith(site, async ({ http }) => {
+      kept = http;
+      return 'done';
+    });
+    expect(await kept?.(site.url).catch((error: Error) => error.message)).toContain('the call is answered');
+  });
+
+  it('bug: a file was called no URL, and not an address with another scheme', async () => {
+    const site = await serveSite(page('text/plain', 'x'));
+    const { error } = await runWith(site, async ({ http }) => (await http('file:///etc/passwd')).text());
+    expect(error).toMatchObject({
+      code: 'url_blocked',
+      message: expect.stringContaining('its scheme is file'),
+    });
+  });
+
   it('ends with its call: an answer that is not read is closed, and the handle is dead', async () => {
     let closed = false;
     const site = await serveSite((request, response) => {
@@ -78,6 +106,6 @@ describe('ctx.http', () => {
       return 'done';
     });
     await expect.poll(() => closed).toBe(true);
-    expect(() => kept?.(site.url)).toThrow(/the call is answered/);
+    await expect(kept?.(site.url)).rejects.toThrow(/the call is answered/);
   });
 });

@@ -14,7 +14,7 @@ export class HttpGrant {
 
   constructor(ready: ReadyCall, lease: Lease, signal: AbortSignal) {
     const load = onFirstUse(async () => (await import('../../http/fetch-within.js')).fetchWithin);
-    this.fetch = (url, init) => {
+    this.fetch = async (url, init) => {
       lease.require('use the network');
       const scope = {
         declares: (asked: URL) => declares(ready, asked),

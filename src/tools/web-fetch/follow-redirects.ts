@@ -1,3 +1,4 @@
+import { parseUrl } from '../../base/parse-url.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { HttpInit } from '../../contract/http.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
@@ -33,7 +34,8 @@ export async function followRedirects(
   let fresh = Number.POSITIVE_INFINITY;
   let next = url;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const rule = URL.canParse(next) ? await askRobots(new URL(next), ctx) : 'allowed';
+    const target = parseUrl(next);
+    const rule = target === undefined ? 'allowed' : await askRobots(target, ctx);
     if (rule === 'refused') throw failed(url, 'its robots.txt refuses programs', { reason: 'Robots' });
     if (rule === 'unknown') robots = rule;
     const answer = await request(next, url, ctx, init);
@@ -41,8 +43,9 @@ export async function followRedirects(
     const location = REDIRECTS.has(answer.status) ? answer.headers.get('location') : null;
     if (location === null) return { answer, freshSeconds: fresh, robots };
     await answer.body?.cancel();
-    if (!URL.canParse(location, next)) throw failed(url, 'it redirects to what is no URL');
-    next = new URL(location, next).href;
+    const to = parseUrl(location, next);
+    if (to === undefined) throw failed(url, 'it redirects to what is no URL');
+    next = to.href;
   }
   throw failed(url, `too many redirects: more than ${MOST_REDIRECTS}`, { reason: 'TooManyRedirects' });
 }
