@@ -33,6 +33,7 @@ const PEERS = [
   '@openai/agents',
   '@opentelemetry/api',
   'ai',
+  'aws4fetch',
   'graphile-worker',
   'pg',
   'pg-boss',

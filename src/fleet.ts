@@ -1,4 +1,5 @@
 export type { Dispatcher } from './contract/fleet.js';
+export type { ObjectStore } from './contract/object-store.js';
 export { createFleetServer, type FleetServer, type FleetServerOptions } from './fleet/create-fleet-server.js';
 export { createWorker, type WorkerOptions } from './fleet/create-worker.js';
 export { graphileDispatcher } from './fleet/dispatch/graphile.js';
@@ -7,3 +8,4 @@ export type { QueueDispatcher, QueueDispatcherOptions } from './fleet/dispatch/q
 export type { FleetWorker } from './fleet/fleet-worker.js';
 export type { PostgresJournalOptions } from './journal/postgres/open-postgres-journal.js';
 export { postgresJournal } from './journal/postgres/postgres-peer.js';
+export { type S3ObjectsOptions, s3Objects } from './journal/postgres/s3-objects.js';

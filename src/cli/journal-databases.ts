@@ -1,9 +1,11 @@
+import type { ObjectSettings } from '../config/configuration.js';
 import { addressOf, isPostgresAddress } from '../journal/postgres/address.js';
 import { UsageError } from './cli-context.js';
 
 interface Database {
   readonly url: string;
   readonly tenant?: string;
+  readonly objects?: ObjectSettings;
 }
 
 /**

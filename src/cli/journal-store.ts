@@ -1,9 +1,12 @@
+import type { ObjectSettings } from '../config/configuration.js';
 import type { Journal } from '../contract/journal.js';
+import type { ObjectStore } from '../contract/object-store.js';
 import { ToolError } from '../errors/tool-error.js';
 import { glanceAtArchive, type JournalArchive } from '../journal/open-archive.js';
 import { type JournalOptions, openJournal } from '../journal/open-journal.js';
 import { type SnapshotScope, snapshotOf } from '../journal/snapshot-journal.js';
 import { probePlace } from '../platform/fs/probe-place.js';
+import { readEnvironment } from '../platform/runtime/environment.js';
 import { UsageError } from './cli-context.js';
 import { databaseAt, isDatabase } from './journal-databases.js';
 
@@ -16,7 +19,36 @@ export async function openStore(place: string, options: JournalOptions = {}): Pr
     throw new ToolError('config_invalid', message);
   }
   const { postgresJournal } = await import('../journal/postgres/open-postgres-journal.js');
-  return postgresJournal({ ...databaseAt(place), pool: MOST_CONNECTIONS });
+  const { objects: settings, ...database } = databaseAt(place);
+  const objects = settings === undefined ? {} : { objects: await openObjects(settings) };
+  return postgresJournal({ ...database, ...objects, pool: MOST_CONNECTIONS });
+}
+
+/** @throws ToolError `config_invalid` if something is missing */
+async function openObjects(settings: ObjectSettings): Promise<ObjectStore> {
+  const { endpoint, bucket, region } = settings;
+  const { accessKeyEnv = 'AWS_ACCESS_KEY_ID', secretKeyEnv = 'AWS_SECRET_ACCESS_KEY' } = settings;
+  const needed = { endpoint, bucket };
+  for (const [name, value] of Object.entries(needed)) {
+    if (value === undefined) throw new ToolError('config_invalid', `fleet.objects needs \`${name}\` too.`);
+  }
+  const environment = readEnvironment();
+  const [accessKeyId, secretAccessKey] = [accessKeyEnv, secretKeyEnv].map((name) => {
+    const value = environment[name];
+    if (value !== undefined && value !== '') return value;
+    throw new ToolError(
+      'config_invalid',
+      `fleet.objects needs the environment variable ${name}, which is not set.`,
+    );
+  });
+  const { s3Objects } = await import('../journal/postgres/s3-objects.js');
+  return s3Objects({
+    endpoint: endpoint ?? '',
+    bucket: bucket ?? '',
+    ...(region === undefined ? {} : { region }),
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: secretAccessKey ?? '',
+  });
 }
 
 /** A command needs few; a fleet has many processes, and connections are the first thing that it runs out of. */

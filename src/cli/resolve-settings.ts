@@ -135,9 +135,16 @@ export function resolveServed(
 }
 
 /** The place of the journal of the fleet. Undefined: a file is named, or the configuration names no database. */
-export function databaseOf({ url, tenant }: FleetSettings, named: string | undefined): string | undefined {
+export function databaseOf(
+  { url, tenant, objects }: FleetSettings,
+  named: string | undefined,
+): string | undefined {
   if (url === undefined || named !== undefined) return undefined;
-  return placeOfDatabase({ url, ...(tenant === undefined ? {} : { tenant }) });
+  return placeOfDatabase({
+    url,
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(objects === undefined ? {} : { objects }),
+  });
 }
 
 /** The results report everything else. */

@@ -47,11 +47,22 @@ export interface FleetSettings {
   readonly leaseMs?: number;
   /** For `createFleetServer`. */
   readonly startDeadlineMs?: number;
+  readonly objects?: ObjectSettings;
   readonly quotas?: {
     readonly open?: number;
     readonly running?: number;
     readonly tools?: Readonly<Record<string, number>>;
   };
+}
+
+/** `[fleet.objects]`: for `s3Objects`. */
+export interface ObjectSettings {
+  readonly endpoint?: string;
+  readonly bucket?: string;
+  readonly region?: string;
+  /** Names of environment variables. */
+  readonly accessKeyEnv?: string;
+  readonly secretKeyEnv?: string;
 }
 
 export interface ConfiguredOptions extends OptionsIn<'executor'> {

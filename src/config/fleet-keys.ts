@@ -2,7 +2,15 @@ import { addressOf, isPostgresAddress } from '../journal/postgres/address.js';
 import { CALLS_OF_TOOLS } from './by-tool.js';
 import type { ConfigKey } from './config-key.js';
 import { never } from './tighten.js';
-import { mustBe, SECONDS, textList, type ValueKind, wholeNumber } from './value-kind.js';
+import {
+  HTTP_ADDRESS,
+  mustBe,
+  SECONDS,
+  textList,
+  VARIABLE,
+  type ValueKind,
+  wholeNumber,
+} from './value-kind.js';
 
 const ADDRESS_EXPECTED = 'an address such as "postgres://USER:PASSWORD@HOST:PORT/DATABASE"';
 
@@ -48,6 +56,29 @@ const LEASE: ValueKind = {
     SECONDS.flaws(value).length === 0 && Number(value) >= 0.1 ? [] : [mustBe(LEASE_EXPECTED, value)],
 };
 
+const BUCKET_EXPECTED = 'the name of a bucket';
+const BUCKET_NAME = /^[\w.-]{3,255}$/;
+
+const BUCKET: ValueKind = {
+  expected: BUCKET_EXPECTED,
+  schema: { type: 'string', pattern: BUCKET_NAME.source },
+  flaws: (value) =>
+    typeof value === 'string' && BUCKET_NAME.test(value) ? [] : [mustBe(BUCKET_EXPECTED, value)],
+  toOption: (value) => value,
+  fromText: (text) => text,
+};
+
+const REGION_EXPECTED = 'the name of a region';
+const REGION_NAME = /^[\w-]{1,64}$/;
+
+const REGION: ValueKind = {
+  ...BUCKET,
+  expected: REGION_EXPECTED,
+  schema: { type: 'string', pattern: REGION_NAME.source },
+  flaws: (value) =>
+    typeof value === 'string' && REGION_NAME.test(value) ? [] : [mustBe(REGION_EXPECTED, value)],
+};
+
 const CALLS = wholeNumber(1, 'calls');
 
 /** Several machines: which database they share, and what this one does for them. Only a trusted file chooses these. */
@@ -87,6 +118,42 @@ export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
     option: 'fleet.startDeadlineMs',
     meaning:
       'How long a call that `toolexec serve` has taken may wait for a worker, if its sender does not say; then it is `expired`.',
+    tighten: never,
+  },
+  'fleet.objects.endpoint': {
+    kind: HTTP_ADDRESS,
+    fallback: undefined,
+    option: 'fleet.objects.endpoint',
+    meaning:
+      'A service with the interface of S3 for contents of more than 1 MB, together with `bucket`. All processes of the fleet need the same.',
+    tighten: never,
+  },
+  'fleet.objects.bucket': {
+    kind: BUCKET,
+    fallback: undefined,
+    option: 'fleet.objects.bucket',
+    meaning: 'The bucket, which must exist.',
+    tighten: never,
+  },
+  'fleet.objects.region': {
+    kind: REGION,
+    fallback: 'us-east-1',
+    option: 'fleet.objects.region',
+    meaning: 'The region of the service; most services other than that of Amazon accept the default.',
+    tighten: never,
+  },
+  'fleet.objects.access_key_env': {
+    kind: VARIABLE,
+    fallback: 'AWS_ACCESS_KEY_ID',
+    option: 'fleet.objects.accessKeyEnv',
+    meaning: 'The environment variable that holds the id of the access key.',
+    tighten: never,
+  },
+  'fleet.objects.secret_key_env': {
+    kind: VARIABLE,
+    fallback: 'AWS_SECRET_ACCESS_KEY',
+    option: 'fleet.objects.secretKeyEnv',
+    meaning: 'The environment variable that holds the secret of the access key.',
     tighten: never,
   },
   'fleet.quotas.open': {

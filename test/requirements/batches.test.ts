@@ -119,6 +119,8 @@ describe('the package', () => {
       'platform/runtime/look-up-host.ts': /^http\//,
       'platform/runtime/post-http.ts': /^providers\/http\//,
       'platform/runtime/send-request.ts': /^http\//,
+      // The object store that a caller gives to a journal in Postgres.
+      'platform/runtime/send-whole.ts': /^journal\/postgres\/s3-objects\.ts/,
       'platform/runtime/serve-http.ts': /^(?:mcp\/|cli\/commands\/mcp\/|fleet\/create-fleet-server\.ts)/,
     };
     expect(open.sort()).toEqual([

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { ObjectStore } from '../../contract/object-store.js';
 import { pause, systemClock } from '../../platform/clock/clock.js';
 import { migrate } from './migrate.js';
 import { isBroken, isPassing } from './postgres-errors.js';
@@ -7,6 +8,8 @@ import { isBroken, isPassing } from './postgres-errors.js';
 export interface Connection {
   /** In the text, `{s}` stands for the schema. */
   query<R extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>>;
+  /** Where large contents are. Left out: in the database. */
+  readonly objects?: ObjectStore;
 }
 
 /** @param again the same operation may have been committed before, and the answer lost */
@@ -21,6 +24,7 @@ interface ConnectionsOptions {
   readonly schema: string;
   /** The maximum time of an operation, waits for the server included. */
   readonly patienceMs: number;
+  readonly objects?: ObjectStore;
 }
 
 /**
@@ -77,8 +81,9 @@ export class Connections {
   }
 
   #toConnection(client: PoolClient, deadline: number): Connection {
-    const { schema } = this.#options;
+    const { schema, objects } = this.#options;
     return {
+      ...(objects === undefined ? {} : { objects }),
       query: (text, values = []) => {
         const left = Math.max(deadline - systemClock.monotonic(), 1);
         // The driver accepts this option, although its types lack it.

@@ -4,6 +4,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import { idleClock } from '../../platform/clock/clock.js';
 import { toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
+import type { WrittenResult } from './keep-contents.js';
 import { cancelCall } from './record-progress.js';
 
 const FIRST_PAUSE_MS = 100;
@@ -63,8 +64,8 @@ function withdraw(tenant: string, entry: BatchEntry, accept: Work<readonly Accep
   };
 }
 
-function refusalOf({ callId, toolName }: CallEntry): ToolResult {
-  return {
+function refusalOf({ callId, toolName }: CallEntry): WrittenResult {
+  const refusal: ToolResult = {
     callId,
     toolName,
     success: false,
@@ -78,4 +79,5 @@ function refusalOf({ callId, toolName }: CallEntry): ToolResult {
       details: { executed: 'no' },
     },
   };
+  return { text: JSON.stringify(refusal), contents: new Map(), error: refusal.error };
 }

@@ -1,6 +1,7 @@
 import { Pool } from 'pg';
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { Journal } from '../../contract/journal.js';
+import type { ObjectStore } from '../../contract/object-store.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { toStoredText } from '../records/stored-text.js';
 import { addressOf } from './address.js';
@@ -20,9 +21,17 @@ export interface PostgresJournalOptions {
    * `journal_unavailable`; in milliseconds. Default 5,000.
    */
   readonly busyTimeoutMs?: number;
+  /**
+   * Where contents of more than 1 MB are, such as `await s3Objects({ … })`. All processes that share the journal need it.
+   * Default: in the database, at most 16 MB.
+   */
+  readonly objects?: ObjectStore;
 }
 
-type Given = Required<Omit<PostgresJournalOptions, 'url'>> & { readonly url: string | undefined };
+type Given = Required<Omit<PostgresJournalOptions, 'url' | 'objects'>> & {
+  readonly url: string | undefined;
+  readonly objects: ObjectStore | undefined;
+};
 
 const OPTIONS: OptionRules<Given> = {
   url: option<string | undefined>(undefined, isFilledText, 'an address'),
@@ -42,7 +51,13 @@ const OPTIONS: OptionRules<Given> = {
     (value) => Number.isFinite(value) && Number(value) >= 1,
     'a number of milliseconds, 1 or more',
   ),
+  objects: option<ObjectStore | undefined>(undefined, isObjectStore, 'an object store'),
 };
+
+function isObjectStore(value: unknown): boolean {
+  const { put, get, delete: remove } = (value ?? {}) as Partial<ObjectStore>;
+  return [put, get, remove].every((method) => typeof method === 'function');
+}
 
 /**
  * A journal in Postgres, for processes of one or many machines. It connects with its first operation, and creates or
@@ -51,7 +66,11 @@ const OPTIONS: OptionRules<Given> = {
  * @throws ToolError `config_invalid` for a wrong option
  */
 export function postgresJournal(options: PostgresJournalOptions): Journal {
-  const { url, tenant, schema, pool, busyTimeoutMs } = normalizeOptions('postgresJournal', options, OPTIONS);
+  const { url, tenant, schema, pool, busyTimeoutMs, objects } = normalizeOptions(
+    'postgresJournal',
+    options,
+    OPTIONS,
+  );
   if (url === undefined && typeof pool === 'number') {
     throw new ToolError(
       'config_invalid',
@@ -66,6 +85,7 @@ export function postgresJournal(options: PostgresJournalOptions): Journal {
     schema: `"${schema}"`,
     patienceMs: busyTimeoutMs,
     name,
+    ...(objects === undefined ? {} : { objects }),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { ObjectStore } from '../../contract/object-store.js';
 import { systemClock } from '../../platform/clock/clock.js';
 import { journalIsClosed } from '../records/journal-errors.js';
 import { type Connection, Connections, inTransaction, type Work } from './connections.js';
@@ -17,6 +18,8 @@ export interface PostgresPlace {
   readonly patienceMs: number;
   /** The server and the database, without the password. */
   readonly name: string;
+  /** Where large contents are. Left out: in the database. */
+  readonly objects?: ObjectStore;
 }
 
 /** A step may read whole tables. */
@@ -88,6 +91,7 @@ export class OrderedOperations {
     lane: string,
     kind: 'read' | 'write',
     toWork: (tenant: string) => Work<T>,
+    stepMs = 0,
   ): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(journalIsClosed(action));
     let work: Work<T>;
@@ -101,7 +105,7 @@ export class OrderedOperations {
     const asked = new Promise<T>((resolve, reject) => {
       this.#lanes.add(
         lane,
-        new Asked(kind === 'write', lane === BYTES ? undefined : keeping, work, resolve, reject),
+        new Asked(kind === 'write', lane === BYTES ? undefined : keeping, work, stepMs, resolve, reject),
       );
     });
     if (lane === BYTES) this.#keeping = Promise.allSettled([keeping, asked]);
@@ -114,13 +118,16 @@ export class OrderedOperations {
   async #run(group: readonly Asked[]): Promise<void> {
     const [first] = group;
     if (first === undefined) return;
+    // A content may take longer than an operation of the journal.
+    const waitedFrom = systemClock.monotonic();
     for (const { after } of group) await after;
+    const waitedMs = systemClock.monotonic() - waitedFrom;
     if (group.length > 1) {
       try {
         const together = inTransaction(
           group.map((asked) => (connection, again) => asked.run(connection, again)),
         );
-        await this.#connections.run(together, first.askedAt);
+        await this.#connections.run(together, first.askedAt + waitedMs);
         for (const asked of group) asked.succeed();
         return;
       } catch (error) {
@@ -132,7 +139,8 @@ export class OrderedOperations {
     }
     for (const asked of group) {
       try {
-        await this.#connections.run((connection, again) => asked.run(connection, again), asked.askedAt);
+        const work: Work<void> = (connection, again) => asked.run(connection, again);
+        await this.#connections.run(work, asked.askedAt + waitedMs, asked.stepMs);
         asked.succeed();
       } catch (error) {
         asked.fail(postgresFailure(this.#place.name, error));
@@ -166,6 +174,8 @@ class Asked {
     /** Operations that must end first. */
     readonly after: Promise<unknown> | undefined,
     work: Work<unknown>,
+    /** More time for one attempt. */
+    readonly stepMs: number,
     // The value comes from the work of the same call.
     resolve: (value: never) => void,
     reject: (error: Error) => void,

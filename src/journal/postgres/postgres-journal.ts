@@ -31,6 +31,8 @@ import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '..
 import { fromStoredText, toStoredText, toStoredTurn } from '../records/stored-text.js';
 import type { Work } from './connections.js';
 import { DoubtfulBatches } from './doubtful-batches.js';
+import { ContentWriter } from './keep-contents.js';
+import { readContents } from './large-contents.js';
 import { keepLiveTexts, readLiveTexts } from './live-texts.js';
 import { PostgresNotices } from './notices.js';
 import { BYTES, OrderedOperations, type PostgresPlace, refusing } from './ordered-operations.js';
@@ -44,7 +46,6 @@ import {
   readBatch,
   readByPlaces,
   readCalls,
-  readContents,
   readNotes,
   UNFINISHED,
   WAITING,
@@ -56,7 +57,6 @@ import {
   claimCall,
   decideBatch,
   finishCall,
-  keepBytes,
   noteFact,
   readSessions,
   reapSession,
@@ -80,6 +80,7 @@ export class PostgresJournal implements Journal {
   readonly tenant: string;
   readonly dispatcher: Dispatcher;
   readonly signals: Signals;
+  readonly #contents: ContentWriter;
   readonly #notices: PostgresNotices;
   readonly #doubtful = new DoubtfulBatches();
   /** The conversation of each batch that this journal has accepted. */
@@ -88,6 +89,7 @@ export class PostgresJournal implements Journal {
   constructor(place: PostgresPlace) {
     this.#operations = new OrderedOperations(place);
     this.tenant = fromStoredText(place.tenant);
+    this.#contents = new ContentWriter(this.#operations, place.objects);
     this.#notices = new PostgresNotices(place);
     this.dispatcher = this.#notices.dispatcher;
     this.signals = this.#notices.signals;
@@ -130,20 +132,20 @@ export class PostgresJournal implements Journal {
 
   finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
     return this.#onCall('record the result of', key, (tenant, place) =>
-      finishCall(tenant, place, result, at),
+      finishCall(tenant, place, this.#contents.write(result), at),
     );
   }
 
   async cancel(key: CallKey, result: ToolResult, at: number): Promise<'cancelled' | 'asked' | 'done'> {
     const outcome = await this.#onCall('cancel', key, (tenant, place) =>
-      cancelCall(tenant, place, result, at),
+      cancelCall(tenant, place, this.#contents.write(result), at),
     );
     if (outcome === 'asked') this.signals.send('cancel', [key]);
     return outcome;
   }
 
   keep(bytes: Uint8Array): Promise<string> {
-    return this.#write('keep bytes', BYTES, (tenant) => keepBytes(tenant, bytes));
+    return this.#contents.keep(bytes);
   }
 
   decide(batchId: string, decision: BatchDecision): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Pruned, PruneLimits } from '../../contract/pruning.js';
 import { pause } from '../../platform/clock/clock.js';
 import { LIVE_MS } from '../records/live-text.js';
 import type { Work } from './connections.js';
+import { removeDeadObjects } from './large-contents.js';
 import {
   type Candidate,
   countBatches,
@@ -177,6 +178,7 @@ class Pruning {
     if (this.#batches + this.#messages === 0) return;
     if (!this.#isDry) await this.#run(removeLateNotes(this.#tenant));
     const { rows, bytes } = await this.#sweep.run();
+    if (!this.#isDry) while ((await this.#run(removeDeadObjects(this.#tenant))) > 0) {}
     this.#blobs += rows;
     this.#bytes += bytes;
   }

@@ -1,10 +1,11 @@
 import type { CallKey, CallRecord, JournalNote, Worker } from '../../contract/journal.js';
 import { callKey } from '../records/call-key.js';
 import { settledBy } from '../records/settled.js';
-import { contentHashes, sha256 } from '../records/stored-content.js';
+import { contentHashes } from '../records/stored-content.js';
 import { restoreEffects } from '../records/stored-effects.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Connection } from './connections.js';
+import { readContents } from './large-contents.js';
 import { fromStoredResult, readRecord } from './long-results.js';
 import { readDecisions } from './read-batches.js';
 
@@ -170,23 +171,6 @@ async function toRecord(
       : { worker: parse<Worker>(row.worker), startedAt: row.started_at }),
     ...(result === undefined || row.finished_at === null ? {} : { result, finishedAt: row.finished_at }),
   };
-}
-
-const CONTENTS = 'SELECT hash, content FROM {s}.blobs WHERE tenant = $1 AND hash = ANY($2::text[])';
-
-/** Contents by their hashes. A content that does not match its hash counts as lost. */
-export async function readContents(
-  connection: Connection,
-  tenant: string,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, Uint8Array>> {
-  if (hashes.length === 0) return new Map();
-  const { rows } = await connection.query<{ readonly hash: string; readonly content: Uint8Array }>(CONTENTS, [
-    tenant,
-    hashes,
-  ]);
-  const sound = rows.filter(({ hash, content }) => sha256(content) === hash);
-  return new Map(sound.map(({ hash, content }) => [hash, new Uint8Array(content)]));
 }
 
 const NOTES = `

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { ToolResult } from '../../contract/call.js';
 import type {
   BatchDecision,
   CallRecord,
@@ -13,10 +12,9 @@ import type {
   WorkerSession,
 } from '../../contract/journal.js';
 import { callKey } from '../records/call-key.js';
-import { sha256 } from '../records/stored-content.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
-import { MOST_IN_DATABASE, toStoredResult } from './long-results.js';
+import type { WrittenResult } from './keep-contents.js';
 import { type CallPlace, readCalls } from './read-calls.js';
 
 export function claimCall(tenant: string, place: CallPlace, worker: Worker, at: number): Work<boolean> {
@@ -51,17 +49,18 @@ const FINISH = `
 function endCall<T extends string>(
   tenant: string,
   place: CallPlace,
-  result: ToolResult,
+  result: WrittenResult,
   at: number,
   only: 'any' | 'queued',
 ): Work<T> {
-  const { text, contents } = toStoredResult(result, MOST_IN_DATABASE);
-  const { code, details } = result.error ?? {};
+  const { text, contents, error } = result;
+  const { code, details } = error ?? {};
   // Not final: a later delivery of the call is evaluated again.
   const isOpen =
     code === 'approval_unavailable' || (code === 'journal_unavailable' && details?.executed === 'no');
   const bytes = [...contents.values()].map((each) => Buffer.from(each));
   return async ({ query }, again) => {
+    if (result.failure !== undefined) throw result.failure;
     const { rows } = await query<{ readonly outcome: T }>(FINISH, [
       ...[tenant, place.batch, place.position, text, isOpen, at],
       ...[[...contents.keys()], bytes, again, only === 'queued'],
@@ -75,7 +74,7 @@ function endCall<T extends string>(
 export function finishCall(
   tenant: string,
   place: CallPlace,
-  result: ToolResult,
+  result: WrittenResult,
   at: number,
 ): Work<'recorded' | 'late'> {
   return endCall(tenant, place, result, at, 'any');
@@ -84,7 +83,7 @@ export function finishCall(
 export function cancelCall(
   tenant: string,
   place: CallPlace,
-  result: ToolResult,
+  result: WrittenResult,
   at: number,
 ): Work<'cancelled' | 'asked' | 'done'> {
   const end = endCall<'recorded' | 'asked' | 'done'>(tenant, place, result, at, 'queued');
@@ -100,16 +99,6 @@ export function noteFact(tenant: string, place: CallPlace, note: JournalNote): W
     await query('SELECT {s}.note_1($1, $2, $3::integer, $4, $5, $6::double precision, $7::boolean)', [
       ...[tenant, place.batch, place.position, note.kind, data, note.at, again],
     ]);
-  };
-}
-
-export function keepBytes(tenant: string, bytes: Uint8Array): Work<string> {
-  const hash = sha256(bytes);
-  // A copy, because the caller may change the bytes.
-  const content = Buffer.from(bytes);
-  return async ({ query }) => {
-    await query('SELECT {s}.keep_1($1, $2::text[], $3::bytea[])', [tenant, [hash], [content]]);
-    return hash;
   };
 }
 

@@ -115,3 +115,18 @@ export const PRUNE = `
     DELETE FROM {s}.batches b WHERE b.tenant = p_tenant AND b.id = ANY(gone);
   END $$;
 `;
+
+/**
+ * Contents in an object store. The row of a content names its object, and is committed before the object is written, so a
+ * crash in between leaves a row that nothing refers to, which a prune removes with the object. A key is never used again,
+ * so a prune cannot remove the object of a content that was kept later. `dead_objects` holds the keys of objects that are
+ * still to be removed.
+ */
+export const OBJECTS = `
+  ALTER TABLE {s}.blobs ADD COLUMN object_key text, ADD COLUMN object_bytes bigint;
+  CREATE TABLE {s}.dead_objects (
+    tenant text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant, key)
+  );
+`;

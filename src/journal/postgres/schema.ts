@@ -1,7 +1,7 @@
 import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
-import { PRUNE } from './schema-prune.js';
+import { OBJECTS, PRUNE } from './schema-prune.js';
 import { QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
 
@@ -15,4 +15,5 @@ export const STEPS: readonly string[] = [
   QUOTAS,
   LIVE_TEXTS,
   PRUNE,
+  OBJECTS,
 ];

@@ -42,8 +42,8 @@ export class ContentSweep {
     if (this.#without === undefined) await this.#run(waitForKeepers(this.#tenant));
     const { isRunning, isUnfinished } = await this.#run(readWork(this.#tenant));
     const ageS = isUnfinished ? HOUR_S : 0;
-    const named = { hashes: this.#named, since, keptS: 0, againS: isRunning ? HOUR_S : 0 };
-    const others = { hashes: new Set<string>(), since, keptS: ageS, againS: ageS };
+    const named = { hashes: this.#named, since, keptS: 0, againS: isRunning ? HOUR_S : 0, objectS: ageS };
+    const others = { hashes: new Set<string>(), since, keptS: ageS, againS: ageS, objectS: ageS };
     this.#named = new Set();
     for (let after = ''; ; ) {
       const page = await this.#run(readHashes(this.#tenant, others, after));
@@ -99,6 +99,8 @@ interface Unused {
   readonly since: string;
   readonly keptS: number;
   readonly againS: number;
+  /** The same for contents in an object store, whose rows are older than their objects and results. */
+  readonly objectS: number;
 }
 
 const readTime: Work<string> = async ({ query }) => {
@@ -128,17 +130,25 @@ function readWork(tenant: string): Work<{ readonly isRunning: boolean; readonly 
 
 const OLD_ENOUGH = `
   x.tenant = $1 AND x.kept_at < $2::timestamptz - make_interval(secs => $3)
-  AND coalesce(x.kept_again_at, '-infinity') < $2::timestamptz - make_interval(secs => $4)`;
+  AND coalesce(x.kept_again_at, '-infinity') < $2::timestamptz - make_interval(secs => $4)
+  AND (x.object_key IS NULL OR greatest(x.kept_at, x.kept_again_at) < $2::timestamptz - make_interval(secs => $5))`;
 const HASHES = `
-  SELECT x.hash FROM {s}.blobs x WHERE ${OLD_ENOUGH} AND x.hash > $5 ORDER BY x.hash LIMIT ${HASHES_A_PAGE}`;
+  SELECT x.hash FROM {s}.blobs x WHERE ${OLD_ENOUGH} AND x.hash > $6 ORDER BY x.hash LIMIT ${HASHES_A_PAGE}`;
 
 function readHashes(
   tenant: string,
-  { since, keptS, againS }: Unused,
+  { since, keptS, againS, objectS }: Unused,
   after: string,
 ): Work<readonly string[]> {
   return async ({ query }) => {
-    const { rows } = await query<{ readonly hash: string }>(HASHES, [tenant, since, keptS, againS, after]);
+    const { rows } = await query<{ readonly hash: string }>(HASHES, [
+      tenant,
+      since,
+      keptS,
+      againS,
+      objectS,
+      after,
+    ]);
     return rows.map(({ hash }) => hash);
   };
 }
@@ -150,16 +160,21 @@ interface ContentRow {
 
 function removeContents(
   tenant: string,
-  { since, keptS, againS }: Unused,
+  { since, keptS, againS, objectS }: Unused,
   hashes: readonly string[],
   dry: boolean,
 ): Work<readonly ContentRow[]> {
   const columns = `x.hash, ${sizeOf('blobs', 'x')} AS bytes`;
-  const which = `${OLD_ENOUGH} AND x.hash = ANY($5::text[])`;
+  const which = `${OLD_ENOUGH} AND x.hash = ANY($6::text[])`;
   const sql = dry
     ? `SELECT ${columns} FROM {s}.blobs x WHERE ${which}`
-    : `DELETE FROM {s}.blobs x WHERE ${which} RETURNING ${columns}`;
-  return async ({ query }) => (await query<ContentRow>(sql, [tenant, since, keptS, againS, hashes])).rows;
+    : `WITH removed AS (DELETE FROM {s}.blobs x WHERE ${which} RETURNING ${columns}, x.tenant, x.object_key),
+      dead AS (
+        INSERT INTO {s}.dead_objects (tenant, key)
+        SELECT r.tenant, r.object_key FROM removed r WHERE r.object_key IS NOT NULL)
+      SELECT r.hash, r.bytes FROM removed r`;
+  return async ({ query }) =>
+    (await query<ContentRow>(sql, [tenant, since, keptS, againS, objectS, hashes])).rows;
 }
 
 /** A reference, or a row without one (null). The last row of a page has its place. */
