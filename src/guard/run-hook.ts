@@ -170,6 +170,9 @@ async function decideCommand(
   );
   if (contained === undefined) return plain(mapped, bare);
   if (contained.decision === 'deny') return { kind: 'deny', reason: contained.reason };
+  // In a transaction it would have no effect: the agent's own shell keeps the directory.
+  if (contained.decision === 'allow' && staysInside(root, cwd, mapped.command))
+    return { kind: 'allow', reason: 'toolexec: it only changes the directory' };
   const version = place.caller.version;
   const arrival = world.state.arrival(document.agent, version);
   const isBareAllowed = bare.decision === 'allow';
@@ -191,6 +194,12 @@ async function decideCommand(
     kind: 'deny',
     reason: `This command is allowed in a transaction, and ${titleOf(document)} has not been seen to run one in its place. Run exactly this line instead: ${call.line}`,
   };
+}
+
+/** Whether a command is `cd` and one literal word that leads to a directory of the root. */
+function staysInside(root: string, cwd: string, command: string): boolean {
+  const [, to] = /^\s*cd[ \t]+([\w@%+=:,./][\w@%+=:,./-]*)\s*$/.exec(command) ?? [];
+  return to !== undefined && covers(root, realPlace(resolve(cwd, to)));
 }
 
 /** The command runs unchanged. */

@@ -93,6 +93,17 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     expect(existsSync(inRoot('bare'))).toBe(false);
   });
 
+  it('that are cd alone, into the project, run as they are, because the directory would not last in a transaction', async () => {
+    configure(CONTAINED);
+    symlinkSync('/etc', inRoot('away'));
+    const others = ['cd', 'cd /etc', 'cd ..', 'cd away', 'cd $(touch made)', 'cd sub; touch made'];
+    for (const command of ['cd sub', ...others]) {
+      const { ran } = await agent().bash(command);
+      expect([command, ran]).toEqual([command, command === 'cd sub']);
+    }
+    expect(existsSync(inRoot('made'))).toBe(false);
+  });
+
   it('that change what was not agreed to, or what commands may not change, keep nothing and say so', async () => {
     configure(CONTAINED);
     mkdirSync(inRoot('.git/hooks'), { recursive: true });
