@@ -85,10 +85,14 @@ async function callUpstream(
   ctx: ToolContext,
 ): Promise<CallToolResult> {
   const client = await upstream.client(ctx.signal);
+  // One signal for both reasons: a signal that depends on others costs a tenth of the call.
   const abort = new AbortController();
   const silence = new SilenceLimit(upstream.timeoutMs, () => abort.abort(new Error('no answer')));
+  const cancel = (): void => abort.abort(ctx.signal.reason);
+  if (ctx.signal.aborted) cancel();
+  ctx.signal.addEventListener('abort', cancel, { once: true });
   const options: CallToolRequestOptions = {
-    signal: AbortSignal.any([ctx.signal, abort.signal]),
+    signal: abort.signal,
     // `silence` decides how long to wait: the SDK's own limit would go on while a person is asked.
     timeout: LONGEST_MS,
     // Without it no progress is sent, and nothing extends the time.
@@ -107,6 +111,7 @@ async function callUpstream(
     throw silence.isOver ? timedOut(upstream, tool) : toFailure(error, upstream, tool);
   } finally {
     silence.end();
+    ctx.signal.removeEventListener('abort', cancel);
   }
 }
 
