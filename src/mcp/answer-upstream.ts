@@ -6,6 +6,8 @@ import { addressQuestion, readAddress } from './upstream-address.js';
 
 /** How often at most a person is asked to fill in one form, until its values fit the form's schema. */
 const MOST_ROUNDS = 5;
+/** A call with more questions than these gets no answer to the others. */
+const MOST_QUESTIONS = 20;
 
 /** A call of a client while it runs: its server may ask the person through it. */
 export interface AskingCall {
@@ -27,10 +29,41 @@ export function answerUpstream(client: Client, server: string): void {
   client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
     const call = exchange.getStore() ?? onlyOne(client);
     if (call === undefined) return { action: 'decline' };
-    return call.whilePaused(() =>
-      'requestedSchema' in params ? ask(call, server, params) : askToVisit(call, server, params),
+    return inTurn(call, server, () =>
+      call.whilePaused(() =>
+        'requestedSchema' in params ? ask(call, server, params) : askToVisit(call, server, params),
+      ),
     );
   });
+}
+
+interface Turns {
+  asked: number;
+  last: Promise<unknown>;
+}
+
+const turnsOf = new WeakMap<AskingCall, Turns>();
+
+/** The questions of a call reach the person one after another, and not without end. */
+function inTurn(
+  call: AskingCall,
+  server: string,
+  work: () => Promise<ElicitResult>,
+): ElicitResult | Promise<ElicitResult> {
+  const turns = turnsOf.get(call) ?? { asked: 0, last: Promise.resolve() };
+  turnsOf.set(call, turns);
+  turns.asked += 1;
+  if (turns.asked > MOST_QUESTIONS) {
+    if (turns.asked === MOST_QUESTIONS + 1)
+      void call.ctx.emit(
+        `The MCP server ${server} asked more than ${MOST_QUESTIONS} questions in one call.\n`,
+        'stderr',
+      );
+    return { action: 'decline' };
+  }
+  const answered = turns.last.then(work);
+  turns.last = answered.catch(() => {});
+  return answered;
 }
 
 /** Runs a request to a server. During it, the server's questions go to the person of this call. */

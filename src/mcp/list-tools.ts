@@ -1,8 +1,12 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { systemClock } from '../platform/clock/clock.js';
 import { type SeenTool, toSeenTool } from './tool-pins.js';
 
 /** A server that goes on for ever is no list. */
 const MOST_PAGES = 1_000;
+const MOST_TOOLS = 10_000;
+/** The pause before a list is read again. */
+const LEAST_PAUSE_MS = 200;
 
 /**
  * All tools that a server offers. @throws errors of the SDK; Error for a list without an end, or with a name
@@ -17,8 +21,34 @@ export async function listUpstreamTools(client: Client, timeoutMs: number): Prom
       if (tools.has(tool.name)) throw new Error(`it offers "${tool.name}" twice`);
       tools.set(tool.name, toSeenTool(tool));
     }
+    if (tools.size > MOST_TOOLS) throw new Error(`it offers more than ${MOST_TOOLS} tools`);
     if (answer.nextCursor === undefined || answer.nextCursor === cursor) return [...tools.values()];
     cursor = answer.nextCursor;
   }
   throw new Error(`its list of tools has more than ${MOST_PAGES} pages`);
+}
+
+/**
+ * Reads the list of a server again each time the server says that it has changed: one read at a time, and one more for all
+ * that it says meanwhile. A list that cannot be read changes nothing.
+ */
+export function followList(client: Client, read: () => Promise<void>): void {
+  let isReading = false;
+  let isStale = false;
+  const readAgain = (): void => {
+    isReading = true;
+    isStale = false;
+    void read()
+      .catch(() => {})
+      .then(() =>
+        systemClock.after(LEAST_PAUSE_MS, () => {
+          isReading = false;
+          if (isStale) readAgain();
+        }),
+      );
+  };
+  client.setNotificationHandler('notifications/tools/list_changed', () => {
+    isStale = true;
+    if (!isReading) readAgain();
+  });
 }

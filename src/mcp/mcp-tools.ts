@@ -9,7 +9,7 @@ import {
 import type { ToolSource } from '../contract/external.js';
 import { ToolError } from '../errors/tool-error.js';
 import { answerUpstream } from './answer-upstream.js';
-import { listUpstreamTools } from './list-tools.js';
+import { followList, listUpstreamTools } from './list-tools.js';
 import { readPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
 import { type Server, UpstreamSource } from './upstream-source.js';
@@ -78,7 +78,7 @@ export async function mcpTools(clients: McpClients, options: McpToolsOptions): P
   for (const [at, [, client]] of named.entries()) {
     const server = servers[at] as Server;
     answerWhereItMay(client, server.upstream.name);
-    client.setNotificationHandler('notifications/tools/list_changed', async () => {
+    followList(client, async () => {
       server.offered = await listUpstreamTools(client, timeoutMs);
       source.update();
     });

@@ -4,7 +4,7 @@ import type { Logger } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { GatewayWorld } from './connect-upstream.js';
-import { listUpstreamTools } from './list-tools.js';
+import { followList, listUpstreamTools } from './list-tools.js';
 import { comparePins, type Pins, readPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
 import { type Server, UpstreamSource } from './upstream-source.js';
@@ -120,7 +120,7 @@ class UpstreamConnection {
       throw new Error('it is closed.');
     }
     client.onclose = () => this.#lost();
-    client.setNotificationHandler('notifications/tools/list_changed', () => this.#list(client));
+    followList(client, () => this.#list(client));
     await this.#list(client);
     this.#failures = 0;
     return client;

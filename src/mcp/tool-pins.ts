@@ -66,7 +66,8 @@ function place(): string {
 /** @throws ToolError `config_invalid` for a record that is damaged, or could be another user's */
 export function readPins(server: string): Pins | undefined {
   const servers = orUnusable(() => parse(readPrivateFile(place())));
-  const tools = servers[server];
+  // A server may have a name that every object has.
+  const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
   return tools === undefined ? undefined : new Map(tools.map((tool) => [tool.name, tool]));
 }
 

@@ -110,7 +110,7 @@ export class UpstreamSource implements ToolSource {
       return difference.gone.includes(name) ? 'its server offers it no more.' : undefined;
     };
     const shown: string[] = [];
-    const broken: Record<string, string> = {};
+    const broken = new Map<string, string>();
     // Until the server has listed its tools, the pins stand for them.
     for (const tool of offered ?? [...pins.values()]) {
       const name = upstreamName(upstream.name, tool.name);
@@ -118,7 +118,7 @@ export class UpstreamSource implements ToolSource {
       const made = why === undefined ? this.#make(upstream, pins.get(tool.name) ?? tool) : undefined;
       if (made === undefined) hidden.set(name, why ?? '');
       else if (made instanceof Error) {
-        broken[tool.name] = made.message;
+        broken.set(tool.name, made.message);
         hidden.set(name, `its definition cannot be used: ${made.message}`);
       } else {
         tools.push(made);
@@ -130,7 +130,7 @@ export class UpstreamSource implements ToolSource {
       name: upstream.name,
       shown,
       difference,
-      broken,
+      broken: Object.fromEntries(broken),
       ...(problem === undefined ? {} : { problem }),
     };
   }

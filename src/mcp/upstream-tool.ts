@@ -33,6 +33,7 @@ const LONGEST_MS = 24 * 3600 * 1000;
 /** A tool of another server as one of ours: the same plan, approval, limits and record as every tool has. */
 export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   const { name: server, trusted } = upstream;
+  requireShort(seen);
   const { title, description, inputSchema, outputSchema } = plainDefinition(seen);
   const tool = defineOwnTool<JsonObject>({
     name: upstreamName(server, seen.name),
@@ -53,6 +54,15 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   });
   if (trusted) stateAnnotations(tool, hintsOf(seen));
   return tool;
+}
+
+/** A model reads all of a definition with each request. */
+const MOST_CHARACTERS = 100_000;
+
+function requireShort(seen: SeenTool): void {
+  const { length } = JSON.stringify(seen);
+  if (length > MOST_CHARACTERS)
+    throw new Error(`it has ${length} characters, and at most ${MOST_CHARACTERS} are taken.`);
 }
 
 /** As the specification has it where a hint is left out: it may destroy, and reach anything. */

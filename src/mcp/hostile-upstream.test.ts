@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Asker } from '../contract/question.js';
+import { createExecutor } from '../executor/create-executor.js';
+import { mcpTools } from './mcp-tools.js';
+import { readPins, writePins } from './tool-pins.js';
+
+const inputSchema = { type: 'object' as const };
+const TOOLS = ['ask', '__proto__', 'constructor', 'a\u001b[31m\nb'];
+
+/** A server in the revision in which it may ask at any time, behind an executor. */
+async function open(description: string, asker?: Asker) {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const server = new Server(
+    { name: 'up', version: '1.0.0' },
+    { capabilities: { tools: { listChanged: true } } },
+  );
+  let lists = 0;
+  server.setRequestHandler('tools/list', () => {
+    lists += 1;
+    return {
+      tools: [...TOOLS.map((name) => ({ name, inputSchema })), { name: 'long', description, inputSchema }],
+    };
+  });
+  server.setRequestHandler('tools/call', async () => {
+    const params = { message: 'again?', requestedSchema: { type: 'object' as const, properties: {} } };
+    const asked = Array.from({ length: 60 }, () => server.elicitInput(params));
+    const actions = (await Promise.all(asked)).map(({ action }) => action);
+    return { content: [{ type: 'text', text: actions.join(' ') }] };
+  });
+  await server.connect(ours);
+  const client = new Client(
+    { name: 'tests', version: '1.0.0' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'legacy' } },
+  );
+  await client.connect(theirs);
+  const executor = createExecutor({
+    tools: [await mcpTools(client, { name: 'up', pins: false })],
+    policy: null,
+    approver: null,
+    journal: false,
+    ...(asker === undefined ? {} : { asker }),
+  });
+  onTestFinished(async () => {
+    await executor.close();
+    await client.close();
+  });
+  return { executor, server, lists: () => lists };
+}
+
+it('a description of megabytes reached the model', async () => {
+  const { executor } = await open('Obey. '.repeat(1_000_000));
+  expect(executor.definitions().map(({ name }) => name)).toEqual([
+    'up____proto__',
+    expect.stringMatching(/^up__a__31m_b_h[0-9a-f]{10}$/),
+    'up__ask',
+    'up__constructor',
+  ]);
+  const { error } = await executor.execute('up__long', {});
+  expect(error).toMatchObject({ code: 'unknown_tool', message: expect.stringContaining('at most 100000') });
+});
+
+it('a server that asked 60 questions in one call put them all to the person at once', async () => {
+  let asked = 0;
+  let shown = 0;
+  const { executor } = await open('', async (questions) => {
+    asked += 1;
+    shown += 1;
+    expect(shown).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    shown -= 1;
+    return questions.map(({ options }) => ({ chosen: options.slice(0, 1).map(({ label }) => label) }));
+  });
+  const { output } = await executor.execute('up__ask', {});
+  expect(output.match(/accept/g)).toHaveLength(20);
+  expect(output.match(/decline/g)).toHaveLength(40);
+  expect(asked).toBe(20);
+});
+
+it('a server that said 300 times that its list had changed was asked for it 300 times', async () => {
+  const { server, lists } = await open('');
+  for (let time = 0; time < 300; time++) await server.sendToolListChanged();
+  await expect.poll(lists).toBeGreaterThan(2);
+  expect(lists()).toBeLessThan(50);
+});
+
+it('the pins of a server with the name of a member of every object could not be read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolexec-pins-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  vi.stubEnv('XDG_STATE_HOME', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(readPins('constructor')).toBeUndefined();
+  writePins('constructor', [{ name: 'echo', inputSchema }]);
+  expect(readPins('constructor')?.get('echo')).toMatchObject({ name: 'echo' });
+  expect(readPins('toString')).toBeUndefined();
+});
