@@ -12,6 +12,8 @@ import {
   BasicTracerProvider,
   InMemorySpanExporter,
   type ReadableSpan,
+  type Sampler,
+  SamplingDecision,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -110,6 +112,25 @@ const SEND = { id: 'c1', name: 'send', args: { to: 'ada', key: 'AKIAIOSFODNN7EXA
 const parentOf = (span: ReadableSpan) => span.parentSpanContext?.spanId;
 
 describe('otel()', () => {
+  it('starts one span alone for a call whose trace is not recorded, and measures it all the same', async () => {
+    const started: string[] = [];
+    const sampler: Sampler = {
+      shouldSample: (_context, _traceId, name) => {
+        started.push(name);
+        return { decision: SamplingDecision.NOT_RECORD };
+      },
+      toString: () => 'none',
+    };
+    const { executor, durations } = world({ tracerProvider: new BasicTracerProvider({ sampler }) });
+    await using _ = executor;
+    const [result] = await executor.run([SEND], { conversation: 'chat' });
+    expect(result?.output).toMatch(/^sent with 00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(started).toEqual(['execute_tool send']);
+    const measured = await durations();
+    expect(measured['gen_ai.execute_tool.duration']?.[0]?.count).toBe(1);
+    expect(measured['toolexec.approval.duration']?.[0]?.count).toBe(1);
+  });
+
   it('makes a span of a call, with the waits and the run as children, and a tool’s own spans below the run', async () => {
     const { executor, span, spans } = world();
     await using _ = executor;

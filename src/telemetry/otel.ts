@@ -109,7 +109,8 @@ interface BatchSettings {
 
 /** A wait or a run that has not ended. */
 interface Open {
-  readonly span: Span;
+  /** Undefined: the trace of the call is not recorded. */
+  readonly span: Span | undefined;
   readonly since: number;
 }
 
@@ -119,6 +120,8 @@ interface OpenCall {
   readonly span: Span | undefined;
   /** Contains the span of the call, ours or the framework's. */
   readonly context: Context;
+  /** A span that is not recorded costs about half of one that is, so its children are not made. */
+  readonly isRecorded: boolean;
   queue: Open | undefined;
   approval: Open | undefined;
   run: Open | undefined;
@@ -149,7 +152,8 @@ class OtelBatch implements BatchTrace {
     const { callId, toolName } = call;
     // Of several calls with the same id, all but the first are answered at once.
     if (this.#calls.has(callId)) return;
-    const isInFramework = isToolSpan(trace.getSpan(this.#parent));
+    const outer = trace.getSpan(this.#parent);
+    const isInFramework = isToolSpan(outer);
     const { tracer } = this.#settings;
     const options = { startTime: this.#arrivedAt, attributes: this.#attributesOf(call) };
     const span = isInFramework
@@ -160,6 +164,7 @@ class OtelBatch implements BatchTrace {
       call,
       span,
       context: own,
+      isRecorded: (span ?? outer)?.isRecording() === true,
       queue: undefined,
       approval: undefined,
       run: undefined,
@@ -174,7 +179,7 @@ class OtelBatch implements BatchTrace {
     const open = this.#calls.get(callId);
     if (open === undefined || open.approval !== undefined) return;
     // The wait in the queue begins with the decision, not before the question.
-    open.queue?.span.end();
+    open.queue?.span?.end();
     open.queue = undefined;
     open.approval = this.#open('approval', open);
   }
@@ -182,7 +187,7 @@ class OtelBatch implements BatchTrace {
   approvalDecided(callId: string, approved: boolean): void {
     const open = this.#calls.get(callId);
     if (open?.approval === undefined) return;
-    open.approval.span.setAttribute('toolexec.approved', approved);
+    open.approval.span?.setAttribute('toolexec.approved', approved);
     const ms = this.#end('approval', open.approval, open);
     open.approval = undefined;
     if (open.run !== undefined) open.waitedMs += ms;
@@ -195,7 +200,8 @@ class OtelBatch implements BatchTrace {
     if (open.queue !== undefined) this.#end('queue', open.queue, open);
     open.queue = undefined;
     open.run = this.#open('run', open);
-    const inside = trace.setSpan(open.context, open.run.span);
+    const { span } = open.run;
+    const inside = span === undefined ? open.context : trace.setSpan(open.context, span);
     open.inside = inside;
     return (run) => context.with(inside, run);
   }
@@ -206,11 +212,11 @@ class OtelBatch implements BatchTrace {
     this.#calls.delete(callId);
     const { error, metadata } = result;
     const failure = error === undefined ? {} : { 'error.type': error.code };
-    open.queue?.span.end();
-    open.approval?.span.end();
+    open.queue?.span?.end();
+    open.approval?.span?.end();
     if (open.run !== undefined) {
-      if (error !== undefined) fail(open.run.span, result, this.#settings);
-      open.run.span.end();
+      if (error !== undefined && open.run.span !== undefined) fail(open.run.span, result, this.#settings);
+      open.run.span?.end();
       const ms = systemClock.monotonic() - open.run.since - open.waitedMs;
       this.#settings.record('run', ms, { ...this.#labelsOf(open), ...failure });
     }
@@ -246,16 +252,15 @@ class OtelBatch implements BatchTrace {
     return { 'gen_ai.operation.name': OPERATION, 'gen_ai.tool.name': call.toolName };
   }
 
-  #open(kind: Kind, { call, context: own }: OpenCall): Open {
+  #open(kind: Kind, { call, context: own, isRecorded }: OpenCall): Open {
+    const since = systemClock.monotonic();
+    if (!isRecorded) return { span: undefined, since };
     const attributes = { 'gen_ai.tool.name': call.toolName, 'gen_ai.tool.call.id': call.callId };
-    return {
-      span: this.#settings.tracer.startSpan(`toolexec.${kind}`, { attributes }, own),
-      since: systemClock.monotonic(),
-    };
+    return { span: this.#settings.tracer.startSpan(`toolexec.${kind}`, { attributes }, own), since };
   }
 
   #end(kind: Kind, { span, since }: Open, open: OpenCall): number {
-    span.end();
+    span?.end();
     const ms = systemClock.monotonic() - since;
     this.#settings.record(kind, ms, this.#labelsOf(open));
     return ms;
