@@ -195,7 +195,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
         ? await approveBatch(parts)
         : await approveDeferred({ ...parts, recorder }, deferred.calls);
     } catch (error) {
-      return refuseUnrecorded(evaluated, scope, error);
+      return refuseUnrecorded(evaluated, scope, error, scope.placement !== undefined);
     }
   }
 

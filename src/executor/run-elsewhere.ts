@@ -1,4 +1,6 @@
 import type { CallKey } from '../contract/journal.js';
+import { perhapsQueued } from './answer/refuse-ready.js';
+import { reasonOf } from './answer/results.js';
 import { approverOf } from './approve/approve-batch.js';
 import type { EvaluatedCall } from './call/evaluated-call.js';
 import { awaitElsewhere, type OpenCall } from './record/await-elsewhere.js';
@@ -30,14 +32,24 @@ export async function runElsewhere(calls: readonly EvaluatedCall[], batch: Place
       recorder.note(index, call.call.id, 'approval', { approved: true, by: 'host' });
   }
   if (open.size === 0 || journal === null) return;
-  await batch.recorded();
-  hint(settings, [...open.keys()]);
-  await awaitElsewhere(open, {
-    ...{ journal, clock, worker, batchId: scope.id, patienceMs: timeouts.default.ms },
-    startDeadlineMs: placement?.startDeadlineMs,
-    stop: { reason: () => batch.stopReason, happens: batch.stopped },
-    started: ({ call }) => scope.observer?.started(call),
-    answered: ({ index, call }, result) => answerCall(index, call, { result, recorded: true }, batch),
-    recoverLost: (running) => batch.recoverLost(running),
-  });
+  try {
+    await batch.recorded();
+    hint(settings, [...open.keys()]);
+    await awaitElsewhere(open, {
+      ...{ journal, clock, worker, batchId: scope.id, patienceMs: timeouts.default.ms },
+      startDeadlineMs: placement?.startDeadlineMs,
+      stop: { reason: () => batch.stopReason, happens: batch.stopped },
+      started: ({ call }) => scope.observer?.started(call),
+      answered: ({ index, call }, result) => answerCall(index, call, { result, recorded: true }, batch),
+      recoverLost: (running) => batch.recoverLost(running),
+    });
+  } catch (error) {
+    // The journal fails. Its workers may run the calls, and then they record the answers.
+    settings.logger.error(
+      { batch: scope.id, why: reasonOf(error) },
+      'the calls of workers could not be read',
+    );
+    for (const { index, call } of open.values())
+      answerCall(index, call, { result: perhapsQueued(call, reasonOf(error)), recorded: true }, batch);
+  }
 }

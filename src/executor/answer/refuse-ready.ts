@@ -9,7 +9,7 @@ import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { ResultSettings } from '../call/settings.js';
 import { cleanJson } from './clean-json.js';
-import { notRun } from './results.js';
+import { failure, type NamedCall, notRun } from './results.js';
 
 /**
  * Answers a ready call without running it. The message and hint may contain text from a person or a guard, so
@@ -44,19 +44,41 @@ export function reasonFor({ message, hint }: ResultError): string {
 export const UNRECORDED =
   'Nothing was run: the call could not be recorded. Tell the person; repeat it later.';
 
-/** Refuses every ready call, because no call may run without a record. */
+/**
+ * Refuses every ready call, because no call may run without a record.
+ * @param mayBeQueued the journal may have recorded the batch, and then workers run its calls
+ */
 export function refuseUnrecorded(
   evaluated: readonly EvaluatedCall[],
   { id, settings }: Pick<BatchScope, 'id' | 'settings'>,
   error: unknown,
+  mayBeQueued = false,
 ): readonly EvaluatedCall[] {
   const why = isToolError(error) ? error.message : String(error);
   const whole = isToolError(error) && error.hint !== undefined ? `${why} ${error.hint}` : why;
-  settings.logger.error({ batch: id, code: 'journal_unavailable', why: whole }, 'nothing new is run');
-  return evaluated.map((call) =>
-    call.kind === 'ready' ? refuseReady(call, 'journal_unavailable', UNRECORDED, why) : call,
-  );
+  const told = mayBeQueued ? 'it is not known whether the batch is queued' : 'nothing new is run';
+  settings.logger.error({ batch: id, code: 'journal_unavailable', why: whole }, told);
+  return evaluated.map((call) => {
+    if (call.kind !== 'ready') return call;
+    if (!mayBeQueued) return refuseReady(call, 'journal_unavailable', UNRECORDED, why);
+    const result = perhapsQueued(call.call, why);
+    return {
+      kind: 'resolved',
+      call: call.call,
+      result,
+      reason: reasonFor(result.error),
+      effects: call.effects,
+    };
+  });
 }
+
+/** The answer to a call of which it is not known whether a worker has run it, or will. The hint gives the cause. */
+export function perhapsQueued(call: NamedCall, why: string): ToolFailure {
+  return failure(call, 'journal_unavailable', PERHAPS_QUEUED, 'maybe', { hint: cleanReason(why) });
+}
+
+const PERHAPS_QUEUED =
+  'It is not known whether a worker runs the call: the journal did not answer. Send the same call again, with the same id, to get its result.';
 
 export function cleanReason(text: string): string {
   return cleanOutput(text, { maxBytes: OUTPUT_LIMITS.reasonBytes }).text;

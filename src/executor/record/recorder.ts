@@ -69,6 +69,7 @@ export class Recorder {
   #claimed: Set<number> | undefined;
   /** The calls that this process has claimed as a worker. */
   #taken: Set<number> | undefined;
+  readonly #unrecorded: UnrecordedResults;
   /** The write of the last answer of a claimed call. It may not be on disk yet. */
   #owed: Promise<unknown> | undefined;
   /** The first write that failed. */
@@ -76,6 +77,7 @@ export class Recorder {
 
   constructor(journal: Journal, scope: BatchScope, options: RunOptions, batch: RecordedBatch) {
     this.#journal = journal;
+    this.#unrecorded = unrecordedResultsOf(journal);
     this.#settings = scope.settings;
     this.#scope = scope;
     this.#options = options;
@@ -131,7 +133,7 @@ export class Recorder {
       const known = attaches(this.#options)
         ? await findAnswered(evaluated, this.#scope, this.deadline)
         : evaluated;
-      return refuseUnrecorded(known, this.#scope, error);
+      return refuseUnrecorded(known, this.#scope, error, this.#isPlaced && this.#isAccepted === 'asked');
     }
   }
 
@@ -299,10 +301,9 @@ export class Recorder {
    * written as soon as the journal works again. Never throws or rejects.
    */
   finish(index: number, call: NamedCall, result: ToolResult): Awaitable<boolean> {
-    if (this.#isAccepted !== 'yes') {
-      // A journal that refused the batch with an error may still have recorded it. In that case it needs the
-      // answer.
-      if (this.#isAccepted === 'asked') this.#keep(index, result);
+    if (this.#isAccepted !== 'yes' || this.#mayBeQueued(result)) {
+      // A journal that refused the batch may still have recorded it, and then needs the answer.
+      if (this.#isAccepted !== 'no') this.#keep(index, result);
       return false;
     }
     // A call that was not claimed stays queued, for this worker or another one.
@@ -338,7 +339,14 @@ export class Recorder {
   }
 
   #keep(index: number, result: ToolResult): void {
-    this.#unrecorded.add(this.key(index), result, this.#settings.clock.now());
+    const now = this.#settings.clock.now();
+    if (this.#mayBeQueued(result)) this.#unrecorded.takeBack(this.key(index), result, now);
+    else this.#unrecorded.add(this.key(index), result, now);
+  }
+
+  /** The journal failed, and a worker may run the call: then its answer counts, not this one. */
+  #mayBeQueued({ error }: ToolResult): boolean {
+    return this.#isPlaced && error?.code === 'journal_unavailable';
   }
 
   note(index: number, callId: string, kind: JournalNote['kind'], data: JournalNote['data']): void {
@@ -353,9 +361,7 @@ export class Recorder {
     await this.deadline.within(Promise.resolve(this.#journal.note(this.key(index), note)));
   }
 
-  /**
-   * Resolves when the old and new contents of a call's changes are on disk. No file is replaced before that.
-   */
+  /** Resolves when the old and new contents of a call's changes are on disk, before any file is replaced. */
   async intend(index: number, intent: FileIntent): Promise<void> {
     this.#requireWhole();
     try {
@@ -366,10 +372,6 @@ export class Recorder {
       this.#broken ??= { error };
       throw error;
     }
-  }
-
-  get #unrecorded(): UnrecordedResults {
-    return unrecordedResultsOf(this.#journal);
   }
 
   #requireWhole(): void {

@@ -1,0 +1,46 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createExecutor } from '../executor/create-executor.js';
+import { probeTool } from '../executor/fixtures/probe-tool.js';
+import { createMemoryJournal } from '../journal/memory/memory-journal.js';
+import { createWorker } from './create-worker.js';
+
+describe('a batch that is accepted, but whose acceptance the host never learns', () => {
+  it('bug: the refusal of the host replaced the run of a worker, and the call ran a second time', async () => {
+    const journal = createMemoryJournal();
+    const { accept } = journal;
+    let accepted = 0;
+    journal.accept = async (entry) => {
+      const acceptances = await accept.call(journal, entry);
+      if (accepted++ === 0) throw new Error('the connection is lost');
+      return acceptances;
+    };
+    const ran: string[] = [];
+    const work = probeTool('work', async ({ as }) => {
+      ran.push(String(as));
+      // The host tries to record its answer meanwhile.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return 'done';
+    });
+    const worker = createWorker({ journal, tools: [work], policy: null, leaseMs: 60_000 });
+    const host = createExecutor({
+      ...{ journal, tools: [probeTool('work', () => 'never here')], policy: null, approver: null },
+      fleet: { run: 'anywhere' },
+    });
+    onTestFinished(async () => {
+      await host.close();
+      await worker.close();
+    });
+    const send = async () => {
+      const call = { id: 'once', name: 'work', args: { as: 'once' } };
+      const [result] = await host.run([call], { conversation: 'c' });
+      return result;
+    };
+    const first = await send();
+    expect(first?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'maybe' } });
+    await expect.poll(() => ran).toEqual(['once']);
+    // Long enough for the host to record its answer.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await send()).toMatchObject({ success: true, output: 'done' });
+    expect(ran).toEqual(['once']);
+  });
+});
