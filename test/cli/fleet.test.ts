@@ -56,6 +56,15 @@ describe.skipIf(missing !== undefined)(
       expect(undone.code, undone.said).toBe(0);
       const recovered = await run(['journal', 'recover', '--json']);
       expect(JSON.parse(recovered.stdout), recovered.said).toEqual([]);
+      const exported = await run(['journal', 'export']);
+      const lines = exported.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(lines[0], exported.said).toEqual({ kind: 'conversation', id: 'c' });
+      expect(lines.filter(({ kind }) => kind === 'call').map(({ callId }) => callId)).toContain('w1');
+      expect(lines.map(({ kind }) => kind)).toContain('decision');
+      expect((await run(['journal', 'export', '--conversation', 'c'])).stdout).toContain('"w1"');
       const pruned = await run(['journal', 'prune', '--older-than', '0s', '--json']);
       expect(JSON.parse(pruned.stdout), pruned.said).toMatchObject({ batches: 1, shrunk: false });
       expect((await run(['journal', 'prune', '--max-size', '0'])).stdout).toContain('nothing to take out');

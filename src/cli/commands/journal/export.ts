@@ -1,7 +1,10 @@
-import type { BatchRecord, CallRecord } from '../../../contract/journal.js';
+import type { BatchRecord, CallRecord, Journal } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
+import { snapshotOf } from '../../../journal/snapshot-journal.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { toSafeJson } from '../../display/terminal-text.js';
+import { isDatabase } from '../../journal-databases.js';
+import { openStore } from '../../journal-store.js';
 import { addJournalOptions } from '../../options.js';
 import type { JournalChoice } from '../../recorded-journal.js';
 import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
@@ -28,20 +31,59 @@ export async function exportJournal(options: JournalExportOptions, context: CliC
   const { stdout } = context.stdio;
   const path = journalIfAny(options, context);
   if (path === undefined) return 0;
+  const { conversation } = options;
+  const read = isDatabase(path) ? readDatabase(path, conversation) : readFile(path, conversation, context);
   await readingJournal(async () => {
-    const archive = openRecorded(path, context);
-    try {
-      const { conversation } = options;
-      for (const id of conversation === undefined ? archive.conversations() : [conversation]) {
-        for (const line of linesOf(archive, id)) stdout.write(`${toSafeJson(line)}\n`);
-        // A journal may be larger than memory.
-        await stdout.flushed();
-      }
-    } finally {
-      archive.close();
+    for await (const lines of read) {
+      for (const line of lines) stdout.write(`${toSafeJson(line)}\n`);
+      // A journal may be larger than memory.
+      await stdout.flushed();
     }
   });
   return 0;
+}
+
+/** The lines of each conversation. */
+async function* readFile(
+  path: string,
+  conversation: string | undefined,
+  context: CliContext,
+): AsyncIterable<Iterable<object>> {
+  const archive = openRecorded(path, context);
+  try {
+    for (const id of conversation === undefined ? archive.conversations() : [conversation])
+      yield linesOf(archive, id);
+  } finally {
+    archive.close();
+  }
+}
+
+async function* readDatabase(
+  place: string,
+  conversation: string | undefined,
+): AsyncIterable<Iterable<object>> {
+  const journal = await openStore(place);
+  try {
+    const names = conversation === undefined ? await conversationsIn(journal) : [conversation];
+    for (const id of names) {
+      yield linesOf(await snapshotOf(journal, { conversation: id, limit: Number.MAX_SAFE_INTEGER }), id);
+    }
+  } finally {
+    await journal.close();
+  }
+}
+
+const PAGE = 1_000;
+
+/** The conversations with batches, in the order of their first one. */
+async function conversationsIn(journal: Journal): Promise<readonly string[]> {
+  const newestFirst: string[] = [];
+  for (let page = await journal.batches({ limit: PAGE }); page.length > 0; ) {
+    newestFirst.push(...page.map((batch) => batch.conversation));
+    const before = page.at(-1)?.id;
+    page = before === undefined ? [] : await journal.batches({ limit: PAGE, before });
+  }
+  return [...new Set(newestFirst.reverse())];
 }
 
 function* linesOf(archive: JournalArchive, conversation: string): Iterable<object> {
