@@ -9,6 +9,7 @@ import { replaceFile } from '../platform/fs/replace-file.js';
 import { homeOf } from '../platform/runtime/environment.js';
 import { AGENT_TITLES, type AgentName } from './agents.js';
 import { isObject } from './document.js';
+import type { Installed } from './guard-state.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -107,20 +108,23 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
 }
 
 /** @param installed the texts that `install` found and wrote, if known. @throws SettingsProblem */
-export function planRemove(
-  place: SettingsPlace,
-  installed: { readonly before?: string; readonly after: string } | undefined,
-): SettingsChange {
+export function planRemove(place: SettingsPlace, installed: Installed | undefined): SettingsChange {
   const { file, before, value } = read(place);
   if (before === undefined) return { file, before, after: before };
   // If nothing else has changed it since, the file gets its earlier bytes back.
-  if (installed?.after === before) return { file, before, after: installed.before };
+  if (installed?.after === before && !holdsOurs(installed.before, place.agent))
+    return { file, before, after: installed.before };
   const found = hooksIn(value, file);
   const hooks = withoutOurs(found, place.agent);
   if (JSON.stringify(hooks) === JSON.stringify(found)) return { file, before, after: before };
   const { hooks: _, ...others } = value;
   const rest = Object.keys(hooks).length === 0 ? others : { ...value, hooks };
   return { file, before, after: Object.keys(rest).length === 0 ? undefined : write(rest, before) };
+}
+
+/** Earlier lines of ours: an earlier version wrote them. */
+function holdsOurs(text: string | undefined, agent: AgentName): boolean {
+  return text?.includes(` hook --for ${agent}`) === true;
 }
 
 /** Writes the change, unless the agent has changed the file meanwhile. @throws SettingsProblem */

@@ -43,6 +43,15 @@ export interface LogEntry {
   readonly session?: string;
 }
 
+/** The texts of a settings file around `guard install`. */
+export interface Installed {
+  /** Left out: there was no file. */
+  readonly before?: string;
+  readonly after: string;
+  /** There was no directory either. */
+  readonly madeDirectory: boolean;
+}
+
 const DAY_MS = 86_400_000;
 const MOST_LOG_BYTES = 2_000_000;
 
@@ -151,14 +160,17 @@ export class GuardState {
   }
 
   /** Records the texts that `guard install` found in a settings file and wrote to it. */
-  rememberInstall(file: string, texts: { readonly before?: string; readonly after: string }): void {
-    this.remember(`install-${fileName(file)}`, file, texts);
+  rememberInstall(file: string, installed: Installed): void {
+    this.remember(`install-${fileName(file)}`, file, { ...installed });
   }
 
-  rememberedInstall(file: string): { readonly before?: string; readonly after: string } | undefined {
-    const { before, after } = this.remembered(`install-${fileName(file)}`, file) ?? {};
+  rememberedInstall(file: string): Installed | undefined {
+    const { before, after, madeDirectory } = this.remembered(`install-${fileName(file)}`, file) ?? {};
     if (typeof after !== 'string') return undefined;
-    return typeof before === 'string' ? { before, after } : { after };
+    return {
+      ...(typeof before === 'string' ? { before } : {}),
+      ...{ after, madeDirectory: madeDirectory === true },
+    };
   }
 
   #logPath(): string {

@@ -391,7 +391,26 @@ describe('toolexec guard', () => {
     expect((await toolexec.run(['guard', 'install', 'claude-code', '--user', '--yes'])).code).toBe(0);
     expect(existsSync(user)).toBe(true);
     expect((await toolexec.run(['guard', 'remove', 'claude-code', '--user', '--yes'])).code).toBe(0);
-    expect(existsSync(user)).toBe(false);
+    // Status takes the directory for a sign of the agent.
+    expect(existsSync(dirname(user))).toBe(false);
+  });
+
+  it('removes the lines of an earlier version too, which a second install has replaced', async () => {
+    const args = ['claude-code', '--yes'];
+    const mine = '{"model":"x"}\n';
+    mkdirSync(join(file('claude-code'), '..'));
+    for (const forget of [false, true]) {
+      writeFileSync(file('claude-code'), mine);
+      await toolexec.run(['guard', 'install', ...args]);
+      const now = readFileSync(file('claude-code'), 'utf8');
+      const old = now.replaceAll(' || exit 2', '');
+      writeFileSync(file('claude-code'), old);
+      if (forget) rmSync(toolexec.state, { recursive: true });
+      expect((await toolexec.run(['guard', 'install', ...args])).code).toBe(0);
+      expect(readFileSync(file('claude-code'), 'utf8')).toBe(now);
+      expect((await toolexec.run(['guard', 'remove', ...args])).code).toBe(0);
+      expect(JSON.parse(readFileSync(file('claude-code'), 'utf8'))).toEqual(JSON.parse(mine));
+    }
   });
 
   it('changes nothing in settings that it cannot read', async () => {

@@ -1,9 +1,14 @@
-import { closeSync, mkdirSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { makeDirectories } from './make-directories.js';
 
 /** Creates a directory if nothing is there and it is possible. */
 export function makeEmptyDirectory(path: string): void {
   attempt(() => mkdirSync(path));
+}
+
+/** Removes a directory if it is empty. */
+export function removeEmptyDirectory(path: string): void {
+  attempt(() => rmdirSync(path));
 }
 
 /** Creates a directory and its parents for this user alone, if possible. */

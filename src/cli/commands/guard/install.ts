@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import { planInstall } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, type AgentName } from '../../../guard/agents.js';
+import { probePlace } from '../../../platform/fs/probe-place.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import {
   addGuardOptions,
@@ -37,9 +39,16 @@ async function install(agent: AgentName, options: GuardOptions, context: CliCont
     stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded already: ${file}\n`);
     return 0;
   }
+  const state = guardState();
+  const earlier = state.rememberedInstall(file);
+  // The lines of an earlier version are replaced: what was there before those is what remove gives back.
+  const original =
+    earlier !== undefined && earlier.after === before
+      ? earlier
+      : { ...(before === undefined ? {} : { before }), madeDirectory: !probePlace(dirname(file)).exists };
   const outcome = await changeSettings(change, options, context);
   if (outcome !== 0) return outcome;
-  guardState().rememberInstall(file, { ...(before === undefined ? {} : { before }), after: after ?? '' });
+  state.rememberInstall(file, { ...original, after: after ?? '' });
   stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded from its next session on: ${file}\n`);
   return 0;
 }

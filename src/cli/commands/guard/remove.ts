@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import { planRemove, settingsFile } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, type AgentName } from '../../../guard/agents.js';
+import { removeEmptyDirectory } from '../../../platform/fs/make-and-remove.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import {
   addGuardOptions,
@@ -31,7 +33,8 @@ export const define: DefineCommand = (command, context, finish) => {
 async function remove(agent: AgentName, options: GuardOptions, context: CliContext): Promise<ExitCode> {
   const { stderr } = context.stdio;
   const place = placeOf(agent, options, context);
-  const change = orUsage(() => planRemove(place, guardState().rememberedInstall(settingsFile(place))));
+  const installed = guardState().rememberedInstall(settingsFile(place));
+  const change = orUsage(() => planRemove(place, installed));
   const { file, before, after } = change;
   if (before === after) {
     stderr.write(`toolexec: ${AGENT_TITLES[agent]} is not guarded in ${file}\n`);
@@ -39,6 +42,7 @@ async function remove(agent: AgentName, options: GuardOptions, context: CliConte
   }
   const outcome = await changeSettings(change, options, context);
   if (outcome !== 0) return outcome;
+  if (after === undefined && installed?.madeDirectory === true) removeEmptyDirectory(dirname(file));
   stderr.write(`toolexec: ${AGENT_TITLES[agent]} is not guarded any more: ${file}\n`);
   return 0;
 }
