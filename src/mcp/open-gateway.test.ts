@@ -251,6 +251,13 @@ describe('a gateway', () => {
     ]);
   });
 
+  it.each([true, false])('gives results the origin of their server, trusted or not: %s', async (trusted) => {
+    await trust('up', upstream());
+    const { executor } = open({ up: upstream({}, { trusted }) });
+    const { metadata } = await executor.execute('up__echo', { text: 'a' });
+    expect(metadata.origin).toEqual(['mcp:up']);
+  });
+
   it('serves the reads of a trusted server read-only, and none of another', async () => {
     await trust('up', upstream());
     const served = async (trusted: boolean) => {

@@ -8,6 +8,7 @@ import type { Tool, ToolAnnotations } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { stateAnnotations } from '../executor/declare/compiled-tool.js';
 import { defineOwnTool } from '../executor/declare/define-tool.js';
+import { stateServer } from '../provenance/origin-of-call.js';
 import { type AskingCall, whileAsking } from './answer-upstream.js';
 import { plainDefinition } from './plain-definition.js';
 import { SilenceLimit } from './silence-limit.js';
@@ -52,6 +53,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
       return toToolOutput(await callUpstream(upstream, seen.name, args, ctx));
     },
   });
+  stateServer(tool, server);
   if (trusted) stateAnnotations(tool, hintsOf(seen));
   return tool;
 }

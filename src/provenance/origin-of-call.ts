@@ -1,6 +1,7 @@
 import { parseUrl } from '../base/parse-url.js';
 import type { Containment, Effect } from '../contract/effect.js';
 import type { Origin } from '../contract/origin.js';
+import type { Tool } from '../contract/tool.js';
 
 const USER: readonly Origin[] = Object.freeze(['user']);
 const WORKSPACE: readonly Origin[] = Object.freeze(['workspace']);
@@ -10,6 +11,8 @@ export interface OriginFacts {
   readonly toolName: string;
   /** The tool is a separate program. */
   readonly isProgram: boolean;
+  /** The MCP server that runs the tool. */
+  readonly server?: string | undefined;
   readonly effects: readonly Effect[];
   readonly containment: Pick<Containment, 'network'>;
 }
@@ -25,7 +28,18 @@ export function originOfCall(facts: OriginFacts): readonly Origin[] {
   return Object.freeze([...found]);
 }
 
-function originsOf(effect: Effect, { toolName, containment }: OriginFacts): readonly Origin[] {
+const servers = new WeakMap<Tool, string>();
+
+/** Says which MCP server runs a tool, also if nothing is known of its effects. */
+export function stateServer(tool: Tool, server: string): void {
+  servers.set(tool, server);
+}
+
+export function serverOf(tool: Tool): string | undefined {
+  return servers.get(tool);
+}
+
+function originsOf(effect: Effect, { toolName, server, containment }: OriginFacts): readonly Origin[] {
   switch (effect.kind) {
     case 'read':
     case 'write':
@@ -43,6 +57,6 @@ function originsOf(effect: Effect, { toolName, containment }: OriginFacts): read
       return USER;
     case 'unknown':
       // It may have read anything.
-      return [`program:${toolName}`];
+      return [server === undefined ? `program:${toolName}` : `mcp:${server}`];
   }
 }

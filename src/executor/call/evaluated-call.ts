@@ -7,7 +7,7 @@ import type { Tool } from '../../contract/tool.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import { describeEffects, isAllReads } from '../../effects/traits.js';
 import { summarizeText } from '../../output/clean-output.js';
-import { originOfCall } from '../../provenance/origin-of-call.js';
+import { originOfCall, serverOf } from '../../provenance/origin-of-call.js';
 
 /** A call that gets its answer without running. */
 export interface ResolvedCall {
@@ -124,7 +124,8 @@ export class ReadyCall {
   /** The origin of the call's result. */
   get origin(): readonly Origin[] {
     const { tool, declared: effects, containment } = this;
-    return originOfCall({ toolName: tool.name, isProgram: tool.program !== undefined, effects, containment });
+    const isProgram = tool.program !== undefined;
+    return originOfCall({ toolName: tool.name, isProgram, server: serverOf(tool), effects, containment });
   }
 
   /** Copies the call with another need for approval. */
