@@ -44,7 +44,7 @@ describe('the doors', () => {
       [
         "ai-sdk: aiTools",
         "claude-agent: claudeAgent",
-        "fleet: createFleetServer createWorker graphileDispatcher pgBossDispatcher postgresJournal",
+        "fleet: createFleetServer createWorker graphileDispatcher pgBossDispatcher postgresJournal s3Objects",
         "hosts: resultContent",
         "index: ToolError builtinTools commandAgents createExecutor createMetrics createRegistry createResultCache createTiming createToolLoop defaultRegistry defineTool describeRequest discoverTools isToolError loadConfig loggingMiddleware modelAgents openJournal",
         "langchain: langchainTools",

@@ -50,7 +50,7 @@ export function createDenyRules({ roots, denied, deniedWrite }: DenyRulesOptions
   return {
     deniedBy: (path, access) => rules().deniedBy(path, access),
     deniedBelow: (path) => rules().deniedBelow(path),
-    deniedEntries: (directory) => rules().deniedEntries(directory),
+    deniedEntries: (directory, access) => rules().deniedEntries(directory, access),
   };
 }
 

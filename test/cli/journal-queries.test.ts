@@ -78,7 +78,15 @@ describe('toolexec journal list and show', () => {
 });
 
 describe('toolexec journal, before anything was run', () => {
-  const pruned = { batches: 0, calls: 0, messages: 0, bytesBefore: 0, bytesAfter: 0, shrunk: false };
+  const pruned = {
+    batches: 0,
+    calls: 0,
+    messages: 0,
+    blobs: 0,
+    bytesBefore: 0,
+    bytesAfter: 0,
+    shrunk: false,
+  };
   it.each([
     [['list'], '', []],
     [['export'], '', undefined],
