@@ -14,18 +14,6 @@ export interface CommandBundle {
 }
 
 /**
- * A start that loads one of these modules loads all its static imports, so together they are one part: Node takes a third
- * of a millisecond to find and open a file. A module goes to the first part that needs it. All other modules are divided
- * by the starts that load them.
- */
-const PARTS = [
-  ...['cli/launch', 'cli/main', 'base/nearest-name', 'cli/program'],
-  ...['cli/commands/hook', 'cli/resolve-settings', 'executor/create-planner', 'executor/declare/define-tool'],
-  ...['policy/shell/analyze-once', 'tools/bash', 'tools/files-read'],
-  ...['guard/change-record', 'executor/journal-for', 'executor/open-executor'],
-];
-
-/**
  * Bundles the command into `toolexec.cjs` and its parts. A dynamically imported module stays a separate part,
  * and is loaded when it is needed. The parts are CommonJS, because Node starts its other loader only when it
  * is needed, which costs a quarter of Node's start. Functions and classes keep their names, so that stack
@@ -33,14 +21,12 @@ const PARTS = [
  */
 export async function bundleCommand(command: CommandBundle): Promise<void> {
   const { program, directory, external, replaced } = command;
-  const sources = dirname(dirname(program));
   const bundle = await rolldown({
     input: { toolexec: program, ...largePackages(program) },
     platform: 'node',
     transform: { target: 'node20.19' },
     external: [...external],
-    // A part may hold a module that other parts import later.
-    checks: { pluginTimings: false, ineffectiveDynamicImport: false },
+    checks: { pluginTimings: false },
     plugins: [
       {
         name: 'large-packages',
@@ -63,21 +49,11 @@ export async function bundleCommand(command: CommandBundle): Promise<void> {
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
-    codeSplitting: {
-      groups: PARTS.map((name, index) => ({
-        name: basename(name),
-        test: (id) => id === join(sources, `${name}.ts`),
-        priority: PARTS.length - index,
-      })),
-    },
     minify: { mangle: { keepNames: true }, compress: true, codegen: { removeWhitespace: true } },
     comments: false,
   });
   await bundle.close();
   const files = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-  for (const name of PARTS)
-    if (!files.includes(join(sources, `${name}.ts`)))
-      throw new Error(`Cannot make a part of ${name}.ts: no start loads it.`);
   writeFileSync(join(directory, 'LICENSES.txt'), licensesOf(files));
   chmodSync(join(directory, 'toolexec.cjs'), 0o755);
 }
