@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { isToolError } from '../../errors/tool-error.js';
+import { sleepSync, systemClock } from '../../platform/clock/clock.js';
 import { targetOf } from '../../platform/fs/fs-entry.js';
 import {
   assertCanOpen,
@@ -37,6 +38,7 @@ export const IN_MEMORY = ':memory:';
 const BLOCKING_WAIT_MS = 2;
 /** Another process may have exclusive access for a moment. */
 const READER_WAIT_MS = 2000;
+const BUSY_PAUSE_MS = 5;
 /** SQLite's limit for a path with its suffixes, in bytes. */
 const MOST_PATH_BYTES = 500;
 
@@ -90,10 +92,10 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
  */
 export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => void): JournalDatabase {
   const options = { waitMs: READER_WAIT_MS, ...(onLoss === undefined ? {} : { onLoss }) };
-  if (path === IN_MEMORY || targetOf(path) === undefined) return openJournalDatabase(path, options);
+  if (path === IN_MEMORY || targetOf(path) === undefined) return openWaiting(path, options);
   if (isWritableFile(path) && reachOfOthers(path) === undefined) {
     try {
-      return openJournalDatabase(path, options);
+      return openWaiting(path, options);
     } catch (error) {
       if (!isUnwritable(error)) throw error;
     }
@@ -103,6 +105,21 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
   const loss = findLoss(database, known);
   if (loss !== undefined) onLoss?.(loss);
   return database;
+}
+
+/**
+ * SQLite itself does not always wait: at some moments, when others open and close the file, it refuses at once.
+ */
+function openWaiting(path: string, options: OpeningOptions): JournalDatabase {
+  const end = systemClock.monotonic() + READER_WAIT_MS;
+  for (;;) {
+    try {
+      return openJournalDatabase(path, options);
+    } catch (error) {
+      if (sqliteFailure(error) !== 'busy' || systemClock.monotonic() >= end) throw error;
+      sleepSync(BUSY_PAUSE_MS);
+    }
+  }
 }
 
 /** On a full disk not even the files that SQLite needs beside the journal can be made. */
