@@ -23,10 +23,6 @@ export interface ExecutorParts {
 export type Known = Pick<DeferredBatch, 'id'> &
   Partial<Pick<DeferredBatch, 'calls' | 'placement'>> &
   Pick<ApproveOptions, 'shown'> & {
-    /** Calls and options are copies that this executor has made and checked. Left out: they are the caller's. */
-    readonly isCopied?: true;
-    /** The reader of the batch's events takes output alone. */
-    readonly watches?: 'output';
     /** A call of another process that this one takes, in the name of a worker. */
     readonly taken?: TakenCall & { readonly worker: Worker };
   };

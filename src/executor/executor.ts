@@ -59,7 +59,7 @@ import { markClean, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
-import { hasTicket, runsUnasked, runWithTicket, type TicketRun } from './run-with-ticket.js';
+import { hasTicket, runWithTicket } from './run-with-ticket.js';
 import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
@@ -90,7 +90,6 @@ export class ToolExecutor implements Executor {
     };
     this.#parts = parts;
     this.#whole = whole;
-    runsUnasked(this, (options) => this.#ticketRun(options));
     showsDefinitions(this, () => shownDefinitions(this.#settings, parts.definitions));
     this.#isUnchecked = parts.checkExamples !== undefined;
     if (whole === undefined) {
@@ -158,18 +157,17 @@ export class ToolExecutor implements Executor {
   }
 
   #redeemed(calls: readonly ToolCall<unknown>[], options: RunOptions): BatchRun {
-    return runWithTicket(calls, options, this.#ticketRun(options));
-  }
-
-  #ticketRun(options: RunOptions): TicketRun {
     this.#requireOpen('run calls');
-    const run: TicketRun['run'] = (held, how, known) => this.#watched(held, how, known);
-    return { id: this.#settings.createId(), settings: this.#settingsFor(options), run };
+    return runWithTicket(calls, options, {
+      id: this.#settings.createId(),
+      settings: this.#settingsFor(options),
+      run: (held, how, known) => this.#watched(held, how, known),
+    });
   }
 
   #watched(calls: readonly ToolCall<unknown>[], options: RunOptions, known: Known | undefined): BatchRun {
     const stream = new EventStream();
-    const observer = new Observer(stream, this.#settings.clock, known?.watches);
+    const observer = new Observer(stream, this.#settings.clock);
     // Starts only after the caller has the batch: if it is cancelled at once, nothing runs.
     const batch = this.#admit(calls, options, observer, known);
     const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
@@ -357,16 +355,15 @@ export class ToolExecutor implements Executor {
     part?: BatchPart,
   ): Batch {
     keepLanguage();
-    const isCopied = known?.isCopied === true;
-    if (!isCopied) checkCalls(calls);
-    if (!isCopied && options !== NO_OPTIONS) checkRunOptions(options);
+    checkCalls(calls);
+    if (options !== NO_OPTIONS) checkRunOptions(options);
     if (isPreview(options)) throw onlyRun();
     this.#requireOpen('run calls');
     watchUnhandledErrors(this.#settings.onUnhandledError);
     const scope = this.#scopeOf(options, known, observer, part);
     const shared = this.#conversations.queueOf(scope.conversation);
     const queue = part?.isApart === true ? new ConversationQueue(this.#settings.covers) : shared;
-    const isLate = !isCopied && (this.#isUnchecked || observer !== undefined);
+    const isLate = this.#isUnchecked || observer !== undefined;
     // The caller may change calls and options before a batch that starts later.
     const [own, asked] = isLate ? [copyCalls(calls), { ...options }] : [calls.map(unchecked), options];
     const batch = new Batch(own, scope, asked, {

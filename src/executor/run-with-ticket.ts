@@ -1,8 +1,6 @@
 import type { ToolCall } from '../contract/call.js';
-import type { BatchRun, Executor, RunOptions, ToolEvent } from '../contract/executor.js';
-import type { AskedTicket } from '../contract/ticket.js';
-import { plainRun, type Redeemed, redeemTicket } from './approve/redeem-ticket.js';
-import { unaskedCall } from './approve/unasked-call.js';
+import type { BatchRun, RunOptions, ToolEvent } from '../contract/executor.js';
+import { type Redeemed, redeemTicket } from './approve/redeem-ticket.js';
 import { copyCalls } from './call/calls.js';
 import type { ResolvedCall } from './call/evaluated-call.js';
 import { checkCalls, checkRunOptions, checkTicketOptions } from './call/run-options.js';
@@ -12,7 +10,7 @@ import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import { plannedParts } from './plan/to-plan.js';
 
-export interface TicketRun {
+interface TicketRun {
   /** Of the batch, unless the ticket's own batch goes on. */
   readonly id: string;
   readonly settings: ExecutorSettings;
@@ -41,39 +39,11 @@ export function runWithTicket(
   const begin = (found: Redeemed): BatchRun => {
     if (found.kind === 'refused') return answeredRun(id, found.answers, settings);
     const how = { ...rest, approver: found.approver };
-    if (found.kind === 'plain') return run(calls, how, { id, isCopied: true });
-    return run(calls, how, { id: found.batchId, calls: [found.record], isCopied: true });
+    if (found.kind === 'plain') return run(calls, how, { id });
+    return run(calls, how, { id: found.batchId, calls: [found.record] });
   };
   const redeemed = redeemTicket(ticket, calls, rest.conversation, settings);
   return redeemed instanceof Promise ? startLater(id, redeemed.then(begin)) : begin(redeemed);
-}
-
-type RunOfHost = Pick<RunOptions, 'conversation' | 'signal'>;
-
-const starts = new WeakMap<Executor, (call: ToolCall, options: RunOfHost) => BatchRun>();
-
-/** Registers how an executor runs a call that it has copied. */
-export function runsUnasked(executor: Executor, partsFor: (options: RunOptions) => TicketRun): void {
-  starts.set(executor, (call, options) => {
-    const { id, settings, run } = partsFor(options);
-    const { approver } = plainRun(settings);
-    return run([call], { ...options, approver }, { id, isCopied: true, watches: 'output' });
-  });
-}
-
-/**
- * Starts a call that needed no approval when `ask` answered: as `start` does with the ticket of that answer, which is
- * neither made nor checked. The call is planned again, and does not run if it needs approval by now. Of its events
- * there is the output alone. Undefined: the answer is about another call, or a program has wrapped the executor.
- */
-export function startUnasked(
-  executor: Executor,
-  answer: AskedTicket,
-  given: ToolCall<unknown>,
-  options: RunOfHost,
-): BatchRun | undefined {
-  const call = unaskedCall(answer, given, options.conversation);
-  return call && starts.get(executor)?.(call, options);
 }
 
 /** A batch that begins after the journal has answered. Cancelled before that, it is cancelled when it begins. */

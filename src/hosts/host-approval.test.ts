@@ -1,10 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Effect } from '../contract/effect.js';
-import type { ToolEvent } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { defineTool } from '../executor/declare/define-tool.js';
-import { startUnasked } from '../executor/run-with-ticket.js';
 import { askForHost, type Host, openHost, runForHost } from './host-approval.js';
 
 /** A tool whose effects a test changes while a framework is between its question and the run. */
@@ -61,64 +59,5 @@ describe('a call that needed no approval when its framework asked', () => {
       false,
     );
     expect(seen.ran).toEqual([]);
-  });
-
-  it('has a ticket beside the answer that starts it, and both together run it once', async () => {
-    const { seen, host } = world();
-    const { executor } = host;
-    const call = { id: 'c1', name: 'say', args: { text: 'hello' } };
-    const at = { conversation: 'chat' };
-    const answer = await executor.ask(call, at);
-    const first = await startUnasked(executor, answer, call, at)?.results;
-    const { ticket } = JSON.parse(JSON.stringify(answer)) as typeof answer;
-    expect(first).toMatchObject([{ success: true, output: 'said' }]);
-    expect(await executor.run([call], { ...at, ticket })).toMatchObject([{ metadata: { replayed: true } }]);
-    expect(await startUnasked(executor, answer, call, at)?.results).toMatchObject([
-      { metadata: { replayed: true } },
-    ]);
-    expect(seen.ran).toEqual(['hello']);
-  });
-
-  it('is started by its answer with the arguments that were asked about, which a tool cannot change', async () => {
-    const { seen, host } = world();
-    const { executor } = host;
-    const at = { conversation: 'chat' };
-    const call = { id: 'c1', name: 'say', args: { text: 'hello' } };
-    const answer = await executor.ask(call, at);
-    const run = startUnasked(executor, answer, call, at);
-    call.args.text = 'changed';
-    expect(await run?.results).toMatchObject([{ success: true }]);
-    expect(seen.ran).toEqual(['hello']);
-  });
-
-  it('is not started by the answer about another call, or of an executor that a program has wrapped', async () => {
-    const { seen, host } = world();
-    const { executor } = host;
-    const at = { conversation: 'chat' };
-    const call = { id: 'c1', name: 'say', args: { text: 'hello' } };
-    const answer = await executor.ask(call, at);
-    const others = [
-      startUnasked(executor, answer, { ...call, id: 'c2' }, at),
-      startUnasked(executor, answer, { ...call, name: 'shout' }, at),
-      startUnasked(executor, answer, { ...call, args: { text: 'other' } }, at),
-      startUnasked(executor, answer, { ...call, args: { text: 'hello', more: 1 } }, at),
-      startUnasked(executor, answer, call, { conversation: 'other' }),
-      startUnasked(executor, { ...answer }, call, at),
-      startUnasked(Object.create(executor), answer, call, at),
-    ];
-    expect(others).toEqual(others.map(() => undefined));
-    expect(seen.ran).toEqual([]);
-  });
-
-  it('is started without events but its output, and is not planned for them', async () => {
-    const { host } = world();
-    const { executor } = host;
-    const at = { conversation: 'chat' };
-    const call = { id: 'c1', name: 'say', args: { text: 'hello' } };
-    const run = startUnasked(executor, await executor.ask(call, at), call, at);
-    const events: ToolEvent[] = [];
-    for await (const event of run?.events ?? []) events.push(event);
-    expect(events).toEqual([]);
-    expect(await run?.results).toMatchObject([{ success: true }]);
   });
 });

@@ -3,7 +3,6 @@ import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor } from '../contract/executor.js';
 import type { AskedTicket } from '../contract/ticket.js';
 import { isToolError, ToolError } from '../errors/tool-error.js';
-import { startUnasked } from '../executor/run-with-ticket.js';
 
 export interface HostOptions {
   /**
@@ -27,8 +26,8 @@ export type HostCall = ToolCall<unknown>;
 export type HostAnswer = 'approved' | 'denied' | undefined;
 
 export interface HostTicket extends AskedTicket {
-  /** The framework brings an approval, and the question was never put. Left out: false. */
-  readonly isInvented?: boolean;
+  /** The framework brings an approval, and the question was never put. */
+  readonly isInvented: boolean;
 }
 
 const RULES: OptionRules<{ conversation: string | undefined }> = {
@@ -49,14 +48,9 @@ export async function startForHost(
   answer: HostAnswer,
   signal: AbortSignal | undefined,
 ): Promise<BatchRun> {
-  const { executor, conversation } = host;
   const known = answer === undefined ? askedBefore(host, call) : undefined;
-  const asked = known ?? (await askForHost(host, call, answer));
-  const options = signal === undefined ? { conversation } : { conversation, signal };
-  return (
-    startUnasked(executor, asked, call, options) ??
-    executor.start([call], { ...options, ticket: asked.ticket })
-  );
+  const ticket = known ?? (await askForHost(host, call, answer)).ticket;
+  return startWithTicket(host, call, ticket, signal);
 }
 
 export function startWithTicket(
@@ -91,7 +85,7 @@ export async function askForHost(host: Host, call: HostCall, answer: HostAnswer)
   const before = answer === undefined ? undefined : await openTicket(executor, call, conversation);
   const asked = await executor.ask(call, { conversation });
   if (answer === undefined) rememberUnasked(host, call, asked);
-  if (!asked.needed || answer === undefined) return asked;
+  if (!asked.needed || answer === undefined) return { ...asked, isInvented: false };
   const isInvented = before === undefined;
   // Files have changed since the question was put: the answer was to another question.
   if (!isInvented && before !== asked.ticket) return { ...asked, isInvented };
@@ -112,7 +106,7 @@ interface UnaskedCall {
   readonly host: Host;
   readonly id: string;
   readonly name: string;
-  readonly asked: AskedTicket;
+  readonly ticket: string;
 }
 
 /**
@@ -122,15 +116,14 @@ interface UnaskedCall {
  */
 const unasked = new WeakMap<object, UnaskedCall>();
 
-function rememberUnasked(host: Host, { id, name, args }: HostCall, asked: AskedTicket): void {
-  if (!asked.needed && typeof args === 'object' && args !== null)
-    unasked.set(args, { host, id, name, asked });
+function rememberUnasked(host: Host, { id, name, args }: HostCall, { needed, ticket }: AskedTicket): void {
+  if (!needed && typeof args === 'object' && args !== null) unasked.set(args, { host, id, name, ticket });
 }
 
-function askedBefore(host: Host, { id, name, args }: HostCall): AskedTicket | undefined {
+function askedBefore(host: Host, { id, name, args }: HostCall): string | undefined {
   const known = typeof args === 'object' && args !== null ? unasked.get(args) : undefined;
   const isSame = known?.host === host && known.id === id && known.name === name;
-  return isSame ? known.asked : undefined;
+  return isSame ? known.ticket : undefined;
 }
 
 async function openTicket(

@@ -1,14 +1,7 @@
 import type { ChosenPaths, CommandChanges } from '../../contract/changes.js';
 import type { CommandRequest, Confinement, TransactionRules } from '../../contract/processes.js';
 import type { ForbidsChange } from '../../contract/programs.js';
-import {
-  type BinaryEntry,
-  type BinaryPath,
-  binaryEntry,
-  canRename,
-  toBinary,
-  toText,
-} from '../../platform/fs/binary-fs.js';
+import { type BinaryEntry, binaryEntry, canRename, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { stripAttributes } from '../../platform/process/strip-attributes.js';
 import { removeLater } from '../../platform/process/transaction-directory.js';
 import type { CommittedFile } from '../sandbox/git/committed-versions.js';
@@ -85,8 +78,6 @@ export async function commitTransaction(
   requireSize(parts, found, request);
   const first = requireWhole(parts, found, request);
   if (first.changes.length === 0) return commitScanned(parts, first, request);
-  // Beside the check: another process removes the attributes.
-  const stripped = stripAttributes(OVERLAY_ATTRIBUTES, newVersions(first));
   const unexpected = await findUnexpected(parts, first, request.deeds);
   const isAsked = request.agree !== undefined || unexpected.size > 0;
   const chosen = isAsked ? await requireConsent(parts, first, unexpected, request) : undefined;
@@ -95,8 +86,7 @@ export async function commitTransaction(
     const isWhole = chosen === undefined;
     const last = isAsked || isLate ? await scanTransaction(parts, refusal, isWhole) : first;
     const kept = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
-    const whole = requireWhole(parts, withHarmless(kept, first), request);
-    return commitScanned(parts, whole, request, last === first ? stripped : undefined);
+    return commitScanned(parts, requireWhole(parts, withHarmless(kept, first), request), request);
   };
   const report = await whileCommitting(parts, first, commit, request.hasTurn);
   return withUnexpected(report, parts, unexpected);
@@ -162,20 +152,19 @@ export function withHarmless(last: ScannedChanges, first: ScannedChanges): Scann
   return { ...last, leftOut: [...last.leftOut, ...missing] };
 }
 
-/**
- * Commits exactly the scanned changes.
- * @param stripped their attributes are being removed. Left out: they are removed first
- */
+/** Commits exactly the scanned changes. */
 export async function commitScanned(
   parts: TransactionParts,
   { changes, leftOut }: ScannedChanges,
   request: Pick<CommitRequest, 'exitCode' | 'keepVersion' | 'keepsRest'>,
-  stripped?: Promise<void>,
 ): Promise<CommandChanges> {
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
   if (changes.length > 0) await parts.unmounted?.();
-  await (stripped ?? stripAttributes(OVERLAY_ATTRIBUTES, newVersions({ changes })));
+  await stripAttributes(
+    OVERLAY_ATTRIBUTES,
+    changes.flatMap(({ kind, from }) => (kind !== 'link' && from !== undefined ? [from] : [])),
+  );
   const inodes = parts.identities.map((identity) => identity?.ino ?? '');
   const plan: TransactionPlan = {
     ...{ version: 1, roots, inodes, exitCode: request.exitCode, changes },
@@ -196,13 +185,6 @@ export async function commitScanned(
   else if (!isUnfinished(directory))
     for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
   return report;
-}
-
-/** The places of the new entries that can have attributes. */
-function newVersions({ changes }: Pick<ScannedChanges, 'changes'>): readonly BinaryPath[] {
-  const paths: BinaryPath[] = [];
-  for (const { kind, from } of changes) if (kind !== 'link' && from !== undefined) paths.push(from);
-  return paths;
 }
 
 function notPlanned({ root, path, isDirectory, reason, isConflict }: LeftOut): NotPlanned {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { contentHash } from '../../platform/fs/binary-content.js';
 import { type BinaryEntry, type BinaryPath, binaryEntry } from '../../platform/fs/binary-fs.js';
 
@@ -107,17 +106,9 @@ export function printOf(entry: BinaryEntry, modes = 0o7777): EntryPrint {
 /** With its content. */
 export function printWithContent(path: BinaryPath, entry: BinaryEntry): EntryPrint {
   const print = { ...printOf(entry), ctimeNs: `${entry.ctimeNs}` };
-  const content = entry.size > COMPARED_BYTES ? undefined : contentOf(path, entry);
+  const content = entry.size > COMPARED_BYTES ? undefined : contentHash(path, entry);
   return content === undefined ? print : { ...print, content };
 }
-
-/** An empty file is not opened. */
-function contentOf(path: BinaryPath, entry: BinaryEntry): string | undefined {
-  return entry.kind === 'file' && entry.size === 0 ? NO_CONTENT : contentHash(path, entry);
-}
-
-/** The SHA-256 of no bytes. */
-const NO_CONTENT = hash('sha256', '');
 
 /**
  * Whether the entry at a path has the recorded kind, mode and content. Times and inodes count only if the

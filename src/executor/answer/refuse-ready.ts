@@ -56,8 +56,8 @@ export function refuseUnrecorded(
 ): readonly EvaluatedCall[] {
   const why = isToolError(error) ? error.message : String(error);
   const whole = isToolError(error) && error.hint !== undefined ? `${why} ${error.hint}` : why;
-  const told = mayBeQueued ? 'it is not known whether the batch is queued' : 'nothing new is run';
-  settings.logger.error({ batch: id, code: 'journal_unavailable', why: whole }, told);
+  const message = mayBeQueued ? 'it is not known whether the batch is queued' : 'nothing new is run';
+  settings.logger.error({ batch: id, code: 'journal_unavailable', why: whole }, message);
   return evaluated.map((call) => {
     if (call.kind !== 'ready') return call;
     if (!mayBeQueued) return refuseReady(call, 'journal_unavailable', UNRECORDED, why);

@@ -1,4 +1,3 @@
-import type { Awaitable } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import type { AskedTicket } from '../../contract/ticket.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -19,8 +18,8 @@ import {
   newSecret,
   parseTicket,
   readAsked,
+  unaskedTicket,
 } from './ticket.js';
-import { answerUnasked } from './unasked-call.js';
 
 export interface TicketParts {
   readonly scope: BatchScope;
@@ -63,11 +62,10 @@ async function openQuestion(call: EvaluatedCall['call'], parts: TicketParts): Pr
   const planned = planBatch([call], await withOrigins(settings, scope.memory));
   const [evaluated] = await reviewPlan(planned, { scope, signal, isStopped: signal.aborted }, settings);
   if (evaluated === undefined) throw new Error('a batch of one call has one plan');
-  const unasked = answerUnasked(conversation, call);
+  const unasked = { needed: false, ticket: unaskedTicket(conversation, call) };
   const { journal, approver } = settings;
   if (evaluated.kind === 'resolved') return unasked;
-  const finding = journal === null ? undefined : findAsked(evaluated, conversation, journal);
-  const earlier = finding instanceof Promise ? await finding : finding;
+  const earlier = journal === null ? undefined : await findAsked(evaluated, conversation, journal);
   if (earlier !== undefined) return askAgain(evaluated, earlier, parts);
   if (!evaluated.needsApproval || approver === null) return unasked;
   if (journal === null) throw unrecorded();
@@ -81,25 +79,14 @@ function unrecorded(): ToolError {
 }
 
 /** Finds the same call if it was asked about before and has not run since. */
-function findAsked(
-  ready: ReadyCall,
-  conversation: string,
-  journal: Journal,
-): Awaitable<AskedRecord | undefined> {
-  const { id, madeUp, turn } = ready.call;
-  if (madeUp === true && turn === undefined) return undefined;
-  const finding = journal.find(conversation, id, madeUp === true ? turn : undefined);
-  if (finding instanceof Promise)
-    return finding.then((record) => askedIn(record, ready, conversation, journal));
-  return finding && askedIn(finding, ready, conversation, journal);
-}
-
-async function askedIn(
-  record: CallRecord | undefined,
+async function findAsked(
   { call }: ReadyCall,
   conversation: string,
   journal: Journal,
 ): Promise<AskedRecord | undefined> {
+  const { id, madeUp, turn } = call;
+  if (madeUp === true && turn === undefined) return undefined;
+  const record = await journal.find(conversation, id, madeUp === true ? turn : undefined);
   if (record === undefined || record.result !== undefined) return undefined;
   if (!isSameCall(record, conversation, call, journal)) return undefined;
   const found = await readAsked(journal, record.batchId);

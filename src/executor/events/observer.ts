@@ -17,20 +17,12 @@ interface Planned {
  */
 export class Observer {
   readonly #stream: EventStream | undefined;
-  /** The stream, if its reader takes more than output. */
-  readonly #states: EventStream | undefined;
   readonly #clock: Clock;
   /** Set before the batch begins. */
   trace: BatchTrace | undefined = undefined;
 
-  /** @param watches what the stream's reader takes */
-  constructor(
-    stream: EventStream | undefined,
-    clock: Clock,
-    watches: 'everything' | 'output' = 'everything',
-  ) {
+  constructor(stream: EventStream | undefined, clock: Clock) {
     this.#stream = stream;
-    this.#states = watches === 'output' ? undefined : stream;
     this.#clock = clock;
   }
 
@@ -41,17 +33,17 @@ export class Observer {
 
   /** Each of the two is computed only for its receiver. */
   planned(call: Named, { plan, traced }: Planned): void {
-    this.#states?.push({ type: 'planned', ...this.#of(call), plan: plan() });
+    this.#stream?.push({ type: 'planned', ...this.#of(call), plan: plan() });
     this.#report((trace) => trace.planned(traced()));
   }
 
   approvalRequested({ call, summary }: { readonly call: Named; readonly summary: string }): void {
-    this.#states?.push({ type: 'approval_requested', ...this.#of(call), summary });
+    this.#stream?.push({ type: 'approval_requested', ...this.#of(call), summary });
     this.#report((trace) => trace.approvalRequested(call.id));
   }
 
   approvalDecided(call: Named, approved: boolean, reason?: string): void {
-    this.#states?.push({
+    this.#stream?.push({
       type: 'approval_decided',
       ...this.#of(call),
       approved,
@@ -61,7 +53,7 @@ export class Observer {
   }
 
   started(call: Named): void {
-    this.#states?.push({ type: 'started', ...this.#of(call) });
+    this.#stream?.push({ type: 'started', ...this.#of(call) });
   }
 
   /** Runs the call inside its trace. */
@@ -78,7 +70,7 @@ export class Observer {
   }
 
   completed(call: Named, result: ToolResult): void {
-    this.#states?.push({ type: 'completed', ...this.#of(call), result });
+    this.#stream?.push({ type: 'completed', ...this.#of(call), result });
     this.#report((trace) => trace.completed(call.id, result));
   }
 

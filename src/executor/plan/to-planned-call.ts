@@ -13,14 +13,10 @@ function shownOrigins(evaluated: EvaluatedCall): PlannedCall['origins'] {
 export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
   const { call, reason } = evaluated;
   const effects = shownEffects(evaluated);
-  const origins = shownOrigins(evaluated);
+  const named = { callId: call.id, toolName: call.name, effects, reason, origins: shownOrigins(evaluated) };
   if (evaluated.kind === 'resolved') {
     return {
-      callId: call.id,
-      toolName: call.name,
-      effects,
-      reason,
-      origins,
+      ...named,
       disposition: 'pre_resolved',
       risk: riskOfEffects(effects),
       containment: uncontained(effects),
@@ -28,15 +24,7 @@ export function toPlannedCall(evaluated: EvaluatedCall): PlannedCall {
       result: evaluated.result,
     };
   }
-  return {
-    callId: call.id,
-    toolName: call.name,
-    effects,
-    reason,
-    origins,
-    disposition: evaluated.needsApproval ? 'requires_confirmation' : 'execute_now',
-    risk: evaluated.risk,
-    containment: evaluated.containment,
-    summary: evaluated.summary,
-  };
+  const { needsApproval, risk, containment, summary } = evaluated;
+  const disposition = needsApproval ? 'requires_confirmation' : 'execute_now';
+  return { ...named, disposition, risk, containment, summary };
 }

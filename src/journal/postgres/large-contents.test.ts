@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import type { ObjectStore } from '../../contract/object-store.js';
 import { batchEntry, callEntry, pictureOf, successOf, WORKER } from '../../testing/journal-entries.js';
-import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
+import { useCluster, whyNoPostgres } from './fixtures/postgres-cluster.js';
 import { type S3Server, startS3 } from './fixtures/s3-server.js';
 import { postgresJournal } from './open-postgres-journal.js';
 import { type S3ObjectsOptions, s3Objects } from './s3-objects.js';
@@ -73,18 +73,12 @@ const missing = whyNoPostgres();
 describe.skipIf(missing !== undefined)(
   `large contents of a journal in Postgres${missing === undefined ? '' : `: ${missing}`}`,
   () => {
-    let cluster: PostgresCluster;
+    const cluster = useCluster();
     let count = 0;
-
-    beforeAll(async () => {
-      cluster = await startPostgres();
-    }, 60_000);
-
-    afterAll(() => cluster?.end());
 
     function open(objects?: ObjectStore, tenant = `tenant-${count++}`): Journal {
       const journal = postgresJournal({
-        ...{ url: cluster.url(), tenant, pool: 3 },
+        ...{ url: cluster().url(), tenant, pool: 3 },
         ...(objects === undefined ? {} : { objects }),
       });
       onTestFinished(() => journal.close());
@@ -113,7 +107,7 @@ describe.skipIf(missing !== undefined)(
       const hash = await journal.keep(picture);
       expect(Buffer.compare((await journal.kept(hash)) ?? Buffer.of(), picture)).toBe(0);
       expect(server.objects.size).toBe(2);
-      expect(cluster.sql("SELECT max(length(content)) FROM toolexec.blobs WHERE tenant = 'tenant-0'")).toBe(
+      expect(cluster().sql("SELECT max(length(content)) FROM toolexec.blobs WHERE tenant = 'tenant-0'")).toBe(
         '0',
       );
     });
@@ -171,9 +165,11 @@ describe.skipIf(missing !== undefined)(
       await run(journal, 'newest', 1_000);
       expect(await journal.prune?.({ before: 500 }, 9_000)).toMatchObject({ batches: 1 });
       expect((await journal.call('young/0'))?.result?.output).toBe(`young ${long}`);
-      const rows = cluster.sql(`SELECT count(object_key) FROM toolexec.blobs WHERE tenant = '${tenant}'`);
+      const rows = cluster().sql(`SELECT count(object_key) FROM toolexec.blobs WHERE tenant = '${tenant}'`);
       expect(server.objects.size).toBe(Number(rows));
-      expect(cluster.sql(`SELECT count(*) FROM toolexec.dead_objects WHERE tenant = '${tenant}'`)).toBe('0');
+      expect(cluster().sql(`SELECT count(*) FROM toolexec.dead_objects WHERE tenant = '${tenant}'`)).toBe(
+        '0',
+      );
     });
   },
 );

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import { createExecutor } from '../../executor/create-executor.js';
 import { defineTool } from '../../executor/declare/define-tool.js';
@@ -10,7 +10,7 @@ import { batchEntry, callEntry, failureOf, successOf, WORKER } from '../../testi
 import { examinePostgres } from './examine-postgres.js';
 import { DANGLING } from './fixtures/dangling.js';
 import { startLosingProxy } from './fixtures/losing-proxy.js';
-import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
+import { useCluster, whyNoPostgres } from './fixtures/postgres-cluster.js';
 import { SCHEMA_VERSION } from './migrate.js';
 import { type PostgresJournalOptions, postgresJournal } from './open-postgres-journal.js';
 import { STEPS } from './schema.js';
@@ -20,18 +20,12 @@ const missing = whyNoPostgres();
 describe.skipIf(missing !== undefined)(
   `postgresJournal()${missing === undefined ? '' : `: ${missing}`}`,
   () => {
-    let cluster: PostgresCluster;
+    const cluster = useCluster();
     let count = 0;
-
-    beforeAll(async () => {
-      cluster = await startPostgres();
-    }, 60_000);
-
-    afterAll(() => cluster?.end());
 
     /** Closed at the end of the test. */
     function open(options: PostgresJournalOptions = {}): Journal {
-      const journal = postgresJournal({ url: cluster.url(), tenant: 'test', pool: 3, ...options });
+      const journal = postgresJournal({ url: cluster().url(), tenant: 'test', pool: 3, ...options });
       onTestFinished(() => journal.close());
       return journal;
     }
@@ -42,10 +36,10 @@ describe.skipIf(missing !== undefined)(
       'postgresJournal()',
       () => {
         const tenant = newTenant();
-        const another = (): Journal => postgresJournal({ url: cluster.url(), tenant, pool: 3 });
+        const another = (): Journal => postgresJournal({ url: cluster().url(), tenant, pool: 3 });
         const journal = another();
         const upkeep = {
-          verify: () => cluster.sql(DANGLING.replaceAll(':tenant', `'${tenant}'`)) === '',
+          verify: () => cluster().sql(DANGLING.replaceAll(':tenant', `'${tenant}'`)) === '',
           prune: (before: number) => journal.prune?.({ before }, 5_000),
         };
         return { journal, open: another, upkeep };
@@ -95,24 +89,24 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('is created once if many start at the same time on an empty database', async () => {
-      cluster.sql('CREATE DATABASE empty');
-      const url = cluster.url('empty');
+      cluster().sql('CREATE DATABASE empty');
+      const url = cluster().url('empty');
       const journals = Array.from({ length: 8 }, () => open({ url, pool: 1 }));
       const accepted = await Promise.all(
         journals.map((journal, index) => journal.accept(batchEntry(`b${index}`, [callEntry('x')]))),
       );
       expect(accepted.flat().map(({ kind }) => kind)).toEqual(journals.map(() => 'fresh'));
       const versions = STEPS.map((_, index) => String(index + 1));
-      expect(cluster.sql('SELECT version FROM toolexec.versions', 'empty').split('\n')).toEqual(versions);
+      expect(cluster().sql('SELECT version FROM toolexec.versions', 'empty').split('\n')).toEqual(versions);
     });
 
     it('updates the schema of the previous version, whose processes go on beside it', async () => {
       const [first = ''] = STEPS;
-      cluster.sql(`CREATE SCHEMA older; CREATE TABLE older.versions (
+      cluster().sql(`CREATE SCHEMA older; CREATE TABLE older.versions (
         version integer PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
         ${first.replaceAll('{s}', 'older')}; INSERT INTO older.versions VALUES (1)`);
       const acceptAsOlder = (id: string): string =>
-        cluster.sql(`SELECT kind FROM older.accept_1('default', '${id}', 'c', false, 1, '${id}', null, null, null, null, '{}',
+        cluster().sql(`SELECT kind FROM older.accept_1('default', '${id}', 'c', false, 1, '${id}', null, null, null, null, '{}',
           '{}', null, '{x}', '{null}', '{write_file}', '{"{}"}', '{null}', '{"[]"}', '{execute_now}', '{""}')`);
       expect(acceptAsOlder('b1')).toBe('fresh');
       const journal = open({ schema: 'older', tenant: 'default' });
@@ -121,7 +115,7 @@ describe.skipIf(missing !== undefined)(
         { kind: 'over_quota', open: 1 },
         { kind: 'over_quota' },
       ]);
-      expect(cluster.sql('SELECT max(version) FROM older.versions')).toBe(String(SCHEMA_VERSION));
+      expect(cluster().sql('SELECT max(version) FROM older.versions')).toBe(String(SCHEMA_VERSION));
       expect(acceptAsOlder('b3')).toBe('fresh');
       expect((await journal.queued?.({ limit: 9, order: 'fair' }))?.map(({ key }) => key)).toEqual([
         'b1/0',
@@ -161,19 +155,19 @@ describe.skipIf(missing !== undefined)(
     it('goes on with a schema that a newer version has extended, and leaves it as it is', async () => {
       const options = { schema: 'newer' };
       await open(options).accept(batchEntry('b1', [callEntry('x')]));
-      cluster.sql('ALTER TABLE newer.calls ADD COLUMN more text; INSERT INTO newer.versions VALUES (99)');
+      cluster().sql('ALTER TABLE newer.calls ADD COLUMN more text; INSERT INTO newer.versions VALUES (99)');
       const journal = open(options);
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
       expect(await journal.finish('b1/0', successOf('x'), 2)).toBe('recorded');
-      expect(cluster.sql('SELECT max(version) FROM newer.versions')).toBe('99');
+      expect(cluster().sql('SELECT max(version) FROM newer.versions')).toBe('99');
     });
 
     it('is examined without being changed: its versions, before the first call and afterwards', async () => {
       const schema = 'examined';
-      const url = cluster.url().replace('postgres@', 'postgres:hush@');
+      const url = cluster().url().replace('postgres@', 'postgres:hush@');
       const before = await examinePostgres(url, { schema });
       expect(before).toMatchObject({
-        place: `postgres://127.0.0.1:${cluster.port}/postgres`,
+        place: `postgres://127.0.0.1:${cluster().port}/postgres`,
         schema: 0,
         known: SCHEMA_VERSION,
       });
@@ -185,7 +179,7 @@ describe.skipIf(missing !== undefined)(
     it('answers journal_unavailable while the server is gone, hangs nowhere, and goes on when it is back', async () => {
       const journal = open({ tenant: newTenant(), busyTimeoutMs: 600 });
       await journal.accept(batchEntry('b1', [callEntry('x')]));
-      cluster.stop('immediate');
+      cluster().stop('immediate');
       const asked = performance.now();
       const refused = await Promise.allSettled([
         journal.accept(batchEntry('b2', [callEntry('y')])),
@@ -198,7 +192,7 @@ describe.skipIf(missing !== undefined)(
       );
       expect(String((refused[0] as PromiseRejectedResult).reason)).toContain('the server cannot be reached');
       expect(performance.now() - asked).toBeLessThan(3_000);
-      cluster.start();
+      cluster().start();
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
       // The refused batch is withdrawn as soon as the server is back.
       await expect
@@ -209,11 +203,11 @@ describe.skipIf(missing !== undefined)(
     it('gives up on a server that does not answer, and takes it again when it does', async () => {
       const journal = open({ tenant: newTenant(), busyTimeoutMs: 500 });
       await journal.accept(batchEntry('b1', [callEntry('x')]));
-      cluster.signal('STOP');
+      cluster().signal('STOP');
       try {
         await expect(journal.claim('b1/0', WORKER, 1)).rejects.toMatchObject({ code: 'journal_unavailable' });
       } finally {
-        cluster.signal('CONT');
+        cluster().signal('CONT');
       }
       // The server may have claimed it before it died: then another claim is refused, as it must be.
       expect([true, false]).toContain(await journal.claim('b1/0', WORKER, 2));
@@ -221,8 +215,8 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('says that connections have run out, and goes on when there is one again', async () => {
-      cluster.sql('CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT ALL ON DATABASE postgres TO few');
-      const url = cluster.url().replace('postgres@', 'few:hush@');
+      cluster().sql('CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT ALL ON DATABASE postgres TO few');
+      const url = cluster().url().replace('postgres@', 'few:hush@');
       const options = { url, tenant: 'test', schema: 'few', busyTimeoutMs: 300 };
       const first = postgresJournal(options);
       await first.accept(batchEntry('b1', [callEntry('x')]));
@@ -235,7 +229,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('records once what was sent again because an answer was lost, and answers truly', async () => {
-      const proxy = await startLosingProxy(cluster.port);
+      const proxy = await startLosingProxy(cluster().port);
       onTestFinished(() => proxy.close());
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
       const journal = open({ url, tenant: newTenant(), pool: 1 });
@@ -262,7 +256,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('never leaves calls queued that it has refused because the answer of the server came too late', async () => {
-      const proxy = await startLosingProxy(cluster.port);
+      const proxy = await startLosingProxy(cluster().port);
       onTestFinished(() => proxy.close());
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
       const journal = open({ url, tenant: newTenant(), pool: 1, busyTimeoutMs: 60 });
@@ -279,7 +273,9 @@ describe.skipIf(missing !== undefined)(
       const program = bundleProgram(
         fileURLToPath(new URL('./fixtures/listen-and-close.mjs', import.meta.url)),
       );
-      const { status, stdout } = spawnSync(process.execPath, [program, cluster.url()], { encoding: 'utf8' });
+      const { status, stdout } = spawnSync(process.execPath, [program, cluster().url()], {
+        encoding: 'utf8',
+      });
       expect({ status, stdout }).toEqual({ status: 0, stdout: 'closed\n' });
     });
 

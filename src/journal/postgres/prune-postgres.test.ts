@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import type { Pruned, PruneLimits } from '../../contract/pruning.js';
 import { batchEntry, callEntry, pictureOf, successOf, WORKER } from '../../testing/journal-entries.js';
 import { DANGLING } from './fixtures/dangling.js';
-import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
+import { useCluster, whyNoPostgres } from './fixtures/postgres-cluster.js';
 import { postgresJournal } from './open-postgres-journal.js';
 
 const missing = whyNoPostgres();
@@ -14,19 +14,13 @@ const missing = whyNoPostgres();
 describe.skipIf(missing !== undefined)(
   `pruning a journal in Postgres${missing === undefined ? '' : `: ${missing}`}`,
   () => {
-    let cluster: PostgresCluster;
+    const cluster = useCluster();
     let count = 0;
-
-    beforeAll(async () => {
-      cluster = await startPostgres();
-    }, 60_000);
-
-    afterAll(() => cluster?.end());
 
     const newTenant = (): string => `tenant-${count++}`;
 
     function open(tenant: string): Journal {
-      const journal = postgresJournal({ url: cluster.url(), tenant, pool: 4 });
+      const journal = postgresJournal({ url: cluster().url(), tenant, pool: 4 });
       onTestFinished(() => journal.close());
       return journal;
     }
@@ -34,14 +28,14 @@ describe.skipIf(missing !== undefined)(
     const prune = (journal: Journal, limits: PruneLimits): Promise<Pruned> =>
       Promise.resolve(journal.prune?.(limits, 9_000) ?? Promise.reject(new Error('no prune')));
     const rowsOf = (table: string, tenant: string): number =>
-      Number(cluster.sql(`SELECT count(*) FROM toolexec.${table} WHERE tenant = '${tenant}'`));
-    const dangling = (tenant: string): string => cluster.sql(DANGLING.replaceAll(':tenant', `'${tenant}'`));
+      Number(cluster().sql(`SELECT count(*) FROM toolexec.${table} WHERE tenant = '${tenant}'`));
+    const dangling = (tenant: string): string => cluster().sql(DANGLING.replaceAll(':tenant', `'${tenant}'`));
     const idsOf = async (journal: Journal): Promise<readonly string[]> =>
       (await journal.batches()).map(({ id }) => id).toReversed();
 
     /** Another transaction, like that of a slow process. */
     async function connect(): Promise<Client> {
-      const client = new Client({ connectionString: cluster.url() });
+      const client = new Client({ connectionString: cluster().url() });
       await client.connect();
       onTestFinished(() => client.end());
       return client;
