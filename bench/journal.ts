@@ -118,7 +118,7 @@ async function recordOne(journal: Journal): Promise<void> {
   const claimed = journal.claim(`${id}/0`, WORKER, 1);
   await accepted;
   if (!(await claimed)) throw new Error(`Cannot claim ${id}/0.`);
-  await journal.finish(`${id}/0`, RESULT, 2);
+  await journal.finish(`${id}/0`, RESULT, 2, WORKER);
 }
 
 const ENTRY = {

@@ -88,7 +88,9 @@ async function fill(path: string, calls: number): Promise<void> {
         journal.claim(`batch-${index}/0`, worker, index),
       ]),
     );
-    await Promise.all(some.map((index) => journal.finish(`batch-${index}/0`, resultOf(index), index)));
+    await Promise.all(
+      some.map((index) => journal.finish(`batch-${index}/0`, resultOf(index), index, worker)),
+    );
   }
   await journal.close();
 }

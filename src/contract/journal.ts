@@ -2,10 +2,12 @@ import type { Disposition } from './approval.js';
 import type { Awaitable, ToolResult } from './call.js';
 import type { Effect } from './effect.js';
 import type { Dispatcher, Signals } from './fleet.js';
+import type { BatchFilter, CallPage, QueuedPage } from './journal-pages.js';
 import type { JsonObject, JsonValue } from './json.js';
 import type { Pruned, PruneLimits } from './pruning.js';
 import type {
   CallKey,
+  Claimant,
   LiveText,
   OpenCounts,
   Placement,
@@ -17,9 +19,11 @@ import type {
   WorkerSession,
 } from './worker.js';
 
+export type { BatchFilter, CallPage, QueuedPage } from './journal-pages.js';
 export type { Pruned, PruneLimits } from './pruning.js';
 export type {
   CallKey,
+  Claimant,
   LiveText,
   OpenCounts,
   Placement,
@@ -100,40 +104,6 @@ export interface BatchRecord extends Omit<BatchEntry, 'calls' | 'openQuota' | 'o
   readonly size: number;
   /** Left out if there was nothing to decide. */
   readonly decision?: DecisionKind;
-}
-
-/** Selects batches, newest first. */
-export interface BatchFilter {
-  readonly conversation?: string;
-  /** Only batches that wait for the person. */
-  readonly waiting?: boolean;
-  /** Only batches whose id starts with this. A journal that does not know this filter returns others too. */
-  readonly prefix?: string;
-  /** The maximum number; default: all. */
-  readonly limit?: number;
-  /** A batch id: only older batches. */
-  readonly before?: string;
-}
-
-/** A part of a list of calls. */
-export interface CallPage {
-  /** The maximum number of calls. */
-  readonly limit: number;
-  /** Only calls after this one, which may be gone from the list. Left out: from the start. */
-  readonly after?: CallKey;
-}
-
-/** A part of the list of queued calls: those that a worker with this offer can run. */
-export interface QueuedPage extends CallPage {
-  /** Left out: calls of all placements. */
-  readonly offer?: WorkerOffer;
-  /**
-   * Left out: oldest first. `fair`: tenants take turns, each with its running calls counted first; then by priority, then
-   * the conversations of a tenant take turns. Calls that a quota holds back are left out, and `after` has no meaning.
-   */
-  readonly order?: 'fair';
-  /** The number of calls to leave out at the start. Only with an order. */
-  readonly skip?: number;
 }
 
 /**
@@ -268,7 +238,8 @@ export interface JournalNote {
  * 1. Operations take effect in the order of the calls. A returned promise resolves when the operation and all
  *   earlier ones are as durable as the journal allows. A plain value means that this is already so.
  * 2. At most one `claim` of a key ever returns true.
- * 3. The first `finish` of a key wins and never changes. A later one is kept as a note and answered `late`.
+ * 3. The first `finish` of a key wins and never changes. A later one is kept as a note and answered `late`. One that is
+ *   sent twice counts once.
  * 4. An operation that cannot be recorded throws or rejects with `ToolError` `journal_unavailable`.
  */
 export interface Journal {
@@ -308,10 +279,17 @@ export interface Journal {
    */
   remember?(conversation: string, facts: readonly ConversationFact[]): Awaitable<void>;
   /**
-   * Records the answer, from any state. Binary content is stored as bytes. If a journal that is not durable
-   * has dropped them, a text says so.
+   * Records the answer. Binary content is stored as bytes. If a journal that is not durable has dropped them, a
+   * text says so.
+   * @param claimant the claim that the answer ends. `claimed`: the call has the claim of another worker, whose answer
+   * counts, so nothing is recorded; nor is a late answer that ends no claim, because the call did not run for it.
    */
-  finish(key: CallKey, result: ToolResult, at: number): Awaitable<'recorded' | 'late'>;
+  finish(
+    key: CallKey,
+    result: ToolResult,
+    at: number,
+    claimant: Claimant,
+  ): Awaitable<'recorded' | 'late' | 'claimed'>;
   /**
    * Cancels a call. `cancelled`: it was queued, and `result` is its result now. `asked`: it runs; a note `cancel` says so,
    * and the next renewal of its worker names it. `done`: it has a result.

@@ -24,6 +24,12 @@ export interface Worker {
   readonly epoch?: number;
 }
 
+/**
+ * Whose claim an answer ends. A worker: its own claim, in whichever session, because a call is claimed once; or a call
+ * without a claim. `queued`: only a call without a claim.
+ */
+export type Claimant = Pick<Worker, 'id'> | 'queued';
+
 /** A worker that has a session. */
 export type SessionWorker = Worker & { readonly epoch: number };
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Effect } from '../contract/effect.js';
-import type { Worker } from '../contract/journal.js';
+import type { Journal, Worker } from '../contract/journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { workerOfThisProcess } from '../platform/process/worker-of-this-process.js';
-import { successOf } from '../testing/journal-entries.js';
+import { failureOf, successOf } from '../testing/journal-entries.js';
 import { executorOf, folder } from './fixtures/plan-fixture.js';
 import { callsOf, NEVER, pause, probeTool } from './fixtures/probe-tool.js';
 
@@ -37,7 +37,7 @@ describe('a call that another process has claimed in the meantime', () => {
     const running = executor.run(callsOf('first', 'pays'));
     await expect.poll(async () => (await other.call(secondKey()))?.state).toBe('running');
     expect(await Promise.race([running, pause(100)])).toBeUndefined();
-    await other.finish(secondKey(), successOf('c1', 'paid there'), 2);
+    await other.finish(secondKey(), successOf('c1', 'paid there'), 2, { id: 'other' });
     const results = await running;
     expect(results[0]?.output).toBe('true');
     expect(results[1]).toEqual(successOf('c1', 'paid there'));
@@ -51,6 +51,46 @@ describe('a call that another process has claimed in the meantime', () => {
     expect(results[1]?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
     expect((await other.call(secondKey()))?.result).toEqual(results[1]);
     expect(runs).toEqual([]);
+  });
+});
+
+describe('a call that another process ends while it runs here', () => {
+  const meddled = (effects: readonly Effect[], meddle: (other: Journal, key: string) => Promise<unknown>) => {
+    const path = join(folder(), 'journal.db');
+    const other = openJournal(path);
+    onTestFinished(() => other.close());
+    const tool = probeTool(
+      'tool',
+      async () => {
+        await expect.poll(async () => (await other.unfinished()).length).toBe(1);
+        await meddle(other, (await other.unfinished())[0]?.key ?? '');
+        return 'ours';
+      },
+      { effects: () => effects },
+    );
+    return { executor: executorOf([tool], { policy: null, approver: null, journal: path }), other };
+  };
+
+  it('is answered as the journal has it, and what came of it here is kept beside', async () => {
+    const lost = failureOf('c0', 'outcome_unknown');
+    const { executor, other } = meddled(SENDS.effects(), async (journal, key) => {
+      const worker = (await journal.call(key))?.worker;
+      expect(await journal.finish(key, lost, 2, worker ?? 'queued')).toBe('recorded');
+    });
+    expect(await executor.run(callsOf('tool'))).toEqual([lost]);
+    const [record] = await other.batch((await other.batches())[0]?.id ?? '');
+    expect(record?.result).toEqual(lost);
+    const kinds = (await other.notes(record?.key ?? '')).map(({ kind, data }) => [kind, data.output]);
+    expect(kinds).toEqual([['late_result', 'ours']]);
+  });
+
+  it('gets the answer of the worker that has claimed it meanwhile', async () => {
+    const worker = { ...workerOfThisProcess(), id: 'other' };
+    const { executor } = meddled([{ kind: 'read', path: 'a' }], async (journal, key) => {
+      expect(await journal.claim(key, worker, 1)).toBe(true);
+      setTimeout(() => void journal.finish(key, successOf('c0', 'theirs'), 2, worker), 100);
+    });
+    expect(await executor.run(callsOf('tool'))).toEqual([successOf('c0', 'theirs')]);
   });
 });
 

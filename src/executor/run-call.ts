@@ -5,13 +5,14 @@ import type { EndedCall } from '../hooks/event-hooks.js';
 import { withLines } from '../hooks/hook-runner.js';
 import { fitted } from './answer/fit-result.js';
 import { refuseReady, UNRECORDED } from './answer/refuse-ready.js';
-import { dryRunResult, failure, type NamedCall } from './answer/results.js';
+import { dryRunResult, type NamedCall } from './answer/results.js';
 import { type Stop, stoppedBefore } from './answer/stopped.js';
 import type { BatchScope } from './call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall, ResolvedCall } from './call/evaluated-call.js';
 import { Execution } from './execute/execution.js';
 import type { ConversationQueue, QueuedBatch } from './queue.js';
 import { sawResult } from './record/conversation-origins.js';
+import { unknownElsewhere } from './record/other-answers.js';
 import type { Recorder } from './record/recorder.js';
 
 /** The batch of a call. */
@@ -70,10 +71,10 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
     const claiming = recorder?.claim(index, call) ?? true;
     const isOurs = typeof claiming === 'boolean' ? claiming : await claiming;
-    if (!isOurs)
-      return answer(
-        takenElsewhere(call, scope.taken === undefined ? await recorder?.answerElsewhere(index) : undefined),
-      );
+    if (!isOurs) {
+      const given = scope.taken === undefined ? await recorder?.others.of(recorder.key(index)) : undefined;
+      return answer({ result: given ?? unknownElsewhere(call.call), recorded: true });
+    }
     if (scope.observer?.isRead === true) await batch.recorded();
     if (batch.stopReason !== undefined) return answer(stopped(call, batch.stopReason));
     const refusal = scope.taken?.refusal();
@@ -126,9 +127,11 @@ export function answerCall(index: number, call: NamedCall, ending: Ending, batch
   batch.answered(index, result);
 }
 
-function show(index: number, call: NamedCall, isRecorded: boolean, batch: RunningBatch): void {
-  const result = batch.answers[index] as ToolResult;
-  const shown = isRecorded ? result : { ...result, metadata: { ...result.metadata, recorded: false } };
+/** @param recorded true: the answer is recorded; a result: it is the answer instead */
+function show(index: number, call: NamedCall, recorded: boolean | ToolResult, batch: RunningBatch): void {
+  const result = typeof recorded === 'boolean' ? (batch.answers[index] as ToolResult) : recorded;
+  const shown =
+    recorded !== false ? result : { ...result, metadata: { ...result.metadata, recorded: false } };
   batch.answers[index] = shown;
   batch.scope.observer?.completed(call, shown);
 }
@@ -145,12 +148,6 @@ async function refusing(index: number, call: ResolvedCall, { recorder }: Running
 
 function stopped({ call }: ReadyCall, stop: Stop): Ending {
   return { result: stoppedBefore(call, stop) };
-}
-
-function takenElsewhere({ call }: ReadyCall, result: ToolResult | undefined): Ending {
-  if (result !== undefined) return { result, recorded: true };
-  const message = 'Another process has taken this call. What came of it is in the journal, or not known yet.';
-  return { result: failure(call, 'outcome_unknown', message, 'maybe'), recorded: true };
 }
 
 function unclaimable(ready: ReadyCall, error: unknown): Ending {

@@ -20,7 +20,7 @@ interface PlacedBatch extends RunningBatch, RecordedBatch {
 export async function runElsewhere(calls: readonly EvaluatedCall[], batch: PlacedBatch): Promise<void> {
   const { scope, options, recorder } = batch;
   const { settings, placement } = scope;
-  const { journal, clock, worker, timeouts } = settings;
+  const { journal, clock, timeouts } = settings;
   const open = new Map<CallKey, OpenCall>();
   for (const [index, call] of calls.entries()) {
     if (call.kind === 'resolved' || !batch.runsForReal(call)) {
@@ -36,7 +36,7 @@ export async function runElsewhere(calls: readonly EvaluatedCall[], batch: Place
     await batch.recorded();
     hint(settings, [...open.keys()]);
     await awaitElsewhere(open, {
-      ...{ journal, clock, worker, batchId: scope.id, patienceMs: timeouts.default.ms },
+      ...{ journal, clock, batchId: scope.id, patienceMs: timeouts.default.ms },
       startDeadlineMs: placement?.startDeadlineMs,
       stop: { reason: () => batch.stopReason, happens: batch.stopped },
       started: ({ call }) => scope.observer?.started(call),

@@ -157,7 +157,7 @@ describe('calls of one conversation that two processes run over one journal', ()
     await other.accept(batchEntry('old', [callEntry('x')], { worker: ALIVE, attach: true, ...IN_C }));
     const later = first.run([touch('b', {}, write('another'))], IN_C);
     expect(await Promise.race([later, soon()])).toBe('waits');
-    await other.finish('old/0', successOf('x'), 2);
+    await other.finish('old/0', successOf('x'), 2, 'queued');
     expect((await later)[0]?.success).toBe(true);
   });
 });

@@ -148,7 +148,7 @@ export async function createFleetServer(options: FleetServerOptions): Promise<Fl
       const ms = placement?.startDeadlineMs;
       if (ms === undefined || state !== 'queued' || decision === 'wait') continue;
       if (clock.now() < (await freeSince(record, journal)) + ms) continue;
-      await expire(record, { journal, clock, worker }, expired({ id, name }, ms));
+      await expire(record, { journal, clock }, expired({ id, name }, ms));
     }
   }
 }

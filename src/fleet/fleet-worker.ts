@@ -223,8 +223,8 @@ export class FleetWorker {
   }
 
   async #refuse(record: CallRecord, result: ReturnType<typeof expired>): Promise<void> {
-    const { journal, clock, lease } = this.#parts;
-    await expire(record, { journal, clock, worker: lease.worker }, result);
+    const { journal, clock } = this.#parts;
+    await expire(record, { journal, clock }, result);
   }
 
   async #take(takable: TakableCall): Promise<void> {

@@ -203,7 +203,7 @@ export class TenantDesk {
     if (acceptance.kind === 'known' || (acceptance.kind === 'fresh' && disposition !== 'pre_resolved'))
       return;
     const result = notRun({ id: callId, name: toolName }, 'duplicate_tool_call_id', usedBefore(callId));
-    await journal.finish(acceptance.key, result, clock.now());
+    await journal.finish(acceptance.key, result, clock.now(), 'queued');
   }
 
   /** The content of a block that a result names. @throws ToolError `unknown_batch`, also for a blob of another tenant */

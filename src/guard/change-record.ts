@@ -168,7 +168,7 @@ async function finish(record: CallRecord, ending: Ending, world: RecordWorld): P
   // If the call may never have run, the cause of an unexpected text is unknown.
   const changed =
     ending.why !== undefined && ending.success === undefined ? false : await correct(record, intents, world);
-  await journal.finish(record.key, resultOf(record, ending, changed), now());
+  await journal.finish(record.key, resultOf(record, ending, changed), now(), record.worker ?? 'queued');
   await journal.sync();
 }
 

@@ -81,7 +81,7 @@ describe('a journal', () => {
           const id = `${of}-${at}`;
           const looks = journal.isAlone?.();
           await journal.accept(batchEntry(id, [callEntry('x')]));
-          await journal.finish(`${id}/0`, successOf('x'), 1);
+          await journal.finish(`${id}/0`, successOf('x'), 1, WORKER);
           expect(await looks).toBe(false);
         }
       }),

@@ -32,7 +32,7 @@ async function record(ids: readonly string[], onLoss: 'warn' | 'refuse' = 'warn'
   for (const id of ids) {
     await journal.accept(batchEntry(id, [callEntry('x')]));
     await journal.claim(`${id}/0`, WORKER, 1);
-    await journal.finish(`${id}/0`, successOf('x', id), 2);
+    await journal.finish(`${id}/0`, successOf('x', id), 2, WORKER);
   }
   return journal;
 }
@@ -191,7 +191,7 @@ describe.skipIf(process.platform === 'win32')('a journal whose file is taken awa
     copyFileSync(path, join(directory, 'copy.db'));
     const journal = await record(['b']);
     renameSync(join(directory, 'copy.db'), path);
-    await expect(journal.finish('b/0', successOf('x'), 3)).rejects.toMatchObject(gone);
+    await expect(journal.finish('b/0', successOf('x'), 3, WORKER)).rejects.toMatchObject(gone);
     await journal.close();
   });
 

@@ -36,7 +36,7 @@ async function record(ids: readonly string[]) {
   for (const id of ids) {
     await journal.accept(batchEntry(id, [callEntry('x')]));
     await journal.claim(`${id}/0`, WORKER, 1);
-    await journal.finish(`${id}/0`, successOf('x', id), 2);
+    await journal.finish(`${id}/0`, successOf('x', id), 2, WORKER);
   }
   return journal;
 }

@@ -224,8 +224,8 @@ describe('openJournal()', () => {
     const journal = openJournal(join(directory, 'journal.db'));
     await journal.accept(batchEntry('b1', [callEntry('x')]));
     const asked = await Promise.allSettled([
-      journal.finish('b1/7', successOf('x'), 1),
-      journal.finish('b1/0', successOf('x'), 1),
+      journal.finish('b1/7', successOf('x'), 1, WORKER),
+      journal.finish('b1/0', successOf('x'), 1, WORKER),
     ]);
     expect(asked).toMatchObject([{ reason: unavailable('b1/7') }, { value: 'recorded' }]);
     await journal.close();
@@ -236,8 +236,8 @@ describe('openJournal()', () => {
     const journal = openJournal(path);
     await journal.accept(batchEntry('b1', [callEntry('x'), callEntry('y')]));
     const output = 'large '.repeat(20_000);
-    await journal.finish('b1/0', successOf('same', output), 1);
-    await journal.finish('b1/1', successOf('same', output), 1);
+    await journal.finish('b1/0', successOf('same', output), 1, WORKER);
+    await journal.finish('b1/1', successOf('same', output), 1, WORKER);
     const database = openSqlite(path);
     expect(database.prepare('SELECT size FROM blobs').all()).toHaveLength(1);
     expect(database.prepare('SELECT count(*) AS inline FROM results WHERE result IS NOT NULL').get()).toEqual(

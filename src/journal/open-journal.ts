@@ -19,6 +19,7 @@ import type {
   CallKey,
   CallPage,
   CallRecord,
+  Claimant,
   ConversationEntry,
   ConversationFact,
   ConversationMessage,
@@ -178,8 +179,13 @@ class SqliteJournal implements Journal {
     return this.ask('note a fact', () => recordNote(key, note));
   }
 
-  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
-    return this.ask('record a result', () => recordResult(key, result, at));
+  finish(
+    key: CallKey,
+    result: ToolResult,
+    at: number,
+    claimant: Claimant,
+  ): Promise<'recorded' | 'late' | 'claimed'> {
+    return this.ask('record a result', () => recordResult(key, result, at, claimant));
   }
 
   cancel(key: CallKey, result: ToolResult, at: number): Promise<'cancelled' | 'asked' | 'done'> {

@@ -30,7 +30,7 @@ async function settle(id: string, at: number, output = 'done', conversation = id
   await journal.accept(batchEntry(id, [callEntry('x')], { attach: true, at, conversation }));
   await journal.claim(`${id}/0`, WORKER, at);
   await journal.note(`${id}/0`, { kind: 'intent', data: { id }, at });
-  await journal.finish(`${id}/0`, successOf('x', output), at);
+  await journal.finish(`${id}/0`, successOf('x', output), at, WORKER);
 }
 
 async function ids(): Promise<readonly string[]> {
@@ -63,15 +63,15 @@ describe('pruneJournal() by age', () => {
 
   it('never takes out what is not settled, what waits for the person, and the newest', async () => {
     await journal.accept(batchEntry('queued', [callEntry('x'), callEntry('y')], { at: 1 }));
-    await journal.finish('queued/0', successOf('x'), 1);
+    await journal.finish('queued/0', successOf('x'), 1, WORKER);
     await journal.accept(batchEntry('running', [callEntry('x')], { at: 1 }));
     await journal.claim('running/0', WORKER, 1);
     await journal.accept(batchEntry('waits', [callEntry('x')], { at: 1 }));
     await journal.decide('waits', { kind: 'wait', at: 1, data: {} });
-    await journal.finish('waits/0', successOf('x'), 1);
+    await journal.finish('waits/0', successOf('x'), 1, WORKER);
     await settle('late', 1);
     await journal.accept(batchEntry('long', [callEntry('x')], { at: 1 }));
-    await journal.finish('long/0', successOf('x'), 50);
+    await journal.finish('long/0', successOf('x'), 50, WORKER);
     await settle('newest', 1);
     expect(await pruneJournal(path, { before: 50, at: 60 })).toMatchObject({ batches: 1 });
     expect(await ids()).toEqual(['queued', 'running', 'waits', 'long', 'newest']);
@@ -114,7 +114,7 @@ describe('pruneJournal() by age', () => {
     await pruneJournal(path, { before: 3, at: 9 });
     expect(await journal.kept(fresh)).toBeDefined();
     expect(await journal.call('b2/0')).toMatchObject({ result: { output: long } });
-    await journal.finish('b3/0', successOf('x'), 6);
+    await journal.finish('b3/0', successOf('x'), 6, WORKER);
     await settle('b4', 7);
     await pruneJournal(path, { before: 6, at: 9 });
     expect(await journal.kept(gone)).toBeUndefined();
@@ -180,8 +180,8 @@ describe('pruneJournal() and the chain', () => {
     const both = ['late', 'early'];
     await Promise.all(both.map((id) => journal.accept(batchEntry(id, [callEntry('x')], { at: 1 }))));
     await Promise.all([
-      journal.finish('late/0', successOf('x'), 50),
-      journal.finish('early/0', successOf('x'), 1),
+      journal.finish('late/0', successOf('x'), 50, WORKER),
+      journal.finish('early/0', successOf('x'), 1, WORKER),
     ]);
     await settle('between', 10);
     await settle('newest', 10);
@@ -212,7 +212,7 @@ describe('pruneJournal() and the chain', () => {
               );
               const [acceptance] = await said;
               if (finish && acceptance?.kind === 'fresh')
-                await own.finish(acceptance.key, successOf('x'), at);
+                await own.finish(acceptance.key, successOf('x'), at, WORKER);
             }),
           );
           await pruneJournal(file, { before, at: 99, atOnce });

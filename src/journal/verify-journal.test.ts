@@ -21,8 +21,8 @@ beforeEach(async () => {
   await journal.accept(batchEntry('b2', [callEntry('x')], { attach: true, at: 0.5 }));
   await Promise.all([journal.claim('b1/0', WORKER, 1), journal.claim('b1/1', WORKER, 1)]);
   await journal.note('b1/0', { kind: 'intent', data: { a: 1 }, at: 1 });
-  await journal.finish('b1/0', successOf('x', 'z'.repeat(100_000)), 2);
-  await journal.finish('b1/0', successOf('x', 'late'), 3);
+  await journal.finish('b1/0', successOf('x', 'z'.repeat(100_000)), 2, WORKER);
+  await journal.finish('b1/0', successOf('x', 'late'), 3, WORKER);
   await journal.close();
 });
 
@@ -33,7 +33,7 @@ describe('verifyJournal()', () => {
     const before = verifyJournal(path);
     expect(before).toMatchObject({ intact: true, commits: 6 });
     const journal = openJournal(path);
-    await journal.finish('b1/1', successOf('y'), 4);
+    await journal.finish('b1/1', successOf('y'), 4, WORKER);
     await journal.close();
     const after = verifyJournal(path);
     expect(after).toMatchObject({ intact: true, commits: 7 });

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../contract/call.js';
 import type { Journal } from '../contract/journal.js';
 import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
+import { CLAIMANT_CASES, SHARED_CLAIMANT_CASES } from './journal-claimant-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
 import { LIFE_CASES } from './journal-life-cases.js';
@@ -55,6 +56,7 @@ export function describeJournal(
       ...SHARED_FACT_CASES,
       ...ORDER_CASES,
       ...SHARED_LIVE_CASES,
+      ...SHARED_CLAIMANT_CASES,
     ]) {
       runner.it(title, () =>
         withJournal(make, async ({ journal, open }) => {
@@ -84,6 +86,7 @@ const CASES: readonly JournalCase[] = [
   ...FACT_CASES,
   ...SESSION_CASES,
   ...LIVE_CASES,
+  ...CLAIMANT_CASES,
 ];
 
 /** A rule for every journal. */

@@ -60,7 +60,7 @@ export const BATCH_CASES: readonly JournalCase[] = [
       assertEqual(await journal.decide('b1', decision('resume', 1)), false, 'before it waits');
       const asked = [decision('wait', 2), decision('wait', 3)].map((each) => journal.decide('b1', each));
       assertEqual(await Promise.all(asked), [true, false], 'two at once');
-      await journal.finish(key, successOf('x'), 4);
+      await journal.finish(key, successOf('x'), 4, WORKER);
       assertEqual((await journal.call(key))?.decision, 'wait', 'what its call says');
       assertEqual((await journal.batches({ waiting: true })).length, 1, 'while it waits');
       const decided = [decision('discard', 5), decision('resume', 6)].map((each) =>
@@ -117,7 +117,7 @@ export const BATCH_CASES: readonly JournalCase[] = [
         );
       const [x, y] = [callEntry('x'), callEntry('y')];
       await accept('b1', [x, y]);
-      await journal.finish('b1/0', successOf('x'), 1);
+      await journal.finish('b1/0', successOf('x'), 1, WORKER);
       await journal.decide('b1', { ...decision('wait', 2), data: { why: 'recovery' } });
       const waits = ['waits', 'b1', 'recovery'];
       const calls = [x, callEntry('z'), y, x, callEntry('y', { other: 1 })];
@@ -174,7 +174,7 @@ export const UNFINISHED_CASES: readonly JournalCase[] = [
       assertEqual(await ids('one'), ['a', 'b', 'd'], 'of one conversation');
       assertEqual(await ids('none'), [], 'of no conversation');
       await journal.claim(assertPresent(last, 'answer').key, WORKER, 1);
-      await journal.finish(assertPresent(first, 'answer').key, successOf('a'), 1);
+      await journal.finish(assertPresent(first, 'answer').key, successOf('a'), 1, WORKER);
       const left = await journal.unfinished('one');
       assertEqual(
         left.map(({ callId, state }) => [callId, state]),
@@ -195,7 +195,7 @@ export const UNFINISHED_CASES: readonly JournalCase[] = [
         (await journal.unfinished(conversation, page)).map(({ callId }) => callId);
       assertEqual(await ids({ limit: 3 }), ['a', 'b', 'c'], 'the first page');
       assertEqual(await ids({ limit: 3, after: 'b2/0' }), ['d'], 'the next');
-      await journal.finish('b1/1', successOf('b'), 1);
+      await journal.finish('b1/1', successOf('b'), 1, WORKER);
       assertEqual(await ids({ limit: 1, after: 'b1/1' }), ['c'], 'behind one that is done');
       assertEqual(await ids({ limit: 9, after: 'b1/0' }, 'one'), [], 'of one conversation');
       assertEqual(await ids({ limit: 9, after: 'b2/1' }), [], 'behind the last');

@@ -20,7 +20,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
     title: 'takes every delivery as a call of its own where the conversation has no name',
     run: async (journal) => {
       const first = one(await journal.accept(batchEntry('b1', [callEntry('x')])));
-      await journal.finish(first.key, successOf('x'), 1);
+      await journal.finish(first.key, successOf('x'), 1, WORKER);
       const second = one(await journal.accept(batchEntry('b2', [callEntry('x')])));
       assertEqual(second.kind, 'fresh', 'second delivery');
       assertEqual(await journal.claim(second.key, WORKER, 1), true, 'its claim');
@@ -42,7 +42,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       for (const [id, change] of [
         ['queued', () => undefined],
         ['running', () => journal.claim(first.key, WORKER, 1)],
-        ['done', () => journal.finish(first.key, successOf('x'), 2)],
+        ['done', () => journal.finish(first.key, successOf('x'), 2, WORKER)],
       ] as const) {
         await change();
         const again = one(await journal.accept(batchEntry(id, [callEntry('x', turned)], ATTACH)));
@@ -62,7 +62,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       if (other.kind !== 'conflict') throw new Error(`expected a conflict, got ${other.kind}`);
       assertEqual(other.record, await journal.call(first.key), 'record');
       assertEqual(other.key === first.key, false, 'one key for both');
-      assertEqual(await journal.finish(other.key, failureOf('x'), 1), 'recorded', 'its answer');
+      assertEqual(await journal.finish(other.key, failureOf('x'), 1, WORKER), 'recorded', 'its answer');
       assertEqual((await journal.call(other.key))?.result, failureOf('x'), 'its result');
       assertEqual((await journal.call(first.key))?.state, 'queued', 'the first call');
       assertEqual((await journal.find('conversation', 'x'))?.key, first.key, 'the first delivery');
@@ -84,9 +84,9 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       const accept = async (id: string, turn?: string, args?: JsonObject): Promise<Acceptance> =>
         one(await journal.accept(batchEntry(id, [madeUpEntry('call_0', turn, args)], ATTACH)));
       const first = await accept('b1', 't1');
-      await journal.finish(first.key, successOf('call_0', 'one'), 1);
+      await journal.finish(first.key, successOf('call_0', 'one'), 1, WORKER);
       const second = await accept('b2', 't2');
-      await journal.finish(second.key, successOf('call_0', 'two'), 2);
+      await journal.finish(second.key, successOf('call_0', 'two'), 2, WORKER);
       const own = one(await journal.accept(batchEntry('b3', [callEntry('call_0')], ATTACH)));
       assertEqual([first.kind, second.kind, own.kind], ['fresh', 'fresh', 'fresh'], 'kinds');
       for (const [id, turn, entry] of [
@@ -118,7 +118,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
         const answer = one(await journal.accept(batchEntry(id, [entry], ATTACH)));
         assertEqual(answer.kind, 'fresh', id);
         keys.add(answer.key);
-        await journal.finish(answer.key, successOf('call_0'), 1);
+        await journal.finish(answer.key, successOf('call_0'), 1, WORKER);
       }
       assertEqual(keys.size, 3, 'calls of their own');
       const own = one(await journal.accept(batchEntry('b4', [callEntry('call_0', { a: 1 })], ATTACH)));
@@ -230,14 +230,14 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       const accept = async (id: string, args?: JsonObject): Promise<Acceptance> =>
         one(await journal.accept(batchEntry(id, [callEntry('x', args)], ATTACH)));
       const first = await accept('b1');
-      await journal.finish(first.key, failureOf('x', 'approval_unavailable'), 1);
+      await journal.finish(first.key, failureOf('x', 'approval_unavailable'), 1, WORKER);
       assertEqual((await accept('b2', { other: 1 })).kind, 'conflict', 'with other arguments');
       const again = await accept('b3');
       assertEqual(again.kind, 'fresh', 'the same again');
       assertEqual((await journal.find('conversation', 'x'))?.key, again.key, 'what the name finds');
       assertEqual(await journal.claim(again.key, WORKER, 2), true, 'its claim');
       assertEqual((await accept('b4')).key, again.key, 'a delivery while it runs');
-      await journal.finish(again.key, successOf('x'), 3);
+      await journal.finish(again.key, successOf('x'), 3, WORKER);
       const last = await accept('b5');
       assertEqual([last.kind, last.key], ['known', again.key], 'once it is answered');
       assertEqual((await journal.call(first.key))?.result?.error?.code, 'approval_unavailable', 'the first');
@@ -247,7 +247,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
     title: 'takes no other refusal as open',
     run: async (journal) => {
       const first = one(await journal.accept(batchEntry('b1', [callEntry('x')], ATTACH)));
-      await journal.finish(first.key, failureOf('x', 'user_denied'), 1);
+      await journal.finish(first.key, failureOf('x', 'user_denied'), 1, WORKER);
       assertEqual(
         one(await journal.accept(batchEntry('b2', [callEntry('x')], ATTACH))).kind,
         'known',

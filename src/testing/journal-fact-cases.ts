@@ -94,7 +94,7 @@ export const FACT_UPKEEP_CASES: readonly UpkeepCase[] = [
         const at = id === 'gone' ? 1 : 1_000;
         const [answer] = await journal.accept(batchEntry(id, [callEntry('x')], { conversation: id, at }));
         await journal.claim(answer?.key ?? '', WORKER, at);
-        await journal.finish(answer?.key ?? '', successOf('x'), at);
+        await journal.finish(answer?.key ?? '', successOf('x'), at, WORKER);
       }
       await journal.remember('stays', [fact('a', 1), fact('b', 1)]);
       await journal.remember('stays', [fact('a', 2)]);

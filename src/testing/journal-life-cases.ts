@@ -51,9 +51,9 @@ export const LIFE_CASES: readonly JournalCase[] = [
       const [answer] = await journal.accept(batchEntry('b1', [callEntry('x')]));
       const { key } = assertPresent(answer, 'answer');
       const result = pictureOf('x', Uint8Array.of(0, 255, 1));
-      await journal.finish(key, result, 1);
+      await journal.finish(key, result, 1, WORKER);
       assertEqual((await journal.call(key))?.result, result, 'result');
-      assertEqual(await journal.finish(key, result, 2), 'late', 'a second answer');
+      assertEqual(await journal.finish(key, result, 2, WORKER), 'late', 'a second answer');
       const late = (await journal.notes(key)).find(({ kind }) => kind === 'late_result');
       JSON.stringify(assertPresent(late, 'what came too late').data);
       assertEqual((await journal.call(key))?.result, result, 'the first result');
@@ -79,7 +79,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
       const running = { ...queued, state: 'running', worker: WORKER, startedAt: 2000 };
       assertEqual(await journal.call(key), running, 'running');
       const result = failureOf('x');
-      await journal.finish(key, result, 3000);
+      await journal.finish(key, result, 3000, WORKER);
       assertEqual(await journal.call(key), { ...running, state: 'done', result, finishedAt: 3000 }, 'done');
     },
   },
@@ -114,9 +114,9 @@ export const LIFE_CASES: readonly JournalCase[] = [
       const [answer] = await journal.accept(batchEntry('b1', [callEntry('x')]));
       const { key } = assertPresent(answer, 'answer');
       const result = successOf('x', 'äöü\n'.repeat(60_000));
-      await journal.finish(key, result, 1);
+      await journal.finish(key, result, 1, WORKER);
       assertEqual((await journal.call(key))?.result, result, 'result');
-      await journal.finish(key, result, 2);
+      await journal.finish(key, result, 2, WORKER);
       assertEqual((await journal.notes(key))[0]?.data, { ...result }, 'late result');
     },
   },
@@ -137,7 +137,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
     run: async (journal) => {
       const [answer] = await journal.accept(batchEntry('b1', [callEntry('x')]));
       const { key } = assertPresent(answer, 'answer');
-      await journal.finish(key, failureOf('x'), 1);
+      await journal.finish(key, failureOf('x'), 1, WORKER);
       assertEqual(await journal.claim(key, WORKER, 2), false, 'claim of a done call');
       assertEqual((await journal.call(key))?.worker, undefined, 'worker');
       for (const unknown of ['', 'nonsense', `${key}0`, 'b1/1', 'b1/-1', 'b1/01', 'b2/0']) {
@@ -154,9 +154,9 @@ export const LIFE_CASES: readonly JournalCase[] = [
       const { key } = assertPresent(answer, 'answer');
       await journal.claim(key, WORKER, 1);
       const answers = await Promise.all([
-        journal.finish(key, failureOf('x'), 2),
-        journal.finish(key, successOf('x', 'second'), 3),
-        journal.finish(key, successOf('x', 'third'), 4),
+        journal.finish(key, failureOf('x'), 2, WORKER),
+        journal.finish(key, successOf('x', 'second'), 3, WORKER),
+        journal.finish(key, successOf('x', 'third'), 4, WORKER),
       ]);
       assertEqual(answers, ['recorded', 'late', 'late'], 'answers');
       const call = await journal.call(key);
@@ -184,7 +184,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
       await journal.note(key, notes[0]);
       await journal.claim(key, WORKER, 2);
       await journal.note(key, notes[1]);
-      await journal.finish(key, successOf('x'), 3);
+      await journal.finish(key, successOf('x'), 3, WORKER);
       await journal.note(key, notes[2]);
       assertEqual(await journal.notes(key), notes, 'notes');
     },
@@ -210,7 +210,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
             Promise.resolve(journal.call(key)).then((call) => call?.state),
           ),
         );
-        asked.push(say(`finish ${key}`, journal.finish(key, successOf('x'), 2)));
+        asked.push(say(`finish ${key}`, journal.finish(key, successOf('x'), 2, WORKER)));
         expected.push(`claim ${key}`, `finish ${key}`);
       }
       const values = await Promise.all(asked);
@@ -284,7 +284,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
         () => journal.accept(batchEntry('b2', [])),
         () => journal.claim(key, WORKER, 1),
         () => journal.note(key, { kind: 'intent', data: {}, at: 1 }),
-        () => journal.finish(key, successOf('x'), 1),
+        () => journal.finish(key, successOf('x'), 1, WORKER),
         () => journal.sync(),
         () => journal.call(key),
         () => journal.find('conversation', 'x'),

@@ -38,7 +38,7 @@ export const ORDER_CASES: readonly SharedJournalCase[] = [
       assertEqual(await accept(first, 'b2'), false, 'behind calls of the same worker');
       assertEqual(await accept(second, 'b3', OTHER_WORKER), true, 'behind calls of another');
       assertEqual(await accept(first, 'b4'), true, 'behind calls of both');
-      await second.finish('b3/0', successOf('b3'), 1);
+      await second.finish('b3/0', successOf('b3'), 1, WORKER);
       assertEqual(await accept(first, 'b5'), false, 'once the calls of the other are done');
     }),
   },
@@ -50,7 +50,7 @@ export const ORDER_CASES: readonly SharedJournalCase[] = [
       await accept(first, 'b3');
       await accept(first, 'b4');
       await first.accept(batchEntry('other', [callEntry('x')], { conversation: 'other', worker: WORKER }));
-      await first.finish('b1/0', successOf('x'), 1);
+      await first.finish('b1/0', successOf('x'), 1, WORKER);
       assertEqual(await keysBefore(second, 'b2'), ['b1/1'], 'before the second');
       await second.claim('b4/0', OTHER_WORKER, 2);
       assertEqual(await keysBefore(second, 'b2'), ['b1/1', 'b4/0'], 'while a later one runs');

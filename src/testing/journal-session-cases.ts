@@ -75,7 +75,7 @@ const WORKER_CASES: readonly JournalCase[] = [
       const done = await accept(journal, 'b4');
       await journal.claim(running, FIRST, 2);
       await journal.claim(done, FIRST, 2);
-      await journal.finish(done, successOf('b4'), 3);
+      await journal.finish(done, successOf('b4'), 3, WORKER);
       await journal.renew(FIRST, 4);
       assertEqual(await journal.reap(FIRST, 1, 5), undefined, 'at an old beat');
       assertEqual(await journal.reap(OTHER, 1, 5), undefined, 'a session that there is not');
@@ -88,7 +88,7 @@ const WORKER_CASES: readonly JournalCase[] = [
         'while it has calls',
       );
       assertEqual(keysOf(await journal.reap(FIRST, 2, 9)), [running, bound], 'for the next reaper');
-      for (const key of [running, bound]) await journal.finish(key, failureOf('x'), 10);
+      for (const key of [running, bound]) await journal.finish(key, failureOf('x'), 10, WORKER);
       assertEqual(await journal.sessions(), [], 'once the calls have results');
       assertEqual(await journal.reap(FIRST, 2, 11), [], 'when nothing is left');
     }),
@@ -114,9 +114,9 @@ const WORKER_CASES: readonly JournalCase[] = [
       const [early, late] = [await accept(journal, 'b1'), await accept(journal, 'b2')];
       for (const key of [early, late]) await journal.claim(key, FIRST, 2);
       await journal.reap(FIRST, 1, 3);
-      assertEqual(await journal.finish(early, successOf('b1'), 4), 'recorded', 'the first');
-      await journal.finish(late, failureOf('b2', 'outcome_unknown'), 5);
-      assertEqual(await journal.finish(late, successOf('b2'), 6), 'late', 'the second');
+      assertEqual(await journal.finish(early, successOf('b1'), 4, WORKER), 'recorded', 'the first');
+      await journal.finish(late, failureOf('b2', 'outcome_unknown'), 5, WORKER);
+      assertEqual(await journal.finish(late, successOf('b2'), 6, WORKER), 'late', 'the second');
       assertEqual((await journal.call(late))?.result?.error?.code, 'outcome_unknown', 'the result');
     }),
   },
@@ -150,7 +150,7 @@ const CANCEL_CASES: readonly JournalCase[] = [
       assertEqual((await journal.call(key))?.state, 'running', 'it goes on');
       assertEqual((await journal.renew(FIRST, 4))?.cancelled, [key], 'what the worker hears');
       assertEqual((await journal.renew(OTHER, 4))?.cancelled, [], 'what another worker hears');
-      await journal.finish(key, failureOf('b1'), 5);
+      await journal.finish(key, failureOf('b1'), 5, WORKER);
       assertEqual((await journal.renew(FIRST, 6))?.cancelled, [], 'once it is done');
     }),
   },
@@ -168,7 +168,7 @@ const QUEUE_CASES: readonly JournalCase[] = [
       const keys: string[] = [];
       for (const id of ['b1', 'b2', 'b3', 'b4', 'b5']) keys.push(await accept(journal, id, { placement }));
       await journal.claim('b1/0', WORKER, 2);
-      await journal.finish('b3/0', failureOf('b3'), 2);
+      await journal.finish('b3/0', failureOf('b3'), 2, WORKER);
       const [first] = await journal.queued({ limit: 1 });
       assertEqual([first?.key, first?.placement], ['b2/0', placement], 'the first');
       assertEqual(first, await journal.call('b2/0'), 'the record');
@@ -250,7 +250,7 @@ const TENANT_CASES: readonly JournalCase[] = [
         [{ tenant: 'b', toolName: 'write_file', count: 1 }],
         'running calls',
       );
-      await journal.finish('b1/0', successOf('b1'), 3);
+      await journal.finish('b1/0', successOf('b1'), 3, WORKER);
       assertEqual(await journal.running(), [], 'once it is done');
     }),
   },
@@ -276,7 +276,7 @@ const TENANT_CASES: readonly JournalCase[] = [
       assertEqual(await handedOut(), ['c1/0', 'b2/0'], 'what is handed out');
       assertEqual(await handedOut({ quotas }), ['c1/0'], 'to a worker with a quota');
       assertEqual(await journal.claim('b2/0', FIRST, 2), true, 'to one without');
-      await journal.finish('a1/0', successOf('a1'), 3);
+      await journal.finish('a1/0', successOf('a1'), 3, WORKER);
       assertEqual(await journal.claim('a2/0', FIRST, 4), true, 'once the first is done');
       assertEqual(await journal.claim('c1/0', OTHER, 4), true, 'without a tenant');
     }),
@@ -305,7 +305,7 @@ const TENANT_CASES: readonly JournalCase[] = [
         ['over_quota', 'over_quota', 'over_quota'],
         'too large',
       );
-      await journal.finish('b1/0', successOf('x'), 3);
+      await journal.finish('b1/0', successOf('x'), 3, WORKER);
       assertEqual(await send('b7', ['z'], 'a'), ['fresh'], 'once a call is done');
     },
   },

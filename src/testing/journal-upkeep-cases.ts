@@ -63,7 +63,7 @@ export const UPKEEP_CASES: readonly UpkeepCase[] = [
         await journal.accept(batchEntry(id, calls, { at, conversation: id }));
         for (const [index, data] of pictures.entries()) {
           const output = index === 0 ? 'short' : 'z'.repeat(100_000);
-          await journal.finish(`${id}/${index}`, pictureOf(`x${index}`, data, output), at);
+          await journal.finish(`${id}/${index}`, pictureOf(`x${index}`, data, output), at, WORKER);
         }
       };
       await add('old', 1, own, own, shared);
@@ -86,7 +86,7 @@ export const UPKEEP_CASES: readonly UpkeepCase[] = [
       }
       await journal.claim('running/0', WORKER, 1);
       await journal.decide('waits', { kind: 'wait', at: 1, data: {} });
-      for (const id of ['waits', 'first', 'gone']) await journal.finish(`${id}/0`, successOf(id), 1);
+      for (const id of ['waits', 'first', 'gone']) await journal.finish(`${id}/0`, successOf(id), 1, WORKER);
       const again = (conversation: string, id: string): unknown =>
         Promise.resolve(
           journal.accept(
@@ -128,7 +128,7 @@ async function writeAll(
   await journal.message(id, { role: 'user', content: id, at });
   await journal.decide(id, { kind: 'wait', at, data: {} });
   await journal.decide(id, { kind: 'resume', at, data: {} });
-  await journal.finish(key, successOf('x', 'z'.repeat(100_000)), at);
+  await journal.finish(key, successOf('x', 'z'.repeat(100_000)), at, WORKER);
   return { key, kept };
 }
 
@@ -143,7 +143,7 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
       await first.note(key, { kind: 'intent', data: { path: 'a.txt' }, at: 2 });
       assertEqual(await second.call(key), await first.call(key), 'running');
       assertEqual((await second.unfinished()).length, 1, 'unfinished');
-      await first.finish(key, successOf('x'), 3);
+      await first.finish(key, successOf('x'), 3, WORKER);
       assertEqual(await second.find('conversation', 'x'), await first.call(key), 'done');
       assertEqual(await second.notes(key), await first.notes(key), 'notes');
       assertEqual(await second.unfinished(), [], 'nothing unfinished');
@@ -157,7 +157,7 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
       const bytes = Uint8Array.from({ length: 3_000 }, (_, at) => at % 256);
       await first.accept(batchEntry('b1', [callEntry('x'), callEntry('y')], { attach: true }));
       const results = [pictureOf('x', bytes), pictureOf('y', bytes, 'z'.repeat(100_000))];
-      for (const [index, result] of results.entries()) await first.finish(`b1/${index}`, result, 1);
+      for (const [index, result] of results.entries()) await first.finish(`b1/${index}`, result, 1, WORKER);
       const read = (await second.batch('b1')).map(({ result }) => result);
       assertEqual(read, results, 'results');
     },
@@ -185,9 +185,9 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
       const entries = ['known', 'unknown', 'unsaid'].map((id) => callEntry(id));
       await first.accept(batchEntry('b1', entries));
       await first.decide('b1', { kind: 'wait', at: 1, data: {} });
-      await first.finish('b1/0', failureOf('known'), 1);
+      await first.finish('b1/0', failureOf('known'), 1, WORKER);
       for (const place of [1, 2])
-        await first.finish(`b1/${place}`, failureOf('unknown', 'outcome_unknown'), 1);
+        await first.finish(`b1/${place}`, failureOf('unknown', 'outcome_unknown'), 1, WORKER);
       const settled = { known: 'applied', unknown: 'applied', unsaid: 'perhaps' };
       await first.decide('b1', { kind: 'resume', at: 2, data: { settled } });
       for (const journal of [first, second]) {
@@ -216,8 +216,8 @@ export const SHARED_CASES: readonly SharedJournalCase[] = [
       const [answer] = await first.accept(batchEntry('b1', [callEntry('x')]));
       const { key } = assertPresent(answer, 'answer');
       const said = await Promise.all([
-        first.finish(key, successOf('x'), 1),
-        second.finish(key, failureOf('x'), 2),
+        first.finish(key, successOf('x'), 1, WORKER),
+        second.finish(key, failureOf('x'), 2, WORKER),
       ]);
       assertEqual([...said].sort(), ['late', 'recorded'], 'answers');
       const won = said[0] === 'recorded' ? successOf('x') : failureOf('x');

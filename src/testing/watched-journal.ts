@@ -5,6 +5,7 @@ import type {
   BatchEntry,
   BatchFilter,
   CallKey,
+  Claimant,
   ConversationFact,
   ConversationMessage,
   Journal,
@@ -92,10 +93,15 @@ export class WatchedJournal implements Journal {
     );
   }
 
-  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
+  finish(
+    key: CallKey,
+    result: ToolResult,
+    at: number,
+    claimant: Claimant,
+  ): Promise<'recorded' | 'late' | 'claimed'> {
     return this.step(
       'finish',
-      () => this.inner.finish(key, result, at),
+      () => this.inner.finish(key, result, at, claimant),
       (outcome) => (outcome === 'recorded' ? { op: 'finish', key, result } : { op: 'other' }),
     );
   }

@@ -25,7 +25,7 @@ export async function leaveHalfDone(
   );
   await store.accept(batchEntry(id, entries, { conversation, attach: true, worker: DEAD }));
   await store.claim(`${id}/0`, DEAD, 1);
-  await store.finish(`${id}/0`, { ...successOf('call_0', 'one\n'), toolName: 'bash' }, 2);
+  await store.finish(`${id}/0`, { ...successOf('call_0', 'one\n'), toolName: 'bash' }, 2, DEAD);
   await store.claim(`${id}/1`, DEAD, 3);
   await store.note(`${id}/1`, { kind: 'process', data: { starting: true }, at: 4 });
   await store.close();

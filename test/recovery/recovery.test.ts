@@ -39,7 +39,7 @@ async function leave(path: string, left: Left = {}, batch: Partial<BatchEntry> =
   );
   for (const [index, { key }] of answers.entries()) {
     if (index < started) await journal.claim(key, worker, 1);
-    if (index < done) await journal.finish(key, successOf(calls[index]?.callId ?? ''), 2);
+    if (index < done) await journal.finish(key, successOf(calls[index]?.callId ?? ''), 2, worker);
   }
   await journal.close();
 }

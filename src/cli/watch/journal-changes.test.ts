@@ -56,17 +56,17 @@ describe('JournalChanges', () => {
     expect(look(changes)).toEqual(['b1 batch']);
     await journal.claim('b1/0', WORKER, 10);
     expect(look(changes)).toEqual(['b1 started one']);
-    await journal.finish('b1/0', successOf('one', ''), 20);
+    await journal.finish('b1/0', successOf('one', ''), 20, WORKER);
     await journal.claim('b1/1', WORKER, 21);
     expect(look(changes)).toEqual(['b1 completed one', 'b1 started two']);
-    await journal.finish('b1/1', successOf('two', ''), 30);
+    await journal.finish('b1/1', successOf('two', ''), 30, WORKER);
     expect(look(changes)).toEqual(['b1 completed two']);
     expect(look(changes)).toEqual([]);
   });
 
   it('begins with what is not at its end, and with what waits', async () => {
     await accept('b1', 'c', 'one');
-    await journal.finish('b1/0', successOf('one', ''), 20);
+    await journal.finish('b1/0', successOf('one', ''), 20, WORKER);
     await accept('b2', 'c', 'two');
     await accept('b3', 'c', 'three');
     await decide('b3', 'wait', 'approval');
@@ -79,7 +79,7 @@ describe('JournalChanges', () => {
   it('tells of a delivery that is answered from the record', async () => {
     const changes = new JournalChanges();
     await accept('b1', 'c', 'one');
-    await journal.finish('b1/0', successOf('one', ''), 20);
+    await journal.finish('b1/0', successOf('one', ''), 20, WORKER);
     look(changes);
     await accept('b2', 'c', 'one');
     expect(look(changes)).toEqual(['b2 batch', 'b2 completed one repeated']);
@@ -98,7 +98,7 @@ describe('JournalChanges', () => {
 
   it('takes everything of a journal for new that was made while it was looked for', async () => {
     await accept('b1', 'c', 'one');
-    await journal.finish('b1/0', successOf('one', ''), 20);
+    await journal.finish('b1/0', successOf('one', ''), 20, WORKER);
     expect(look(new JournalChanges(undefined, true))).toEqual(['b1 batch', 'b1 completed one']);
   });
 });

@@ -239,7 +239,7 @@ async function decidedElsewhere(
   const { scope, recorder } = parts;
   const records = (await scope.settings.journal?.batch(scope.id)) ?? [];
   const known = records.map((record) => ({ kind: 'known', key: record.key, record }) as const);
-  const current: readonly Acceptance[] = (await recorder?.awaitOthers(known)) ?? known;
+  const current: readonly Acceptance[] = (await recorder?.others.await(known)) ?? known;
   return evaluated.map((call, index) =>
     call.kind === 'ready' ? attachToRecord(call, current[index]) : call,
   );

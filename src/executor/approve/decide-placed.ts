@@ -113,7 +113,8 @@ export async function decidePlaced(
     journal,
     questions.map(({ record }) => record.key),
   );
-  for (const [key, reason, record] of denied) await journal.finish(key, deniedResult(record, reason), now());
+  for (const [key, reason, record] of denied)
+    await journal.finish(key, deniedResult(record, reason), now(), 'queued');
 }
 
 /** The answer of a call that the person has denied. */

@@ -91,7 +91,7 @@ export async function endDenied(
   const reason = reasonIn(decision, id);
   await journal.decide(batchId, { kind: 'resume', at, data: { why: 'approval', worker: { ...worker } } });
   const message = cleanReason(deniedMessage(name, reason));
-  await journal.finish(key, failure({ id, name }, 'user_denied', message, 'no'), at);
+  await journal.finish(key, failure({ id, name }, 'user_denied', message, 'no'), at, 'queued');
 }
 
 function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {

@@ -181,12 +181,12 @@ export class IncomingCalls implements IncomingBatch {
 
   async #end(output: string): Promise<void> {
     if (this.#journal === undefined || this.#stream === undefined) return;
-    const { clock, logger } = this.#parts.settings;
+    const { clock, logger, worker } = this.#parts.settings;
     try {
       const key = await this.#stream;
       const call = { id: this.id, name: RECEIVE };
       const { error: _, ...result } = failure(call, 'cancelled', '', 'no', { output });
-      await this.#journal.finish(key, { ...result, success: true }, clock.now());
+      await this.#journal.finish(key, { ...result, success: true }, clock.now(), worker);
     } catch (error) {
       // Recovery finds the batch itself, and ends this record.
       logger.error({ batch: this.id, why: reasonOf(error) }, 'the end of a stream could not be recorded');

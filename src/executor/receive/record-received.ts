@@ -41,7 +41,7 @@ export async function recordReceived(
     const ended = answers.map(({ kind }, index) => {
       const result = results[index];
       if (result === undefined || (kind !== 'fresh' && kind !== 'conflict')) return undefined;
-      return journal.finish(callKey(batch.id, index), result, at);
+      return journal.finish(callKey(batch.id, index), result, at, worker);
     });
     await Promise.all(ended);
     return ended.some((each) => each !== undefined);

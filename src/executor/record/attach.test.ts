@@ -33,7 +33,7 @@ describe('awaitDeliveries()', () => {
       let seen = 0;
       const isWorkerAlive = (): boolean => {
         if (seen++ < times) return true;
-        void journal.finish('first/0', successOf('x', 'the last word'), 2);
+        void journal.finish('first/0', successOf('x', 'the last word'), 2, WORKER);
         return false;
       };
       const world = { ...WAITING, isWorkerAlive, journal };
@@ -50,7 +50,7 @@ describe('awaitDeliveries()', () => {
 
   it('gives the answer that recovery finds for a call whose process has died', async () => {
     const recoverLeft = async (): Promise<void> => {
-      await journal.finish('first/0', failureOf('x', 'outcome_unknown'), 3);
+      await journal.finish('first/0', failureOf('x', 'outcome_unknown'), 3, WORKER);
     };
     const world = { ...WAITING, isWorkerAlive: () => false, journal, recoverLeft };
     const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
@@ -66,7 +66,7 @@ describe('awaitDeliveries()', () => {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    await journal.finish('first/0', successOf('x', 'the last word'), 2);
+    await journal.finish('first/0', successOf('x', 'the last word'), 2, WORKER);
     const world = { ...WAITING, isWorkerAlive: () => true, journal: failing };
     const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
     expect(answer).toMatchObject({ record: { result: { output: 'the last word' } } });

@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
-import type { CallKey, CallRecord, Journal, Worker } from '../../contract/journal.js';
+import type { CallKey, CallRecord, Journal } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { type NamedCall, notRun } from '../answer/results.js';
 import { type Stop, stoppedBefore } from '../answer/stopped.js';
@@ -17,8 +17,6 @@ export interface ElsewhereContext {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly batchId: string;
-  /** This process, as the worker of calls that it answers itself. */
-  readonly worker: Worker;
   readonly startDeadlineMs: number | undefined;
   /** How long the journal may fail meanwhile, in milliseconds. */
   readonly patienceMs: number;
@@ -76,15 +74,13 @@ export async function awaitElsewhere(
   await pollUntil(look, { clock, patienceMs, stopped: new Promise(() => {}) });
 }
 
-/** Answers a call that no worker may start any more. The claim ensures that no worker has started it. */
+/** Answers a call that no worker may start any more, unless a worker has started it. */
 export async function expire(
   { key }: Pick<CallRecord, 'key'>,
-  { journal, clock, worker }: Pick<ElsewhereContext, 'journal' | 'clock' | 'worker'>,
+  { journal, clock }: Pick<ElsewhereContext, 'journal' | 'clock'>,
   result: ToolResult,
-): Promise<boolean> {
-  if (!(await journal.claim(key, worker, clock.now()))) return false;
-  await journal.finish(key, result, clock.now());
-  return true;
+): Promise<void> {
+  await journal.finish(key, result, clock.now(), 'queued');
 }
 
 /** The answer to a call that no worker has started in time. */

@@ -1,22 +1,30 @@
 import type { Awaitable, ToolResult } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { FileIntent } from '../../contract/files.js';
-import type { Acceptance, CallKey, CallRecord, Journal, JournalNote } from '../../contract/journal.js';
+import type {
+  Acceptance,
+  CallKey,
+  CallRecord,
+  Claimant,
+  Journal,
+  JournalNote,
+} from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { callKey } from '../../journal/records/call-key.js';
-import { refuseUnrecorded } from '../answer/refuse-ready.js';
-import { type NamedCall, reasonOf } from '../answer/results.js';
+import { refuseUnrecorded, UNRECORDED } from '../answer/refuse-ready.js';
+import { type NamedCall, notRun, reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import { toCallEntry } from '../call/calls.js';
 import { type EvaluatedCall, needsNoClaim, type ReadyCall } from '../call/evaluated-call.js';
 import { confinementOf } from '../call/program-confinement.js';
 import { attaches } from '../call/run-options.js';
 import type { RecordSettings } from '../call/settings.js';
-import { type AttachContext, asDecided, attachToRecord, awaitDeliveries } from './attach.js';
+import { attachToRecord } from './attach.js';
 import { recordReads } from './conversation-memories.js';
 import { findAnswered, isHeld } from './find-earlier.js';
 import { JournalDeadline } from './journal-deadline.js';
 import { noteIntent } from './noted-change.js';
+import { OtherAnswers, unknownElsewhere } from './other-answers.js';
 import { placedBatch } from './placement.js';
 import { SharedOrder } from './shared-order.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
@@ -57,6 +65,8 @@ export class Recorder {
   /** The calls of other processes that come before. Undefined: there are none. */
   order: SharedOrder | undefined;
   readonly deadline: JournalDeadline;
+  /** The answers of calls that other processes run. */
+  readonly others: OtherAnswers;
   /** One for each call; empty while the journal has not answered. */
   #acceptances: readonly Acceptance[] = [];
   /** The write that accepts the batch, if the first claim must wait for it. Never rejects. */
@@ -83,6 +93,9 @@ export class Recorder {
     this.#options = options;
     this.#batch = batch;
     this.deadline = new JournalDeadline(scope.settings.timeouts.default.ms);
+    this.others = new OtherAnswers(journal, scope, batch, this.deadline, (error) =>
+      this.#broke(error, 'the calls of another process could not be read', 'all'),
+    );
   }
 
   key(index: number): CallKey {
@@ -127,7 +140,7 @@ export class Recorder {
       if (mayWait && (isNamedAgain || this.#acceptances.some(isBehind))) await this.#findOrder();
       if (!attach && !this.#isPlaced) return evaluated;
       if (this.#acceptances.every(({ kind }) => kind === 'fresh')) return evaluated;
-      const current = await this.awaitOthers(this.#acceptances);
+      const current = await this.others.await(this.#acceptances);
       return evaluated.map((call, index) => attachToRecord(call, current[index]));
     } catch (error) {
       const known = attaches(this.#options)
@@ -171,48 +184,8 @@ export class Recorder {
 
   async #findOrder(): Promise<void> {
     const { covers, isWorkerAncestor, worker } = this.#settings;
-    const context = { ...this.#around, covers, isWorkerAncestor, workerId: worker.id };
+    const context = { ...this.others.context, covers, isWorkerAncestor, workerId: worker.id };
     this.order = await this.deadline.within(SharedOrder.of(this.#scope.id, context));
-  }
-
-  get #around(): AttachContext {
-    const { isWorkerAlive, clock, timeouts } = this.#settings;
-    const { stopped } = this.#batch;
-    return {
-      isWorkerAlive,
-      clock,
-      journal: this.#journal,
-      stopped,
-      recoverLeft: () => this.#batch.recoverLeft(),
-      recoverLost: (running) => this.#batch.recoverLost(running),
-      patienceMs: timeouts.default.ms,
-    };
-  }
-
-  /**
-   * The same acceptances, with the answers of calls that run elsewhere. If the journal fails meanwhile, what became of
-   * them stays unknown.
-   */
-  async awaitOthers(acceptances: readonly Acceptance[]): Promise<readonly Acceptance[]> {
-    try {
-      return (await awaitDeliveries(acceptances, this.#around)) ?? acceptances;
-    } catch (error) {
-      this.#broke(error, 'the calls of another process could not be read', 'all');
-      return acceptances;
-    }
-  }
-
-  /** The answer of a call that another process has taken, once it has one. Undefined: it is not known. Never rejects. */
-  async answerElsewhere(index: number): Promise<ToolResult | undefined> {
-    try {
-      const record = await this.deadline.within(Promise.resolve(this.#journal.call(this.key(index))));
-      if (record === undefined) return undefined;
-      const [answer] = await this.awaitOthers([{ kind: 'known', key: record.key, record }]);
-      if (answer?.kind !== 'known' || answer.record.result === undefined) return undefined;
-      return asDecided(answer.record, answer.record.result);
-    } catch {
-      return undefined;
-    }
   }
 
   /** Continues a batch that is already recorded. */
@@ -298,10 +271,11 @@ export class Recorder {
 
   /**
    * Records the answer of a call. True: it is on disk. False: it could not be recorded, so it is kept and
-   * written as soon as the journal works again. Never throws or rejects.
+   * written as soon as the journal works again. A result: that one is the answer, because another process has
+   * claimed or answered the call. Never throws or rejects.
    */
-  finish(index: number, call: NamedCall, result: ToolResult): Awaitable<boolean> {
-    if (this.#isAccepted !== 'yes' || this.#mayBeQueued(result)) {
+  finish(index: number, call: NamedCall, result: ToolResult): Awaitable<boolean | ToolResult> {
+    if (this.#isAccepted !== 'yes') {
       // A journal that refused the batch may still have recorded it, and then needs the answer.
       if (this.#isAccepted !== 'no') this.#keep(index, result);
       return false;
@@ -314,11 +288,13 @@ export class Recorder {
       this.#keep(index, result);
       return false;
     };
+    const answered = (outcome: Finished): Awaitable<true | ToolResult> =>
+      outcome === 'recorded' || this.others.of(this.key(index)).then((it) => it ?? unknownElsewhere(call));
     try {
-      const finishing = this.#journal.finish(this.key(index), result, this.#settings.clock.now());
-      if (!(finishing instanceof Promise)) return true;
+      const finishing = this.#finish(index, result);
+      if (!(finishing instanceof Promise)) return answered(finishing);
       if (this.#claimed?.has(index) === true) this.#owed = finishing;
-      return this.deadline.within(finishing).then(() => true, failed);
+      return this.deadline.within(finishing).then(answered, failed);
     } catch (error) {
       return failed(error);
     }
@@ -328,9 +304,7 @@ export class Recorder {
   async finishLate(index: number, call: NamedCall, result: ToolResult): Promise<void> {
     if (this.#isAccepted !== 'yes') return;
     try {
-      await this.deadline.within(
-        Promise.resolve(this.#journal.finish(this.key(index), result, this.#settings.clock.now())),
-      );
+      await this.deadline.within(Promise.resolve(this.#finish(index, result)));
     } catch (error) {
       // Without a code the default logger prints nothing: a tool may continue after its journal was closed.
       this.#broke(error, 'what came of a call after its answer could not be recorded', call.id, {});
@@ -338,15 +312,25 @@ export class Recorder {
     }
   }
 
-  #keep(index: number, result: ToolResult): void {
-    const now = this.#settings.clock.now();
-    if (this.#mayBeQueued(result)) this.#unrecorded.takeBack(this.key(index), result, now);
-    else this.#unrecorded.add(this.key(index), result, now);
+  #finish(index: number, given: ToolResult): Awaitable<Finished> {
+    const [result, claimant] = this.#ending(given);
+    return this.#journal.finish(this.key(index), result, this.#settings.clock.now(), claimant);
   }
 
-  /** The journal failed, and a worker may run the call: then its answer counts, not this one. */
-  #mayBeQueued({ error }: ToolResult): boolean {
-    return this.#isPlaced && error?.code === 'journal_unavailable';
+  #keep(index: number, given: ToolResult): void {
+    const [result, claimant] = this.#ending(given);
+    this.#unrecorded.add(this.key(index), result, this.#settings.clock.now(), claimant);
+  }
+
+  /**
+   * The answer to record, and the claim that it ends. If the journal fails, a call for workers is taken back, so that its
+   * next delivery is evaluated again; if a worker has started it by then, the worker's answer counts.
+   */
+  #ending(result: ToolResult): readonly [ToolResult, Claimant] {
+    const { callId: id, toolName: name, error } = result;
+    return this.#isPlaced && error?.code === 'journal_unavailable'
+      ? [notRun({ id, name }, 'journal_unavailable', UNRECORDED), 'queued']
+      : [result, this.#settings.worker];
   }
 
   note(index: number, callId: string, kind: JournalNote['kind'], data: JournalNote['data']): void {
@@ -392,6 +376,8 @@ function hasEffects({ kind, effects }: EvaluatedCall): boolean {
 function isBehind(acceptance: Acceptance): boolean {
   return acceptance.kind === 'fresh' && acceptance.behind === true;
 }
+
+type Finished = Awaited<ReturnType<Journal['finish']>>;
 
 const JOURNAL_UNAVAILABLE = { code: 'journal_unavailable' };
 

@@ -1,8 +1,6 @@
 import type { ToolResult } from '../../contract/call.js';
-import type { CallKey, Journal } from '../../contract/journal.js';
+import type { CallKey, Claimant, Journal } from '../../contract/journal.js';
 import { idleClock } from '../../platform/clock/clock.js';
-import { UNRECORDED } from '../answer/refuse-ready.js';
-import { notRun } from '../answer/results.js';
 
 /** Pauses between attempts to write, in milliseconds. Each pause is twice as long as the one before. */
 const FIRST_PAUSE_MS = 100;
@@ -11,8 +9,7 @@ const LONGEST_PAUSE_MS = 5_000;
 interface Unrecorded {
   readonly result: ToolResult;
   readonly at: number;
-  /** Workers may have the call: the result counts only while none of them runs it. */
-  readonly isQueued: boolean;
+  readonly claimant: Claimant;
 }
 
 /**
@@ -36,19 +33,12 @@ export class UnrecordedResults {
 
   of(key: CallKey): ToolResult | undefined {
     const known = this.#results.get(key);
-    return known?.isQueued === true ? undefined : known?.result;
+    // A worker may run the call meanwhile.
+    return known?.claimant === 'queued' ? undefined : known?.result;
   }
 
-  add(key: CallKey, result: ToolResult, at: number): void {
-    this.#results.set(key, { result, at, isQueued: false });
-    this.#tryLater();
-  }
-
-  /** Takes a call back that may be queued for workers, unless one of them has started it by then. */
-  takeBack(key: CallKey, { callId: id, toolName: name }: ToolResult, at: number): void {
-    // Its next delivery is evaluated again.
-    const result = notRun({ id, name }, 'journal_unavailable', UNRECORDED);
-    this.#results.set(key, { result, at, isQueued: true });
+  add(key: CallKey, result: ToolResult, at: number, claimant: Claimant): void {
+    this.#results.set(key, { result, at, claimant });
     this.#tryLater();
   }
 
@@ -69,10 +59,9 @@ export class UnrecordedResults {
   }
 
   async #write(): Promise<void> {
-    for (const [key, { result, at, isQueued }] of [...this.#results]) {
+    for (const [key, { result, at, claimant }] of [...this.#results]) {
       try {
-        if (isQueued) await this.#cancelQueued(key, result, at);
-        else await this.#journal.finish(key, result, at);
+        await this.#journal.finish(key, result, at, claimant);
         this.#results.delete(key);
       } catch {
         // If the journal does not know the call, its batch could not be recorded, and there is no record to
@@ -81,13 +70,6 @@ export class UnrecordedResults {
         this.#results.delete(key);
       }
     }
-  }
-
-  async #cancelQueued(key: CallKey, result: ToolResult, at: number): Promise<void> {
-    const record = await this.#journal.call(key);
-    // A worker that runs the call is not asked to stop: the next delivery gets its result.
-    const isQueued = record?.worker === undefined && record?.result === undefined;
-    if (record !== undefined && isQueued) await this.#journal.cancel?.(key, result, at);
   }
 
   async #isUnknown(key: CallKey): Promise<boolean> {

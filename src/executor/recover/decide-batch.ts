@@ -87,7 +87,7 @@ async function endCalls(journal: Journal, batchId: string, at: number): Promise<
   const message = 'Discarded by the user, who was to approve it. It was not run.';
   await Promise.all(
     open.map(({ key, callId, toolName }) =>
-      journal.finish(key, failure({ id: callId, name: toolName }, 'cancelled', message, 'no'), at),
+      journal.finish(key, failure({ id: callId, name: toolName }, 'cancelled', message, 'no'), at, 'queued'),
     ),
   );
 }

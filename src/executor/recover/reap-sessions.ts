@@ -1,3 +1,4 @@
+import type { ToolResult } from '../../contract/call.js';
 import type { CallRecord, Journal, WorkerSession } from '../../contract/journal.js';
 import { SessionBeats } from '../../journal/records/session-beats.js';
 import { reasonOf } from '../answer/results.js';
@@ -63,15 +64,16 @@ export class SessionReaper {
     const { placement } = call;
     const isElsewhere =
       !this.#hasRoot(placement?.root) || (await liesElsewhere(call, journal, this.#settings));
-    if (!isElsewhere) {
-      await journal.finish(call.key, await recoverCall(call, this.#settings), this.#settings.clock.now());
-      return;
-    }
+    if (!isElsewhere) return this.#finish(call, await recoverCall(call, this.#settings), journal);
     const { root } = placement ?? {};
     if (root !== undefined && living.some(({ roots = [] }) => roots.includes(root))) return;
     const outcome = { record: call, verdict: 'unknown', ready: undefined, inspected: undefined } as const;
     const result = toRecoveredResult({ ...outcome, notes: await journal.notes(call.key) }, this.#settings);
-    await journal.finish(call.key, result, this.#settings.clock.now());
+    await this.#finish(call, result, journal);
+  }
+
+  async #finish({ key, worker }: CallRecord, result: ToolResult, journal: Journal): Promise<void> {
+    await journal.finish(key, result, this.#settings.clock.now(), worker ?? 'queued');
   }
 
   #hasRoot(root: string | undefined): boolean {

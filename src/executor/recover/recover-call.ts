@@ -211,7 +211,7 @@ export async function recoverStream(
   const results = stream.calls.map((call) => notRun(call, 'cancelled', message, {}, metadata));
   const isNew = await recordReceived(journal, settings, { ...stream, results });
   const ended = failure({ id: record.callId, name: RECEIVE }, 'cancelled', message, 'no', { metadata });
-  await journal.finish(record.key, ended, settings.clock.now());
+  await journal.finish(record.key, ended, settings.clock.now(), 'queued');
   return isNew ? stream.id : undefined;
 }
 

@@ -154,7 +154,7 @@ export class Recovery {
 
   /** @returns the ids of the resulting batches: the batch's own, or that of an interrupted response */
   async #recoverBatch(journal: Journal, batchId: string, living: LivingWorkers): Promise<readonly string[]> {
-    const results = new Map<string, ToolResult>();
+    const results = new Map<CallRecord, ToolResult>();
     const calls = await journal.batch(batchId);
     for (const call of calls) {
       // A call that was delivered before belongs to the earlier batch.
@@ -166,17 +166,21 @@ export class Recovery {
       if (await this.#isHeld(journal, call, living)) continue;
       // A process with access to these files recovers the call, and its batch.
       if (await liesElsewhere(call, journal, this.#settings)) return [batchId];
-      results.set(call.key, await recoverCall(call, this.#settings));
+      results.set(call, await recoverCall(call, this.#settings));
     }
     if (results.size === 0) return [batchId];
-    const all = calls.map(({ key, result }) => result ?? results.get(key));
+    const all = calls.map((call) => call.result ?? results.get(call));
     const at = this.#settings.clock.now();
     // All writes are in one turn and thus in one commit, so the batch is never half done without a wait.
     const waits =
       all.some(isDone) && all.some(isLeftOut)
         ? journal.decide(batchId, { kind: 'wait', at, data: { why: 'recovery' } })
         : undefined;
-    await Promise.all([waits, ...[...results].map(([key, result]) => journal.finish(key, result, at))]);
+    // A process that has started a call meanwhile, or ends it, records the result itself.
+    const finished = [...results].map(([{ key, worker }, result]) =>
+      journal.finish(key, result, at, worker ?? 'queued'),
+    );
+    await Promise.all([waits, ...finished]);
     return [batchId];
   }
 }

@@ -107,7 +107,7 @@ export class UndoRecord {
     const at = this.settings.clock.now();
     try {
       await Promise.all([
-        this.journal.finish(this.key, result, at),
+        this.journal.finish(this.key, result, at, this.settings.worker),
         this.journal.note(this.undone.key, undoneBy(this.callId, at)),
       ]);
     } catch (error) {
@@ -126,7 +126,7 @@ export class UndoRecord {
     const call = { id: this.callId, name: TOOL_NAME };
     const result = failure(call, code, reasonOf(error), isHalfDone ? 'maybe' : 'no');
     try {
-      await this.journal.finish(this.key, result, this.settings.clock.now());
+      await this.journal.finish(this.key, result, this.settings.clock.now(), this.settings.worker);
     } catch (cause) {
       this.settings.logger.warn(
         { callId: this.callId, why: reasonOf(cause) },

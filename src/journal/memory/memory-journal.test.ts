@@ -12,29 +12,29 @@ describe('createMemoryJournal()', () => {
     expect(journal.durable).toBe(false);
     const [answer] = acceptNow(journal, 'b1', ['x']);
     expect(journal.claim(answer?.key ?? '', WORKER, 1)).toBe(true);
-    expect(journal.finish(answer?.key ?? '', successOf('x'), 2)).toBe('recorded');
+    expect(journal.finish(answer?.key ?? '', successOf('x'), 2, WORKER)).toBe('recorded');
     expect(journal.sync()).toBe(undefined);
   });
 
   it('keeps the newest finished batches whole, up to its capacity, and every unfinished one', () => {
     const journal = createMemoryJournal({ capacity: 4 });
     const [open] = acceptNow(journal, 'open', ['o1', 'o2']);
-    void journal.finish(open?.key ?? '', successOf('o1'), 1);
+    void journal.finish(open?.key ?? '', successOf('o1'), 1, WORKER);
     for (let batch = 0; batch < 10; batch++) {
       for (const { key } of acceptNow(journal, `b${batch}`, ['x', 'y']))
-        void journal.finish(key, successOf('x'), 1);
+        void journal.finish(key, successOf('x'), 1, WORKER);
     }
     expect(journal.batch('b7')).toEqual([]);
     expect(journal.batch('b8')).toHaveLength(2);
     expect(journal.batch('b9')).toHaveLength(2);
     expect(journal.batch('open')).toMatchObject([{ state: 'done' }, { state: 'queued' }]);
-    expect(journal.finish('b0/0', successOf('x'), 2)).toBe('late');
+    expect(journal.finish('b0/0', successOf('x'), 2, WORKER)).toBe('late');
   });
 
   it('attaches to what it keeps, and takes for fresh what it has forgotten', () => {
     const journal = createMemoryJournal({ capacity: 1 });
     const [first] = acceptNow(journal, 'b1', ['x'], true);
-    void journal.finish(first?.key ?? '', successOf('x'), 1);
+    void journal.finish(first?.key ?? '', successOf('x'), 1, WORKER);
     expect(acceptNow(journal, 'b2', ['x'], true)).toMatchObject([{ kind: 'known', key: 'b1/0' }]);
     // The batch that only attached has pushed the first one out.
     const [again] = acceptNow(journal, 'b3', ['x'], true);
@@ -45,7 +45,7 @@ describe('createMemoryJournal()', () => {
   it('finds a delivery that runs again beside the first one, and alone once that is forgotten', () => {
     const journal = createMemoryJournal({ capacity: 2 });
     const finish = (answers: readonly Acceptance[]): void => {
-      for (const { key } of answers) void journal.finish(key, successOf('x'), 1);
+      for (const { key } of answers) void journal.finish(key, successOf('x'), 1, WORKER);
     };
     finish(acceptNow(journal, 'b1', ['x'], true));
     finish(acceptNow(journal, 'b2', ['x'], false));
@@ -61,7 +61,7 @@ describe('createMemoryJournal()', () => {
     const journal = createMemoryJournal({ capacity: 0 });
     const [answer] = acceptNow(journal, 'b1', ['x']);
     expect(journal.batch('b1')).toHaveLength(1);
-    void journal.finish(answer?.key ?? '', successOf('x'), 1);
+    void journal.finish(answer?.key ?? '', successOf('x'), 1, WORKER);
     expect(journal.batch('b1')).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe('createMemoryJournal()', () => {
       for (let batch = from; batch < from + 20_000; batch++) {
         for (const { key } of acceptNow(journal, `b${batch}`, ['x', 'y'], batch % 2 === 0)) {
           void journal.claim(key, WORKER, 1);
-          void journal.finish(key, successOf('x'), 2);
+          void journal.finish(key, successOf('x'), 2, WORKER);
         }
       }
     };

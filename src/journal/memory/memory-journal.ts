@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ToolResult } from '../../contract/call.js';
 import type {
   Acceptance,
@@ -9,6 +10,7 @@ import type {
   CallKey,
   CallPage,
   CallRecord,
+  Claimant,
   ConversationEntry,
   ConversationFact,
   ConversationMessage,
@@ -27,6 +29,7 @@ import type {
 } from '../../contract/journal.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { callKey, identityOf } from '../records/call-key.js';
+import { endsClaim } from '../records/ends-claim.js';
 import { countRunning, fairPage, isHeldBack, tenantOf } from '../records/fair-order.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
 import { admits } from '../records/placement.js';
@@ -191,16 +194,20 @@ class MemoryJournal implements Journal {
     call.notes.push(note);
   }
 
-  finish(key: CallKey, result: ToolResult, at: number): 'recorded' | 'late' {
+  finish(key: CallKey, result: ToolResult, at: number, claimant: Claimant): 'recorded' | 'late' | 'claimed' {
     if (this.closed) throw journalIsClosed('record a result');
     const call = this.batchesKept.callOf(key);
     // A call that is no longer kept was answered long ago.
     if (call === undefined) return 'late';
+    if (!endsClaim(claimant, call.worker)) return 'claimed';
     if (call.result !== undefined) {
-      this.note(
-        key,
-        lateNote(result, at, (_, bytes) => this.contents.keep(bytes)),
-      );
+      const isSame = call.finishedAt === at && isDeepStrictEqual(call.toRecord().result, result);
+      if (isSame) return 'recorded';
+      if (claimant !== 'queued')
+        this.note(
+          key,
+          lateNote(result, at, (_, bytes) => this.contents.keep(bytes)),
+        );
       return 'late';
     }
     call.answer(result, this.contents);
@@ -216,7 +223,7 @@ class MemoryJournal implements Journal {
     if (call === undefined) throw callIsUnknown('cancel', key);
     if (call.result !== undefined) return 'done';
     if (call.worker === undefined) {
-      this.finish(key, result, at);
+      this.finish(key, result, at, 'queued');
       return 'cancelled';
     }
     this.note(key, { kind: 'cancel', data: {}, at });

@@ -3,10 +3,9 @@ import type { Acceptance, BatchEntry, CallEntry } from '../../contract/journal.j
 import { isToolError } from '../../errors/tool-error.js';
 import { idleClock } from '../../platform/clock/clock.js';
 import { toStoredText } from '../records/stored-text.js';
-import type { Connection, Work } from './connections.js';
+import type { Work } from './connections.js';
 import type { WrittenResult } from './keep-contents.js';
-import type { CallPlace } from './read-calls.js';
-import { cancelCall } from './record-progress.js';
+import { finishCall } from './record-progress.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -60,23 +59,10 @@ function withdraw(tenant: string, entry: BatchEntry, accept: Work<readonly Accep
     for (const [position, call] of entry.calls.entries()) {
       if (answers[position]?.kind !== 'fresh') continue;
       const place = { batch: toStoredText(entry.id), position };
-      // A worker that runs the call is not asked to stop.
-      if (entry.placement !== undefined && !(await isQueued(tenant, place, connection))) continue;
-      await cancelCall(tenant, place, refusalOf(call), entry.at)(connection, true);
+      // A worker that runs the call keeps it.
+      await finishCall(tenant, place, refusalOf(call), entry.at, 'queued')(connection, true);
     }
   };
-}
-
-const QUEUED = `
-  SELECT 1 FROM {s}.calls c WHERE c.tenant = $1 AND c.batch_id = $2 AND c.position = $3::integer
-    AND c.worker_id IS NULL AND c.finished_at IS NULL`;
-
-async function isQueued(
-  tenant: string,
-  { batch, position }: CallPlace,
-  { query }: Connection,
-): Promise<boolean> {
-  return (await query(QUEUED, [tenant, batch, position])).rows.length > 0;
 }
 
 function refusalOf({ callId, toolName }: CallEntry): WrittenResult {

@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(
       const result = pictureOf('x', new Uint8Array(picture), long);
       const key = await run(journal, 'b', 1);
       // Requested in one turn: the answer of the second waits for the objects of the first.
-      const [said, read] = await Promise.all([journal.finish(key, result, 2), journal.call(key)]);
+      const [said, read] = await Promise.all([journal.finish(key, result, 2, WORKER), journal.call(key)]);
       expect(said).toBe('recorded');
       expect(isDeepStrictEqual(read?.result, result)).toBe(true);
       expect(server.objects.size).toBe(2);
@@ -117,12 +117,12 @@ describe.skipIf(missing !== undefined)(
       const journal = open(await s3Objects(optionsOf(server)));
       const key = await run(journal, 'b', 1);
       server.fail(9);
-      expect(await journal.finish(key, successOf('x', long), 2)).toBe('recorded');
+      expect(await journal.finish(key, successOf('x', long), 2, WORKER)).toBe('recorded');
       expect((await journal.call(key))?.result?.output).toBe(long);
       const larger = await run(journal, 'c', 1);
       const result = successOf('x', 'y'.repeat(17 * 1024 * 1024));
       await server.close();
-      await expect(journal.finish(larger, result, 2)).rejects.toMatchObject({
+      await expect(journal.finish(larger, result, 2, WORKER)).rejects.toMatchObject({
         code: 'journal_unavailable',
         message: expect.stringContaining(`the object store ${server.endpoint}/results failed`),
       });
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)(
       const tenant = `tenant-${count++}`;
       const journal = open(await s3Objects(optionsOf(server)), tenant);
       const key = await run(journal, 'b', 1);
-      await journal.finish(key, successOf('x', long), 2);
+      await journal.finish(key, successOf('x', long), 2, WORKER);
       await expect(open(undefined, tenant).call(key)).rejects.toThrow('Configure it: [fleet.objects]');
       const [[name = ''] = []] = server.objects;
       const lost = { success: true, truncated: true, output: expect.stringContaining('The output is lost') };
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)(
       const tenant = `tenant-${count++}`;
       const journal = open(await s3Objects(optionsOf(server)), tenant);
       for (const [id, at] of Object.entries({ old: 1, young: 1_000 })) {
-        await journal.finish(await run(journal, id, at), successOf('x', `${id} ${long}`), at);
+        await journal.finish(await run(journal, id, at), successOf('x', `${id} ${long}`), at, WORKER);
       }
       // As after a crash between the object and the result.
       await journal.keep(randomBytes(1_200_000));
@@ -160,8 +160,8 @@ describe.skipIf(missing !== undefined)(
       await expect(journal.prune?.({ before: 500 }, 9_000)).rejects.toThrow('Prune again when it is back.');
       expect(server.objects.size).toBe(3);
       await run(journal, 'last', 1_000);
-      await journal.finish('last/0', successOf('x'), 1_000);
-      await journal.finish(await run(journal, 'old again', 1), successOf('x', `old ${long}`), 1);
+      await journal.finish('last/0', successOf('x'), 1_000, WORKER);
+      await journal.finish(await run(journal, 'old again', 1), successOf('x', `old ${long}`), 1, WORKER);
       await run(journal, 'newest', 1_000);
       expect(await journal.prune?.({ before: 500 }, 9_000)).toMatchObject({ batches: 1 });
       expect((await journal.call('young/0'))?.result?.output).toBe(`young ${long}`);

@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(
       expect(await other.find('c', 'x')).toBeUndefined();
       expect(await other.claim('b/0', WORKER, 2)).toBe(false);
       expect(await other.claim('b/0', worker, 2)).toBe(false);
-      await expect(other.finish('b/0', successOf('x'), 2)).rejects.toThrow('no such call');
+      await expect(other.finish('b/0', successOf('x'), 2, WORKER)).rejects.toThrow('no such call');
       await expect(other.cancel?.('b/0', failureOf('x'), 2)).rejects.toThrow('no such call');
       await expect(other.note('b/0', { kind: 'intent', data: {}, at: 1 })).rejects.toThrow('no such call');
       await expect(other.decide('b', { kind: 'wait', at: 2, data: {} })).rejects.toThrow('no such batch');
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)(
       cluster().sql('ALTER TABLE newer.calls ADD COLUMN more text; INSERT INTO newer.versions VALUES (99)');
       const journal = open(options);
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
-      expect(await journal.finish('b1/0', successOf('x'), 2)).toBe('recorded');
+      expect(await journal.finish('b1/0', successOf('x'), 2, WORKER)).toBe('recorded');
       expect(cluster().sql('SELECT max(version) FROM newer.versions')).toBe('99');
     });
 
@@ -242,10 +242,10 @@ describe.skipIf(missing !== undefined)(
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(false);
       proxy.loseAnswerTo('note_1');
       await journal.note('b1/0', { kind: 'intent', data: {}, at: 1 });
-      proxy.loseAnswerTo('finish_1');
-      expect(await journal.finish('b1/0', successOf('x'), 2)).toBe('recorded');
-      proxy.loseAnswerTo('finish_1');
-      expect(await journal.finish('b1/0', failureOf('x'), 3)).toBe('late');
+      proxy.loseAnswerTo('finish_2');
+      expect(await journal.finish('b1/0', successOf('x'), 2, WORKER)).toBe('recorded');
+      proxy.loseAnswerTo('finish_2');
+      expect(await journal.finish('b1/0', failureOf('x'), 3, WORKER)).toBe('late');
       expect((await journal.notes('b1/0')).map(({ kind }) => kind)).toEqual(['intent', 'late_result']);
       proxy.loseAnswerTo('decide_1');
       expect(await journal.decide('b1', { kind: 'wait', at: 4, data: {} })).toBe(true);

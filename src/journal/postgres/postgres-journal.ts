@@ -9,6 +9,7 @@ import type {
   CallKey,
   CallPage,
   CallRecord,
+  Claimant,
   ConversationEntry,
   ConversationFact,
   ConversationMessage,
@@ -130,9 +131,14 @@ export class PostgresJournal implements Journal {
     return this.#onCall('note a fact of', key, (tenant, place) => noteFact(tenant, place, note));
   }
 
-  finish(key: CallKey, result: ToolResult, at: number): Promise<'recorded' | 'late'> {
+  finish(
+    key: CallKey,
+    result: ToolResult,
+    at: number,
+    claimant: Claimant,
+  ): Promise<'recorded' | 'late' | 'claimed'> {
     return this.#onCall('record the result of', key, (tenant, place) =>
-      finishCall(tenant, place, this.#contents.write(result), at),
+      finishCall(tenant, place, this.#contents.write(result), at, claimant),
     );
   }
 

@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined)(
       await journal.claim(`${id}/0`, WORKER, at);
       await journal.note(`${id}/0`, { kind: 'intent', data: { id }, at });
       const result = picture === undefined ? successOf('x', output) : pictureOf('x', picture, output);
-      await journal.finish(`${id}/0`, result, at);
+      await journal.finish(`${id}/0`, result, at, WORKER);
     }
 
     it('removes every row of old batches, of this tenant only, and counts them', async () => {
@@ -114,7 +114,9 @@ describe.skipIf(missing !== undefined)(
       for (let at = 0; at < 30; at++) {
         const calls = Array.from({ length: 30 }, (_, index) => callEntry(`x${index}`));
         await one.accept(batchEntry(`b${at}`, calls, { at: 1, conversation: `b${at}` }));
-        await Promise.all(calls.map((_, index) => one.finish(`b${at}/${index}`, successOf(`x${index}`), 1)));
+        await Promise.all(
+          calls.map((_, index) => one.finish(`b${at}/${index}`, successOf(`x${index}`), 1, WORKER)),
+        );
       }
       const pruned = await Promise.all([one, other].map((journal) => prune(journal, { before: 500 })));
       expect(pruned.reduce((sum, { batches }) => sum + batches, 0)).toBe(29);
@@ -187,7 +189,7 @@ describe.skipIf(missing !== undefined)(
             const hash = journal.keep(picture);
             await journal.note(answer.key, { kind: 'intent', data: { before: await hash }, at: 1 });
             expect(await journal.kept(await hash)).toEqual(new Uint8Array(picture));
-            await journal.finish(answer.key, pictureOf(`x${at % 3}`, picture), 1);
+            await journal.finish(answer.key, pictureOf(`x${at % 3}`, picture), 1, WORKER);
           } else if (answer?.kind === 'known') seen.repeats++;
         }
       };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type {
   BatchDecision,
   CallRecord,
+  Claimant,
   ConversationFact,
   ConversationMessage,
   JournalNote,
@@ -40,18 +41,20 @@ export function claimCall(tenant: string, place: CallPlace, worker: Worker, at: 
   };
 }
 
-const FINISH = `
-  SELECT {s}.finish_1(
-    $1, $2, $3::integer, $4, $5::boolean, $6::double precision, $7::text[], $8::bytea[], $9::boolean, $10::boolean
-  ) AS outcome`;
+const END =
+  '$1, $2, $3::integer, $4, $5::boolean, $6::double precision, $7::text[], $8::bytea[], $9::boolean';
+const FINISH = `SELECT {s}.finish_2(${END}, $10) AS outcome`;
+const FINISH_ANY = `SELECT {s}.finish_1(${END}, false) AS outcome`;
+const CANCEL = `SELECT {s}.finish_1(${END}, true) AS outcome`;
 
-/** @param only `queued`: cancels the call, unless it runs or has a result */
+/** @param rest the values of the statement after those of the result */
 function endCall<T extends string>(
   tenant: string,
   place: CallPlace,
   result: WrittenResult,
   at: number,
-  only: 'any' | 'queued',
+  statement: string,
+  ...rest: readonly (string | null)[]
 ): Work<T> {
   const { text, contents, error } = result;
   const { code, details } = error ?? {};
@@ -61,9 +64,9 @@ function endCall<T extends string>(
   const bytes = [...contents.values()].map((each) => Buffer.from(each));
   return async ({ query }, again) => {
     if (result.failure !== undefined) throw result.failure;
-    const { rows } = await query<{ readonly outcome: T }>(FINISH, [
+    const { rows } = await query<{ readonly outcome: T }>(statement, [
       ...[tenant, place.batch, place.position, text, isOpen, at],
-      ...[[...contents.keys()], bytes, again, only === 'queued'],
+      ...[[...contents.keys()], bytes, again, ...rest],
     ]);
     const [row] = rows;
     if (row === undefined) throw new Error('the server gave no answer');
@@ -76,8 +79,15 @@ export function finishCall(
   place: CallPlace,
   result: WrittenResult,
   at: number,
-): Work<'recorded' | 'late'> {
-  return endCall(tenant, place, result, at, 'any');
+  claimant: Claimant | undefined,
+): Work<'recorded' | 'late' | 'claimed'> {
+  // A caller without types may name none, and ends whichever claim the call has.
+  if (claimant === undefined) return endCall(tenant, place, result, at, FINISH_ANY);
+  return endCall(
+    ...[tenant, place, result, at],
+    FINISH,
+    claimant === 'queued' ? null : toStoredText(claimant.id),
+  );
 }
 
 export function cancelCall(
@@ -86,7 +96,7 @@ export function cancelCall(
   result: WrittenResult,
   at: number,
 ): Work<'cancelled' | 'asked' | 'done'> {
-  const end = endCall<'recorded' | 'asked' | 'done'>(tenant, place, result, at, 'queued');
+  const end = endCall<'recorded' | 'asked' | 'done'>(tenant, place, result, at, CANCEL);
   return async (connection, again) => {
     const outcome = await end(connection, again);
     return outcome === 'recorded' ? 'cancelled' : outcome;

@@ -89,6 +89,28 @@ export const PROGRESS = `
   END $$;
 `;
 
+/**
+ * A result ends the claim of `p_worker_id`, or a call without a claim; null: only the latter. The lock on the row lasts to the
+ * end of the transaction, so no claim comes in between.
+ */
+export const CLAIMANTS = `
+  CREATE FUNCTION {s}.finish_2(
+    p_tenant text, p_batch text, p_position integer, p_result text, p_open boolean, p_at double precision,
+    p_hashes text[], p_contents bytea[], p_again boolean, p_worker_id text
+  ) RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE r record;
+  BEGIN
+    SELECT c.worker_id, c.result, c.finished_at INTO r FROM {s}.calls c
+    WHERE c.tenant = p_tenant AND c.batch_id = p_batch AND c.position = p_position FOR UPDATE;
+    IF r.worker_id IS NOT NULL AND r.worker_id IS DISTINCT FROM p_worker_id THEN RETURN 'claimed'; END IF;
+    IF p_worker_id IS NULL AND r.finished_at IS NOT NULL AND (r.finished_at <> p_at OR r.result <> p_result) THEN
+      RETURN 'late';
+    END IF;
+    RETURN {s}.finish_1(
+      p_tenant, p_batch, p_position, p_result, p_open, p_at, p_hashes, p_contents, p_again, false);
+  END $$;
+`;
+
 export const CONVERSATIONS = `
   CREATE FUNCTION {s}.message_1(
     p_tenant text, p_conversation text, p_role text, p_content text, p_at double precision, p_again boolean

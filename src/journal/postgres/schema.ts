@@ -1,6 +1,6 @@
 import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER } from './schema-accept.js';
-import { CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
+import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { OBJECTS, PRUNE } from './schema-prune.js';
 import { QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
@@ -16,4 +16,5 @@ export const STEPS: readonly string[] = [
   LIVE_TEXTS,
   PRUNE,
   OBJECTS,
+  CLAIMANTS,
 ];

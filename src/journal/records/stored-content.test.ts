@@ -16,7 +16,7 @@ it('says in words what a file has lost of a result, and verify finds it', async 
   const path = join(directory, 'journal.db');
   const journal = openJournal(path);
   await journal.accept(batchEntry('b', [callEntry('x')]));
-  await journal.finish('b/0', pictureOf('x', BYTES), 1);
+  await journal.finish('b/0', pictureOf('x', BYTES), 1, 'queued');
   const hash = await journal.keep(BYTES);
   await journal.close();
   expect(verifyJournal(path)).toMatchObject({ intact: true });
@@ -41,7 +41,7 @@ it('forgets the oldest contents of results in memory, and says so in their place
     ),
   );
   for (const [index, id] of ['x', 'y', 'z'].entries()) {
-    await journal.finish(`b/${index}`, pictureOf(id, picture(index)), 1);
+    await journal.finish(`b/${index}`, pictureOf(id, picture(index)), 1, 'queued');
   }
   const contents = (await journal.batch('b')).map(({ result }) => result?.content?.[1]);
   expect(contents[0]).toMatchObject({ type: 'text', text: expect.stringContaining('not kept any more') });
@@ -51,6 +51,6 @@ it('forgets the oldest contents of results in memory, and says so in their place
 it('writes the content of a record as base64 when it is made JSON', async () => {
   const journal = createMemoryJournal();
   await journal.accept(batchEntry('b', [callEntry('x')]));
-  await journal.finish('b/0', pictureOf('x', BYTES), 1);
+  await journal.finish('b/0', pictureOf('x', BYTES), 1, 'queued');
   expect(JSON.stringify(await journal.call('b/0'))).toContain('"data":"AQID"');
 });

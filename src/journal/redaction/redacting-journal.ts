@@ -72,9 +72,9 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
       const redacted = { ...message, content: redaction.redactMessage(message.content) };
       return order.take(() => journal.message(conversation, redacted));
     },
-    finish(key, result, at) {
+    finish(key, result, at, claimant) {
       const redacted = redaction.redactResult(key, result);
-      const written = order.take(() => journal.finish(key, redacted, at));
+      const written = order.take(() => journal.finish(key, redacted, at, claimant));
       const end = (): void => void redaction.open.delete(key);
       // The answer is the journal's own, so no later operation comes before it.
       if (written instanceof Promise) written.then(end, () => {});

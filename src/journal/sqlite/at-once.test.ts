@@ -38,7 +38,7 @@ async function call(to: Journal, id: string): Promise<void> {
   const [accepted, claimed] = await start(to, id);
   expect(accepted).toEqual([{ kind: 'fresh', key: `${id}/0` }]);
   expect(claimed).toBe(true);
-  expect(await to.finish(`${id}/0`, successOf('x', id), 2)).toBe('recorded');
+  expect(await to.finish(`${id}/0`, successOf('x', id), 2, WORKER)).toBe('recorded');
 }
 
 /** The statements that are run, over a file that is a journal already. */
@@ -68,7 +68,7 @@ describe('a call whose caller is alone', () => {
       const accepted = commits.ask(recordBatch(batchEntry(id, [callEntry('x')])));
       expect(await commits.ask(recordClaim(`${id}/0`, WORKER, 1))).toBe(true);
       await accepted;
-      expect(await commits.ask(recordResult(`${id}/0`, successOf('x', id), 2))).toBe('recorded');
+      expect(await commits.ask(recordResult(`${id}/0`, successOf('x', id), 2, WORKER))).toBe('recorded');
     };
     await callOnce('learns where the rows end');
     run.length = 0;
@@ -93,7 +93,7 @@ describe('a call whose caller is alone', () => {
     // Between a start and its end, too.
     await start(journal, 'ours 2');
     await call(other, 'theirs 2');
-    expect(await journal.finish('ours 2/0', successOf('x', 'ours 2'), 2)).toBe('recorded');
+    expect(await journal.finish('ours 2/0', successOf('x', 'ours 2'), 2, WORKER)).toBe('recorded');
     await Promise.all(['a', 'b', 'c'].map((id) => call(other, id)));
     await Promise.all(['d', 'e', 'f'].map((id) => call(journal, id)));
     for (const id of ['first', 'theirs 1', 'ours 1', 'ours 2', 'theirs 2', 'a', 'b', 'c', 'd', 'e', 'f']) {
@@ -123,8 +123,8 @@ describe('a call whose caller is alone', () => {
 
   it('has one result: what comes later is a note', async () => {
     await start(journal, 'b1');
-    expect(await journal.finish('b1/0', successOf('x', 'one'), 2)).toBe('recorded');
-    expect(await journal.finish('b1/0', successOf('x', 'two'), 3)).toBe('late');
+    expect(await journal.finish('b1/0', successOf('x', 'one'), 2, WORKER)).toBe('recorded');
+    expect(await journal.finish('b1/0', successOf('x', 'two'), 3, WORKER)).toBe('late');
     expect(await journal.call('b1/0')).toMatchObject({ result: { output: 'one' } });
     expect(await journal.notes('b1/0')).toMatchObject([{ kind: 'late_result' }]);
     expect(verifyJournal(path)).toMatchObject({ intact: true });

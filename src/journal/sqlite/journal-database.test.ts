@@ -44,7 +44,7 @@ describe('JournalDatabase', () => {
     // Takes the numbers that are free again.
     commit(database, accept('b2'));
     expect(commit(database, recordClaim('b1/0', WORKER, 1))).toEqual([false]);
-    expect(() => commit(database, recordResult('b1/0', successOf('x'), 2))).toThrow(/b1\/0/);
+    expect(() => commit(database, recordResult('b1/0', successOf('x'), 2, WORKER))).toThrow(/b1\/0/);
     database.rollback();
     expect(findByKey(database, 'b2/0')).toMatchObject({ state: 'queued' });
   });
@@ -62,7 +62,7 @@ describe('JournalDatabase', () => {
     const settled = await Promise.allSettled([
       commits.ask(accept('ours')),
       commits.ask(recordClaim('ours/0', WORKER, 1)),
-      commits.ask(recordResult('nobody/0', successOf('x'), 2)),
+      commits.ask(recordResult('nobody/0', successOf('x'), 2, WORKER)),
     ]);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     expect(findByKey(other, 'ours/0')).toMatchObject({ state: 'running', worker: WORKER });

@@ -35,7 +35,7 @@ describe('the acceptance of a batch that only reads', () => {
     await read('b');
     expect(onDisk()).toBe(1);
     expect(await journal.batch('b')).toHaveLength(1);
-    await journal.finish('b/0', successOf('x'), 2);
+    await journal.finish('b/0', successOf('x'), 2, WORKER);
     expect(onDisk()).toBe(3);
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });

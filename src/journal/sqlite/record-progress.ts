@@ -2,14 +2,16 @@ import type { ToolResult } from '../../contract/call.js';
 import type {
   BatchDecision,
   CallKey,
+  Claimant,
   ConversationMessage,
   JournalNote,
   Worker,
 } from '../../contract/journal.js';
 import type { SqliteValue } from '../../platform/sqlite/sqlite.js';
+import { endsClaim } from '../records/ends-claim.js';
 import { batchIsUnknown, callIsUnknown } from '../records/journal-errors.js';
 import { storeBlocks } from '../records/stored-content.js';
-import { toStoredText } from '../records/stored-text.js';
+import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import { type LongText, storeLongText, toLongText } from './blobs.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
@@ -50,7 +52,12 @@ function addClaim(
   return true;
 }
 
-export function recordResult(key: CallKey, result: ToolResult, at: number): Operation<'recorded' | 'late'> {
+export function recordResult(
+  key: CallKey,
+  result: ToolResult,
+  at: number,
+  claimant: Claimant,
+): Operation<'recorded' | 'late' | 'claimed'> {
   const blobs = new Map<string, Uint8Array>();
   const { content } = result;
   const stored =
@@ -66,13 +73,47 @@ export function recordResult(key: CallKey, result: ToolResult, at: number): Oper
       storeLongText(database, text);
       for (const [blob, bytes] of blobs) storeLongText(database, { inline: null, blob, bytes });
       const values = [call, text.inline, text.blob, at];
-      if (!database.add('results', call, values)) {
-        addNote(database, call, 'late_result', text, at);
+      // The statement itself compares the claim.
+      if (!database.add('results', call, [...values, idOf(claimant, database, call)], values)) {
+        const standing = readStanding(database, call);
+        if (standing.isResult(values)) return 'recorded';
+        if (!endsClaim(claimant, standing.worker)) return 'claimed';
+        if (claimant !== 'queued') addNote(database, call, 'late_result', text, at);
         return 'late';
       }
       database.forget(key);
       return 'recorded';
     },
+  };
+}
+
+/** As the statement compares it; null equals no worker. */
+function idOf(claimant: Claimant | undefined, database: JournalDatabase, call: number): string | null {
+  if (claimant === undefined) {
+    const { worker } = database.prepared(CLAIMED_BY).get(call) ?? {};
+    return typeof worker === 'string' ? worker : null;
+  }
+  return claimant === 'queued' ? null : toStoredText(claimant.id);
+}
+
+const CLAIMED_BY = 'SELECT worker FROM claims WHERE call = ?';
+const STANDING = `
+  SELECT k.worker, r.result, r.blob, r.finished_at
+  FROM calls c LEFT JOIN claims k ON k.call = c.number LEFT JOIN results r ON r.call = c.number WHERE c.number = ?`;
+
+interface Standing {
+  /** The worker with the claim. */
+  readonly worker: Pick<Worker, 'id'> | undefined;
+  /** Whether the recorded result has these values. */
+  isResult(values: readonly SqliteValue[]): boolean;
+}
+
+/** The claim and the result that a call has, read only where a result could not be added. */
+function readStanding(database: JournalDatabase, call: number): Standing {
+  const { worker, result, blob, finished_at: at } = database.prepared(STANDING).get(call) ?? {};
+  return {
+    worker: typeof worker === 'string' ? { id: fromStoredText(worker) } : undefined,
+    isResult: ([, inline, hash, finishedAt]) => at === finishedAt && result === inline && blob === hash,
   };
 }
 
@@ -85,7 +126,7 @@ export function recordCancel(
   result: ToolResult,
   at: number,
 ): Operation<'cancelled' | 'asked' | 'done'> {
-  const finish = recordResult(key, result, at);
+  const finish = recordResult(key, result, at, 'queued');
   return {
     writes: true,
     run(database) {

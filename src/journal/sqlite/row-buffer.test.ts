@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const accept = (id: string): unknown => journal.accept(batchEntry(id, [callEntry('x')]));
 const claim = (id: string): unknown => journal.claim(`${id}/0`, WORKER, 1);
-const finish = (id: string): unknown => journal.finish(`${id}/0`, successOf('x', id), 2);
+const finish = (id: string): unknown => journal.finish(`${id}/0`, successOf('x', id), 2, WORKER);
 
 describe('rows that are written together', () => {
   it('hold what each was written with', async () => {
@@ -44,7 +44,7 @@ describe('rows that are written together', () => {
     await Promise.all(IDS.map(accept));
     const again = IDS[9] ?? '';
     const asked = IDS.map(finish);
-    const second = journal.finish(`${again}/0`, successOf('x', 'second'), 3);
+    const second = journal.finish(`${again}/0`, successOf('x', 'second'), 3, WORKER);
     expect(await Promise.all(asked)).toEqual(IDS.map(() => 'recorded'));
     expect(await second).toBe('late');
     expect(await journal.call(`${again}/0`)).toMatchObject({ result: { output: again } });
@@ -56,7 +56,7 @@ describe('rows that are written together', () => {
     await Promise.all(IDS.slice(0, 10).map(accept));
     const settled = await Promise.allSettled([
       ...IDS.map(accept),
-      journal.finish('b1/0', successOf('x'), Number.NaN),
+      journal.finish('b1/0', successOf('x'), Number.NaN, WORKER),
       finish('b20'),
     ]);
     expect(settled.map(({ status }) => status)).toEqual([

@@ -72,7 +72,7 @@ function valuesOf(rows: readonly BufferedRow[], first: number, count: number): B
   return values;
 }
 
-const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
+const COLUMNS = {
   batches: ['number', 'id', 'conversation', 'attach', 'size', 'accepted_at', 'worker'],
   calls: [
     'number',
@@ -89,7 +89,7 @@ const COLUMNS: Readonly<Record<BufferedTable, readonly string[]>> = {
   ],
   claims: ['call', 'worker', 'pid', 'process_started_at', 'started_at'],
   results: ['call', 'result', 'blob', 'finished_at'],
-};
+} satisfies Readonly<Record<BufferedTable, readonly string[]>>;
 
 /** The columns that identify a row which may exist already. */
 const KNOWN_BY: Readonly<Record<BufferedTable, string>> = {
@@ -108,11 +108,19 @@ function insertInto(table: BufferedTable, rows: number): string {
   const known = STATEMENTS[table].get(rows);
   if (known !== undefined) return known;
   const columns = COLUMNS[table];
-  const row = `(${columns.map(() => '?').join(', ')})`;
-  const all = new Array<string>(rows).fill(row).join(', ');
-  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${all}${KNOWN_BY[table]}`;
+  const values = table === 'results' ? [...columns, 'claimant'] : columns;
+  const row = `(${values.map(() => '?').join(', ')})`;
+  const all = `VALUES ${new Array<string>(rows).fill(row).join(', ')}`;
+  const source = table === 'results' ? resultsOf(all) : all;
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) ${source}${KNOWN_BY[table]}`;
   STATEMENTS[table].set(rows, sql);
   return sql;
+}
+
+/** The rows of results whose call has no claim, or that of the claimant. SQLite names the columns of VALUES by number. */
+function resultsOf(values: string): string {
+  return `SELECT column1, column2, column3, column4 FROM (${values})
+    WHERE NOT EXISTS (SELECT 1 FROM claims WHERE call = column1 AND worker IS NOT column5)`;
 }
 
 /** Statements by the number of rows. */
@@ -154,9 +162,10 @@ export const VIEWS = `
   END;
 
   CREATE TEMP VIEW end_at_once AS SELECT
-    0 AS call, 0 AS result, 0 AS blob, 0 AS finished_at, 0 AS link, 0 AS added, 0 AS hash;
+    0 AS call, 0 AS result, 0 AS blob, 0 AS finished_at, 0 AS claimant, 0 AS link, 0 AS added, 0 AS hash;
   CREATE TEMP TRIGGER ends_at_once INSTEAD OF INSERT ON end_at_once BEGIN
-    SELECT RAISE(ABORT, 'moved') WHERE (SELECT max(number) FROM commits) IS NOT new.link - 1;
+    SELECT RAISE(ABORT, 'moved') WHERE (SELECT max(number) FROM commits) IS NOT new.link - 1
+      OR EXISTS (SELECT 1 FROM claims WHERE call = new.call AND worker IS NOT new.claimant);
     INSERT INTO commits (number, added, hash) VALUES (new.link, new.added, new.hash);
     INSERT INTO results (call, result, blob, finished_at) VALUES (new.call, new.result, new.blob, new.finished_at);
   END;
@@ -184,4 +193,4 @@ export function toOneStatement({ batches, calls, claims, results }: BufferedRows
 }
 
 const START = `INSERT INTO start_at_once VALUES (${new Array<string>(23).fill('?').join(', ')})`;
-const END = 'INSERT INTO end_at_once VALUES (?, ?, ?, ?, ?, ?, ?)';
+const END = 'INSERT INTO end_at_once VALUES (?, ?, ?, ?, ?, ?, ?, ?)';

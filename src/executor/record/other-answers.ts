@@ -1,0 +1,68 @@
+import type { ToolResult } from '../../contract/call.js';
+import type { Acceptance, CallKey, Journal } from '../../contract/journal.js';
+import { failure, type NamedCall } from '../answer/results.js';
+import type { BatchScope } from '../call/batch-scope.js';
+import { type AttachContext, asDecided, awaitDeliveries } from './attach.js';
+import type { JournalDeadline } from './journal-deadline.js';
+import type { RecordedBatch } from './recorder.js';
+
+/** The answers that other processes give to calls of a batch. */
+export class OtherAnswers {
+  readonly context: AttachContext;
+  readonly #deadline: JournalDeadline;
+  readonly #broke: (error: unknown) => void;
+
+  /** @param broke called when the journal fails meanwhile */
+  constructor(
+    journal: Journal,
+    { settings }: BatchScope,
+    batch: RecordedBatch,
+    deadline: JournalDeadline,
+    broke: (error: unknown) => void,
+  ) {
+    const { isWorkerAlive, clock, timeouts } = settings;
+    this.context = {
+      isWorkerAlive,
+      clock,
+      journal,
+      stopped: batch.stopped,
+      recoverLeft: () => batch.recoverLeft(),
+      recoverLost: (running) => batch.recoverLost(running),
+      patienceMs: timeouts.default.ms,
+    };
+    this.#deadline = deadline;
+    this.#broke = broke;
+  }
+
+  /**
+   * The same acceptances, with the answers of calls that run elsewhere. If the journal fails meanwhile, what became of
+   * them stays unknown.
+   */
+  async await(acceptances: readonly Acceptance[]): Promise<readonly Acceptance[]> {
+    try {
+      return (await awaitDeliveries(acceptances, this.context)) ?? acceptances;
+    } catch (error) {
+      this.#broke(error);
+      return acceptances;
+    }
+  }
+
+  /** The recorded answer of a call, once it has one. Undefined: it is not known. Never rejects. */
+  async of(key: CallKey): Promise<ToolResult | undefined> {
+    try {
+      const record = await this.#deadline.within(Promise.resolve(this.context.journal.call(key)));
+      if (record === undefined) return undefined;
+      const [answer] = await this.await([{ kind: 'known', key: record.key, record }]);
+      if (answer?.kind !== 'known' || answer.record.result === undefined) return undefined;
+      return asDecided(answer.record, answer.record.result);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The answer to a call of another process whose own answer could not be read. */
+export function unknownElsewhere(call: NamedCall): ToolResult {
+  const message = 'Another process has taken this call. What came of it is in the journal, or not known yet.';
+  return failure(call, 'outcome_unknown', message, 'maybe');
+}
