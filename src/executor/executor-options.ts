@@ -171,9 +171,11 @@ const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
 /** A source of tools that come and go. */
 export function isToolSource(value: unknown): value is ToolSource {
   if (typeof value !== 'object' || value === null) return false;
+  // A getter may make its list at the first use, which has not come yet.
+  const own = Object.getOwnPropertyDescriptor(value, 'tools');
   return (
     'tools' in value &&
-    Array.isArray(value.tools) &&
+    (own?.value === undefined || Array.isArray(own.value)) &&
     'revision' in value &&
     typeof value.revision === 'number'
   );

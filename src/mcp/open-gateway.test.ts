@@ -299,4 +299,15 @@ describe('a gateway', () => {
     const { executor } = open({ many: upstream() });
     expect(executor.definitions()).toHaveLength(1_000);
   });
+
+  it('defines pinned tools when they are asked for, and not before', async () => {
+    writePins('up', [{ name: 'echo', inputSchema: { type: 'object' as const } }]);
+    const pins = readPins('up') ?? new Map();
+    const read = vi.spyOn(pins, 'values');
+    const { executor } = open({ up: upstream() }, { pinsOf: () => pins });
+    await connect(executor, { era: '2026-07-28' });
+    expect(read).not.toHaveBeenCalled();
+    expect(executor.definitions().map(({ name }) => name)).toEqual(['up__echo']);
+    expect(read).toHaveBeenCalledOnce();
+  });
 });

@@ -1,4 +1,4 @@
-import type { Server } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 
 /** The limit of one message. Arguments may contain whole files. */
@@ -18,17 +18,24 @@ export interface StdioConnection {
  * output carries only the protocol.
  * @param report gets problems that appear in no answer
  * @param onChange called when the tools have changed; the client is notified
+ * @param onSent called when a message has left
  */
 export function serveOverStdio(
   create: () => Server,
   report: (problem: Error) => void,
   onChange: OnChange = () => () => {},
+  onSent: () => void = () => {},
 ): StdioConnection {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   class WatchedTransport extends StdioServerTransport {
+    override async send(message: JSONRPCMessage): Promise<void> {
+      await super.send(message);
+      onSent();
+    }
+
     override async close(): Promise<void> {
       await super.close();
       end();

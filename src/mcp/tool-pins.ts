@@ -40,10 +40,18 @@ export function toSeenTool(tool: Tool): SeenTool {
 
 /** SHA-256 of the canonical JSON: the order of members makes no difference. */
 export function pinHash(tool: SeenTool): string {
-  return createHash('sha256')
-    .update(canonicalize(toSeenTool(tool)) ?? '')
-    .digest('hex');
+  let hash = hashes.get(tool);
+  if (hash === undefined) {
+    hash = createHash('sha256')
+      .update(canonicalize(toSeenTool(tool)) ?? '')
+      .digest('hex');
+    hashes.set(tool, hash);
+  }
+  return hash;
 }
+
+/** Pins are compared with each list of their server. */
+const hashes = new WeakMap<SeenTool, string>();
 
 export function comparePins(pins: Pins, tools: readonly SeenTool[]): PinDifference {
   const names = new Set(tools.map(({ name }) => name));

@@ -40,7 +40,8 @@ const SAME: PinDifference = { added: [], changed: [], gone: [] };
 export class UpstreamSource implements ToolSource {
   readonly #servers: readonly Server[];
   readonly #listeners = new Set<() => void>();
-  #tools: readonly Tool[] = [];
+  /** Undefined: they were not asked for yet. */
+  #tools: readonly Tool[] | undefined;
   #revision = 0;
   /** By the name that models call, why it is not there. */
   #hidden: ReadonlyMap<string, string> = new Map();
@@ -54,6 +55,7 @@ export class UpstreamSource implements ToolSource {
   }
 
   get tools(): readonly Tool[] {
+    this.#tools ??= this.#read();
     return this.#tools;
   }
 
@@ -62,6 +64,7 @@ export class UpstreamSource implements ToolSource {
   }
 
   get states(): readonly UpstreamState[] {
+    this.#tools ??= this.#read();
     return this.#states;
   }
 
@@ -79,21 +82,29 @@ export class UpstreamSource implements ToolSource {
   }
 
   whyMissing(name: string): ToolError | undefined {
+    this.#tools ??= this.#read();
     const why = this.#hidden.get(name);
     return why === undefined ? undefined : new ToolError('unknown_tool', `Cannot call ${name}: ${why}`);
   }
 
   /** Call it after a server has listed its tools, or was lost. */
   update(): void {
+    const before = this.#tools;
+    // A client starts one process only to learn the protocol's revision: pinned tools wait until they are asked for.
+    if (before === undefined && this.#servers.every(({ offered }) => offered === undefined)) return;
+    const tools = this.#read();
+    if (before !== undefined && isSame(tools, before)) return;
+    this.#tools = tools;
+    this.#revision += 1;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #read(): readonly Tool[] {
     const tools: Tool[] = [];
     const hidden = new Map<string, string>();
     this.#states = this.#servers.map((server) => this.#stateOf(server, tools, hidden));
     this.#hidden = hidden;
-    const isSame = tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at]);
-    if (isSame) return;
-    this.#tools = Object.freeze(tools);
-    this.#revision += 1;
-    for (const listener of this.#listeners) listener();
+    return Object.freeze(tools);
   }
 
   #stateOf(server: Server, tools: Tool[], hidden: Map<string, string>): UpstreamState {
@@ -147,4 +158,8 @@ export class UpstreamSource implements ToolSource {
     this.#made.set(seen, made);
     return made;
   }
+}
+
+function isSame(tools: readonly Tool[], others: readonly Tool[]): boolean {
+  return tools.length === others.length && tools.every((tool, at) => tool === others[at]);
 }

@@ -87,13 +87,14 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
         : disposable(await openMcpGateway({ servers }, resolved, context, display));
     const world = withGatewayTools({ ...resolved.executor, journal }, gateway);
     await using executor = await openExecutor(world);
-    const create = await serverOf(options, resolved.executor, path, connectOnce(gateway));
+    const first = connectAfterList(gateway);
+    const create = await serverOf(options, resolved.executor, path, first.listed);
     const onChange: OnChange = (listener) => gateway?.source.onChange(listener) ?? (() => {});
     // Wrong options are found before a client waits for an answer.
     await create(executor).close();
     const connection =
       address === undefined
-        ? await serveOneClient(() => create(executor), display, onChange)
+        ? await serveOneClient(() => create(executor), display, onChange, first.sent)
         : await serveManyClients(
             address,
             { executor, create, open: () => openExecutor(world), onChange },
@@ -106,17 +107,34 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   }
 }
 
+interface FirstList {
+  /** A client is about to get a list. */
+  listed(): void;
+  /** A message has left for the one client. */
+  sent(): void;
+}
+
+/** How long an answer takes to leave where its sending is not seen, in milliseconds. */
+const ANSWER_MS = 100;
+
 /**
  * Connects to the servers behind the gateway once a client has its first list. Until then the tools are those that a person
- * has seen, and the list does not wait for a server.
+ * has seen, and the list does not wait for a server, nor for the code that connects.
  */
-function connectOnce(gateway: Gateway | undefined): () => void {
-  let isBegun = gateway === undefined;
-  return () => {
-    if (isBegun) return;
-    isBegun = true;
-    // After the answer is on its way.
-    systemClock.after(0, () => void gateway?.connectAll());
+function connectAfterList(gateway: Gateway | undefined): FirstList {
+  let stage: 'before' | 'listed' | 'begun' = gateway === undefined ? 'begun' : 'before';
+  const begin = (): void => {
+    if (stage !== 'listed') return;
+    stage = 'begun';
+    void gateway?.connectAll();
+  };
+  return {
+    listed() {
+      if (stage !== 'before') return;
+      stage = 'listed';
+      systemClock.after(ANSWER_MS, begin);
+    },
+    sent: begin,
   };
 }
 
@@ -160,9 +178,10 @@ async function serveOneClient(
   create: () => Server,
   display: Display,
   onChange: OnChange,
+  onSent: () => void,
 ): Promise<Connection> {
   const { serveOverStdio } = await import('../../../mcp/serve-stdio.js');
-  return serveOverStdio(create, (problem) => display.note(problem.message), onChange);
+  return serveOverStdio(create, (problem) => display.note(problem.message), onChange, onSent);
 }
 
 interface ManyClients {
