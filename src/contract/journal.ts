@@ -212,6 +212,16 @@ export interface CallRecord extends CallEntry {
   readonly finishedAt?: number;
 }
 
+/** The calls that have changed in a journal. */
+export interface Changes {
+  /** Pass it to the next look. Opaque; valid for this journal. */
+  readonly mark: string;
+  /** The journal does not know the changes since the mark: `calls` are all calls without a result. */
+  readonly isWhole: boolean;
+  /** As they are now, in the order of their last change; with and without results. */
+  readonly calls: readonly CallRecord[];
+}
+
 /** The kinds of notes. */
 export const NOTE_KINDS = [
   'intent',
@@ -340,6 +350,11 @@ export interface Journal {
   queued?(page: QueuedPage): Awaitable<readonly CallRecord[]>;
   /** The running calls with a placement, counted. A journal without it knows no quotas, and no fair order. */
   running?(): Awaitable<readonly RunningCount[]>;
+  /**
+   * The calls that were accepted, claimed, decided about or answered since a look, at least. Without a mark: all without a
+   * result. If this is left out, readers compare all of them.
+   */
+  changes?(since?: string): Awaitable<Changes>;
   /** Counts the calls without a result. If this is left out, they are read. */
   openCounts?(): Awaitable<OpenCounts>;
   /** The sessions that are not over, and those that are and have unfinished calls. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Logger } from '../contract/context.js';
-import type { BatchRecord, CallKey, CallRecord, Journal } from '../contract/journal.js';
+import type { BatchRecord, CallRecord, Journal } from '../contract/journal.js';
 import { reasonOf } from '../executor/answer/results.js';
 import { EventRing } from './event-ring.js';
 import { type FeedEvent, type FeedInterest, FeedReader, type MissedText } from './feed-reader.js';
+import { OpenCalls } from './open-calls.js';
 import { OutputFeed } from './output-feed.js';
 import { shownResult } from './shown-result.js';
 import { conversationName, type ShownBatch, stateOf, tenantOf } from './tenant-desk.js';
@@ -11,6 +12,8 @@ import { conversationName, type ShownBatch, stateOf, tenantOf } from './tenant-d
 /** Pauses between two looks, in milliseconds: with subscribers, and without. */
 const LOOK_MS = 100;
 const IDLE_MS = 1_000;
+/** Every call is read again after this time, in case a change was missed. In milliseconds. */
+const WHOLE_MS = 30_000;
 /** A pause is at least so many times as long as the look before it. */
 const SHARE = 4;
 /** The number of new batches that one look may find; more are a gap. */
@@ -33,24 +36,30 @@ interface FeedParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called after each look with the calls that are not done. */
+  /** Called about once a second, after a look, with the calls that are not done. */
   readonly looked: (open: readonly CallRecord[]) => Promise<void>;
 }
 
 /** What a look has read. */
 interface Look {
-  readonly newest: readonly BatchRecord[];
-  /** Those of the newest that no look has seen. None in the first look: they belong to the past. */
-  readonly fresh: readonly BatchRecord[];
+  /** Batches that no look has seen before this one. */
+  readonly newest: readonly Pick<BatchRecord, 'id'>[];
+  /** There are more new batches than one look reads. */
+  readonly isPartial: boolean;
+  /** Calls without a result: all of them, or those that may have changed. */
   readonly open: readonly CallRecord[];
   /** Calls that are done since the last look. */
   readonly ended: readonly CallRecord[];
+  /** For the next look. Undefined: it reads everything. */
+  readonly mark: string | undefined;
+  readonly wholeAt: number;
 }
 
 /**
  * The changes in a journal, whichever process makes them, for readers who each see one tenant.
  *
- * 1. A change is an event once. A look that fails reports nothing, and the next one reports everything.
+ * 1. A change is an event once. A look that fails reports nothing, and the next one reports everything. A look reads only
+ *    calls that have changed, if the journal knows them; now and then it reads all calls without a result.
  * 2. Results are whole: they are read from the journal. Live output may have gaps, and each is an event.
  * 3. A reader that comes back gets what it has missed: from this server's memory, otherwise what the journal still has,
  *    and then a gap.
@@ -58,7 +67,7 @@ interface Look {
 export class JournalFeed {
   readonly counts: FeedCounts = { claims: 0, results: new Map() };
   readonly #parts: FeedParts;
-  readonly #calls = new Map<CallKey, CallRecord>();
+  readonly #calls = new OpenCalls();
   readonly #batches = new Map<string, ShownBatch['state']>();
   readonly #seen = new Set<string>();
   readonly #readers = new Set<FeedReader>();
@@ -67,6 +76,10 @@ export class JournalFeed {
   readonly #absent = new Map<FeedReader, number>();
   readonly #ring = new EventRing(randomBytes(4).toString('hex'));
   readonly #output: OutputFeed;
+  /** Up to where the changes of the journal were read. */
+  #mark: string | undefined;
+  #wholeAt = Number.NEGATIVE_INFINITY;
+  #passedOnAt = Number.NEGATIVE_INFINITY;
   #hasBegun = false;
   #isClosed = false;
   #wake = (): void => {};
@@ -126,51 +139,80 @@ export class JournalFeed {
   }
 
   async #look(): Promise<void> {
+    const { clock, looked } = this.#parts;
     const joining = [...this.#joining];
     const look = await this.#readJournal();
-    const printed = await this.#output.look(
-      [...look.open.filter(({ state }) => state === 'running'), ...look.ended].filter((record) =>
-        this.#isWanted(record),
-      ),
+    const isRunning = ({ state }: CallRecord): boolean => state === 'running';
+    const running = new Map(
+      [...this.#calls.running(), ...look.open.filter(isRunning)].map((one) => [one.key, one]),
     );
-    for (const { record, type, data, text } of printed) this.#send(record, { type, data }, text);
+    for (const { key } of look.ended) running.delete(key);
+    const printing = [...running.values(), ...look.ended].filter((record) => this.#isWanted(record));
+    for (const { record, type, data, text } of await this.#output.look(printing))
+      this.#send(record, { type, data }, text);
     this.#report(look);
+    this.#mark = look.mark;
+    this.#wholeAt = look.wholeAt;
     this.#hasBegun = true;
-    const isOpen = new Set(look.open.map(({ key }) => key));
-    this.#output.forget((key) => !isOpen.has(key));
-    for (const reader of joining) await this.#greet(reader, look.open);
-    await this.#parts.looked(look.open);
+    this.#output.forget((key) => this.#calls.get(key) === undefined);
+    for (const reader of joining) await this.#greet(reader, this.#calls.all());
+    if (clock.monotonic() - this.#passedOnAt < IDLE_MS) return;
+    this.#passedOnAt = clock.monotonic();
+    await looked(this.#calls.all());
   }
 
   async #readJournal(): Promise<Look> {
-    const { journal } = this.#parts;
-    const newest = await journal.batches({ limit: MOST_NEW });
-    const fresh = this.#hasBegun ? newest.filter(({ id }) => !this.#seen.has(id)) : [];
-    const open = await journal.unfinished();
-    const keys = new Set(open.map(({ key }) => key));
-    const gone = [...this.#calls.keys()].filter((key) => !keys.has(key));
-    const known = await Promise.all(gone.map((key) => journal.call(key)));
-    const delivered = await Promise.all(fresh.map(({ id }) => journal.batch(id)));
-    const others = delivered.flatMap((calls, index) =>
-      calls.filter(({ batchId, key }) => batchId === fresh[index]?.id && !this.#calls.has(key)),
-    );
-    for (const [index, key] of gone.entries())
-      if (known[index]?.result === undefined) this.#calls.delete(key);
-    const ended = [...known, ...others].filter((record) => record?.result !== undefined);
-    return { newest, fresh, open, ended: ended as readonly CallRecord[] };
+    const { journal, clock } = this.#parts;
+    const now = clock.monotonic();
+    const mark = now - this.#wholeAt < WHOLE_MS ? this.#mark : undefined;
+    const found = await journal.changes?.(mark);
+    if (found === undefined || found.isWhole) {
+      const read = await this.#readAll(found?.calls ?? (await journal.unfinished()));
+      return { ...read, mark: found?.mark, wholeAt: now };
+    }
+    const ended = found.calls.filter(({ result }) => result !== undefined);
+    return {
+      mark: found.mark,
+      wholeAt: this.#wholeAt,
+      newest: found.calls.map(({ batchId }) => ({ id: batchId })),
+      isPartial: false,
+      open: found.calls.filter(({ result }) => result === undefined),
+      // What ended before and is read again was reported then.
+      ended: ended.filter(
+        ({ key, batchId }) => this.#calls.get(key) !== undefined || !this.#seen.has(batchId),
+      ),
+    };
   }
 
-  #report({ newest, fresh, open, ended }: Look): void {
+  async #readAll(open: readonly CallRecord[]): Promise<Omit<Look, 'mark' | 'wholeAt'>> {
+    const { journal } = this.#parts;
+    const newest = await journal.batches({ limit: MOST_NEW });
+    // None in the first look: they belong to the past.
+    const fresh = this.#hasBegun ? newest.filter(({ id }) => !this.#seen.has(id)) : [];
+    const keys = new Set(open.map(({ key }) => key));
+    const gone = this.#calls.all().filter(({ key }) => !keys.has(key));
+    const known = await Promise.all(gone.map(({ key }) => journal.call(key)));
+    const delivered = await Promise.all(fresh.map(({ id }) => journal.batch(id)));
+    const others = delivered.flatMap((calls, index) =>
+      calls.filter(({ batchId, key }) => batchId === fresh[index]?.id && this.#calls.get(key) === undefined),
+    );
+    for (const [index, { key }] of gone.entries())
+      if (known[index]?.result === undefined) this.#calls.delete(key);
+    const ended = [...known, ...others].filter((record) => record?.result !== undefined);
+    return { newest, isPartial: fresh.length === MOST_NEW, open, ended: ended as readonly CallRecord[] };
+  }
+
+  #report({ newest, isPartial, open, ended }: Look): void {
     for (const { id } of newest) this.#seen.add(id);
     for (const id of this.#seen) {
       if (this.#seen.size <= MOST_SEEN) break;
       this.#seen.delete(id);
     }
-    if (fresh.length === MOST_NEW) for (const reader of this.#readers) reader.missed();
+    if (isPartial) for (const reader of this.#readers) reader.missed();
     const changed = new Map<string, CallRecord>();
     for (const record of [...open, ...ended])
       if (this.#isChanged(record)) changed.set(record.batchId, record);
-    for (const record of changed.values()) this.#reportState(record, open);
+    for (const record of changed.values()) this.#reportState(record);
   }
 
   #isWanted(record: CallRecord): boolean {
@@ -186,7 +228,7 @@ export class JournalFeed {
   #isChanged(record: CallRecord): boolean {
     const before = this.#calls.get(record.key);
     const { key, result, state } = record;
-    if (result === undefined) this.#calls.set(key, record);
+    if (result === undefined) this.#calls.set(record);
     else this.#calls.delete(key);
     const isSame = before?.state === state && before.decision === record.decision;
     if (isSame) return false;
@@ -200,9 +242,9 @@ export class JournalFeed {
     return true;
   }
 
-  #reportState(record: CallRecord, open: readonly CallRecord[]): void {
+  #reportState(record: CallRecord): void {
     const id = record.batchId;
-    const left = open.filter(({ batchId }) => batchId === id);
+    const left = this.#calls.ofBatch(id);
     const state = left.length === 0 ? 'done' : stateOf(left);
     if (this.#batches.get(id) === state) return;
     if (state === 'done') this.#batches.delete(id);

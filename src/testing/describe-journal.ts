@@ -1,6 +1,7 @@
 import type { Awaitable } from '../contract/call.js';
 import type { Journal } from '../contract/journal.js';
 import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
+import { SHARED_CHANGE_CASES } from './journal-change-cases.js';
 import { CLAIMANT_CASES, SHARED_CLAIMANT_CASES } from './journal-claimant-cases.js';
 import { DELIVERY_CASES } from './journal-delivery-cases.js';
 import { FACT_CASES, FACT_UPKEEP_CASES, HISTORY_CASES, SHARED_FACT_CASES } from './journal-fact-cases.js';
@@ -57,6 +58,7 @@ export function describeJournal(
       ...ORDER_CASES,
       ...SHARED_LIVE_CASES,
       ...SHARED_CLAIMANT_CASES,
+      ...SHARED_CHANGE_CASES,
     ]) {
       runner.it(title, () =>
         withJournal(make, async ({ journal, open }) => {

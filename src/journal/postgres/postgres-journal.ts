@@ -9,6 +9,7 @@ import type {
   CallKey,
   CallPage,
   CallRecord,
+  Changes,
   Claimant,
   ConversationEntry,
   ConversationFact,
@@ -30,6 +31,8 @@ import type { Pruned, PruneLimits } from '../../contract/pruning.js';
 import { parseCallKey } from '../records/call-key.js';
 import { batchIsKnown, batchIsUnknown, callIsUnknown, journalIsClosed } from '../records/journal-errors.js';
 import { fromStoredText, toStoredText, toStoredTurn } from '../records/stored-text.js';
+import { BatchLanes, ofConversation } from './batch-lanes.js';
+import { readChanges } from './changes.js';
 import type { Work } from './connections.js';
 import { DoubtfulBatches } from './doubtful-batches.js';
 import { ContentWriter } from './keep-contents.js';
@@ -66,9 +69,6 @@ import {
   sendMessage,
 } from './record-progress.js';
 
-/** The number of batches whose conversations are remembered. */
-const REMEMBERED_BATCHES = 10_000;
-
 /**
  * A journal in Postgres.
  *
@@ -84,8 +84,7 @@ export class PostgresJournal implements Journal {
   readonly #contents: ContentWriter;
   readonly #notices: PostgresNotices;
   readonly #doubtful = new DoubtfulBatches();
-  /** The conversation of each batch that this journal has accepted. */
-  readonly #conversations = new Map<string, string>();
+  readonly #batches = new BatchLanes();
 
   constructor(place: PostgresPlace) {
     this.#operations = new OrderedOperations(place);
@@ -97,8 +96,7 @@ export class PostgresJournal implements Journal {
   }
 
   async accept(batch: BatchEntry): Promise<readonly Acceptance[]> {
-    this.#remember(batch);
-    const lane = ofConversation(batch.conversation);
+    const lane = this.#batches.add(batch);
     let isSent = false;
     let sending: Work<readonly Acceptance[]> | undefined;
     try {
@@ -155,7 +153,7 @@ export class PostgresJournal implements Journal {
   }
 
   decide(batchId: string, decision: BatchDecision): Promise<boolean> {
-    return this.#write('decide about a batch', this.#laneOf(batchId), (tenant) =>
+    return this.#write('decide about a batch', this.#batches.laneOf(batchId), (tenant) =>
       refusing(decideBatch(tenant, batchId, decision), {
         [BATCH_IS_UNKNOWN]: () => batchIsUnknown('decide about', batchId),
       }),
@@ -237,7 +235,7 @@ export class PostgresJournal implements Journal {
   batch(id: string): Promise<readonly CallRecord[]> {
     return this.#read(
       'read a batch',
-      this.#laneOf(id),
+      this.#batches.laneOf(id),
       (tenant) => (connection) => readBatch(connection, tenant, toStoredText(id)),
     );
   }
@@ -255,7 +253,7 @@ export class PostgresJournal implements Journal {
   waiting(batchId: string): Promise<readonly CallRecord[]> {
     return this.#read(
       'read the calls before a batch',
-      this.#laneOf(batchId),
+      this.#batches.laneOf(batchId),
       (tenant) => (connection) => readCalls(connection, WAITING, [tenant, toStoredText(batchId)]),
     );
   }
@@ -266,6 +264,10 @@ export class PostgresJournal implements Journal {
 
   running(): Promise<readonly RunningCount[]> {
     return this.#operations.look('count the running calls', readRunning);
+  }
+
+  changes(since?: string): Promise<Changes> {
+    return this.#operations.look('look for changes', (tenant) => readChanges(tenant, since));
   }
 
   openCounts(): Promise<OpenCounts> {
@@ -302,7 +304,7 @@ export class PostgresJournal implements Journal {
   decisions(batchId: string): Promise<readonly BatchDecision[]> {
     return this.#read(
       'read the decisions about a batch',
-      this.#laneOf(batchId),
+      this.#batches.laneOf(batchId),
       (tenant) => (connection) => readDecisions(connection, tenant, toStoredText(batchId)),
     );
   }
@@ -336,18 +338,6 @@ export class PostgresJournal implements Journal {
     await this.#operations.close();
   }
 
-  #remember({ id, conversation }: BatchEntry): void {
-    this.#conversations.set(id, conversation);
-    if (this.#conversations.size <= REMEMBERED_BATCHES) return;
-    const oldest = this.#conversations.keys().next();
-    if (oldest.done !== true) this.#conversations.delete(oldest.value);
-  }
-
-  #laneOf(batchId: string): string {
-    const conversation = this.#conversations.get(batchId);
-    return conversation === undefined ? `batch ${batchId}` : ofConversation(conversation);
-  }
-
   /** An operation on a call that must exist. */
   #onCall<T>(
     action: string,
@@ -373,7 +363,7 @@ export class PostgresJournal implements Journal {
     const parsed = parseCallKey(key);
     const place = placeOf(key);
     if (parsed === undefined || place === undefined) return otherwise;
-    const lane = this.#laneOf(parsed.batchId);
+    const lane = this.#batches.laneOf(parsed.batchId);
     return this.#operations.ask(action, lane, kind, (tenant) => toWork(tenant, place));
   }
 
@@ -384,10 +374,6 @@ export class PostgresJournal implements Journal {
   #read<T>(action: string, lane: string, toWork: (tenant: string) => Work<T>): Promise<T> {
     return this.#operations.ask(action, lane, 'read', toWork);
   }
-}
-
-function ofConversation(conversation: string): string {
-  return `conversation ${conversation}`;
 }
 
 function placeOf(key: CallKey): CallPlace | undefined {

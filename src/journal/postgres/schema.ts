@@ -1,5 +1,6 @@
 import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER } from './schema-accept.js';
+import { CHANGES } from './schema-changes.js';
 import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { OBJECTS, PRUNE } from './schema-prune.js';
 import { QUOTAS } from './schema-quotas.js';
@@ -17,4 +18,5 @@ export const STEPS: readonly string[] = [
   PRUNE,
   OBJECTS,
   CLAIMANTS,
+  CHANGES,
 ];

@@ -32,7 +32,7 @@ const redactions = new WeakMap<Journal, Redaction>();
  */
 export function createRedactingJournal(journal: Journal, rules: RedactionRules, digest: Digest): Journal {
   const redaction = new Redaction(rules, digest);
-  const { remember, recall, isAlone, waiting, queued, running, prune } = journal;
+  const { remember, recall, isAlone, waiting, queued, running, changes, prune } = journal;
   const order = new Order();
   const restored = async (records: Awaitable<readonly CallRecord[]>): Promise<readonly CallRecord[]> =>
     (await records).map((record) => redaction.restore(record));
@@ -101,6 +101,14 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
     ...(queued === undefined
       ? {}
       : { queued: (page: QueuedPage) => restored(order.take(() => queued.call(journal, page))) }),
+    ...(changes === undefined
+      ? {}
+      : {
+          async changes(since?: string) {
+            const found = await order.take(() => changes.call(journal, since));
+            return { ...found, calls: found.calls.map((record) => redaction.restore(record)) };
+          },
+        }),
     ...(running === undefined ? {} : { running: () => order.take(() => running.call(journal)) }),
     ...sessionOperations(journal, order, redaction),
     ...(remember === undefined
