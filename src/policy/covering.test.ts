@@ -168,6 +168,12 @@ describe('a rule that allows a command', () => {
     ['dc *', "dc -e '!./evil'"],
     ['cpio *', 'cpio --rsh-command=./evil -o'],
     ['jobs *', 'jobs -x ./evil'],
+    ['tar *', 'tar -I zstdx -cf x y'],
+    ['tar *', 'tar --to-command=./x -xf y'],
+    ['rsync *', "rsync -e 'ssh -p 1; ls' a b:c"],
+    ['make *', 'make SHELL=/x'],
+    ['make *', "make --eval='$(shell ls)'"],
+    ['uv *', "uv run --with x 'ls'"],
   ])('covers no option that runs or writes: %s / %s', (allowed, command) => {
     expect(outcome(allowed, command)).toBe('ask');
   });

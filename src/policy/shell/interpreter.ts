@@ -61,14 +61,29 @@ export class Interpreter implements Shell {
     return this.#deeper(() => runCommandWords(this, words, scope, input));
   }
 
-  /** Whether these words of an unknown program look like a command that would not be allowed. */
+  /** Whether these words of a program look like a command that would not be allowed. */
   mayBeCommand(words: readonly Field[], scope: Scope): boolean {
     const [command] = words;
-    const name = command?.literal === true ? command.shown.slice(command.shown.lastIndexOf('/') + 1) : '';
-    if (words.length < 2 || findProgram(name) === undefined || this.#isTrial) return false;
+    if (words.length < 2 || command?.literal !== true || !this.#isCommandName(command.shown)) return false;
+    return this.#isRisky((trial, own) => trial.runWords(words, own, UNKNOWN), scope);
+  }
+
+  /** Whether a word of a program looks like code that would not be allowed: `-I CODE`, `--option=name=CODE`. */
+  mayBeCode({ shown }: Field, scope: Scope): boolean {
+    const text = shown.replace(/^(?:-[^\s=]*=(?:\w+=)?|-[A-Za-z](?=\w+\s))/, '').trim();
+    if (!this.#isCommandName(/^[^\s;&|]*/.exec(text)?.[0] ?? '')) return false;
+    return this.#isRisky((trial, own) => trial.runText(text, own, UNKNOWN), scope);
+  }
+
+  #isCommandName(path: string): boolean {
+    return findProgram(path.slice(path.lastIndexOf('/') + 1)) !== undefined;
+  }
+
+  #isRisky(run: (trial: Interpreter, scope: Scope) => void, scope: Scope): boolean {
+    if (this.#isTrial) return false;
     const trial = new Interpreter(new Findings(), this.limits, TRIAL_STEPS);
     trial.#isTrial = true;
-    trial.runWords(words, scope.copy(new Map(scope.files)), UNKNOWN);
+    run(trial, scope.copy(new Map(scope.files)));
     return trial.findings.conclude().verdict !== 'allow';
   }
 

@@ -1,6 +1,6 @@
 import type { Interpreter } from './interpreter.js';
 import type { Assignment, Command, HereDoc, Redirection } from './parse/parse-shell.js';
-import { evaluateProgram } from './programs/program.js';
+import { evaluateProgram, evaluateUnknown } from './programs/program.js';
 import { findProgram } from './programs/table.js';
 import { Call, evaluateVariable, setVariable } from './words/call.js';
 import {
@@ -164,13 +164,5 @@ export function runCommandWords(shell: Interpreter, words: Words, scope: Scope, 
   // A program given by its path is an ordinary file, whose effects are not known.
   const isFile = path.includes('/') && (known === undefined || scope.writtenTo(command) !== undefined);
   if (isFile) call.runsFile(command);
-  if (known !== undefined) return evaluateProgram(call, known);
-  if (!TOUCH_NOTHING.test(name)) shell.findings.untold();
-  const at = args.findIndex((_, index) => shell.mayBeCommand(args.slice(index), scope));
-  if (at !== -1) call.ask(`${name} is not known, and may run what stands behind it: ${args[at]?.shown}`);
-  return UNKNOWN;
+  return known === undefined ? evaluateUnknown(call) : evaluateProgram(call, known);
 }
-
-/** Programs without a row that are known to print something, or to wait. */
-const TOUCH_NOTHING =
-  /^(?:sleep|date|uname|arch|whoami|id|groups|logname|uptime|df|free|ps|basename|dirname|printenv|tty|cal|clear|tput)$/;

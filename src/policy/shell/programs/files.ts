@@ -1,64 +1,44 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import type { Programs } from './program.js';
+import type { Program, Programs } from './program.js';
 
-/** Programs that make, copy, move, remove and re-own files: tools for files do the same. */
-export const FILE_PROGRAMS: Programs = {
-  'rm grm': {
+/** Changes access rights or owners. */
+const OWNERSHIP: Program = {
+  prints: 'nothing',
+  verdicts: [['block', /^--no-pre/m, 'is there to change the root directory']],
+  evaluate: evaluateOwnership,
+};
+
+const ROWS: Programs = {
+  rm: {
     prints: 'nothing',
     verdicts: [['block', /^--no-pre/m, 'is there to remove the root directory']],
     evaluate: evaluateRemoval,
   },
-  'rimraf trash-put srm wipe': { operands: ['remove'], prints: 'nothing' },
-  'rmdir unlink': { operands: ['delete'], prints: 'nothing' },
-  shred: { options: 'ns iterations size random-source', operands: ['delete'], prints: 'nothing' },
-  'cp gcp install mv gmv ln link': {
-    options: 'SgmoCt target-directory suffix',
-    prints: 'nothing',
-    evaluate: transfer,
-  },
+  'rimraf trash-put srm wipe': { operands: 'remove', prints: 'nothing' },
+  'rmdir unlink': { operands: 'delete', prints: 'nothing' },
+  shred: { options: 'ns', operands: 'delete', prints: 'nothing' },
+  'cp install mv ln link': { options: 'SgmoCt target-directory', prints: 'nothing', evaluate: transfer },
   'tee sponge': {
     evaluate(call, options) {
       for (const target of options.operands) call.overwrite(target, call.input);
       return call.input;
     },
   },
-  'dd dcfldd dc3dd': { evaluate: evaluateDd },
-  'tar bsdtar gtar': {
-    options: 'fCXTbgHKLNV file directory exclude exclude-from files-from transform strip-components',
-    values: { I: 'packer', F: 'packer', 'use-compress-program': 'packer' },
-    bundle: true,
-    code: /^--(?:checkpoint-action=exec|info-script|new-volume-script|rsh-command|rmt-command)(?:=(.*))?$/s,
-    evaluate: evaluateTar,
-  },
-  'truncate fallocate': { options: 'sr size reference', operands: ['overwrite'], prints: 'nothing' },
-  touch: { options: 'drtA date reference time', operands: ['write'], prints: 'nothing' },
-  'mkdir mkfifo': { options: 'mZ mode', operands: ['write'], prints: 'nothing' },
-  patch: { operands: ['overwrite', 'read'], isUntold: true },
-  split: { operands: ['read', 'write'] },
-  zip: { operands: ['write', 'read'], code: /^(?:-TT|--unzip-command(?:=(.*))?)$/s },
-  unzip: {
-    values: { d: 'write' },
-    operands: ['read', 'skip'],
-    evaluate(call, options) {
-      if (!options.has('d')) call.touches('write', Field.of('.'));
-    },
-  },
-  'chmod chown chgrp chattr chcon chflags gchmod gchown': {
-    prints: 'nothing',
-    verdicts: [['block', /^--no-pre/m, 'is there to change the root directory']],
-    evaluate: evaluateOwnership,
-  },
-  setfacl: {
-    options: 'mxMXdk',
-    operands: ['write'],
-    verdicts: [['ask', /^/, 'changes who may use files']],
-  },
+  dd: { evaluate: evaluateDd },
+  truncate: { options: 'sr size reference', operands: 'overwrite', prints: 'nothing' },
+  touch: { options: 'drtA date reference time', operands: 'write', prints: 'nothing' },
+  'mkdir mkfifo': { options: 'mZ mode', operands: 'write', prints: 'nothing' },
+  'chmod chown chgrp chattr': OWNERSHIP,
 };
 
-function evaluateRemoval(call: Call): void {
-  const options = new Options(call.words);
+/** Programs that make, copy, move, remove and re-own files: tools for files do the same. */
+export const FILE_PROGRAMS: Programs = Object.fromEntries(
+  Object.entries(ROWS).map(([names, program]) => [names, { ...program, goesByDirectory: true }]),
+);
+
+function evaluateRemoval(call: Call, options: Options): void {
   const recursive = options.has('r', 'R', 'recursive');
   const mayRecurse = recursive || call.words.some(({ startsUnknown }) => startsUnknown);
   for (const operand of options.operands) {
@@ -70,8 +50,8 @@ function evaluateRemoval(call: Call): void {
 
 /** `cp`, `mv`, `ln`: sources and a target, or a directory that takes them (`-t DIRECTORY`). */
 function transfer(call: Call, options: Options): void {
-  const isMove = call.name.endsWith('mv');
-  const isLink = /^l/.test(call.name);
+  const isMove = call.name === 'mv';
+  const isLink = call.name.startsWith('l');
   const directory = options.value('t', 'target-directory');
   const target = directory ?? options.operands.at(-1);
   const sources = directory === undefined ? options.operands.slice(0, -1) : options.operands;
@@ -116,25 +96,6 @@ function evaluateDd(call: Call): void {
   }
 }
 
-/** Archives: the unpacked files, and their target directory. */
-function evaluateTar(call: Call, options: Options): void {
-  const directory = options.value('C', 'directory') ?? Field.of('.');
-  const archive = options.value('f', 'file');
-  const isExtract = options.has('x', 'extract', 'get');
-  if (isExtract && (directory.isComputed || call.dangerOfTree(directory) === 'vital'))
-    call.ask(`tar unpacks over ${directory.shown}.`);
-  if (isExtract) call.touches('write', directory);
-  if (archive !== undefined && archive.shown !== '-') {
-    if (options.has('c', 'r', 'u', 'create', 'append')) call.overwrite(archive, UNKNOWN);
-    else call.touches('read', archive);
-  }
-  for (const operand of isExtract ? [] : options.operands) {
-    call.touches('read', operand);
-    if (options.has('remove-files')) call.removeTree(operand);
-  }
-}
-
-/** `chmod`, `chown`, `chgrp`, `chattr`: access rights and owners. */
 function evaluateOwnership(call: Call): void {
   const { name, words } = call;
   // `-x` removes a right; it is not an option.

@@ -1,170 +1,122 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream, UNKNOWN } from '../words/field.js';
-import { Options } from '../words/options.js';
+import type { Options } from '../words/options.js';
 import { isSecret } from '../words/place.js';
-import { codesBehind, type Program, type Programs } from './program.js';
-import { unwrap } from './wrappers.js';
+import { asksAboutCommands, evaluateCopier, type Program, type Programs, type Verdict } from './program.js';
 
-const fetches = (host: string, more: Program = {}): Program => ({
-  options: 'ciIstwWlpmQM',
-  host,
-  prints: 'fetched',
-  evaluate: send,
-  ...more,
+const reaches = (scheme: string, verdicts: readonly Verdict[] = []): Program => ({
+  verdicts: verdicts,
+  evaluate: (call, { operands }) => reach(call, operands, scheme),
 });
 
 /** Programs that reach other machines. */
 export const NETWORK_PROGRAMS: Programs = {
-  curl: {
-    options:
-      'AbCeEhHmPQrtuUwxXyYzDcKdFT header request user user-agent cookie proxy referer max-time connect-timeout retry resolve cacert cert key write-out range config data data-raw data-binary data-urlencode json form form-string upload-file',
-    values: { o: 'save', output: 'save' },
-    hosts: 'http',
-    prints: 'fetched',
-    evaluate(call, { given, operands }) {
-      send(call);
-      for (const { name, value } of given)
-        if (name === 'url' && value !== undefined) call.fetches(value.exact ?? value.shown, 'http');
-      if (given.some(({ name }) => name === 'O' || /^remote-name/.test(name)))
-        saveByName(call, operands, Field.of('.'));
-    },
-  },
-  'wget wget2': {
-    options:
-      'BtTwQUlARDIXiPe header input-file user password tries timeout user-agent directory-prefix execute post-file body-file',
-    values: { O: 'save', 'output-document': 'save', o: 'overwrite', 'output-file': 'overwrite' },
-    hosts: 'http',
-    prints: 'fetched',
+  curl: { options: 'o output', evaluate: download },
+  wget: { options: 'O output-document', evaluate: download },
+  'http https xh aria2c fetch': reaches('http'),
+  telnet: reaches('tcp'),
+  'ftp lftp': reaches('ftp'),
+  'ping ping6 traceroute': reaches('icmp'),
+  'dig host nslookup': reaches('dns'),
+  'scp sftp rsync': {
     evaluate(call, options) {
-      send(call);
-      if (!options.has('O', 'output-document'))
-        saveByName(call, options.operands, options.value('P', 'directory-prefix') ?? Field.of('.'));
+      reach(
+        call,
+        options.operands.filter(({ shown }) => shown.includes(':')),
+        'ssh',
+      );
+      return evaluateCopier(call, options);
     },
   },
-  'http https xh aria2c axel lynx w3m links fetch GET': fetches('http'),
-  telnet: fetches('tcp'),
-  'ftp lftp': fetches('ftp'),
-  'ping ping6 traceroute': fetches('icmp'),
-  'dig host nslookup': fetches('dns'),
-  whois: fetches('whois'),
-  'nc ncat netcat': fetches('tcp', {
-    options: 'giopqswxXITmMGO proxy source source-port wait idle-timeout output',
-    values: { e: 'command', c: 'command', exec: 'command', 'sh-exec': 'command' },
-    verdicts: [['block', /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m, 'would give a program to the other end']],
-  }),
-  socat: fetches('tcp', {
-    verdicts: [['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to the other end']],
-  }),
-  'ssh autossh mosh': {
+  'nc ncat netcat': reaches('tcp', [
+    ['block', /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m, 'would give a program to the other end'],
+  ]),
+  socat: reaches('tcp', [
+    ['block', /^(?:EXEC|SYSTEM|SHELL):[^,\n]*/im, 'would give a program (%) to the other end'],
+  ]),
+  ssh: {
     options: 'bcDeFIiJLlmOpQRSWwBoE',
     leads: true,
-    host: 'ssh',
-    code: /^(?:-o)?(?:Proxy|Local|KnownHosts|Remote)Command[=\s]+(.*)$|^-oMatch(.*)$/is,
+    verdicts: [['ask', /^(?:-o)?(?:\w+Command|Match)[=\s]/im, 'runs a command of its settings']],
     evaluate: evaluateSsh,
-  },
-  'scp sftp rsync': {
-    options: 'cFiJlPXoBTf exclude include filter files-from password-file temp-dir',
-    values: { S: 'packer', e: 'packer', rsh: 'packer', 'rsync-path': 'packer' },
-    evaluate: evaluateRemoteCopy,
   },
   git: {
     options: 'Cc git-dir work-tree namespace config-env',
     leads: true,
     goesByDirectory: true,
-    isUntold:
-      /^(?!(?:-[Cc]\n.*\n|-.*\n)*(?:status|log|diff|show|blame|grep|describe|ls-\w+|rev-\w+|cat-file|help)(?:\n|$))/,
     evaluate: evaluateGit,
   },
 };
 
-/** Data sent to another machine: files are read; what cannot be determined is `ask`. */
-function send(call: Call): void {
-  const { words, name, input } = call;
+/** The hosts among the words of a program, and secrets that may be sent to them. */
+function reach(call: Call, words: readonly Field[], scheme: string): Stream {
+  const { name, input } = call;
+  const urls = words.filter(({ shown }) => /^\w[\w+.-]*:\/\//.test(shown));
+  const named = urls.length > 0 ? urls : words.filter(({ shown }) => HOST.test(shown));
+  for (const { exact, shown } of named.length > 0 ? named : words.slice(-1))
+    call.fetches(exact ?? shown, scheme);
   if (input.kind === 'unknown' && input !== UNKNOWN) call.ask(`What ${name} sends away is not known.`);
-  words.forEach((word, at) => {
-    const before = words[at - 1]?.shown ?? '';
-    if (!SENDS.test(word.shown) && !SENDS.test(before)) return;
-    if (word.isComputed) call.ask(`What ${name} sends away is computed: ${word.shown}`);
-    const file = /^-(?:T|-[\w-]+-file)$/.test(before)
-      ? word.shown
-      : /(?:^-T|-file=|[@<])([^;]+)/.exec(word.shown)?.[1];
-    if (file === undefined) return;
-    call.touches('read', Field.of(file));
-    if (isSecret(file)) call.block(`${name} would send a secret away (${file}).`);
+  call.words.forEach((word, at) => {
+    if (word.source !== undefined) call.ask(`What ${name} sends away is computed: ${word.shown}`);
+    const isUpload = /^(?:-T|--upload-file)$/.test(call.words[at - 1]?.shown ?? '');
+    const file = isUpload ? word.shown : /(?:[@<]|-file=)([^=@<;]+)$/.exec(word.shown)?.[1];
+    if (file !== undefined && isSecret(file)) call.block(`${name} would send a secret away (${file}).`);
   });
+  return { kind: 'fetched', from: name };
 }
 
-/** Options with data to send, their value attached or not. */
-const SENDS = /^-(?:\w*[dFT]|-(?:data|form|json|upload-file|post-file|body-file))/;
+/** `localhost`, `me@host`, `host:path`, a name with a dot, an address. */
+const HOST =
+  /^(?:localhost\b|[\w.-]+@[\w.-]+|[\w.-]+:(?!\/\/)|[\w-]+(?:\.[\w-]*[a-z][\w-]*)+(?:[:/]|$)|\d+\.\d+\.\d+\.\d+)/i;
 
-/** Saved under the last part of the address. Running it later is as bad as running it at once. */
-function saveByName(call: Call, urls: readonly Field[], directory: Field): void {
-  for (const { shown } of urls.slice(0, 16)) {
+/** Running a saved file later is as bad as running it at once. */
+function download(call: Call, options: Options): Stream {
+  const { operands } = options;
+  const output = reach(call, operands, 'http');
+  const targets = options.values('o', 'output', 'output-document', ...(call.name === 'wget' ? ['O'] : []));
+  for (const target of targets) if (target.shown !== '-') call.overwrite(target, output);
+  // Saved under the last part of the address.
+  if (targets.length > 0 || (call.name === 'curl' && !options.has('O', 'remote-name'))) return output;
+  for (const { shown } of operands.slice(0, 16)) {
     const name = /([^/]+)$/.exec(shown.replace(/[?#].*$/s, ''))?.[1];
-    if (name !== undefined) call.scope.noteWritten(Field.of(name), { kind: 'fetched', from: shown });
+    if (name !== undefined) call.scope.noteWritten(Field.of(name), output);
   }
-  call.touches('write', directory);
+  call.touches('write', Field.of('.'));
+  return output;
 }
 
 /** The words are joined and read by a shell on the other machine; what breaks things there counts too. */
 function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): void {
   if (host === undefined) return;
-  send(call);
+  call.fetches(host.exact ?? host.shown, 'ssh');
   if (host.exact?.startsWith('-') === true) call.ask('The host that ssh connects to looks like an option.');
   if (command.length > 0) call.runCode(Field.join(command), call.scope.copy(), call.input);
 }
 
-function evaluateRemoteCopy(call: Call, options: Options): void {
-  const target = options.operands.at(-1);
-  const from = options.operands.find((one) => one !== target && isElsewhere(one.shown));
-  for (const operand of options.operands) {
-    const { shown } = operand;
-    if (isElsewhere(shown)) call.fetches(shown.includes('://') ? shown : shown.replace(':', '/'), 'ssh');
-    else if (operand === target) call.overwrite(operand, from && { kind: 'fetched', from: from.shown });
-    else call.touches('read', operand);
-    if (operand !== target && isElsewhere(target?.shown ?? '') && isSecret(shown))
-      call.block(`${call.name} would send a secret away (${shown}).`);
-    if (operand !== target && options.has('remove-source-files')) call.removeTree(operand);
-  }
-  const isDeleting = options.given.some(({ name }) => name.startsWith('delete'));
-  if (isDeleting && target !== undefined && !isElsewhere(target.shown)) call.removeTree(target);
-}
-
-function isElsewhere(text: string): boolean {
-  return /^(?:[^/\s]+:|\w+:\/\/)/.test(text);
-}
-
-const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote|archive|fetch-pack|send-pack)$/;
-
-/** Options of git whose value is a command, besides those whose name says so. */
-const CODE_OPTION = /^(?:-x(.*)|--[\w-]+-filter|--open-files-in-pager=(.*)|-O(.+))$/s;
-
-/** Settings of git with hooks, aliases and programs: a command if the value is more than a name. */
-const SETTING =
-  /^(?:(?:-c\n|config\n(?:-.*\n)*)(?:alias\.|core\.|diff\.|pager\.|filter\.|credential\.|sequence\.).*?(?:=|\n))(.*[ !/].*)$/m;
-
-function evaluateGit(call: Call, options: Options): Stream {
-  const [command, ...rest] = options.operands;
+function evaluateGit(call: Call, { operands: [command, ...rest], given }: Options): void {
   const name = command?.shown ?? '';
-  const setting = SETTING.exec(call.shown)?.[1];
-  if (setting !== undefined) call.runAskedCode(Field.of(setting.replace(/^!/, '')));
-  const reaches = REACHES.test(name);
-  const option = /^(?:rebase|grep|difftool|filter-branch)$/.test(name) ? CODE_OPTION : undefined;
-  const code = reaches ? (name === 'clone' ? /^(?:-u(.*)|ext::(.*))$/s : /^ext::(.*)$/s) : option;
-  if (code !== undefined) for (const one of codesBehind(rest, code)) call.runAskedCode(one);
-  if (reaches) evaluateRemote(call, name, rest);
-  if (name === 'bundle' || name === 'apply')
-    for (const word of rest) if (!word.shown.startsWith('-')) call.touches('read', word);
-  return unwrap(call, options, { behind: /^(?:.*\n)*?(?:bisect\nrun|submodule\n(?:.*\n)*?foreach)\n/ });
-}
-
-function evaluateRemote(call: Call, name: string, words: readonly Field[]): void {
-  const options = new Options(words, { options: 'boucj branch origin depth config reference template jobs' });
-  const [first, target = Field.of('.')] = options.operands;
-  const address = options.operands.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:/.test(shown))?.shown;
-  const isNamed = /^(?:fetch|pull|push|ls-remote)$/.test(name);
-  const remote = address?.includes('://') ? address : address && `ssh://${address.replace(':', '/')}`;
-  const url = remote ?? (isNamed ? `git:${first?.shown ?? 'origin'}` : undefined);
-  if (url !== undefined) call.findings.effect({ kind: 'fetch', url });
+  if (!ONLY_READS.test(name)) call.findings.untold();
+  const settings = given.flatMap((one) => (one.name === 'c' && one.value ? [one.value] : []));
+  const set = name === 'config' ? Field.join(rest) : settings.find(({ shown }) => SETTING.test(shown));
+  const code = set && SETTING.exec(set.shown)?.[1];
+  if (code !== undefined) call.runAskedCode(Field.of(code.replace(/^!/, '')));
+  if (RUNS.test(name)) asksAboutCommands(call, rest, true);
+  if (code === undefined && rest.some(({ shown }) => RUNS_OPTION.test(shown)))
+    call.ask(`git ${name} runs a command.`);
+  if (!REACHES.test(name)) return;
+  const [first, target = Field.of('.')] = rest.filter(({ shown }) => !shown.startsWith('-'));
+  const address = rest.find(({ shown }) => /:\/\/|^[\w.-]+@[\w.-]+:/.test(shown))?.shown;
+  if (address !== undefined)
+    call.fetches(address.includes('://') ? address : address.replace(':', '/'), 'ssh');
+  else if (name !== 'clone' && name !== 'submodule' && name !== 'remote')
+    call.findings.effect({ kind: 'fetch', url: `git:${first?.shown ?? 'origin'}` });
   if (name === 'clone') call.touches('write', target);
 }
+
+const ONLY_READS = /^(?:status|log|diff|show|blame|grep|describe|ls-\w+|rev-\w+|cat-file|help)$/;
+const REACHES = /^(?:clone|fetch|pull|push|ls-remote|submodule|remote)$/;
+const RUNS = /^(?:bisect|submodule|rebase|filter-branch|difftool|mergetool)$/;
+const RUNS_OPTION = /^(?:ext::|-x$|-O.|--(?:exec|extcmd|upload-pack|open-files-in-pager)\b)/;
+
+/** Settings of git with hooks, aliases and programs: a command if the value is more than a name. */
+const SETTING = /(?:^|\s)(?:alias|core|diff|pager|filter|credential|sequence)\.[^\s=]*[\s=](.*[ !/].*)$/s;

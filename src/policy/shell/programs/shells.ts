@@ -1,9 +1,9 @@
 import { type Call, evaluateVariable, runSubstitutions } from '../words/call.js';
-import { Field, type Stream, UNKNOWN } from '../words/field.js';
+import { Field, NUMBER, type Stream, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
-import { HOME, isSame, type Scope } from '../words/scope.js';
-import { codesBehind, type Program, type Programs } from './program.js';
+import { HOME, isSafeNumber, isSame, type Scope } from '../words/scope.js';
+import type { Program, Programs } from './program.js';
 
 /** A builtin that changes what later commands mean. */
 const changesShell = (words: RegExp, reason: string): Program => ({
@@ -48,7 +48,7 @@ export const SHELL_PROGRAMS: Programs = {
       if (name === 'shift' || words.length > 0) scope.setArguments(name === 'set' ? words : []);
     },
   },
-  unset: { operands: ['name'], prints: 'nothing' },
+  'unset getopts': { operands: 'name', prints: 'nothing' },
   // `trap CODE SIGNAL…`: the code runs later, in this shell.
   trap: {
     prints: 'nothing',
@@ -58,43 +58,45 @@ export const SHELL_PROGRAMS: Programs = {
         call.runCode(code);
     },
   },
-  getopts: { operands: ['skip', 'name', 'skip'], prints: 'nothing' },
-  'test [': { values: { v: 'evaluated', R: 'evaluated' }, prints: 'nothing' },
-  read: { options: 'dinNptu', values: { a: 'name' }, operands: ['name'], prints: 'nothing' },
+  'test [': {
+    options: 'vR',
+    prints: 'nothing',
+    evaluate(call, options) {
+      for (const word of options.values('v', 'R')) evaluateArithmetic(call, word);
+    },
+  },
+  read: {
+    options: 'dinNptua',
+    operands: 'name',
+    prints: 'nothing',
+    evaluate(call, options) {
+      for (const word of options.values('a')) call.setName(word);
+    },
+  },
   'mapfile readarray': {
-    options: 'dnOsuc',
-    values: { C: 'code' },
-    operands: ['name'],
+    options: 'dnOsucC',
+    operands: 'name',
     ...changesShell(/^-\w*C/m, 'runs a command for the lines it reads'),
   },
   let: {
-    operands: ['evaluated'],
     ...changesShell(/[A-Z]\w*(?:\W*=|\+\+|--)|(?:\+\+|--)[A-Z]/m, 'changes a setting'),
+    evaluate(call, { operands }) {
+      for (const word of operands) evaluateArithmetic(call, word);
+    },
   },
-  jobs: { ...changesShell(/^-\w*x/m, 'runs a command'), code: /^-\w*x$/ },
+  jobs: changesShell(/^-\w*x/m, 'runs a command'),
   alias: changesShell(/=/, 'changes what commands mean'),
-  'complete compgen': {
-    values: { C: 'code', F: 'code' },
-    ...changesShell(/^-\w*[CFW]/m, 'runs what completes words'),
-  },
+  'complete compgen': changesShell(/^-\w*[CFW]/m, 'runs what completes words'),
   fc: changesShell(/^/, 'runs commands of the history'),
   'hash enable bind history shopt': changesShell(
     /^-\w*[pfnxcds]|^(?:expand_aliases|extdebug|nullglob|dotglob|nocaseglob)$/m,
     'changes how commands are read',
   ),
-  'python python2 python3 pypy pypy3': interpreter(/^-[bBdEhiIOqsSuvVx]*c(.*)$/s),
-  perl: interpreter(/^-(?:[A-Za-z0-9]*[eE]|[eE](.+))$/s),
-  ruby: interpreter(/^-(?:[A-Za-z0-9]*e|e(.+))$/s),
-  'node nodejs bun': interpreter(/^(?:-[pi]*e|-pe?|--(?:eval|print)(?:=(.*))?)$/s),
-  deno: interpreter(/^eval$/),
-  php: interpreter(/^-[rBRE](.*)$/s),
-  'lua luajit Rscript R osascript groovy scala ghc elixir julia jshell tclsh guile expect erl': interpreter(
-    /^(?:-[eEc](.*)|--?eval(?:=(.*))?|-)$/s,
-  ),
-  'pwsh powershell': interpreter(/^-(?:c|command|e|ec|encodedcommand)$/i),
-  'emacs gdb vim nvim vi ex ed': interpreter(
-    /^(?:--?eval(?:-command)?(?:=(.*))?|-i?ex|-c(.*)|--cmd|\+(?!\d*$|\/)(.+))$/s,
-  ),
+  'python pypy perl ruby node nodejs bun deno php lua luajit Rscript R osascript groovy scala ghc elixir julia tclsh expect guile jshell erl':
+    {
+      evaluate: interpret,
+    },
+  'pwsh powershell emacs gdb vim nvim vi ex ed': { evaluate: interpret },
 };
 
 function evaluateCd(call: Call): void {
@@ -174,21 +176,17 @@ function runFile(call: Call, file: Field, scope: Scope): Stream {
   return UNKNOWN;
 }
 
-/** An interpreter of another language, or an editor, with the option that carries code. */
-function interpreter(option: RegExp): Program {
-  return { evaluate: (call) => interpret(call, option) };
-}
-
-/** Its code is `ask`; it is only searched for certain dangers. */
-function interpret(call: Call, option: RegExp): void {
+/** An interpreter of another language, or an editor: code among its words or in its input is `ask`, and not read. */
+function interpret(call: Call): void {
   const { words, findings, name, input } = call;
-  const codes = codesBehind(words, option);
-  for (const { shown, known } of codes) {
+  const at = words.findIndex(({ shown }) => HAS_CODE.test(shown));
+  if (at !== -1) {
+    const code = words.slice(at, at + 2).map(({ shown }) => shown);
+    const shown = code.join(' ');
     call.ask(`${name} runs code that is not read: ${shown.length > 80 ? `${shown.slice(0, 77)}…` : shown}`);
     findings.runsUnseen();
-    findCertain(call, known);
+    return;
   }
-  if (codes.length > 0) return;
   const file = words.find(({ shown }) => !/^-./.test(shown));
   const isPlain = words.some((word) => word.literal && !word.shown.startsWith('-'));
   if (!isPlain && !words.every(({ literal }) => literal)) call.ask(`What ${name} runs is computed.`);
@@ -202,21 +200,21 @@ function interpret(call: Call, option: RegExp): void {
   if (words.length > 0 && words.every(({ shown }) => onlyAsks.test(shown))) return;
   call.ask(`${name} runs code from its input.`);
   if (input.kind === 'fetched') call.blockFetched(input.from);
-  if (input.kind === 'text') findCertain(call, input.text);
 }
+
+/** `-c CODE`, `-pe CODE`, `--eval=CODE`, `eval CODE`, `+CODE` of an editor. */
+const HAS_CODE =
+  /^(?:-[A-Za-z0-9]*[cCeErRB]|-[pi]\w*|--?(?:eval|print|cmd|command|encodedcommand|ec|i?ex)\b.*|eval|\+(?!\d*$|\/).+)$|^-[A-Za-z0-9]*[cer][^A-Za-z0-9-]/i;
 
 /**
- * Certain dangers in code of other languages: a command written out in a plain call, and a directory tree
- * that is removed.
+ * A word that is evaluated as arithmetic, and may assign. In shells other than bash `let` is not a builtin.
  */
-const CERTAIN =
-  /\b(?:(system|popen\w*|exec\w*|spawn\w*|run|call|check_\w+|getoutput|shell_exec|passthru)|rmtree|rm_rf|rm_r|remove_dir_all|rimraf\w*|rmSync|rmdirSync|remove_tree|RemoveAll|rmdir|removeSync)\b[\s(,[]*(?:["']-\w+["'],\s*)?(["'`])((?:\\.|(?!\2).)*)\2/g;
-
-export function findCertain(call: Call, code: string): void {
-  for (const [, runs, , text = ''] of code.slice(0, MAX_CODE).matchAll(CERTAIN)) {
-    if (runs !== undefined) call.runText(text.replaceAll('\\', ''));
-    else if (call.isVital(text, '.')) call.block(`${call.name} would remove ${text} with all below it.`);
+function evaluateArithmetic(call: Call, word: Field): void {
+  const { scope } = call;
+  if (!isSafeNumber(word.value, scope)) {
+    call.ask(`${call.name} evaluates ${word.shown}`);
+    runSubstitutions(call, word.known);
   }
+  const name = /^[A-Za-z_]\w*(?=\W*=|\+\+|--)/.exec(word.known)?.[0];
+  if (name !== undefined) scope.variables.set(name, scope.variables.has(name) ? UNKNOWN : NUMBER);
 }
-
-const MAX_CODE = 16_384;

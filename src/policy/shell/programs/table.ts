@@ -20,7 +20,6 @@ export function findProgram(name: string): Program | undefined {
   const known = PROGRAMS.get(name);
   if (known !== undefined) return known;
   if (/^mkfs[._-]\w+$|^newfs_\w+$/.test(name)) return PROGRAMS.get('mkfs');
-  if (/^(?:ld-linux|ld-musl|ld\.so|ld64)/.test(name)) return PROGRAMS.get('ld-linux');
   // `python3.12`, `perl5.36`.
   return PROGRAMS.get(/^(python|pypy|perl|ruby|php|lua|node)[\d.]+$/.exec(name)?.[1] ?? '');
 }
@@ -31,11 +30,6 @@ export function findProgram(name: string): Program | undefined {
  */
 export function goesByDirectory(path: string): boolean {
   if (/^[^/].*\//.test(path)) return true;
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const known = findProgram(name);
-  return known === undefined || known.goesByDirectory === true || Object.hasOwn(FILES, name);
+  const known = findProgram(path.slice(path.lastIndexOf('/') + 1));
+  return known === undefined || known.goesByDirectory === true;
 }
-
-const FILES = Object.fromEntries(
-  Object.keys(FILE_PROGRAMS).flatMap((names) => names.split(' ').map((name) => [name, true])),
-);

@@ -2,18 +2,19 @@ import type { Call } from '../words/call.js';
 import { Field, NUMBER, type Stream, streamOf, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import type { Program, Programs } from './program.js';
-import { findCertain } from './shells.js';
 
-const OUTPUT = { o: 'overwrite', output: 'overwrite' } as const;
 /** A program that prints its input, or part of it. */
-const READER: Program = { values: OUTPUT, operands: ['read'], prints: 'input' };
-const search = (options: string): Program => ({
-  ...READER,
-  options,
-  values: { e: 'pattern', f: 'pattern', regexp: 'pattern', file: 'pattern', 'from-file': 'pattern' },
-  operands: ['pattern', 'read'],
-  evaluate: searchBelow,
-});
+const READER: Program = {
+  options: 'o output',
+  operands: 'read',
+  prints: 'input',
+  evaluate(call, options) {
+    for (const file of options.values('o', 'output')) call.overwrite(file, UNKNOWN);
+  },
+};
+
+/** Its first operand is a pattern or a script, unless an option has it. */
+const SEARCH: Program = { options: 'ef regexp file', prints: 'input', evaluate: evaluateSearch };
 
 /**
  * Programs that print. The output of `echo` and `cat` is known if their words are literal. The output of all
@@ -21,49 +22,40 @@ const search = (options: string): Program => ({
  */
 export const TEXT_PROGRAMS: Programs = {
   echo: { evaluate: ({ words }) => echoed(words) },
-  'ls cat zcat bzcat xzcat dir du realpath readlink rev tac head tail sort shuf cut fold base64 base32 nl od hexdump strings':
+  'ls cat zcat dir du realpath readlink rev tac head tail sort shuf cut fold base64 base32 nl od hexdump strings':
     READER,
-  'paste comm diff cmp wdiff column expand unexpand stat md5sum sha1sum sha256sum sha512sum cksum sum file iconv tree':
+  'paste comm diff cmp column expand unexpand stat md5sum sha1sum sha256sum sha512sum cksum file iconv tree':
     READER,
-  'uniq xxd': { ...READER, operands: ['read', 'overwrite'] },
-  'less more most': { ...READER, code: /^\+\+?[!|#](.+)$/s },
-  'gunzip gzip bzip2 bunzip2 xz unxz zstd unzstd': {
-    ...READER,
-    evaluate(call, { operands }) {
-      if (/^-(?:[a-z0-9]*[clt]|-stdout|-to-stdout|-list|-test)/m.test(call.shown)) return;
-      for (const file of operands) call.touches('write', file);
+  'less more': { ...READER, verdicts: [['ask', /^\+\+?[!|#]/m, 'runs a command']] },
+  'grep zgrep ag ack egrep fgrep rg jq': SEARCH,
+  tr: { prints: 'input' },
+  'pwd which type expr pgrep sleep uname arch whoami id groups logname uptime df free ps basename dirname printenv tty cal clear tput':
+    {},
+  printf: {
+    options: 'v',
+    leads: true,
+    evaluate(call, options) {
+      for (const name of options.values('v')) call.setName(name);
     },
   },
-  'grep zgrep ag ack egrep fgrep': search('mABCdD max-count context'),
-  rg: search('gtTmABCjMrE glob type max-count context'),
-  jq: search('L arg argjson indent'),
-  tr: { prints: 'input' },
-  'pwd which type expr': {},
-  printf: { values: { v: 'name' }, leads: true },
-  wc: { operands: ['read'], evaluate: (_, { operands }) => (operands.length === 0 ? NUMBER : UNKNOWN) },
+  wc: { operands: 'read', evaluate: (_, { operands }) => (operands.length === 0 ? NUMBER : UNKNOWN) },
   'nproc seq': { prints: 'number' },
-  'sed gsed': {
-    options: 'l line-length',
-    values: { e: 'pattern', expression: 'pattern', f: 'script', file: 'script' },
-    operands: ['pattern', 'read'],
-    evaluate: evaluateSed,
-  },
+  sed: { options: 'lef expression file', evaluate: evaluateSed },
   'awk gawk mawk nawk': {
-    options: 'FvlWi field-separator assign include load',
-    values: { e: 'pattern', source: 'pattern', f: 'script', file: 'script', E: 'script', exec: 'script' },
+    options: 'FvefE field-separator assign source file exec',
     leads: true,
-    operands: ['pattern', 'read'],
     evaluate: evaluateAwk,
   },
 };
 
-/** Without files and input, these read the directory with everything below it. */
-function searchBelow(call: Call, options: Options): void {
-  const hasPattern = options.has('e', 'regexp', 'f', 'file');
+function evaluateSearch(call: Call, options: Options): void {
+  const { operands } = options;
+  const files = operands.slice(options.has('e', 'regexp', 'f', 'file') ? 0 : 1);
+  for (const file of [...files, ...options.values('f', 'file')]) call.touches('read', file);
+  // Without files and input, these read the directory with everything below it.
   const isDeep =
     /^(?:rg|ag|ack)$/.test(call.name) || options.has('r', 'R', 'recursive', 'dereference-recursive');
-  if (isDeep && options.operands.length < (hasPattern ? 1 : 2) && call.input === UNKNOWN)
-    call.touches('read', Field.of('.'));
+  if (isDeep && files.length === 0 && call.input === UNKNOWN) call.touches('read', Field.of('.'));
 }
 
 /** Some shells interpret backslashes here, others do not. */
@@ -77,6 +69,7 @@ function echoed(words: readonly Field[]): Stream {
 function evaluateSed(call: Call, options: Options): Stream {
   // `-i.e` may have been meant as a script.
   if (/^-[a-zA-Z]*i.*(?:e.|f|l$)/m.test(call.shown)) call.ask('An option of sed is not plain.');
+  for (const file of options.values('f', 'file')) call.runsFile(file);
   const isFirst = !options.has('e', 'expression', 'f', 'file');
   const scripts = isFirst ? options.operands.slice(0, 1) : options.values('e', 'expression');
   // An unknown value in a script can end it and start another command.
@@ -84,7 +77,10 @@ function evaluateSed(call: Call, options: Options): Stream {
     call.ask('The script of sed is not plain: it may run or write more.');
   const files = options.operands.slice(isFirst ? 1 : 0);
   const inPlace = options.given.some(({ name }) => name === 'i' || /^in-p/.test(name));
-  if (inPlace) for (const file of files) call.overwrite(file, UNKNOWN);
+  for (const file of files) {
+    call.touches('read', file);
+    if (inPlace) call.overwrite(file, UNKNOWN);
+  }
   return files.length === 0 && call.input.kind !== 'text' ? call.input : UNKNOWN;
 }
 
@@ -113,15 +109,15 @@ function isPlainScript(script: string): boolean {
   return true;
 }
 
-/** `awk`: programs that run commands (`system`, pipes), load libraries, or write files. */
+/** `awk`: programs can run commands (`system`, pipes), load libraries, and write files. */
 function evaluateAwk(call: Call, options: Options): void {
+  for (const file of options.values('f', 'file', 'E', 'exec')) call.runsFile(file);
   const isFile = options.has('f', 'file', 'E', 'exec');
   const given = options.values('e', 'source');
-  const program = given.length > 0 ? Field.join(given) : isFile ? undefined : options.operands[0];
-  if (options.has('i', 'include', 'l', 'load')) {
-    call.ask('awk loads a library.');
-    for (const file of options.operands.slice(isFile ? 0 : 1)) call.overwrite(file, UNKNOWN);
-  }
+  const isFirst = given.length === 0 && !isFile;
+  if (options.has('i', 'include', 'l', 'load')) call.ask('awk loads a library.');
+  for (const file of options.operands.slice(isFirst ? 1 : 0)) call.touches('read', file);
+  const program = isFirst ? options.operands[0] : Field.join(given);
   if (program === undefined) return;
   // Strings and patterns are emptied, so that their contents are not read as code; inside parentheses `>` is
   // a comparison.
@@ -133,5 +129,4 @@ function evaluateAwk(call: Call, options: Options): void {
   const writes = /\bprintf?\b[^;}\n]*>/.test(code.replaceAll(/\([^()]*\)/g, ''));
   if (program.exact === undefined || !isPlain || writes)
     call.ask('awk runs commands, or reads or writes more files, or its program is computed.');
-  findCertain(call, program.known);
 }

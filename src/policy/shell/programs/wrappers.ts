@@ -1,13 +1,11 @@
 import { type Call, evaluateVariable } from '../words/call.js';
 import { Field, NUMBER, type Stream, textValue, UNKNOWN } from '../words/field.js';
-import { type OptionSpec, Options } from '../words/options.js';
+import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
-import type { Program, Programs } from './program.js';
+import { evaluateCopier, evaluateUnknown, type Program, type Programs } from './program.js';
 
-/** Where in its words a program has the command that it runs. */
-export interface Wrapping extends OptionSpec {
-  /** After these words and options. Left out: after the options. */
-  readonly behind?: RegExp;
+/** Where in its words a program has the command that it runs, after its options. */
+interface Wrapping {
   /** This many words, or one matching word, come before it. */
   readonly before?: number | RegExp;
   /** `NAME=value` may come before it. */
@@ -22,132 +20,85 @@ export interface Wrapping extends OptionSpec {
 const wrapper = (options = '', wrapping: Wrapping = {}, more: Program = {}): Program => ({
   options,
   leads: true,
-  evaluate: (call, given) => unwrap(call, given, { options, ...wrapping }),
+  evaluate: (call, given) => unwrap(call, given, wrapping),
   ...more,
 });
 
-const UNSEEN: Program = { isUnseen: true, goesByDirectory: true };
-const PACKAGE: Program = { goesByDirectory: true, obeys: /(?:^|\/)package\.json$/ };
-const CALL = { c: 'code', call: 'code', command: 'code' } as const;
-const PACKAGE_OPTIONS = 'pn package with python from';
-const OUTPUT = { o: 'overwrite', output: 'overwrite' } as const;
-const RUNS_SCRIPT =
-  /^(?:run|run-script|test|t|start|stop|restart|exec|x|r|dlx|install|i|ci|add|rebuild|sync|build)$/m;
+/** Runs the value of an option, wherever that stands. */
+const code = (options: string): Program => ({
+  options,
+  evaluate(call, { given }) {
+    for (const { name, value } of given)
+      if (value !== undefined && TAKES_CODE.test(name)) call.runAskedCode(value);
+  },
+});
 
 /** Programs that run a command given among their words. */
 export const WRAPPERS: Programs = {
-  'find gfind': { evaluate: evaluateFind },
-  'fd fdfind': {
-    options: 'dtTeEScjog type extension exclude size max-depth min-depth owner changed-within changed-before',
-    verdicts: [['ask', /^-(?:\w*[xX]|-exec)|.[$\x60]/m, 'runs a command for what it finds']],
-  },
-  'xargs gxargs': {
+  find: { evaluate: evaluateFind },
+  xargs: {
     options: 'nPLsdEaRSIJ max-args max-procs max-lines max-chars delimiter eof arg-file process-slot-var',
     leads: true,
     evaluate: evaluateXargs,
   },
-  parallel: { verdicts: [['ask', /^/, 'puts what comes in into code']] },
   watch: {
     options: 'n interval',
     leads: true,
     evaluate: (call, { operands }) => (operands.length === 0 ? UNKNOWN : call.runCode(Field.join(operands))),
   },
-  man: { values: { P: 'command', H: 'command', pager: 'command' } },
-  script: { values: { c: 'code', command: 'code' }, operands: ['overwrite'] },
-  'tmux screen start-stop-daemon': {
-    code: /^(?:new(?:-session|-window)?|neww|split(?:-window|w)|run(?:-shell)?|if-shell|-d|--)$/,
-    verdicts: [['ask', /^(?!-?-?(?:ls|list|version|help|V|h)\b)/, 'runs commands of its own']],
-  },
-  'npx bunx uvx': wrapper(PACKAGE_OPTIONS, {}, { ...PACKAGE, values: CALL }),
-  'npm pnpm yarn': wrapper(
-    PACKAGE_OPTIONS,
-    { behind: /^(?:(?!run\n).*\n)*?(?:exec|x|dlx)\n/ },
-    { ...PACKAGE, values: CALL, isUnseen: RUNS_SCRIPT },
-  ),
-  'uv pipx poetry pipenv pdm hatch rye bundle conda asdf mise direnv dotenv': wrapper(
-    `fe${PACKAGE_OPTIONS} env path`,
-    { behind: /^(?:.*\n)*?(?:run|exec|x)\n(?:(?:\.|.*@.*|node)\n)?(?:--\n)?|^(?:.*\n)*?--\n/ },
-    { isUnseen: RUNS_SCRIPT, goesByDirectory: true, values: CALL },
-  ),
-  make: {
-    ...UNSEEN,
-    isUnseen: /^(?!(?:.*\n)*(?:-n|--dry-run|--just-print|-v|--version|--help)(?:\n|$))/,
-    verdicts: [
-      ['ask', /\$\(shell|^--eval|^-E|\x60|^SHELL=|^\w+[:+?]?=.*[$;|&]/m, 'is given code'],
-      ['ask', /^(?:-f|--file|--makefile)\n(?:-|\/dev\/stdin)$/m, 'reads its rules from the input'],
-    ],
-    obeys: /(?:^|\/)(?:GNU)?[Mm]akefile$|\.mk$/,
-  },
-  go: UNSEEN,
   sudo: wrapper(
     'ugpCTRDhrtU user group prompt close-from command-timeout chroot chdir host role type other-user',
     { assigns: true, shell: /^-(?:\w*[si]|-shell|-login)/m, moves: /^(?:D|R|chd|chr|i|login)/ },
   ),
   doas: wrapper('uC', { shell: /^-(?:\w*[si]|-shell|-login)/m }),
-  env: wrapper(
-    'uC unset chdir argv0',
-    { assigns: true, moves: /^(?:C|ch)/ },
-    { values: { S: 'command', 'split-string': 'command' } },
-  ),
+  env: wrapper('uCS unset chdir argv0 split-string', { assigns: true, moves: /^(?:C|ch)/ }),
   command: wrapper('', {}, { harmless: /^-[vV]/ }),
   exec: wrapper('a'),
-  'nice ionice runcon numactl chrt taskset stdbuf choom setpriv': wrapper(
-    'ntrlumNCpiceoTPDUbdfk/ adjustment class classdata input output error reuid regid groups inh-caps',
-    { before: /^(?:\d+|0x\w+|[\d,-]+)$/ },
-  ),
-  timeout: wrapper('ks kill-after signal', { before: 1 }),
-  time: wrapper('f format', {}, { values: OUTPUT }),
-  'strace ltrace': wrapper('aAeDEFIlnpOPsSuXbwx trace', {}, { values: OUTPUT }),
-  perf: wrapper('eoprtIFcCGmx event output repeat', { behind: /^(?:stat|record|trace|mem|lock|sched)\n/ }),
-  chroot: wrapper(' userspec groups', { before: 1, shell: /^/, moves: /^/ }),
-  'unshare nsenter': wrapper('SGRwt setuid setgid root wd map-user map-group target', {
-    shell: /^/,
-    moves: /^/,
-  }),
-  flock: wrapper('wE timeout wait conflict-exit-code', { before: 1 }),
-  'systemd-run pkexec fakeroot sshpass xvfb-run ld-linux': wrapper(
-    'uptHMEfsieP unit property uid gid working-directory setenv on-active on-calendar user library-path preload',
-    { moves: /^/ },
-  ),
-  setarch: wrapper('', { before: /^(?:linux\d\d|i\d86|x86_64|uname26|(?:aarch|arm|ppc|riscv)\w*)$/ }),
-  'gosu su-exec setuidgid': wrapper('', { before: 1 }),
-  'builtin nohup setsid unbuffer valgrind rlwrap busybox toybox xterm': wrapper(),
-  'su runuser sg': {
-    options: 'ugGs',
-    values: { c: 'command', command: 'command', 'session-command': 'command' },
-    verdicts: [['ask', /^/, 'runs commands as another user']],
-  },
-  'kubectl oc': wrapper('', { behind: /^(?:.*\n)*?exec\n(?:.*\n)*?--\n/ }, { isUntold: true }),
-  ip: wrapper('', { behind: /^(?:.*\n)*?exec\n/, before: 1 }),
-  'docker podman nerdctl docker-compose': wrapper(
-    'euwvm env env-file user workdir detach-keys index volume mount',
-    { behind: /^(?:(?:-.*|compose|container)\n)*exec\n/, before: 1 },
+  'nice ionice choom chrt taskset stdbuf setpriv': wrapper(
+    'ntcioep adjustment class classdata input output error',
     {
-      isUntold: true,
-      verdicts: [
-        [
-          'ask',
-          /^--privileged|^--pid=host|docker\.sock|^(?:-v\n|--volume[=\n]|--mount[=\n].*(?:source|src)=)\/(?:\w+\/?)*:/m,
-          'gives a container what lies outside',
-        ],
-      ],
+      before: /^(?:\d+|0x\w+|[\d,-]+)$/,
     },
   ),
+  time: wrapper('fo format output'),
+  'timeout flock gosu su-exec': wrapper('kswE kill-after signal timeout wait', { before: 1 }),
+  chroot: wrapper(' userspec groups', { before: 1, shell: /^/, moves: /^/ }),
+  'unshare nsenter': wrapper('SGRwt setuid setgid root wd target', { shell: /^/, moves: /^/ }),
+  'strace ltrace': wrapper('aAeDEFIlnpOPsSuXbwxo trace output'),
+  'systemd-run pkexec': wrapper('up unit property uid gid working-directory setenv user', { moves: /^/ }),
+  setarch: wrapper('', { before: /^(?:linux\d\d|i\d86|x86_64|uname26)$/ }),
+  'npx bunx uvx': wrapper('pc package call', {}, { isUntold: true, goesByDirectory: true }),
+  'builtin nohup setsid fakeroot unbuffer valgrind busybox toybox xterm': wrapper(),
+  'su runuser sg': {
+    ...code('cgG command session-command'),
+    verdicts: [['ask', /^/, 'runs commands as another user']],
+  },
+  script: code('c command'),
+  'tar bsdtar': { options: 'fC', bundle: true, evaluate: evaluateCopier },
+  'docker podman nerdctl docker-compose': {
+    verdicts: [
+      [
+        'ask',
+        /^--(?:privileged|pid=host)|docker\.sock|(?:^|=)\/(?:\w+\/?)*:/m,
+        'gives a container what lies outside',
+      ],
+    ],
+    evaluate: evaluateUnknown,
+  },
 };
 
 /** Finds the command after the wrapper's options. A word that is not clearly an option is `ask`. */
-export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
-  const { name, scope } = call;
-  const { options: spec = '', behind, before, assigns = false, shell, moves } = wrapping;
-  const [lead] = behind?.exec(`${call.shown}\n`) ?? [];
-  if (behind !== undefined && lead === undefined) return UNKNOWN;
-  const words = lead === undefined ? call.words : call.words.slice(lead.split('\n').length - 1);
-  const options = lead === undefined ? given : new Options(words, { options: spec, leads: true });
-  const isMarked = assigns && options.operands[0]?.shown === '-';
-  const operands = options.operands.slice(isMarked ? 1 : 0);
-  const head = words.slice(0, words.length - operands.length);
+function unwrap(call: Call, options: Options, wrapping: Wrapping): Stream {
+  const { name, scope, words } = call;
+  const { before, assigns = false, shell, moves } = wrapping;
   const settings: string[] = [];
-  const rest = assigns ? skipAssignments(call, operands, settings) : operands;
+  const { operands, given } = options;
+  for (const { name: option, value } of given)
+    if (value !== undefined && TAKES_CODE.test(option)) call.runAskedCode(value);
+  const isMarked = assigns && options.operands[0]?.shown === '-';
+  const behind = isMarked ? operands.slice(1) : operands;
+  const head = words.slice(0, words.length - behind.length);
+  const rest = assigns ? skipAssignments(call, behind, settings) : behind;
   const isBefore = typeof before === 'object' && before.test(rest[0]?.shown ?? '');
   const skipped = typeof before === 'number' ? before : Number(isBefore);
   // An unknown word may be the command, or an option that takes it as a value.
@@ -162,17 +113,21 @@ export function unwrap(call: Call, given: Options, wrapping: Wrapping): Stream {
   if (code !== undefined) return call.runCode(code);
   // Some treat a single word as code: `xterm -e 'CODE'`, `pnpm -c exec 'CODE'`.
   const [only, ...more] = command;
-  if (only !== undefined && more.length === 0 && /\s/.test(only.known)) call.runText(only.known);
+  if (only !== undefined && more.length === 0 && /\s/.test(only.known))
+    call.shell.runText(only.known, scope.copy(), UNKNOWN);
   if (only === undefined)
     return shell?.test(head.map(({ shown }) => shown).join('\n')) === true ? call.runStream() : UNKNOWN;
   // `command rm` and `builtin cd` skip functions, and change the shell that runs them.
   const isOwn = name === 'command' || name === 'builtin';
   if (isOwn) scope.functions.clear();
-  const isMoved = moves?.test('') === true || options.given.some((one) => moves?.test(one.name));
+  const isMoved = moves?.test('') === true || given.some((one) => moves?.test(one.name));
   const inner = isOwn ? scope : scope.copy();
   if (isMoved) inner.directory = undefined;
   return call.runRest(command, inner, call.input, settings);
 }
+
+/** Options whose value is code: `su -c`, `npx -c`, `env -S`. */
+const TAKES_CODE = /^(?:[cS]|call|command|split-string|session-command)$/;
 
 /**
  * Whatever comes before the `=`: `BASH_FUNC_ls%%=() { …; }` is passed on too, and so is `=1`, which has no

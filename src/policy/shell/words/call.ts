@@ -17,6 +17,10 @@ export interface Shell {
   runWords(words: readonly Field[], scope: Scope, input: Stream): Stream;
   /** A command that a rule can allow, with the assignments before it. */
   record(place: object, words: readonly Field[], scope: Scope, settings?: readonly string[]): void;
+  /** Whether these words of an unknown program look like a command that would not be allowed. */
+  mayBeCommand(words: readonly Field[], scope: Scope): boolean;
+  /** The same for the text of one word. */
+  mayBeCode(word: Field, scope: Scope): boolean;
   /** Counts work; throws when the limit is exceeded. */
   step(): void;
 }
@@ -73,6 +77,11 @@ export class Call {
     return dangerOfTree(Field.of(path), directory) === 'vital';
   }
 
+  /** A disk, a file of the system, or a directory that the machine or the person cannot do without. */
+  isVitalPlace(word: Field): boolean {
+    return this.dangerOfTree(word) === 'vital' || this.dangerOfFile(word).kind === 'vital';
+  }
+
   dangerOfFile(word: Field): FileDanger {
     return dangerOfFile(word, this.scope.directory);
   }
@@ -88,11 +97,6 @@ export class Call {
   runAskedCode(word: Field): void {
     this.ask(`${this.name} runs a command: ${word.shown}`);
     this.runCode(word);
-  }
-
-  /** Code that is `ask` for another reason. */
-  runText(text: string): void {
-    this.shell.runText(text, this.scope.copy(), UNKNOWN);
   }
 
   /** A stream that is run as shell code (`… | sh`, `bash <<EOF`). */
