@@ -51,14 +51,14 @@ type Use = keyof typeof USES;
 export function evaluateProgram(call: Call, program: Program): Stream {
   const { harmless, verdicts, operands } = program;
   if (harmless?.test(call.shown) === true) return UNKNOWN;
-  if (verdicts !== undefined) judgeWords(call, verdicts);
+  if (verdicts !== undefined) checkWords(call, verdicts);
   const options = new Options(call.words, program);
   if (program.isUntold) call.findings.untold();
   if (operands !== undefined) for (const operand of options.operands) USES[operands](call, operand);
   return program.evaluate?.(call, options) ?? printed(call, program, options);
 }
 
-function judgeWords(call: Call, verdicts: readonly Verdict[]): void {
+function checkWords(call: Call, verdicts: readonly Verdict[]): void {
   const { name, shown } = call;
   if (call.words.some((word) => word.isComputed)) call.ask(`The words of ${name} are computed.`);
   for (const [verdict, pattern, reason] of verdicts) {
