@@ -36,6 +36,17 @@ export function checkOptions<T extends object>(label: string, given: unknown, ru
   for (const key in isPlain ? values : rules) acceptedValue(label, key, values, rules);
 }
 
+/**
+ * Checks an argument that has to be an object of a certain kind, by a method that the kind has.
+ * @param noun completes the sentence `… is expected`
+ * @throws ToolError `config_invalid`
+ */
+export function requireMethod(caller: string, given: unknown, method: string, noun: string): void {
+  const isObject = typeof given === 'object' && given !== null;
+  if (isObject && typeof (given as Record<string, unknown>)[method] === 'function') return;
+  throw new ToolError('config_invalid', `Cannot call ${caller}: ${noun} is expected, got ${show(given)}.`);
+}
+
 type Values<T> = Partial<Record<keyof T, unknown>>;
 
 function valuesIn<T extends object>(label: string, given: unknown, rules: OptionRules<T>): Values<T> {

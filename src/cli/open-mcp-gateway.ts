@@ -90,16 +90,16 @@ export function withGatewayTools<T extends Pick<OpenOptions, 'builtins'>>(
   return gateway === undefined ? world : { ...world, tools: [builtinTools(world.builtins), gateway.source] };
 }
 
+export const NO_SERVERS =
+  'No MCP server is configured: write [mcp.servers.NAME] in toolexec.toml, or run toolexec mcp import.';
+
 /** @throws UsageError if no server is configured, or none has that name */
 export function requireServers(
   configured: Readonly<Record<string, McpServerSettings>> = {},
   named?: string,
 ): Readonly<Record<string, McpServerSettings>> {
   const names = Object.keys(configured);
-  if (names.length === 0)
-    throw new UsageError(
-      'No MCP server is configured: write [mcp.servers.NAME] in toolexec.toml, or run toolexec mcp import.',
-    );
+  if (names.length === 0) throw new UsageError(NO_SERVERS);
   if (named === undefined) return configured;
   const found = configured[named];
   if (found !== undefined) return { [named]: found };

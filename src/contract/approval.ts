@@ -138,9 +138,17 @@ export interface Plan {
 export const WAITING_ANSWER =
   "Not run yet: it waits for the person's approval. Go on with what does not need its result.";
 
-/** The hint for developers and users: how to decide a waiting batch. */
-export function waitingHint(batchId: string): string {
-  return `Decide with "toolexec approve ${batchId}", in a program with executor.approve().`;
+/**
+ * The hint for developers and users: how to decide a waiting batch, and why an earlier approval does not count.
+ * @param method of the executor, for programs
+ */
+export function waitingHint(
+  batchId: string,
+  changed: readonly string[] = [],
+  method: 'approve' | 'decide' = 'approve',
+): string {
+  const why = changed.length === 0 ? '' : `Changed since the call was shown: ${changed.join(', ')}. `;
+  return `${why}Decide with "toolexec approve ${batchId}", in a program with executor.${method}().`;
 }
 
 /** Whether a text is exactly such a message, in the wording of this version or an earlier one. */

@@ -27,6 +27,13 @@ function world() {
   return { seen, host };
 }
 
+it('something else than an executor is refused in one sentence', () => {
+  for (const value of [undefined, null, 5, {}])
+    expect(() => openHost('aiTools', value as never, { conversation: 'chat' }, 'test')).toThrow(
+      'Cannot call aiTools(): an executor is expected',
+    );
+});
+
 describe('a call that needed no approval when its framework asked', () => {
   it('is planned for the question and for the run, and not a third time', async () => {
     const { seen, host } = world();

@@ -1,4 +1,10 @@
-import { isFilledText, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import {
+  isFilledText,
+  normalizeOptions,
+  type OptionRules,
+  option,
+  requireMethod,
+} from '../base/normalize-options.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor } from '../contract/executor.js';
 import type { AskedTicket } from '../contract/ticket.js';
@@ -34,8 +40,9 @@ const RULES: OptionRules<{ conversation: string | undefined }> = {
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
 };
 
-/** @throws ToolError `config_invalid` without a conversation */
+/** @throws ToolError `config_invalid` without an executor or a conversation */
 export function openHost(maker: string, executor: Executor, options: HostOptions, by: string): Host {
+  requireMethod(`${maker}()`, executor, 'definitions', 'an executor');
   const { conversation } = normalizeOptions(maker, options, RULES);
   if (conversation !== undefined) return { executor, conversation, by };
   throw new ToolError('config_invalid', `Cannot make tools: ${maker}.conversation is missing.`);

@@ -9,6 +9,7 @@ import type { ExecutorOptions } from '../executor/executor-options.js';
 import { createMcpServer } from './create-mcp-server.js';
 import { connect, ERAS, person, textOf } from './fixtures/connect.js';
 import { keptUndelivered } from './kept-undelivered.js';
+import { mcpTools } from './mcp-tools.js';
 
 let folder: string;
 let ledger: string;
@@ -501,6 +502,11 @@ describe('createMcpServer()', () => {
     expect(make({ tools: ['pay'], readOnly: true })).toThrow('it may change things');
     expect(make({ name: '' })).toThrow('options.name');
     expect(make({ tool: [] })).toThrow('Unknown option options.tool');
+    expect(() => createMcpServer({} as never)).toThrow('an executor is expected');
+    for (const clients of [undefined, 5, { up: {} }, [null]])
+      await expect(mcpTools(clients as never, { name: 'up' })).rejects.toThrow(
+        'a connected MCP client is expected',
+      );
   });
 
   it("asks the host's own approver where there is one", async () => {

@@ -1,6 +1,12 @@
 import { isInputRequiredResult, Server } from '@modelcontextprotocol/server';
 import packageJson from '../../package.json' with { type: 'json' };
-import { isFilledText, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import {
+  isFilledText,
+  normalizeOptions,
+  type OptionRules,
+  option,
+  requireMethod,
+} from '../base/normalize-options.js';
 import type { Executor } from '../contract/executor.js';
 import type { Identity } from './attend-call.js';
 import { CallServer } from './call-server.js';
@@ -64,6 +70,7 @@ export function createMcpServer(
   options: McpServerOptions = {},
   place: ServedPlace = {},
 ): Server {
+  requireMethod('createMcpServer()', executor, 'definitions', 'an executor');
   const { name = 'toolexec', conversation, ...shown } = normalizeOptions('options', options, RULES);
   const list = createToolList(executor, shown, place.hidden);
   const states = requestStates();

@@ -5,6 +5,7 @@ import {
   normalizeOptions,
   type OptionRules,
   option,
+  requireMethod,
 } from '../base/normalize-options.js';
 import type { ToolSource } from '../contract/external.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -59,6 +60,7 @@ export async function mcpTools(clients: McpClients, options: McpToolsOptions): P
   const normalized = normalizeOptions('options', options, RULES);
   const { trusted = false, pins = 'trust', timeoutMs = 60_000 } = normalized;
   const named = nameClients(clients, normalized.name);
+  for (const [, client] of named) requireMethod('mcpTools()', client, 'callTool', 'a connected MCP client');
   const servers = named.map(([name, client]): Server => {
     requireServerName(name);
     return {
@@ -104,9 +106,10 @@ function nameClients(clients: McpClients, name: string | undefined): readonly (r
   if (isClient(clients)) return [[given('the client'), clients]];
   if (Array.isArray(clients))
     return clients.map((client, at) => [`${given('the clients')}-${at + 1}`, client as Client]);
+  if (typeof clients !== 'object' || clients === null) return [['', clients]];
   return Object.entries(clients as Readonly<Record<string, Client>>);
 }
 
 function isClient(clients: McpClients): clients is Client {
-  return 'callTool' in clients && typeof clients.callTool === 'function';
+  return typeof clients === 'object' && clients !== null && 'callTool' in clients;
 }

@@ -162,6 +162,13 @@ describe('toolexec approve', () => {
     expect(there('one.txt')).toBe(true);
   });
 
+  it('names the files that changed since they were shown, for which --yes does not count', async () => {
+    const id = await putOff();
+    command.write('root/one.txt', 'of another program');
+    const { code, stderr } = await command.run(['approve', id, '--yes']);
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/changed since it was shown: \S+one\.txt/)]);
+  });
+
   it('works where the batch was to work, and nowhere else', async () => {
     const id = await putOff();
     const journal = join(command.state, 'toolexec');

@@ -299,6 +299,12 @@ describe('toolexec mcp --gateway', () => {
     expect(stdout).not.toContain('count: ');
   });
 
+  it('lists no servers where none is configured', async () => {
+    const config = toolexec.write('none.toml', '');
+    const { code, stdout } = await toolexec.run(['mcp', 'list', '--json', '--config', config]);
+    expect([code, stdout]).toEqual([0, '[]\n']);
+  });
+
   it('says what is wrong with a configuration, a name and a server', async () => {
     const wrong = async (text: string, args: readonly string[]) => {
       const { code, stderr } = await toolexec.run([...args, '--config', toolexec.write('w.toml', text)]);

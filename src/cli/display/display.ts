@@ -76,6 +76,18 @@ function createPlainDisplay(out: TextOutput, palette: Palette): Display {
 
 const nothing = (): void => {};
 
+/** Options give consent to contents that were shown. Only a person can look at others. */
+function noteChanged(unapproved: readonly ToolResult[], display: Display): void {
+  for (const { callId, toolName, error } of unapproved) {
+    const changed = error?.details?.changed;
+    if (!Array.isArray(changed)) continue;
+    display.note(
+      `${toolName} (${callId}) was not approved: changed since it was shown: ${changed.join(', ')}. ` +
+        'Look at it at a terminal, or refuse it with --deny.',
+    );
+  }
+}
+
 /**
  * Tells the person facts about the whole batch beyond the results.
  * @param consent the options of this command that decide in advance
@@ -96,8 +108,10 @@ export function noteResults(
   for (const hint of hintsOf(results)) display.note(hint);
   const unapproved = results.filter(({ error }) => error?.code === 'approval_unavailable');
   const waiting = new Set(unapproved.flatMap(({ metadata }) => metadata.waits_for ?? []));
-  for (const batch of waiting)
+  for (const batch of waiting) {
     display.note(`batch ${String(batch)} waits for you: "toolexec approve ${String(batch)}"`);
+  }
+  noteChanged(unapproved, display);
   const unasked = unapproved.filter(({ metadata }) => metadata.waits_for === undefined).length;
   if (unasked > 0) {
     const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;

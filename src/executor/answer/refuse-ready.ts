@@ -122,10 +122,12 @@ export function pending(
   { call, effects }: Pick<ReadyCall, 'call' | 'effects'>,
   batchId: string,
   changed: readonly string[] = [],
+  method: 'approve' | 'decide' = 'approve',
 ): ResolvedCall {
   const details = changed.length === 0 ? undefined : { changed: [...changed] };
+  const hint = waitingHint(batchId, changed, method);
   const result = {
-    ...notRun(call, 'approval_unavailable', WAITING_ANSWER, details, undefined, waitingHint(batchId)),
+    ...notRun(call, 'approval_unavailable', WAITING_ANSWER, details, undefined, hint),
     metadata: { pending: true, waits_for: batchId },
   };
   return { kind: 'resolved', call, result, reason: WAITING_ANSWER, effects, recorded: true };

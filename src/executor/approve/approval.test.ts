@@ -223,6 +223,11 @@ describe('approval', () => {
     expect(order).toEqual(['look']);
   });
 
+  it('that gives nothing is named in the hint, without words of the runtime', async () => {
+    const [refused] = await setup({ approver: () => undefined as never }).executor.run([write('a')]);
+    expect(refused?.error?.hint).toBe('The approver gave no decision.');
+  });
+
   it('that never comes ends with the batch', async () => {
     const { order, executor } = setup({ approver: () => new Promise(() => {}) });
     const run = executor.start([write('a'), look('b')]);

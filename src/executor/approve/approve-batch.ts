@@ -17,6 +17,7 @@ import { announce, announceNow, permissionNeeded } from './announce.js';
 import { answerByHook, type HookQuestion } from './answer-by-hook.js';
 import { type ApprovedCall, type AskedCall, askApproval, askedAgain } from './ask-approval.js';
 import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
+import { askTicketAgain } from './ticket.js';
 
 export interface ApprovalParts {
   readonly scope: BatchScope;
@@ -182,14 +183,14 @@ export async function approveDeferred(
   const open = evaluated.flatMap((call, index) => (call.kind === 'ready' ? [index] : []));
   const asked = await Promise.all(open.map((index) => askedSince(ready(evaluated, index), index, parts)));
   const approver = approverOf(options, scope);
-  const goOnWaiting = (): EvaluatedCall[] => {
+  const goOnWaiting = (method?: 'decide'): EvaluatedCall[] => {
     // A call that the current rules refuse keeps its record unchanged.
     const after: EvaluatedCall[] = evaluated.map((call) =>
       call.kind === 'resolved' ? { ...call, recorded: true } : call,
     );
     for (const [place, { changed }] of asked.entries()) {
       const index = open[place] as number;
-      after[index] = pending(ready(evaluated, index), scope.id, changed);
+      after[index] = pending(ready(evaluated, index), scope.id, changed, method);
     }
     return after;
   };
@@ -203,7 +204,12 @@ export async function approveDeferred(
   const questions = needed.map((index) => (asked[open.indexOf(index)] as (typeof asked)[number]).call);
   const answers = approver === null ? [] : await ask(questions, approver, parts);
   // If the person leaves the question open, there is no decision.
-  if (signal.aborted || answers.some(isUnanswered)) return goOnWaiting();
+  if (signal.aborted || answers.some(isUnanswered)) {
+    const [since] = asked;
+    const hasChanged = since !== undefined && isChanged && !signal.aborted;
+    const isTicket = hasChanged && (await askTicketAgain(scope, askedNote(since.call), since.changed));
+    return goOnWaiting(isTicket ? 'decide' : undefined);
+  }
   for (const [place, answer] of answers.entries()) after[needed[place] as number] = answer.evaluated;
   let isOurs: boolean;
   try {
@@ -261,6 +267,12 @@ function waits({ state, disposition }: CallRecord): boolean {
   return state === 'queued' && disposition === 'requires_confirmation';
 }
 
+/** A call for a new question, and its files that differ from the shown ones. */
+interface SinceShown {
+  readonly call: AskedCall;
+  readonly changed: readonly string[];
+}
+
 /**
  * Prepares a deferred call for a new question, and lists its files that have changed since they were shown.
  */
@@ -268,7 +280,7 @@ async function askedSince(
   planned: ReadyCall,
   index: number,
   { scope, recorder }: ApprovalParts,
-): Promise<{ readonly call: AskedCall; readonly changed: readonly string[] }> {
+): Promise<SinceShown> {
   if (recorder === undefined) return { call: await withSnapshot(planned, scope), changed: [] };
   const { asked: call, changed } = await snapshotSince(planned, recorder.key(index), scope);
   return { call, changed };

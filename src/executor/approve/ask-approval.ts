@@ -138,7 +138,8 @@ export async function putQuestion(
   }
 }
 
-function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
+function signed(answer: ApprovedCall, decision: ApprovalDecision | undefined): ApprovedCall {
+  const by = decision?.by;
   const { approved, evaluated } = answer;
   const isAgreed = approved && evaluated.kind === 'ready' && isPersons(by);
   const said = isAgreed ? { ...answer, evaluated: evaluated.agreed() } : answer;

@@ -7,13 +7,14 @@ import { planBatch } from '../plan/plan-batch.js';
 import { withOrigins } from '../record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
-import { type AskedCall, putQuestion, toQuestion } from './ask-approval.js';
+import { type AskedCall, askedAgain, putQuestion, toQuestion } from './ask-approval.js';
 import { decideTicket } from './decide-ticket.js';
 import { reviewPlan } from './review.js';
 import {
   type AskedRecord,
   approves,
   askedTicket,
+  beginRound,
   isSameCall,
   newSecret,
   parseTicket,
@@ -139,7 +140,12 @@ async function askAgain(ready: ReadyCall, found: AskedRecord, { scope }: TicketP
   const last = found.state.rounds.at(-1);
   const isDenied = last?.decided !== undefined && !approves(last.decided.decision, ready.call.id);
   if (changed.length === 0 || isDenied) return askedState(asked, found, scope);
-  return beginRound(asked, found.record, scope);
+  const { journal, clock } = scope.settings;
+  if (journal === null) throw unrecorded();
+  const { record } = found;
+  const secret = await beginRound(askedNote(asked), changed, record, { journal, at: clock.now() });
+  const ticket = askedTicket(record.batchId, secret);
+  return { needed: true, request: await toQuestion(asked, scope.settings), ticket };
 }
 
 async function askedState(
@@ -149,8 +155,10 @@ async function askedState(
 ): Promise<AskedTicket> {
   const decided = decidedState(found);
   if (decided !== undefined) return decided;
-  const ticket = askedTicket(found.record.batchId, found.state.rounds.at(-1)?.secret ?? '');
-  return { needed: true, request: await toQuestion(asked, settings), ticket };
+  const { secret = '', changed } = found.state.rounds.at(-1) ?? {};
+  const again = changed === undefined ? asked : askedAgain(asked.ready, asked.snapshot, changed);
+  const ticket = askedTicket(found.record.batchId, secret);
+  return { needed: true, request: await toQuestion(again, settings), ticket };
 }
 
 function decidedState({ record, state }: AskedRecord): AskedTicket | undefined {
@@ -159,18 +167,4 @@ function decidedState({ record, state }: AskedRecord): AskedTicket | undefined {
   const ticket = askedTicket(record.batchId, last.secret);
   const isDenied = !approves(last.decided.decision, record.callId);
   return { needed: false, ticket, ...(isDenied ? { denied: true } : {}) };
-}
-
-/** Starts a new question; the earlier one no longer counts. */
-async function beginRound(
-  asked: AskedCall,
-  { batchId, key }: CallRecord,
-  { settings }: BatchScope,
-): Promise<AskedTicket> {
-  const { journal, clock } = settings;
-  if (journal === null) throw unrecorded();
-  const secret = newSecret();
-  const data = { ...askedNote(asked), ticket: secret };
-  await journal.note(key, { kind: 'asked', data, at: clock.now() });
-  return { needed: true, request: await toQuestion(asked, settings), ticket: askedTicket(batchId, secret) };
 }

@@ -84,7 +84,8 @@ async function redeemAsked(
   if (record.result !== undefined || state.isClosed) return plain;
   if (round !== state.rounds.at(-1)) return refuse(REPLACED);
   const { decided } = round;
-  if (decided === undefined) return { kind: 'refused', answers: [pending(unplanned(call), record.batchId)] };
+  if (decided === undefined)
+    return { kind: 'refused', answers: [pending(unplanned(call), record.batchId, [], 'decide')] };
   if (!approves(decided.decision, record.callId)) {
     await endDenied(record, decided.decision, settings, journal);
     return plain;

@@ -5,6 +5,7 @@ import type { ToolCall } from '../../contract/call.js';
 import type { CallRecord, Journal, JournalNote } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { hasArguments } from '../../journal/redaction/redacting-journal.js';
+import type { BatchScope } from '../call/batch-scope.js';
 
 /** A ticket is bound to these parts of a call, and to its conversation. */
 export type TicketCall = Pick<ToolCall, 'id' | 'name' | 'args'>;
@@ -38,12 +39,14 @@ export function unaskedTicket(conversation: string, call: TicketCall): string {
 }
 
 /** SHA-256 of all parts to which a ticket without a question is bound. */
-export function bindingOf(conversation: string, { id, name, args }: TicketCall): string {
+export function bindingOf(conversation: string, call: TicketCall): string {
+  // A value that is no call is refused by planning, whatever the ticket says.
+  const { id, name, args } = (call ?? {}) as Partial<TicketCall>;
   return hash('sha256', `${JSON.stringify([conversation, id, name])}${argumentsOf(args)}`, 'hex');
 }
 
 /** Arguments that are not a JSON object are refused by planning, whatever the ticket says. */
-function argumentsOf(args: JsonObject): string {
+function argumentsOf(args: JsonObject | undefined): string {
   try {
     return canonicalize(args) ?? '';
   } catch {
@@ -58,6 +61,8 @@ export function newSecret(): string {
 /** One question to the person. It begins when it is asked, and a later question replaces it. */
 export interface TicketRound {
   readonly secret: string;
+  /** The files that changed since the earlier question. Left out for a first question. */
+  readonly changed?: readonly string[];
   readonly decided?: TicketDecision;
 }
 
@@ -100,9 +105,10 @@ export function decidedNote(
 function readRounds(notes: readonly JournalNote[]): readonly TicketRound[] {
   const rounds: TicketRound[] = [];
   for (const { kind, data, at } of notes) {
-    const { ticket, of, id, decided } = data;
+    const { ticket, of, id, decided, changed } = data;
     const last = rounds.at(-1);
-    if (kind === 'asked' && typeof ticket === 'string') rounds.push({ secret: ticket });
+    if (kind === 'asked' && typeof ticket === 'string')
+      rounds.push({ secret: ticket, ...(Array.isArray(changed) ? { changed: changed.map(String) } : {}) });
     const isOpen = kind === 'approval' && last !== undefined && last.decided === undefined;
     if (isOpen && of === last.secret && isDecision(decided))
       rounds[rounds.length - 1] = { ...last, decided: { id: String(id), decision: decided, at } };
@@ -131,6 +137,38 @@ export async function readAsked(journal: Journal, batchId: string): Promise<Aske
   const rounds = readRounds(await journal.notes(record.key));
   if (rounds.length === 0) return undefined;
   return { record, state: { rounds, isClosed: record.decision !== 'wait' } };
+}
+
+/**
+ * Records a new question about a call; the earlier one no longer counts.
+ * @param shown the contents that the question shows
+ * @returns the secret of its ticket
+ */
+export async function beginRound(
+  shown: JsonObject,
+  changed: readonly string[],
+  { key }: CallRecord,
+  { journal, at }: { readonly journal: Journal; readonly at: number },
+): Promise<string> {
+  const secret = newSecret();
+  const data = { ...shown, ticket: secret, changed: [...changed] };
+  await journal.note(key, { kind: 'asked', data, at });
+  return secret;
+}
+
+/**
+ * Files of the call have changed since its ticket was approved: that is another question, with another ticket.
+ * @returns false if no ticket was decided about the call
+ */
+export async function askTicketAgain(
+  { id, settings: { journal, clock } }: BatchScope,
+  shown: JsonObject,
+  changed: readonly string[],
+): Promise<boolean> {
+  const found = journal === null ? undefined : await readAsked(journal, id);
+  if (journal === null || found?.state.rounds.at(-1)?.decided === undefined) return false;
+  await beginRound(shown, changed, found.record, { journal, at: clock.now() });
+  return true;
 }
 
 /** Whether a decision allows this call to run. */

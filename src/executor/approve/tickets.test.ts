@@ -232,9 +232,15 @@ describe('ask() and its ticket', () => {
     expect(refused?.error).toMatchObject({
       code: 'approval_unavailable',
       details: { changed: [join(root, 'note')] },
+      hint: expect.stringMatching(
+        /^Changed since the call was shown: .*note\. Decide with .*executor\.decide/,
+      ),
     });
     expect(readFileSync(join(root, 'note'), 'utf8')).toBe('two');
+    // The call goes on waiting, for a person who sees the new content.
+    const [waits] = await one.waiting();
     const again = await one.ask(call, HERE);
+    expect(waits?.ticket).toBe(again.ticket);
     expect(again).toMatchObject({ needed: true, request: { changed: [join(root, 'note')] } });
     expect(again.ticket).not.toBe(ticket);
     expect(await one.run([call], { ...HERE, ticket })).toMatchObject([
@@ -244,6 +250,17 @@ describe('ask() and its ticket', () => {
     await one.decide(again.ticket, approved);
     expect(await one.run([call], { ...HERE, ticket: again.ticket })).toMatchObject([{ output: 'saved' }]);
     expect(readFileSync(join(root, 'note'), 'utf8')).toBe('saved');
+  });
+
+  it('a value that is no call is answered bad_args, with a ticket too', async () => {
+    await using one = executor();
+    for (const value of [null, 5]) {
+      const { needed, ticket } = await one.ask(value as never, HERE);
+      expect(needed).toBe(false);
+      expect(await one.run([value as never], { ...HERE, ticket })).toMatchObject([
+        { error: { code: 'bad_args' } },
+      ]);
+    }
   });
 
   it('binds the resolved path: a link that leads elsewhere by then runs nothing', async () => {

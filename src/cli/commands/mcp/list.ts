@@ -4,7 +4,7 @@ import { sanitize } from '../../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson } from '../../display/terminal-text.js';
-import { openMcpGateway, requireServers } from '../../open-mcp-gateway.js';
+import { NO_SERVERS, openMcpGateway } from '../../open-mcp-gateway.js';
 import { resolveRun } from '../../resolve-settings.js';
 
 /** The options of `mcp list`, as commander passes them. */
@@ -26,7 +26,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .addHelpText('before', 'Examples:\n  toolexec mcp list\n  toolexec mcp list --json\n')
     .addHelpText(
       'after',
-      '\nExit code: 0 every server answers; 1 one does not; 2 wrong usage or configuration.\n',
+      '\nExit code: 0 every server answers, or there is none; 1 one does not; 2 wrong usage or configuration.\n',
     )
     .action(async (options: ListOptions) => {
       finish(await listServers(options, context));
@@ -39,7 +39,12 @@ async function listServers(options: ListOptions, context: CliContext): Promise<E
   const resolved = resolveRun(options, context);
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
-  const servers = requireServers(resolved.mcp.servers);
+  const servers = resolved.mcp.servers ?? {};
+  if (Object.keys(servers).length === 0) {
+    if (options.json === true) writeJson(stdio.stdout, []);
+    display.note(NO_SERVERS);
+    return 0;
+  }
   // The list below already contains these notes.
   const gateway = await openMcpGateway({ servers }, resolved, context, { ...display, note: () => {} });
   try {
