@@ -1,6 +1,7 @@
 import { parse } from 'smol-toml';
 import packages from '../base/large-packages.cjs';
 import type { JsonSchema } from '../contract/json.js';
+import { LIMITED_LABEL } from '../journal/records/fair-order.js';
 import { mustBe, SECONDS, type ValueKind, wholeNumber } from './value-kind.js';
 
 /** The name of a tool. Defined first, because its uses run at load time. */
@@ -31,6 +32,14 @@ export const CALLS_OF_TOOLS: ValueKind = byTool(
   accepts(CALLS),
 );
 
+/** Numbers of calls by label. */
+export const CALLS_OF_LABELS: ValueKind = byName(
+  LIMITED_LABEL,
+  'a table of whole numbers of calls from 1 by label, like { gpu = 2 }',
+  CALLS.schema,
+  accepts(CALLS),
+);
+
 /** One number for each tool, or numbers by name. */
 export const CALLS_AT_A_TIME: ValueKind = {
   expected: CALLS_EXPECTED,
@@ -43,16 +52,25 @@ export const CALLS_AT_A_TIME: ValueKind = {
   fromText: (text) => (text.startsWith('{') ? readTable(text) : CALLS.fromText(text)),
 };
 
-/** A table with a value per tool. */
 function byTool(expected: string, schema: JsonSchema, isGood: (value: unknown) => boolean): ValueKind {
+  return byName(NAME, expected, schema, isGood);
+}
+
+/** A table with a value per name. */
+function byName(
+  name: RegExp,
+  expected: string,
+  schema: JsonSchema,
+  isGood: (value: unknown) => boolean,
+): ValueKind {
   return {
     expected,
-    schema: { type: 'object', additionalProperties: schema, propertyNames: { pattern: NAME.source } },
+    schema: { type: 'object', additionalProperties: schema, propertyNames: { pattern: name.source } },
     flaws: (value) => {
       if (!isTable(value)) return [mustBe(expected, value)];
       return entriesOf(value)
-        .filter(([name, each]) => !NAME.test(name) || !isGood(each))
-        .map(([name, each]) => mustBe(expected, each, [name]));
+        .filter(([key, each]) => !name.test(key) || !isGood(each))
+        .map(([key, each]) => mustBe(expected, each, [key]));
     },
     // The parser's tables have no prototype; programs expect plain objects.
     toOption: (value) => Object.fromEntries(entriesOf(value)),

@@ -52,6 +52,7 @@ export interface FleetSettings {
     readonly open?: number;
     readonly running?: number;
     readonly tools?: Readonly<Record<string, number>>;
+    readonly labels?: Readonly<Record<string, number>>;
   };
 }
 

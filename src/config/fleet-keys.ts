@@ -1,5 +1,5 @@
 import { addressOf, isPostgresAddress } from '../journal/postgres/address.js';
-import { CALLS_OF_TOOLS } from './by-tool.js';
+import { CALLS_OF_LABELS, CALLS_OF_TOOLS } from './by-tool.js';
 import type { ConfigKey } from './config-key.js';
 import { never } from './tighten.js';
 import {
@@ -176,6 +176,13 @@ export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: undefined,
     option: 'fleet.quotas.tools',
     meaning: 'The same for single tools: `[fleet.quotas.tools]`, such as `deploy = 1`.',
+    tighten: never,
+  },
+  'fleet.quotas.labels': {
+    kind: CALLS_OF_LABELS,
+    fallback: undefined,
+    option: 'fleet.quotas.labels',
+    meaning: 'The same for calls with a label: `[fleet.quotas.labels]`, such as `gpu = 2`.',
     tighten: never,
   },
 };

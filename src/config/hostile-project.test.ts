@@ -117,6 +117,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
   'fleet.quotas.open': '9007199254740991',
   'fleet.quotas.running': '9007199254740991',
   'fleet.quotas.tools': '{ deploy = 9007199254740991 }',
+  'fleet.quotas.labels': '{ gpu = 9007199254740991 }',
   'mcp.servers': '{ up = { command = "planted" } }',
   'chat.agents_file': 'true',
 };
@@ -255,6 +256,7 @@ describe('a project that nobody has trusted', () => {
       'fleet.quotas.open': '10',
       'fleet.quotas.running': '1',
       'fleet.quotas.tools': '{ deploy = 1 }',
+      'fleet.quotas.labels': '{ gpu = 1 }',
       'mcp.servers': '{ up = { command = "mine" } }',
       'chat.agents_file': 'false',
     };

@@ -38,12 +38,16 @@ export interface RunningQuotas {
   readonly running?: number;
   /** The same of each tool, by its name. */
   readonly tools?: Readonly<Record<string, number>>;
+  /** The same of the calls with each label. */
+  readonly labels?: Readonly<Record<string, number>>;
 }
 
-/** The number of running calls of a tool that a tenant has on workers. */
+/** The number of running calls of a tool with the same labels that a tenant has on workers. */
 export interface RunningCount {
   readonly tenant: string;
   readonly toolName: string;
+  /** Left out if the calls have none. */
+  readonly labels?: readonly string[];
   readonly count: number;
 }
 

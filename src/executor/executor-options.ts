@@ -194,7 +194,7 @@ const isTenant = (value: unknown): boolean => typeof value === 'string' && /^[\w
 export const FLEET_RULES: OptionRules<{ [K in keyof FleetOptions]-?: FleetOptions[K] | undefined }> = {
   ...rulesOf<Required<OptionsIn<'executor.fleet'>>>(SETTINGS['executor.fleet']),
   tenant: option(undefined, isTenant, 'a name of A-Z, a-z, 0-9, ., _ and -, at most 64 characters'),
-  quotas: option(undefined, isObject, 'an object with open, running or tools'),
+  quotas: option(undefined, isObject, 'an object with open, running, tools or labels'),
   dispatcher: option(undefined, can('hint', 'listen'), 'a dispatcher (hint, listen)'),
 };
 

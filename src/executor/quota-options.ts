@@ -1,5 +1,6 @@
 import { isWhole, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
 import type { RunningQuotas } from '../contract/journal.js';
+import { LIMITED_LABEL } from '../journal/records/fair-order.js';
 
 /** Limits for each tenant. */
 export interface QuotaOptions extends RunningQuotas {
@@ -12,15 +13,25 @@ export interface QuotaOptions extends RunningQuotas {
   readonly running?: number;
   /** The same of single tools, by their names. */
   readonly tools?: Readonly<Record<string, number>>;
+  /** The same of calls with a label, by label. */
+  readonly labels?: Readonly<Record<string, number>>;
 }
 
 const isCount = isWhole(1);
 const isCounts = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount);
 
+const isCountsOfLabels = (value: unknown): boolean =>
+  isCounts(value) && Object.keys(value as object).every((label) => LIMITED_LABEL.test(label));
+
 const RUNNING_RULES: OptionRules<{ [K in keyof RunningQuotas]-?: RunningQuotas[K] | undefined }> = {
   running: option<number | undefined>(undefined, isCount, 'a whole number of calls from 1'),
   tools: option<RunningQuotas['tools']>(undefined, isCounts, 'whole numbers of calls from 1, by tool name'),
+  labels: option<RunningQuotas['labels']>(
+    undefined,
+    isCountsOfLabels,
+    'whole numbers of calls from 1, by label',
+  ),
 };
 
 const RULES: OptionRules<{ [K in keyof QuotaOptions]-?: QuotaOptions[K] | undefined }> = {
@@ -44,10 +55,11 @@ export function workerQuotas(given: RunningQuotas | undefined): RunningQuotas | 
 
 type Given = { readonly [K in keyof RunningQuotas]: RunningQuotas[K] | undefined };
 
-function present({ running, tools }: Given): RunningQuotas | undefined {
-  if (running === undefined && tools === undefined) return undefined;
+function present({ running, tools, labels }: Given): RunningQuotas | undefined {
+  if (running === undefined && tools === undefined && labels === undefined) return undefined;
   return {
     ...(running === undefined ? {} : { running }),
     ...(tools === undefined ? {} : { tools: { ...tools } }),
+    ...(labels === undefined ? {} : { labels: { ...labels } }),
   };
 }

@@ -50,7 +50,7 @@ const RULES: OptionRules<OwnOptions> = {
   labels: option<readonly string[]>([], isTextList, 'a list of labels'),
   concurrency: option(8, isWhole(1), 'a whole number of calls from 1'),
   leaseMs: option(LEASE_MS, isWhole(100), 'a whole number of milliseconds from 100'),
-  quotas: option<RunningQuotas | undefined>(undefined, isObject, 'an object with running or tools'),
+  quotas: option<RunningQuotas | undefined>(undefined, isObject, 'an object with running, tools or labels'),
   dispatcher: option<Dispatcher | undefined>(undefined, isDispatcher, 'a dispatcher (hint, listen)'),
 };
 

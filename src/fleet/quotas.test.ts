@@ -115,11 +115,24 @@ describe('tenants', () => {
     expect(most('work')).toBeGreaterThan(2);
   }, 20_000);
 
+  it('have calls above a quota of a label held back, and other calls not', async () => {
+    const { hostOf, startWorker, most } = newFleet();
+    startWorker({ concurrency: 4, labels: ['gpu'] });
+    startWorker({ concurrency: 4, labels: ['gpu'] });
+    const gpus = hostOf({ labels: ['gpu'], quotas: { labels: { gpu: 1 } } });
+    expect(outcomes(await gpus.run(calls('a', 4, 30)))).toEqual(Array.from({ length: 4 }, () => 'done'));
+    expect(most('work')).toBe(1);
+    await hostOf({ quotas: { labels: { gpu: 1 } } }).run(calls('b', 6, 60));
+    expect(most('work')).toBeGreaterThan(1);
+  }, 20_000);
+
   it.each([
     ['fleet.quotas', 3],
     ['fleet.quotas.open', { open: 0 }],
     ['fleet.quotas.running', { running: 'all' }],
     ['fleet.quotas.tools', { tools: { work: 0 } }],
+    ['fleet.quotas.labels', { labels: { gpu: 0 } }],
+    ['fleet.quotas.labels', { labels: { 'a b': 1 } }],
     ['fleet.quotas.opne', { opne: 1 }],
   ])('name a wrong %s', (name, quotas) => {
     const { hostOf } = newFleet();

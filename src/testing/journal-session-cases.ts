@@ -282,6 +282,43 @@ const TENANT_CASES: readonly JournalCase[] = [
     }),
   },
   {
+    title: 'hands out no call, and gives no claim, above a quota of a label',
+    run: withSessions(async (journal) => {
+      if (journal.queued === undefined || journal.running === undefined) return;
+      const offer = { labels: ['gpu', 'eu'] };
+      await journal.renew(FIRST, 1, offer);
+      await journal.renew(OTHER, 1, { ...offer, quotas: { labels: { eu: 1 } } });
+      const limited = { tenant: 'a', labels: ['gpu', 'gpu'], quotas: { labels: { gpu: 2, eu: 9 } } };
+      for (const id of ['a1', 'a2', 'a3']) await queue(journal, id, limited);
+      for (const id of ['b1', 'b2']) await queue(journal, id, { tenant: 'b', labels: ['eu'] });
+      await queue(journal, 'c1', { tenant: 'a', quotas: { labels: { gpu: 1 } } });
+      assertEqual(await journal.claim('a1/0', FIRST, 2), true, 'the first');
+      assertEqual(await journal.claim('a2/0', FIRST, 2), true, 'the second');
+      assertEqual(await journal.claim('a3/0', FIRST, 2), false, 'above that of the placement');
+      assertEqual(await journal.claim('b1/0', OTHER, 2), true, 'another label');
+      assertEqual(await journal.claim('b2/0', OTHER, 2), false, 'above that of the worker');
+      const handedOut = async (quotas?: object) =>
+        keysOf(
+          await journal.queued?.({
+            limit: 9,
+            order: 'fair',
+            offer: { ...offer, ...(quotas === undefined ? {} : { quotas }) },
+          }),
+        );
+      assertEqual(await handedOut(), ['b2/0', 'c1/0'], 'what is handed out');
+      assertEqual(await handedOut({ labels: { eu: 1 } }), ['c1/0'], 'to a worker with a quota');
+      await journal.finish('a1/0', successOf('a1'), 3, FIRST);
+      assertEqual(await journal.claim('a3/0', FIRST, 4), true, 'once the first is done');
+      assertEqual(await journal.claim('c1/0', FIRST, 4), true, 'a call without the label');
+      const running = await journal.running();
+      assertEqual(
+        running.filter(({ tenant }) => tenant === 'b'),
+        [{ tenant: 'b', toolName: 'write_file', labels: ['eu'], count: 1 }],
+        'running calls with a label',
+      );
+    }),
+  },
+  {
     title: 'refuses a batch whole if the tenant would have more open calls than the quota',
     run: async (journal) => {
       if (journal.running === undefined) return;

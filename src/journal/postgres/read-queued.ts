@@ -27,15 +27,23 @@ const FAIR = `
         CROSS JOIN LATERAL (
           SELECT coalesce(p.placement ->> 'tenant', $1) AS of_tenant, coalesce((p.placement ->> 'priority')::numeric, 0) AS priority,
             least((p.placement -> 'quotas' ->> 'running')::integer, ($4::json ->> 'running')::integer) AS most,
-            least((p.placement -> 'quotas' -> 'tools' ->> c.tool_name)::integer, ($4::json -> 'tools' ->> c.tool_name)::integer)
-              AS most_of_tool
+            {s}.most_of_1(p.placement -> 'quotas', $4::json, 'tools', c.tool_name) AS most_of_tool, p.placement -> 'quotas' AS quotas
           FROM (SELECT b.placement::json AS placement) AS p) AS q
-        LEFT JOIN (SELECT r.of_tenant, sum(r.count) AS busy FROM {s}.running_1($1) AS r GROUP BY 1) AS n
+        LEFT JOIN (SELECT r.of_tenant, sum(r.count) AS busy FROM {s}.running_2($1) AS r GROUP BY 1) AS n
           ON n.of_tenant = q.of_tenant
-        LEFT JOIN {s}.running_1($1) AS m ON m.of_tenant = q.of_tenant AND m.tool_name = c.tool_name
+        LEFT JOIN (SELECT r.of_tenant, r.tool_name, sum(r.count) AS count FROM {s}.running_2($1) AS r GROUP BY 1, 2) AS m
+          ON m.of_tenant = q.of_tenant AND m.tool_name = c.tool_name
+        LEFT JOIN (
+          SELECT r.of_tenant, json_object_agg(r.label, r.count) AS counts FROM (
+            SELECT r.of_tenant, l.label, sum(r.count) AS count FROM {s}.running_2($1) AS r
+            CROSS JOIN LATERAL (SELECT DISTINCT label FROM unnest(r.labels) AS label) AS l GROUP BY 1, 2) AS r
+          GROUP BY 1) AS k ON k.of_tenant = q.of_tenant
         WHERE ${FREE}
           AND (q.most IS NULL OR coalesce(n.busy, 0) < q.most)
-          AND (q.most_of_tool IS NULL OR coalesce(m.count, 0) < q.most_of_tool)) AS f) AS t
+          AND (q.most_of_tool IS NULL OR coalesce(m.count, 0) < q.most_of_tool)
+          AND NOT EXISTS (
+            SELECT 1 FROM unnest(b.labels) AS label
+            WHERE coalesce((k.counts ->> label)::bigint, 0) >= {s}.most_of_1(q.quotas, $4::json, 'labels', label))) AS f) AS t
   ) AS o ON o.batch_id = c.batch_id AND o.position = c.position
   WHERE c.tenant = $1
   ORDER BY o.place, o.priority DESC, c.number OFFSET $5::bigint LIMIT $6`;
@@ -59,19 +67,21 @@ export function readQueued(
     ]);
 }
 
-const RUNNING = 'SELECT of_tenant, tool_name, count FROM {s}.running_1($1)';
+const RUNNING = 'SELECT of_tenant, tool_name, labels, count FROM {s}.running_2($1)';
 
-/** The running calls with a placement, by tenant and tool. */
+/** The running calls with a placement, by tenant, tool and labels. */
 export function readRunning(tenant: string): Work<readonly RunningCount[]> {
   return async ({ query }) => {
     const { rows } = await query<{
       readonly of_tenant: string;
       readonly tool_name: string;
+      readonly labels: readonly string[];
       readonly count: string;
     }>(RUNNING, [tenant]);
-    return rows.map(({ of_tenant, tool_name, count }) => ({
+    return rows.map(({ of_tenant, tool_name, labels, count }) => ({
       tenant: fromStoredText(of_tenant),
       toolName: fromStoredText(tool_name),
+      ...(labels.length === 0 ? {} : { labels: labels.map(fromStoredText) }),
       count: Number(count),
     }));
   };

@@ -22,7 +22,7 @@ export function claimCall(tenant: string, place: CallPlace, worker: Worker, at: 
   const process = JSON.stringify(worker);
   // Recognizes this claim if its answer is lost and it is sent again.
   const token = randomUUID();
-  const claim = worker.epoch === undefined ? 'claim_1' : 'claim_2';
+  const claim = worker.epoch === undefined ? 'claim_1' : 'claim_3';
   return async ({ query }) => {
     const { rows } = await query<{ readonly claimed: boolean }>(
       `SELECT {s}.${claim}($1, $2, $3::integer, $4, $5, $6::integer, $7, $8::double precision) AS claimed`,

@@ -102,3 +102,59 @@ export const QUOTAS = `
     RETURN {s}.claim_1(p_tenant, p_batch, p_position, p_worker, p_worker_id, p_epoch, p_token, p_at);
   END $$;
 `;
+
+/** Quotas of labels. */
+export const LABEL_QUOTAS = `
+  CREATE FUNCTION {s}.running_2(p_tenant text)
+  RETURNS TABLE (of_tenant text, tool_name text, labels text[], count bigint) LANGUAGE sql STABLE AS $$
+    SELECT coalesce(b.placement::json ->> 'tenant', p_tenant), c.tool_name, b.labels, count(*)
+    FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id
+    WHERE c.tenant = p_tenant AND c.finished_at IS NULL AND c.worker_id IS NOT NULL AND b.placement IS NOT NULL
+    GROUP BY 1, 2, 3
+  $$;
+
+  CREATE FUNCTION {s}.most_of_1(p_quotas json, p_offered json, p_limits text, p_name text) RETURNS integer
+  LANGUAGE sql IMMUTABLE AS $$
+    SELECT least((p_quotas -> p_limits ->> p_name)::integer, (p_offered -> p_limits ->> p_name)::integer)
+  $$;
+
+  -- Claims of workers with a session, within their quotas and those of the placement.
+  CREATE FUNCTION {s}.claim_3(
+    p_tenant text, p_batch text, p_position integer, p_worker text, p_worker_id text, p_epoch integer, p_token text,
+    p_at double precision
+  ) RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE
+    offered json;
+    r record;
+    most integer;
+    most_of_tool integer;
+    limited text[];
+  BEGIN
+    SELECT s.offer::json -> 'quotas' INTO offered FROM {s}.sessions s
+    WHERE s.tenant = p_tenant AND s.worker = p_worker_id AND s.epoch = p_epoch AND s.ended_at IS NULL;
+    SELECT c.tool_name, b.labels, coalesce(b.placement::json ->> 'tenant', p_tenant) AS of_tenant,
+      b.placement::json -> 'quotas' AS quotas
+    INTO r FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id
+    WHERE c.tenant = p_tenant AND c.batch_id = p_batch AND c.position = p_position AND b.placement IS NOT NULL;
+    most := least((offered ->> 'running')::integer, (r.quotas ->> 'running')::integer);
+    most_of_tool := {s}.most_of_1(r.quotas, offered, 'tools', r.tool_name);
+    limited := ARRAY(
+      SELECT l FROM unnest(r.labels) AS l WHERE {s}.most_of_1(r.quotas, offered, 'labels', l) IS NOT NULL);
+    IF most IS NOT NULL OR most_of_tool IS NOT NULL OR limited <> '{}' THEN
+      PERFORM {s}.lock_tenant_1(p_tenant, r.of_tenant, 'running');
+      IF EXISTS (
+        WITH running AS MATERIALIZED (SELECT n.* FROM {s}.running_2(p_tenant) AS n WHERE n.of_tenant = r.of_tenant)
+        SELECT 1 FROM (
+          SELECT most AS most, sum(n.count) AS taken FROM running n
+          UNION ALL SELECT most_of_tool, sum(n.count) FROM running n WHERE n.tool_name = r.tool_name
+          UNION ALL SELECT {s}.most_of_1(r.quotas, offered, 'labels', l),
+            (SELECT sum(n.count) FROM running n WHERE l = ANY(n.labels)) FROM unnest(limited) AS l
+        ) AS t WHERE t.taken >= t.most)
+      THEN RETURN EXISTS (
+        SELECT 1 FROM {s}.calls c
+        WHERE c.tenant = p_tenant AND c.batch_id = p_batch AND c.position = p_position AND c.claim_token = p_token);
+      END IF;
+    END IF;
+    RETURN {s}.claim_1(p_tenant, p_batch, p_position, p_worker, p_worker_id, p_epoch, p_token, p_at);
+  END $$;
+`;

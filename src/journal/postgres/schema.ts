@@ -3,7 +3,7 @@ import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CHANGES } from './schema-changes.js';
 import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { OBJECTS, PRUNE } from './schema-prune.js';
-import { QUOTAS } from './schema-quotas.js';
+import { LABEL_QUOTAS, QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
 
 /**
@@ -19,4 +19,5 @@ export const STEPS: readonly string[] = [
   OBJECTS,
   CLAIMANTS,
   CHANGES,
+  LABEL_QUOTAS,
 ];

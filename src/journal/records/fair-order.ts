@@ -43,6 +43,9 @@ export function fairPage<T extends PlacedCall>(
     .map(({ call }) => call);
 }
 
+/** The labels that a quota can limit: those that a database stores as they are. */
+export const LIMITED_LABEL = /^[\w./@-]{1,64}$/;
+
 /** Whether a tenant has as many running calls as a quota of the placement or of the worker allows. @param ofJournal the journal's tenant */
 export function isHeldBack(
   { placement, toolName }: Omit<PlacedCall, 'conversation'>,
@@ -53,16 +56,18 @@ export function isHeldBack(
   const tenant = tenantOf(placement, ofJournal);
   return [placement?.quotas, offered].some((quotas) => {
     if (quotas === undefined) return false;
-    const { running: all = Number.POSITIVE_INFINITY, tools = {} } = quotas;
-    const ofTool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+    const { running: all = Number.POSITIVE_INFINITY, tools = {}, labels = {} } = quotas;
+    const isReached = (limits: Readonly<Record<string, number>>, name: string, which: Which): boolean =>
+      Object.hasOwn(limits, name) && countOf(running, tenant, which) >= (limits[name] ?? 0);
     return (
       countOf(running, tenant) >= all ||
-      (ofTool !== undefined && countOf(running, tenant, toolName) >= ofTool)
+      isReached(tools, toolName, (each) => each.toolName === toolName) ||
+      placement?.labels?.some((label) => isReached(labels, label, (each) => each.labels?.includes(label)))
     );
   });
 }
 
-/** Counts running calls by tenant and tool. */
+/** Counts running calls by tenant, tool and labels. */
 export function countRunning(
   calls: Iterable<Omit<PlacedCall, 'conversation'>>,
   ofJournal?: string,
@@ -70,8 +75,10 @@ export function countRunning(
   const counts = new Map<string, RunningCount>();
   for (const { placement, toolName } of calls) {
     const tenant = tenantOf(placement, ofJournal);
-    const key = `${toolName}\n${tenant}`;
-    counts.set(key, { tenant, toolName, count: (counts.get(key)?.count ?? 0) + 1 });
+    const { labels = [] } = placement ?? {};
+    const of = { tenant, toolName, ...(labels.length === 0 ? {} : { labels }) };
+    const key = JSON.stringify(of);
+    counts.set(key, { ...of, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   return [...counts.values()];
 }
@@ -81,9 +88,11 @@ export function tenantOf(placement: Placement | undefined, ofJournal = 'default'
   return placement?.tenant ?? ofJournal;
 }
 
-function countOf(running: readonly RunningCount[], tenant: string, toolName?: string): number {
+type Which = (running: RunningCount) => boolean | undefined;
+
+function countOf(running: readonly RunningCount[], tenant: string, which: Which = () => true): number {
   return running
-    .filter((each) => each.tenant === tenant && (toolName === undefined || each.toolName === toolName))
+    .filter((each) => each.tenant === tenant && which(each))
     .reduce((sum, { count }) => sum + count, 0);
 }
 
