@@ -149,6 +149,7 @@ export class CallServer {
     callId: string,
     batch: string,
     problem?: string,
+    round = 0,
   ): Promise<CallToolResult | InputRequiredResult> {
     const request = await this.#requestOf(asked, callId, batch);
     // It was decided in the meantime, so its result is the answer.
@@ -161,13 +162,21 @@ export class CallServer {
     if (this.#parts.identify.isModern()) {
       return { ...askInput(question), requestState: await this.#parts.states.mint(state) };
     }
+    // Where the question is an answer of ours, the client decides how often it comes back.
+    if (round === MOST_ROUNDS)
+      return this.#refuse(
+        asked,
+        callId,
+        batch,
+        `No answer could be used. ${problem ?? 'All were malformed.'}`,
+      );
     let response: unknown;
     try {
       response = await askNow(context, question);
     } catch (error) {
       return this.#unanswered(asked, callId, batch, error);
     }
-    return this.#decide(asked, state, request, readDecision(response, request));
+    return this.#decide(asked, state, request, readDecision(response, request), round);
   }
 
   async #requestOf(
@@ -236,9 +245,10 @@ export class CallServer {
     state: AskedState,
     request: ApprovalRequest,
     decision: Decision,
+    round = 0,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { batch, callId, shown } = state;
-    if (decision.kind === 'again') return this.#ask(asked, callId, batch, decision.problem);
+    if (decision.kind === 'again') return this.#ask(asked, callId, batch, decision.problem, round + 1);
     if (decision.kind === 'give_up') {
       await this.#giveUp(batch);
       return toCallToolResult(await this.#execute(asked, callId));
@@ -269,7 +279,7 @@ export class CallServer {
     if (waitsFor(result) === undefined) return toCallToolResult(result);
     // It differs from the picture that the person saw.
     const problem = `What ${request.toolName} would change has changed since you were asked.`;
-    return this.#ask(asked, callId, batch, problem);
+    return this.#ask(asked, callId, batch, problem, round + 1);
   }
 
   /** None of it runs. */
@@ -281,6 +291,9 @@ export class CallServer {
     }
   }
 }
+
+/** How often a client that answers by itself is asked about one call. */
+const MOST_ROUNDS = 10;
 
 /** The name of the one question that a call has. */
 export const QUESTION = 'approval';

@@ -532,3 +532,15 @@ describe('createMcpServer()', () => {
     expect(statSync(join(folder, 'state', 'toolexec', 'mcp-state-key')).mode & 0o777).toBe(0o600);
   });
 });
+
+it('a client that answered each question with what is no JSON was asked without end', async () => {
+  const robot = person('accept', { arguments: '{"to":' });
+  const client = await connect(open(), { era: '2025-11-25', person: robot });
+  const result = await client.callTool({ name: 'pay', arguments: { to: 'eve' } });
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toMatch(
+    /^No answer could be used\. The arguments are no JSON: .*\nNothing was run\./,
+  );
+  expect(robot.asked).toHaveLength(10);
+  expect(paid()).toEqual([]);
+});
