@@ -7,6 +7,8 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { mcpTools } from './mcp-tools.js';
+import { hidesText } from './plain-definition.js';
+import { SpawnTransport } from './spawn-transport.js';
 import { readPins, writePins } from './tool-pins.js';
 
 const inputSchema = { type: 'object' as const };
@@ -97,4 +99,39 @@ it('the pins of a server with the name of a member of every object could not be 
   writePins('constructor', [{ name: 'echo', inputSchema }]);
   expect(readPins('constructor')?.get('echo')).toMatchObject({ name: 'echo' });
   expect(readPins('toString')).toBeUndefined();
+});
+
+it('the tools of a server with annotations were all said to hold characters that cannot be seen', () => {
+  const plain = {
+    name: 'echo',
+    description: 'Says it back.',
+    inputSchema,
+    annotations: { readOnlyHint: true },
+  };
+  expect(hidesText(plain)).toBe(false);
+  expect(hidesText({ ...plain, description: 'Says\u200b it back.' })).toBe(true);
+});
+
+it('a server that wrote a line without an end kept the process busy for minutes', async () => {
+  const script =
+    'const some = "y".repeat(1 << 20); for (let n = 0; n < 100; n++) process.stdout.write(some);';
+  const problems: string[] = [];
+  const transport = new SpawnTransport({
+    file: process.execPath,
+    args: ['-e', `${script} setTimeout(() => {}, 60_000);`],
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? '' },
+    confinement: { os: 'off', network: false, roots: [], readable: [] },
+    guarded: { hidden: [], readOnly: [] },
+  });
+  transport.onerror = ({ message }) => problems.push(message);
+  const ended = new Promise<void>((resolve) => {
+    transport.onclose = resolve;
+  });
+  const before = process.cpuUsage();
+  await transport.start();
+  await ended;
+  const { user, system } = process.cpuUsage(before);
+  expect(problems).toEqual([expect.stringContaining('exceeded maximum size')]);
+  expect((user + system) / 1_000).toBeLessThan(3_000);
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sanitize } from '../output/sanitize.js';
 import type { SeenTool } from './tool-pins.js';
 
@@ -20,7 +21,7 @@ export function plainDefinition(tool: SeenTool): SeenTool {
 
 /** Whether it holds such characters anywhere that a model reads. */
 export function hidesText(tool: SeenTool): boolean {
-  return JSON.stringify(plainDefinition(tool)) !== JSON.stringify({ ...tool });
+  return !isDeepStrictEqual(plainDefinition(tool), { ...tool });
 }
 
 function plainSchema(schema: unknown): unknown {

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { openInputLines } from '../platform/runtime/input-lines.js';
 
 /** The limit of one message. Arguments may contain whole files. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -38,10 +39,12 @@ export function serveOverStdio(
 
     override async close(): Promise<void> {
       await super.close();
+      input.close();
       end();
     }
   }
-  const transport = new WatchedTransport(undefined, undefined, { maxBufferSize: MOST_BYTES });
+  const input = openInputLines(MOST_BYTES);
+  const transport = new WatchedTransport(input.stream, undefined, { maxBufferSize: MOST_BYTES });
   // The first may be one for a probe alone.
   const created: Server[] = [];
   const connection = serveStdio(

@@ -4,6 +4,7 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { WholeLines } from '../base/whole-lines.js';
 import {
   type ContainedServer,
   type ContainedServerRequest,
@@ -14,6 +15,8 @@ import { systemClock } from '../platform/clock/clock.js';
 /** How long a server that was asked to go may take. */
 const GRACE_MS = 2_000;
 const KEPT_ERRORS = 4_000;
+/** The limit of one message. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * A server that is a program, over its standard input and output: in the command sandbox, and ended with all that it has
@@ -25,7 +28,8 @@ export class SpawnTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #request: Omit<ContainedServerRequest, 'signal' | 'onOutput'>;
   readonly #abort = new AbortController();
-  readonly #buffer = new ReadBuffer({ maxBufferSize: 64 * 1024 * 1024 });
+  readonly #lines = new WholeLines(MOST_BYTES);
+  readonly #buffer = new ReadBuffer({ maxBufferSize: MOST_BYTES });
   #server: ContainedServer | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -55,8 +59,12 @@ export class SpawnTransport implements Transport {
   }
 
   #read(chunk: Uint8Array): void {
+    // A server that is being ended may still write for a while.
+    if (this.#abort.signal.aborted) return;
+    const lines = this.#lines.take(chunk);
+    if (lines === undefined) return;
     try {
-      this.#buffer.append(Buffer.from(chunk));
+      this.#buffer.append(lines);
     } catch (error) {
       // A message without an end.
       this.onerror?.(error as Error);
