@@ -7,7 +7,7 @@ import { HOSTS, HTTP_ADDRESS, PROGRAM_DIRECTORIES, VARIABLE, wholeNumber } from 
 export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
   'tools.bash.approval': setting('executor.builtins.bash', 'approval', {
     meaning:
-      'When `bash` asks: `after` its commands have ended, with their changes in hand and nothing of them real, where the OS sandbox is required and the network off.',
+      'When `bash` asks: `after` its commands have ended, with their changes in hand and nothing of them committed. Such a command runs in the OS sandbox only, with the network off.',
     tighten: stricter('before', 'after'),
   }),
   'tools.read_file.max_file_read_bytes': setting('executor.limits', 'maxFileReadBytes', {

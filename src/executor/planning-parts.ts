@@ -56,6 +56,8 @@ export function planningParts(
   const environment = normalizeOptions('environment', options.environment, ENVIRONMENT_RULES);
   const inherited = readEnvironment();
   const secretValues = () => removedValues(inherited, commandEnvironment(inherited, environment));
+  const mayKeepApart =
+    confinement.os !== 'off' && !confinement.network && confinement.transactions !== undefined;
   const settings: PlanningParts['settings'] = {
     registry,
     mode: options.mode ?? 'enabled',
@@ -67,8 +69,8 @@ export function planningParts(
     sandbox,
     covers,
     programs: { which: programs, confinement },
-    keepsCommandsApart:
-      confinement.os === 'required' && !confinement.network && confinement.transactions !== undefined,
+    keepsCommandsApart: mayKeepApart && confinement.os === 'required',
+    mayKeepApart,
     profile: options.profile ?? 'none',
     canKeepApart: () => canKeepApart(confinement),
     commandGuard: createCommandGuard(confinement),

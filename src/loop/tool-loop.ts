@@ -57,7 +57,8 @@ const RULES: OptionRules<{ [K in keyof ToolLoopOptions]-?: ToolLoopOptions[K] | 
 export function createToolLoop(options: ToolLoopOptions): ToolLoop {
   checkOptions('options', options, RULES);
   for (const name of ['executor', 'model'] as const) {
-    if (options[name] === undefined) throw new ToolError('config_invalid', `options.${name} must be given.`);
+    if (options?.[name] === undefined)
+      throw new ToolError('config_invalid', `options.${name} must be given.`);
   }
   return new Loop(options);
 }

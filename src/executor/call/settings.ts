@@ -167,6 +167,8 @@ export interface ContainmentSettings {
   readonly keepsCommandsApart: boolean;
   /** `contained`: such commands run without a question, and the person is asked about unexpected changes. */
   readonly profile: 'none' | 'contained';
+  /** As `keepsCommandsApart`, for a command that requires the OS sandbox by itself, because it asks when it has ended. */
+  readonly mayKeepApart: boolean;
   /** Whether this machine supports that. */
   readonly canKeepApart: () => Promise<boolean>;
 }

@@ -103,7 +103,7 @@ function mayAskAfter({ tool, parsed, declared, answer }: Permitted, settings: Pl
   const { approval } = tool;
   const said: unknown = typeof approval === 'function' ? approval(parsed) : approval;
   return (
-    (said === 'after_online' || (said === 'after' && settings.keepsCommandsApart)) &&
+    (said === 'after_online' || (said === 'after' && settings.mayKeepApart)) &&
     answer.rule === undefined &&
     declared.length > 0 &&
     declared.every(({ kind }) => kind === 'run')
