@@ -264,26 +264,34 @@ function watchSandbox(
   }
   const standing = (): StandingSandbox | undefined =>
     last === undefined || systemClock.monotonic() - last.at > BRIEFLY_MS ? undefined : last.found;
+  async function look(): Promise<StandingSandbox> {
+    const { findCommandSandbox } = await import('../commands/sandbox/find-sandbox.js');
+    const { stands } = await findCommandSandbox();
+    const found: StandingSandbox = stands
+      ? {
+          stands,
+          // Searched only if it matters: a transaction can hide any number of files.
+          get hidesAll() {
+            return hidesAll();
+          },
+          transaction: await hasTransactions(),
+          network: confinement.network,
+        }
+      : NO_SANDBOX;
+    last = { at: systemClock.monotonic(), found };
+    return found;
+  }
+  let looking: Promise<StandingSandbox> | undefined;
   return {
     standing,
     async lookAround() {
       const known = standing();
       if (known !== undefined) return known;
-      const { findCommandSandbox } = await import('../commands/sandbox/find-sandbox.js');
-      const { stands } = await findCommandSandbox();
-      const found: StandingSandbox = stands
-        ? {
-            stands,
-            // Searched only if it matters: a transaction can hide any number of files.
-            get hidesAll() {
-              return hidesAll();
-            },
-            transaction: await hasTransactions(),
-            network: confinement.network,
-          }
-        : NO_SANDBOX;
-      last = { at: systemClock.monotonic(), found };
-      return found;
+      // The calls of a batch look together.
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+      return looking;
     },
   };
 }

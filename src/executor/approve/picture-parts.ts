@@ -51,7 +51,7 @@ export async function picturePlan(
       calls.map(async (call, index) => {
         const ready = planned[index];
         if (ready?.kind !== 'ready' || !ready.needsApproval) return call;
-        return { ...call, args: ready.call.args, parts: await pictureParts(ready, [], settings) };
+        return { args: ready.call.args, parts: await pictureParts(ready, [], settings), ...call };
       }),
     ),
   };

@@ -21,12 +21,11 @@ export function askContained(
 ): Contained {
   const isApart = standing.transaction && !startsShell;
   const isHidden = isApart || (standing.stands && standing.hidesAll);
-  const answer = askPolicy(settings, {
-    ...question,
-    ...(isApart ? { transaction: true } : {}),
-    ...(standing.network ? { network: true } : {}),
-    ...(isHidden ? {} : { hiddenBelow: settings.locator.hiddenBelow }),
-  });
+  const placed: { -readonly [Field in keyof PolicyQuestion]: PolicyQuestion[Field] } = { ...question };
+  if (isApart) placed.transaction = true;
+  if (standing.network) placed.network = true;
+  if (!isHidden) placed.hiddenBelow = settings.locator.hiddenBelow;
+  const answer = askPolicy(settings, placed);
   const isByRule = answer.disposition === 'execute_now' && answer.rule !== undefined;
   return { answer, needsTransaction: isApart && isByRule && answer.writesThrough !== true };
 }

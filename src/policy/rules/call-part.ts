@@ -119,17 +119,20 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** The effects found in a command; a wildcard is replaced by each existing file. */
+/**
+ * The effects found in a command; a wildcard is replaced by each existing file. The spreads stand last: Node 20 adds a
+ * property behind a spread slowly.
+ */
 function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): readonly CallPart[] {
-  if (!('path' in seen)) return [{ ...plainPart(seen), run, seen }];
+  if (!('path' in seen)) return [{ run, seen, ...plainPart(seen) }];
   const partAt = (effect: PathEffect): CallPart => ({
-    ...pathPart(effect, located(effect.path, question, run.from), question),
     run,
     seen,
+    ...pathPart(effect, located(effect.path, question, run.from), question),
   });
   const names = /[*?[]/.test(seen.path) ? question.expand?.(seen.path, run.from) : undefined;
   if (names === undefined || names.length === 0) return [partAt(seen)];
-  return names.map((path) => ({ ...partAt({ ...seen, path }), named: { ...seen, path } }));
+  return names.map((path) => ({ named: { ...seen, path }, ...partAt({ ...seen, path }) }));
 }
 
 /** The settings that rules must spell; a root as the directory needs none. */

@@ -1,10 +1,15 @@
 import type { CommandAnalysis } from './analysis.js';
 import { analyzeCommand } from './analyze-command.js';
 
+interface Known {
+  readonly shell: 'bash' | 'sh' | undefined;
+  readonly analysis: CommandAnalysis;
+}
+
 /** Entries of the older map are dropped together: dropping the oldest one by one takes longer the more there are. */
-let [newer, older] = [new Map<string, CommandAnalysis>(), new Map<string, CommandAnalysis>()];
-/** How many command lines each map remembers, and how long they may be. */
-const MOST_KNOWN = 2_000;
+let [newer, older] = [new Map<string, Known>(), new Map<string, Known>()];
+/** How many command lines each map remembers, and how long they may be: the calls of a few batches. */
+const MOST_KNOWN = 250;
 const MOST_CHARACTERS = 1_000;
 
 /**
@@ -13,9 +18,12 @@ const MOST_CHARACTERS = 1_000;
  */
 export function analyzeOnce(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   if (text.length > MOST_CHARACTERS) return analyzeCommand(text, shell);
-  const key = `${shell ?? ''}:${text}`;
-  const analysis = newer.get(key) ?? older.get(key) ?? analyzeCommand(text, shell);
+  const fresh = newer.get(text);
+  if (fresh?.shell === shell && fresh !== undefined) return fresh.analysis;
+  const known = older.get(text);
+  const analysis =
+    known?.shell === shell && known !== undefined ? known.analysis : analyzeCommand(text, shell);
   if (newer.size >= MOST_KNOWN) [newer, older] = [new Map(), newer];
-  newer.set(key, analysis);
+  newer.set(text, { shell, analysis });
   return analysis;
 }
