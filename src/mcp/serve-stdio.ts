@@ -53,11 +53,17 @@ export function serveOverStdio(
       created.push(server);
       return server;
     },
-    { transport, onerror: report },
+    { transport, onerror: (problem) => report(inOneLine(problem)) },
   );
   const forget = onChange(() => {
     // One that has not begun yet hears of it with its first list.
     for (const server of created) server.sendToolListChanged().catch(() => {});
   });
   return { ended: ended.finally(forget), close: () => connection.close() };
+}
+
+/** A line that is JSON and no message: the SDK reports all that its schema expects. */
+function inOneLine(problem: Error): Error {
+  if (!problem.name.endsWith('ZodError')) return problem;
+  return new Error('A line from the client is no message of the protocol.', { cause: problem });
 }

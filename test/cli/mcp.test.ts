@@ -202,6 +202,14 @@ describe('toolexec mcp', () => {
     for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
+  it('a line that is no message was reported with all that the schema of messages expects', async () => {
+    const { child, done } = await serving();
+    child.stdin.end('{"a":1}\nno JSON\n');
+    const { code, stderr } = await done;
+    expect(code).toBe(0);
+    expect(stderr).toBe('toolexec: A line from the client is no message of the protocol.\n');
+  });
+
   it('ends on a signal', async () => {
     const { child, done } = await serving();
     child.kill('SIGTERM');
