@@ -126,7 +126,9 @@ function flawsOf(name: string, server: unknown): readonly Flaw[] {
       const problem = `.${name}.${field} is no key of a server. Known: ${Object.keys(FIELDS).join(', ')}.`;
       return [{ at: [name, field], problem }];
     }
-    return known.check(value) ? [] : [mustBe(known.expected, value, [name, field])];
+    if (known.check(value)) return [];
+    const { at, problem } = mustBe(known.expected, value, [name, field]);
+    return [{ at, problem: `.${name}.${field}${problem}` }];
   });
   if (flaws.length > 0 || 'command' in server !== 'url' in server) return flaws;
   return [{ at: [name], problem: `.${name} must have one of command and url, and not both.` }];

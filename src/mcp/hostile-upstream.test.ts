@@ -109,6 +109,8 @@ it('the tools of a server with annotations were all said to hold characters that
     annotations: { readOnlyHint: true },
   };
   expect(hidesText(plain)).toBe(false);
+  // As the SDK gives a tool that has no results of its own.
+  expect(hidesText({ ...plain, outputSchema: undefined } as never)).toBe(false);
   expect(hidesText({ ...plain, description: 'Says\u200b it back.' })).toBe(true);
 });
 

@@ -21,7 +21,12 @@ export function plainDefinition(tool: SeenTool): SeenTool {
 
 /** Whether it holds such characters anywhere that a model reads. */
 export function hidesText(tool: SeenTool): boolean {
-  return !isDeepStrictEqual(plainDefinition(tool), { ...tool });
+  return !isDeepStrictEqual(asJson(plainDefinition(tool)), asJson(tool));
+}
+
+/** Without members that are undefined, and without the prototypes of the SDK's objects. */
+function asJson(tool: SeenTool): unknown {
+  return JSON.parse(JSON.stringify(tool));
 }
 
 function plainSchema(schema: unknown): unknown {

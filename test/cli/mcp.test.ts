@@ -323,6 +323,9 @@ describe('toolexec mcp --gateway', () => {
     expect(await wrong('[mcp.servers.a__b]\ncommand = "x"\n', ['mcp', 'list'])).toContain('a__b');
     expect(await wrong('[mcp.servers.a]\n', ['mcp', 'list'])).toContain('command and url');
     expect(await wrong('[mcp.servers.a]\ncommand = "x"\ncomand = 1\n', ['mcp', 'list'])).toContain('comand');
+    expect(await wrong('[mcp.servers.a]\nurl = "nope"\n', ['mcp', 'list'])).toContain(
+      'mcp.servers.a.url must be an http or https address',
+    );
     expect(await wrong('[mcp.servers.a]\ncommand = "x"\n', ['mcp', 'trust', 'b'])).toContain('Configured: a');
     expect(await wrong('[mcp.servers.a]\ncommand = "/no/such"\n', ['mcp', 'trust', 'a'])).toContain(
       'does not answer',
