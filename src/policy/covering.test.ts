@@ -79,6 +79,7 @@ describe('a rule that allows a command', () => {
 
   it.each([
     ['git status *; cd *', 'cd evil/repo && git status'],
+    ['tar tf *; cd *', 'cd evil && tar tf t.tar'],
     ['git status *; cd *', 'cd evil; cd repo; git status'],
     ['git status *; pushd *', 'pushd evil && git status'],
     ['npm test; cd *', 'cd evil && npm test'],

@@ -1,7 +1,7 @@
 import type { Call } from '../words/call.js';
 import { Field, type Stream, UNKNOWN } from '../words/field.js';
 import { Options } from '../words/options.js';
-import type { Program, Programs } from './program.js';
+import { evaluateCopier, type Program, type Programs } from './program.js';
 
 /** Changes access rights or owners. */
 const OWNERSHIP: Program = {
@@ -27,6 +27,7 @@ const ROWS: Programs = {
     },
   },
   dd: { evaluate: evaluateDd },
+  'tar bsdtar': { options: 'fC', bundle: true, evaluate: evaluateCopier },
   truncate: { options: 'sr size reference', operands: 'overwrite', prints: 'nothing' },
   touch: { options: 'drtA date reference time', operands: 'write', prints: 'nothing' },
   'mkdir mkfifo': { options: 'mZ mode', operands: 'write', prints: 'nothing' },

@@ -2,7 +2,7 @@ import { type Call, evaluateVariable } from '../words/call.js';
 import { Field, NUMBER, type Stream, textValue, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
-import { evaluateCopier, evaluateUnknown, type Program, type Programs } from './program.js';
+import { evaluateUnknown, type Program, type Programs } from './program.js';
 
 /** Where in its words a program has the command that it runs, after its options. */
 interface Wrapping {
@@ -74,7 +74,6 @@ export const WRAPPERS: Programs = {
     verdicts: [['ask', /^/, 'runs commands as another user']],
   },
   script: code('c command'),
-  'tar bsdtar': { options: 'fC', bundle: true, evaluate: evaluateCopier },
   'docker podman nerdctl docker-compose': {
     verdicts: [
       [
