@@ -3,38 +3,47 @@ import type { Dispatcher } from '../src/contract/fleet.js';
 import type { startPostgres } from '../src/journal/postgres/fixtures/postgres-cluster.js';
 import { toolexec, toolexecFleet } from './built.js';
 import type { Scale } from './contents.js';
+import { type AloneQueue as Fleet, openBullMq, openGraphile } from './fleet-alone.js';
 import { type Contender, interleave, median, type Timing } from './measure.js';
 import type { Row } from './row.js';
 import { logRow } from './server-log.js';
 
 type Server = Awaited<ReturnType<typeof startPostgres>>;
 
-interface Fleet {
-  call(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
 const CALLERS = 16;
 const CALLS_TOGETHER = 64;
 
 /**
  * A call that a host accepts and a worker runs, both in this process, by what carries the hints; beside a table as queue:
- * insert, claim with SKIP LOCKED, result, each a transaction with a notice.
+ * insert, claim with SKIP LOCKED, result, each a transaction with a notice. And beside queues that do the same work without
+ * a journal.
  */
 export async function measureDispatch(server: Server, scale: Scale): Promise<readonly Row[]> {
   const url = server.url();
+  const bullMq = await openBullMq(CALLERS);
   const fleets: Readonly<Record<string, Fleet>> = {
     'LISTEN and NOTIFY': await openFleet(url, 'notices', undefined),
     'graphile-worker': await openFleet(url, 'graphile', await toolexecFleet.graphileDispatcher({ url })),
     'pg-boss': await openFleet(url, 'boss', await toolexecFleet.pgBossDispatcher({ url })),
     floor: await openFloor(url),
+    'graphile-worker alone': await openGraphile(url, CALLERS),
+    ...('skipped' in bullMq ? {} : { 'BullMQ alone': bullMq }),
   };
   try {
     const one = await timing(fleets, ({ call }) => ({ units: 1, run: call }), scale === 'quick' ? 3 : 60);
     const many = await timing(fleets, together, scale === 'quick' ? 1 : 5);
     const rows: Row[] = [];
+    for (const name of ['graphile-worker alone', 'BullMQ alone']) {
+      if ('skipped' in bullMq && name === 'BullMQ alone') {
+        rows.push({ what: 'a placed call', unit: 'ms', beside: { name, skipped: bullMq.skipped } });
+        continue;
+      }
+      const ours = 'LISTEN and NOTIFY';
+      rows.push(row(`a placed call, hints by ${ours}, p50`, one, ours, median, name));
+      rows.push(row(`the same, ${CALLERS} callers at once`, many, ours, median, name));
+    }
     for (const [name, fleet] of Object.entries(fleets)) {
-      if (name === 'floor') continue;
+      if (name === 'floor' || name.endsWith(' alone')) continue;
       rows.push(row(`a placed call, hints by ${name}, p50`, one, name, median));
       rows.push(row(`a placed call, hints by ${name}, p95`, one, name, high));
       rows.push(row(`a placed call, hints by ${name}, ${CALLERS} callers at once`, many, name, median));
@@ -77,12 +86,14 @@ function row(
   timings: Readonly<Record<string, Timing>>,
   name: string,
   of: (rounds: readonly number[]) => number,
+  beside = 'floor',
 ): Row {
-  const [ours, floor] = [timings[name], timings.floor].map((each) => of(each?.rounds ?? []) / 1_000) as [
+  const [ours, value] = [timings[name], timings[beside]].map((each) => of(each?.rounds ?? []) / 1_000) as [
     number,
     number,
   ];
-  return { what, unit: 'ms', ours, beside: { name: 'SKIP LOCKED', value: floor, ratio: ours / floor } };
+  const title = beside === 'floor' ? 'SKIP LOCKED' : beside;
+  return { what, unit: 'ms', ours, beside: { name: title, value, ratio: ours / value } };
 }
 
 function high(rounds: readonly number[]): number {
