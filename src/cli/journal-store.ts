@@ -70,10 +70,14 @@ export function isStored(place: string): boolean {
   return isDatabase(place) || probePlace(place).exists;
 }
 
-/** @throws UsageError for a command that reads files only */
-export function requireFile(place: string): string {
+/**
+ * @param remedy what a user does instead where the journal is a database
+ * @throws UsageError for a command that reads files only
+ */
+export function requireFile(
+  place: string,
+  remedy = 'Name a file with --journal, or use journal list, journal show, journal report or watch',
+): string {
   if (!isDatabase(place)) return place;
-  throw new UsageError(
-    `This command reads journals in files, and fleet.url names ${place}. Name a file with --journal, or use journal list, journal show or watch.`,
-  );
+  throw new UsageError(`This command reads journals in files, and fleet.url names ${place}. ${remedy}.`);
 }

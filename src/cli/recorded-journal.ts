@@ -36,9 +36,12 @@ export function recordedOrLost(
   options: JournalChoice,
   context: Pick<CliContext, 'env' | 'stdio'>,
 ): string | undefined {
-  const place = requireFile(placeOf(options, context));
+  const place = requireFile(placeOf(options, context), NO_CHAIN);
   return probePlace(anchorPath(place)).exists ? place : journalIfAny(options, context);
 }
+
+const NO_CHAIN =
+  'Only a file has a chain of hashes to verify; a database is checked by its server (data checksums, pg_amcheck) and kept by its backups. Name a file with --journal';
 
 function placeOf(options: JournalChoice, context: Pick<CliContext, 'env'>): string {
   if (options.journal === '') throw new UsageError('Cannot read the journal "": name a file.');

@@ -38,6 +38,20 @@ async function ids(): Promise<readonly string[]> {
 }
 
 describe('pruneJournal() by age', () => {
+  it('bug: sessions that ended long ago stayed for ever', async () => {
+    const day = 86_400_000;
+    const workers = ['gone', 'left', 'alive'].map((id) => ({ ...WORKER, id, epoch: 1 }));
+    for (const worker of workers) await journal.renew?.(worker, 1);
+    await journal.accept(batchEntry('b', [callEntry('x')]));
+    const [gone = WORKER, left = WORKER] = workers;
+    await journal.claim('b/0', left, 1);
+    for (const { id } of [gone, left]) await journal.reap?.({ id, epoch: 1 }, 1, 2);
+    await pruneJournal(path, { before: 1, at: 2 * day });
+    expect(await journal.reap?.({ id: 'gone', epoch: 1 }, 1, 3), 'its row is gone').toBeUndefined();
+    expect((await journal.sessions?.())?.map(({ worker }) => worker.id)).toEqual(['alive', 'left']);
+    expect(verifyJournal(path)).toMatchObject({ intact: true });
+  });
+
   it('takes out what was settled before, with all that belongs to it, and verify still vouches for the rest', async () => {
     for (const at of [1, 2, 3, 4]) await settle(`b${at}`, at);
     const before = verifyJournal(path);

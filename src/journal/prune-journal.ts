@@ -2,6 +2,7 @@ import type { Pruned, PruneLimits } from '../contract/pruning.js';
 import { pause, systemClock } from '../platform/clock/clock.js';
 import { sqliteFailure } from '../platform/sqlite/sqlite.js';
 import { journalFailure } from './records/journal-errors.js';
+import { ENDED_MS } from './records/session-beats.js';
 import { sweepBlobs } from './sqlite/blobs.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
 import { openJournalDatabase } from './sqlite/open-journal-database.js';
@@ -13,6 +14,7 @@ import {
   type RemovableRows,
 } from './sqlite/prunable-rows.js';
 import { findCommitsOf, sealPrune } from './sqlite/reseal-commits.js';
+import { removeSessions } from './sqlite/sessions.js';
 
 interface PruneOptions extends PruneLimits {
   /** The current time in milliseconds since the epoch. */
@@ -90,6 +92,7 @@ class Pruning {
         await this.#sweep();
       }
     }
+    if (!dryRun) await this.#write(() => removeSessions(this.#database, this.#options.at - ENDED_MS));
     const bytesAfter = this.#bytes();
     if (dryRun) this.#database.rollback();
     return {

@@ -65,6 +65,9 @@ describe.skipIf(missing !== undefined)(
       expect(lines.filter(({ kind }) => kind === 'call').map(({ callId }) => callId)).toContain('w1');
       expect(lines.map(({ kind }) => kind)).toContain('decision');
       expect((await run(['journal', 'export', '--conversation', 'c'])).stdout).toContain('"w1"');
+      const reported = await run(['journal', 'report', '--json']);
+      expect(reported.code, reported.said).toBe(0);
+      expect(reported.stdout).toContain('"w1"');
       const pruned = await run(['journal', 'prune', '--older-than', '0s', '--json']);
       expect(JSON.parse(pruned.stdout), pruned.said).toMatchObject({ batches: 1, shrunk: false });
       expect((await run(['journal', 'prune', '--max-size', '0'])).stdout).toContain('nothing to take out');
@@ -74,6 +77,7 @@ describe.skipIf(missing !== undefined)(
       expect(verified.stderr).toContain(
         'This command reads journals in files, and fleet.url names postgres://',
       );
+      expect(verified.stderr).toContain('a database is checked by its server');
       shown(verified.stderr);
 
       const token = (await run(['serve', 'token', 'create', '--tenant', 'acme'])).stdout.trim();

@@ -17,6 +17,8 @@ export type Work<T> = (connection: Connection, again: boolean) => Promise<T>;
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
+/** A step of the schema may read whole tables. */
+const MIGRATION_MS = 600_000;
 
 interface ConnectionsOptions {
   readonly pool: Pool;
@@ -68,7 +70,7 @@ export class Connections {
     client.on('error', onError);
     try {
       const connection = this.#toConnection(client, deadline);
-      if (!this.#isMigrated) await migrate(connection);
+      if (!this.#isMigrated) await migrate(connection, this.#toConnection(client, deadline + MIGRATION_MS));
       this.#isMigrated = true;
       return await work(connection, again);
     } catch (error) {

@@ -9,10 +9,12 @@ export const SCHEMA_VERSION = STEPS.length;
  * Brings the schema of a database up to this version; a newer one is left as it is, because versions only add. Processes
  * that start at the same time wait for each other.
  *
+ * @param quick for the look whether there is anything to do
+ * @param connection with the time that a step may take
  * @throws ToolError `journal_unavailable` if the database cannot hold a journal; otherwise the driver's error
  */
-export async function migrate(connection: Connection): Promise<void> {
-  if ((await readVersion(connection)) >= SCHEMA_VERSION) return;
+export async function migrate(quick: Connection, connection: Connection): Promise<void> {
+  if ((await readVersion(quick)) >= SCHEMA_VERSION) return;
   await connection.query('BEGIN');
   try {
     await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('toolexec migrates {s}', 0))");

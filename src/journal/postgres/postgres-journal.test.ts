@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../contract/journal.js';
 import { createExecutor } from '../../executor/create-executor.js';
@@ -121,6 +122,23 @@ describe.skipIf(missing !== undefined)(
         'b1/0',
         'b3/0',
       ]);
+    });
+
+    it('waits for a step of the schema longer than for an operation, because it may read whole tables', async () => {
+      const older = STEPS.slice(0, -1).map((step) => step.replaceAll('{s}', 'slow'));
+      cluster().sql(`CREATE SCHEMA slow; CREATE TABLE slow.versions (
+        version integer PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
+        ${older.join(';')}; INSERT INTO slow.versions VALUES (${older.length})`);
+      const writer = new Client(cluster().url());
+      await writer.connect();
+      onTestFinished(() => writer.end());
+      await writer.query('BEGIN; LOCK TABLE slow.calls IN ROW EXCLUSIVE MODE');
+      const journal = open({ schema: 'slow', tenant: 'default', busyTimeoutMs: 300 });
+      const asked = journal.sessions?.();
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await writer.query('COMMIT');
+      expect(await asked).toEqual([]);
+      expect(cluster().sql('SELECT max(version) FROM slow.versions')).toBe(String(SCHEMA_VERSION));
     });
 
     it('gives the last place of a quota to one of many processes', async () => {

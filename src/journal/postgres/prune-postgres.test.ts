@@ -55,6 +55,32 @@ describe.skipIf(missing !== undefined)(
       await journal.finish(`${id}/0`, result, at, WORKER);
     }
 
+    it('bug: sessions that ended long ago stayed for ever', async () => {
+      const day = 86_400_000;
+      const journal = open(newTenant());
+      const [gone, left, recent, alive] = ['gone', 'left', 'recent', 'alive'].map((id) => ({
+        ...WORKER,
+        id,
+        epoch: 1,
+      }));
+      for (const worker of [gone, left, recent, alive]) if (worker) await journal.renew?.(worker, 1);
+      if (!(gone && left && recent)) throw new Error('four workers');
+      await journal.accept(batchEntry('b', [callEntry('x')]));
+      await journal.claim('b/0', left, 1);
+      for (const worker of [gone, left]) await journal.reap?.(worker, 1, 2);
+      await journal.reap?.(recent, 1, 2 * day);
+      const kept = async () => {
+        const tenant = `'${journal.tenant}'`;
+        return cluster()
+          .sql(`SELECT worker FROM toolexec.sessions WHERE tenant = ${tenant} ORDER BY 1`)
+          .split('\n');
+      };
+      await journal.prune?.({ before: 1, dryRun: true }, 2 * day);
+      expect(await kept()).toHaveLength(4);
+      await journal.prune?.({ before: 1 }, 2 * day);
+      expect(await kept()).toEqual(['alive', 'left', 'recent']);
+    });
+
     it('removes every row of old batches, of this tenant only, and counts them', async () => {
       const [tenant, other] = [newTenant(), newTenant()];
       const [journal, others] = [open(tenant), open(other)];

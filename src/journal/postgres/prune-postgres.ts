@@ -1,6 +1,7 @@
 import type { Pruned, PruneLimits } from '../../contract/pruning.js';
 import { pause } from '../../platform/clock/clock.js';
 import { LIVE_MS } from '../records/live-text.js';
+import { ENDED_MS } from '../records/session-beats.js';
 import type { Work } from './connections.js';
 import { removeDeadObjects } from './large-contents.js';
 import {
@@ -14,6 +15,7 @@ import {
   removeLateNotes,
   removeLoose,
   removeOutput,
+  removeSessions,
 } from './remove-rows.js';
 import { ContentSweep } from './sweep-contents.js';
 
@@ -76,7 +78,10 @@ class Pruning {
       await this.#sweepContents();
     }
     if (maxBytes !== undefined) await this.#shrinkTo(maxBytes, bytesBefore);
-    if (!this.#isDry) await this.#run(removeOutput(this.#tenant, this.#at - LIVE_MS));
+    if (!this.#isDry) {
+      await this.#run(removeOutput(this.#tenant, this.#at - LIVE_MS));
+      await this.#run(removeSessions(this.#tenant, this.#at - ENDED_MS));
+    }
     return {
       batches: this.#batches,
       calls: this.#calls,

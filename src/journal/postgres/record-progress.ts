@@ -178,7 +178,8 @@ export function renewSession(
 }
 
 // The queued calls that it accepted are dead with its last session.
-const HOLDS = `
+/** Whether session `s` holds call `c` of batch `b`. */
+export const HOLDS = `
   c.tenant = s.tenant AND c.finished_at IS NULL AND (
     (c.worker_id = s.worker AND c.epoch = s.epoch) OR
     (c.worker_id IS NULL AND b.worker_id = s.worker AND NOT EXISTS (

@@ -1,5 +1,6 @@
 import { FLEET_TOKENS } from '../records/reserved-conversations.js';
 import type { Work } from './connections.js';
+import { HOLDS } from './record-progress.js';
 import { SIZED_TABLES, sizeOf } from './schema-prune.js';
 
 /** The steps of a prune that remove rows: each is one transaction. Texts are in stored form. */
@@ -148,6 +149,17 @@ const LATE_NOTES = `
 export function removeLateNotes(tenant: string): Work<void> {
   return async ({ query }) => {
     await query(LATE_NOTES, [tenant]);
+  };
+}
+
+const ENDED = `
+  DELETE FROM {s}.sessions s WHERE s.tenant = $1 AND s.ended_at < $2::double precision AND NOT EXISTS (
+    SELECT 1 FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id WHERE ${HOLDS})`;
+
+/** Sessions that ended before a time and have no calls left. */
+export function removeSessions(tenant: string, before: number): Work<void> {
+  return async ({ query }) => {
+    await query(ENDED, [tenant, before]);
   };
 }
 

@@ -28,6 +28,19 @@ export const HASHES_OF_RESULT = `regexp_matches(c.result, '"data":\\{"sha256":"(
 export const NAMES_CONTENT = `strpos(c.result, '"data":{"sha256":"') > 0`;
 export const HASHES_OF_NOTE = String.raw`regexp_matches(n.data, '\m([0-9a-f]{64})\M', 'g')`;
 
+/** The same for a note, before its hashes are looked for. */
+export const NOTE_NAMES_CONTENT = "n.data ~ '[0-9a-f]{64}'";
+
+/** A prune finds the records that name contents without reading the others. */
+export const REFERENCES = `
+  CREATE INDEX calls_with_contents ON {s}.calls (tenant, batch_id, position) WHERE ${withoutAlias(NAMES_CONTENT)};
+  CREATE INDEX notes_with_contents ON {s}.notes (tenant, number) WHERE ${withoutAlias(NOTE_NAMES_CONTENT)};
+`;
+
+function withoutAlias(condition: string): string {
+  return condition.replace(/\b[cn]\./, '');
+}
+
 /**
  * Pruning, and what makes it safe beside workers.
  *

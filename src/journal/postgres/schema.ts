@@ -2,7 +2,7 @@ import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CHANGES } from './schema-changes.js';
 import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
-import { OBJECTS, PRUNE } from './schema-prune.js';
+import { OBJECTS, PRUNE, REFERENCES } from './schema-prune.js';
 import { LABEL_QUOTAS, QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
 
@@ -20,4 +20,5 @@ export const STEPS: readonly string[] = [
   CLAIMANTS,
   CHANGES,
   LABEL_QUOTAS,
+  REFERENCES,
 ];

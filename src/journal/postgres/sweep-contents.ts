@@ -1,6 +1,12 @@
 import type { Work } from './connections.js';
 import type { RunStep, Size } from './prune-postgres.js';
-import { HASHES_OF_NOTE, HASHES_OF_RESULT, NAMES_CONTENT, sizeOf } from './schema-prune.js';
+import {
+  HASHES_OF_NOTE,
+  HASHES_OF_RESULT,
+  NAMES_CONTENT,
+  NOTE_NAMES_CONTENT,
+  sizeOf,
+} from './schema-prune.js';
 
 const ROWS_A_PAGE = 2_000;
 const HASHES_A_PAGE = 10_000;
@@ -187,16 +193,18 @@ interface Reference {
 const OF_CALLS = `
   WITH page AS MATERIALIZED (
     SELECT c.batch_id, c.position, c.result FROM {s}.calls c
-    WHERE c.tenant = $1 AND (c.batch_id, c.position) > ($2, $3::integer) ORDER BY c.batch_id, c.position LIMIT ${ROWS_A_PAGE})
+    WHERE c.tenant = $1 AND ${NAMES_CONTENT} AND (c.batch_id, c.position) > ($2, $3::integer)
+    ORDER BY c.batch_id, c.position LIMIT ${ROWS_A_PAGE})
   SELECT c.batch_id AS batch, c.position AS place, m.found[1] AS hash
-  FROM page c LEFT JOIN LATERAL ${HASHES_OF_RESULT} AS m (found) ON ${NAMES_CONTENT}
+  FROM page c LEFT JOIN LATERAL ${HASHES_OF_RESULT} AS m (found) ON true
   ORDER BY c.batch_id, c.position`;
 const OF_NOTES = `
   WITH page AS MATERIALIZED (
     SELECT n.batch_id, n.number, n.data FROM {s}.notes n
-    WHERE n.tenant = $1 AND $2::text IS NOT NULL AND n.number > $3::bigint ORDER BY n.number LIMIT ${ROWS_A_PAGE})
+    WHERE n.tenant = $1 AND $2::text IS NOT NULL AND ${NOTE_NAMES_CONTENT} AND n.number > $3::bigint
+    ORDER BY n.number LIMIT ${ROWS_A_PAGE})
   SELECT n.batch_id AS batch, n.number AS place, m.found[1] AS hash
-  FROM page n LEFT JOIN LATERAL ${HASHES_OF_NOTE} AS m (found) ON length(n.data) >= 64
+  FROM page n LEFT JOIN LATERAL ${HASHES_OF_NOTE} AS m (found) ON true
   ORDER BY n.number`;
 
 function readReferences(tenant: string, sql: string, after: readonly unknown[]): Work<readonly Reference[]> {

@@ -1,5 +1,8 @@
 import type { WorkerSession } from '../../contract/journal.js';
 
+/** How long a prune leaves a session that is over and has no calls left: a day, in milliseconds. */
+export const ENDED_MS = 86_400_000;
+
 interface SeenBeat {
   readonly beat: number;
   /** The time of the first look that saw it, on the observer's monotonic clock. */

@@ -128,6 +128,17 @@ export function readSessions(database: JournalDatabase): readonly WorkerSession[
   return database.prepared(SESSIONS).all().map(toSession);
 }
 
+const REMOVE_ENDED = `
+  DELETE FROM sessions AS s WHERE s.ended_at < ? AND NOT EXISTS (
+    SELECT 1 FROM unfinished u CROSS JOIN calls c ON c.number = u.call JOIN batches b ON b.number = c.batch
+    LEFT JOIN workers a ON a.number = b.worker LEFT JOIN claims k ON k.call = c.number
+    LEFT JOIN session_claims e ON e.call = c.number WHERE ${HOLDS})`;
+
+/** Removes the sessions that ended before a time and have no calls left. */
+export function removeSessions(database: JournalDatabase, before: number): void {
+  database.prepared(REMOVE_ENDED).run(before);
+}
+
 function toSession(values: SqliteRow): WorkerSession {
   const row = new JournalRow(values);
   return {

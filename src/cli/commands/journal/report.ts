@@ -6,15 +6,16 @@ import type { PageBatch } from '../../../page/page-data.js';
 import { isBad, type Totals, totalsOf } from '../../../page/totals.js';
 import { systemClock } from '../../../platform/clock/clock.js';
 import { drawTable } from '../../../terminal/draw-table.js';
-import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../../cli-context.js';
 import { cut, describeDuration, describeName } from '../../display/describe-call.js';
 import { createPalette, type Palette, roomOn, shortIds, writeJson } from '../../display/terminal-text.js';
+import { isDatabase } from '../../journal-databases.js';
 import { toPageBatch, writeRecordedPage } from '../../journal-page.js';
 import { addJournalOptions } from '../../options.js';
 import { parseAge } from '../../parse-age.js';
 import { isInternal, readWhole } from '../../recorded-batches.js';
 import type { JournalChoice } from '../../recorded-journal.js';
-import { journalIfAny, openRecorded, readingJournal } from '../../recorded-journal.js';
+import { journalIfAny, openStored, readingJournal } from '../../recorded-journal.js';
 
 interface JournalReportOptions extends JournalChoice {
   /** In milliseconds since the epoch. */
@@ -58,7 +59,7 @@ export async function reportCalls(options: JournalReportOptions, context: CliCon
     return 0;
   }
   await readingJournal(async () => {
-    const archive = openRecorded(path, context);
+    const archive = await openReported(path, options, since, context);
     try {
       const batches = readSince(archive, since, options.conversation);
       if (options.html !== undefined) {
@@ -86,6 +87,26 @@ export async function reportCalls(options: JournalReportOptions, context: CliCon
 
 const DAY_MS = 86_400_000;
 const PAGE = 500;
+/** The number of batches that are read from a database. */
+const MOST_FROM_DATABASE = 2_000;
+
+/** @throws UsageError if a database has more batches since then than are read from it */
+async function openReported(
+  place: string,
+  { conversation }: JournalReportOptions,
+  since: number,
+  context: CliContext,
+): Promise<JournalArchive> {
+  const scope = { limit: MOST_FROM_DATABASE, ...(conversation === undefined ? {} : { conversation }) };
+  const archive = await openStored(place, context, scope);
+  const batches = isDatabase(place) ? archive.batches() : [];
+  const oldest = batches[MOST_FROM_DATABASE - 1];
+  if (oldest === undefined || oldest.at < since) return archive;
+  archive.close();
+  throw new UsageError(
+    `Cannot report: the database has more than ${MOST_FROM_DATABASE} batches since then. Name a shorter time with --since, or one conversation with --conversation.`,
+  );
+}
 
 /** Newest first. */
 function readSince(
