@@ -164,6 +164,19 @@ describe('rules about origins', () => {
     expect((await executor.plan([call])).calls[0]?.disposition).toBe(disposition);
   });
 
+  it('show the origins that a refusal is about, and end the sentence of a reason before them', async () => {
+    const planOf = async (rule: object) => {
+      const executor = executorOn({ tools: mail(() => INBOX), policy: { ...AUTO, rules: [rule as never] } });
+      await executor.execute('read_mail', {});
+      return (await executor.plan([call])).calls[0];
+    };
+    const refused = await planOf({ decision: 'deny', tool: 'send_mail', data_from: 'mcp:*' });
+    expect(refused?.origins).toEqual({ seen: ['mcp:mail'], args: { '/to': ['mcp:mail'] } });
+    const asked = await planOf({ decision: 'ask', tool: 'send_mail', reason: 'Mail goes out.' });
+    expect(asked?.reason).not.toContain('.;');
+    expect(asked?.reason).toMatch(/\. \/to came from mcp:mail, .*\.$/);
+  });
+
   it.each([
     [{ decision: 'deny', data_from: 'internet' }],
     [{ decision: 'deny', args_from: { to: 'web:*' } }],

@@ -16,6 +16,8 @@ export interface ResolvedCall {
   readonly result: ToolResult;
   readonly reason: string;
   readonly effects: readonly PlacedEffect[];
+  /** Where the data came from. Left out if that is not known, or the call was answered before its policy. */
+  readonly origins?: CallOrigins | undefined;
   /**
    * The answer must not be recorded, because it comes from the journal or an earlier delivery will record it.
    */

@@ -91,7 +91,8 @@ function withOrigins(why: string, origins: CallOrigins | undefined): string {
     outside.map(([pointer]) => pointer),
     origins,
   );
-  return why.includes(said) ? why : `${why}; ${said}`;
+  if (why.includes(said)) return why;
+  return why.endsWith('.') ? `${why} ${said}.` : `${why}; ${said}`;
 }
 
 /**

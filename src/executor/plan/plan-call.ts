@@ -230,16 +230,16 @@ function planAnswered(
   settings: PlanSettings,
   standing: StandingSandbox | undefined,
 ): Awaitable<EvaluatedCall> {
-  const { call, effects, violation, startsShell } = placed;
+  const { call, effects, violation, startsShell, origins } = placed;
   const { answer } = contained;
   const { code = 'policy_denied', reason, hint } = answer;
   const refused = answer.disposition === 'pre_resolved';
   if (violation !== undefined && !(refused && BEFORE_SANDBOX.has(code))) {
     const { message, hint: remedy, details } = violation;
-    return refuse(call, { code: violation.code, message, hint: remedy, details, effects }, settings);
+    return refuse(call, { code: violation.code, message, hint: remedy, details, effects, origins }, settings);
   }
-  if (refused) return refuse(call, { code, message: reason, hint, effects }, settings);
-  const { tool, parsed, declared, requires, origins } = placed;
+  if (refused) return refuse(call, { code, message: reason, hint, effects, origins }, settings);
+  const { tool, parsed, declared, requires } = placed;
   const { needsTransaction } = contained;
   // Listed member by member: a copy by spread takes longer than planning the call.
   const permitted: Permitted = {

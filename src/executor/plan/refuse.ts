@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../contract/call.js';
 import type { JsonObject } from '../../contract/json.js';
+import type { CallOrigins } from '../../contract/origin.js';
 import type { PlacedEffect } from '../../effects/conflicts.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { freezeArguments } from '../../schema/freeze-arguments.js';
@@ -16,11 +17,12 @@ export interface Refusal {
   readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly effects?: readonly PlacedEffect[];
+  readonly origins?: CallOrigins | undefined;
 }
 
 /** Answers a call that will not run. */
 export function refuse(call: ToolCall, refusal: Refusal, settings: PlanSettings): ResolvedCall {
-  const { code, message, hint, details, effects = [] } = refusal;
+  const { code, message, hint, details, effects = [], origins } = refusal;
   const told = details === undefined ? undefined : recordable(details);
   const result = cleanRefusal(notRun(call, code, message, told, undefined, hint), settings);
   return {
@@ -29,6 +31,7 @@ export function refuse(call: ToolCall, refusal: Refusal, settings: PlanSettings)
     result,
     reason: reasonFor(result.error),
     effects,
+    origins,
   };
 }
 

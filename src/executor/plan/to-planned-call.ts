@@ -5,7 +5,7 @@ import { type EvaluatedCall, shownEffects } from '../call/evaluated-call.js';
 const UNKNOWN: PlannedCall['origins'] = Object.freeze({ seen: Object.freeze([]), args: Object.freeze({}) });
 
 function shownOrigins(evaluated: EvaluatedCall): PlannedCall['origins'] {
-  if (evaluated.kind === 'resolved' || evaluated.origins === undefined) return UNKNOWN;
+  if (evaluated.origins === undefined) return UNKNOWN;
   const { seen, args } = evaluated.origins;
   return { seen, args };
 }
