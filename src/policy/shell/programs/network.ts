@@ -18,16 +18,7 @@ export const NETWORK_PROGRAMS: Programs = {
   'ftp lftp': reaches('ftp'),
   'ping ping6 traceroute': reaches('icmp'),
   'dig host nslookup': reaches('dns'),
-  'scp sftp rsync': {
-    evaluate(call, options) {
-      reach(
-        call,
-        options.operands.filter(({ shown }) => shown.includes(':')),
-        'ssh',
-      );
-      return evaluateCopier(call, options);
-    },
-  },
+  'scp sftp rsync': { evaluate: copyBetweenMachines },
   'nc ncat netcat': reaches('tcp', [
     ['block', /^-(?:\w*[ec]|-(?:sh-|lua-)?exec)/m, 'would give a program to the other end'],
   ]),
@@ -68,6 +59,20 @@ function reach(call: Call, words: readonly Field[], scheme: string): Stream {
 /** `localhost`, `me@host`, `host:path`, a name with a dot, an address. */
 const HOST =
   /^(?:localhost\b|[\w.-]+@[\w.-]+|[\w.-]+:(?!\/\/)|[\w-]+(?:\.[\w-]*[a-z][\w-]*)+(?:[:/]|$)|\d+\.\d+\.\d+\.\d+)/i;
+
+/** `rsync --delete` removes what the source does not have. */
+function copyBetweenMachines(call: Call, options: Options): Stream {
+  const { operands } = options;
+  const isRemote = ({ shown }: Field): boolean => shown.includes(':');
+  const target = operands.at(-1);
+  reach(call, operands.filter(isRemote), 'ssh');
+  if (target !== undefined && call.words.some(({ shown }) => /^--del/.test(shown)))
+    call.removeTree(target, true);
+  const secret = operands.slice(0, -1).find(({ shown }) => isSecret(shown));
+  if (target !== undefined && isRemote(target) && secret !== undefined)
+    call.block(`${call.name} would send a secret away (${secret.shown}).`);
+  return evaluateCopier(call, options);
+}
 
 /** Running a saved file later is as bad as running it at once. */
 function download(call: Call, options: Options): Stream {
