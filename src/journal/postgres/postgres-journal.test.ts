@@ -133,9 +133,9 @@ describe.skipIf(missing !== undefined)(
       await writer.connect();
       onTestFinished(() => writer.end());
       await writer.query('BEGIN; LOCK TABLE slow.calls IN ROW EXCLUSIVE MODE');
-      const journal = open({ schema: 'slow', tenant: 'default', busyTimeoutMs: 300 });
+      const journal = open({ schema: 'slow', tenant: 'default', busyTimeoutMs: 1_500 });
       const asked = journal.sessions?.();
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
       await writer.query('COMMIT');
       expect(await asked).toEqual([]);
       expect(cluster().sql('SELECT max(version) FROM slow.versions')).toBe(String(SCHEMA_VERSION));
