@@ -69,10 +69,9 @@ export class Connections {
     };
     client.on('error', onError);
     try {
-      const connection = this.#toConnection(client, deadline);
-      if (!this.#isMigrated) await migrate(connection, this.#toConnection(client, deadline + MIGRATION_MS));
+      const stepsMs = this.#isMigrated ? 0 : await this.#migrate(client, deadline);
       this.#isMigrated = true;
-      return await work(connection, again);
+      return await work(this.#toConnection(client, deadline + stepsMs), again);
     } catch (error) {
       if (isBroken(error)) broken = error instanceof Error ? error : new Error(String(error));
       throw error;
@@ -80,6 +79,13 @@ export class Connections {
       client.off('error', onError);
       client.release(broken);
     }
+  }
+
+  /** @returns how long it took, which counts for no operation */
+  async #migrate(client: PoolClient, deadline: number): Promise<number> {
+    const began = systemClock.monotonic();
+    await migrate(this.#toConnection(client, deadline), this.#toConnection(client, deadline + MIGRATION_MS));
+    return systemClock.monotonic() - began;
   }
 
   #toConnection(client: PoolClient, deadline: number): Connection {
