@@ -21,12 +21,14 @@ const CALLS_TOGETHER = 64;
 export async function measureDispatch(server: Server, scale: Scale): Promise<readonly Row[]> {
   const url = server.url();
   const bullMq = await openBullMq(CALLERS);
+  // In one database, the second graphile-worker that migrates shuts the first one down.
+  server.sql('CREATE DATABASE alone');
   const fleets: Readonly<Record<string, Fleet>> = {
     'LISTEN and NOTIFY': await openFleet(url, 'notices', undefined),
     'graphile-worker': await openFleet(url, 'graphile', await toolexecFleet.graphileDispatcher({ url })),
     'pg-boss': await openFleet(url, 'boss', await toolexecFleet.pgBossDispatcher({ url })),
     floor: await openFloor(url),
-    'graphile-worker alone': await openGraphile(url, CALLERS),
+    'graphile-worker alone': await openGraphile(server.url('alone'), CALLERS),
     ...('skipped' in bullMq ? {} : { 'BullMQ alone': bullMq }),
   };
   try {
