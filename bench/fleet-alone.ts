@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Logger, run as runGraphile } from 'graphile-worker';
 import { Redis } from 'ioredis';
 import { Client, Pool } from 'pg';
+import { freePort } from '../src/journal/postgres/fixtures/postgres-cluster.js';
 
 /** A queue that runs the same work without a journal. */
 export interface AloneQueue {
@@ -104,12 +104,4 @@ async function startRedis(): Promise<
   if (failure === undefined) return { port, end };
   rmSync(directory, { recursive: true, force: true });
   return { skipped: `redis-server does not run here: ${failure}` };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

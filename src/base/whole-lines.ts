@@ -15,7 +15,7 @@ export class WholeLines {
     this.#mostBytes = mostBytes;
   }
 
-  /** @returns all lines that have ended; undefined: there is none yet */
+  /** @returns all lines that have ended; undefined: no line has ended yet */
   take(chunk: Uint8Array): Buffer | undefined {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     const isTooLong = this.#size + chunk.length > this.#mostBytes;

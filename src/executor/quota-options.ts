@@ -30,7 +30,7 @@ const RUNNING_RULES: OptionRules<{ [K in keyof RunningQuotas]-?: RunningQuotas[K
   labels: option<RunningQuotas['labels']>(
     undefined,
     isCountsOfLabels,
-    'whole numbers of calls from 1, by label',
+    'whole numbers of calls from 1, by label (at most 64 letters, digits and . _ / @ -)',
   ),
 };
 

@@ -63,6 +63,6 @@ export class OtherAnswers {
 
 /** The answer to a call of another process whose own answer could not be read. */
 export function unknownElsewhere(call: NamedCall): ToolResult {
-  const message = 'Another process has taken this call. What came of it is in the journal, or not known yet.';
+  const message = 'Another process has taken this call. Its result is in the journal, or not known yet.';
   return failure(call, 'outcome_unknown', message, 'maybe');
 }

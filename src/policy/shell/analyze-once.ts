@@ -19,10 +19,10 @@ const MOST_CHARACTERS = 1_000;
 export function analyzeOnce(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   if (text.length > MOST_CHARACTERS) return analyzeCommand(text, shell);
   const fresh = newer.get(text);
-  if (fresh?.shell === shell && fresh !== undefined) return fresh.analysis;
+  if (fresh !== undefined && fresh.shell === shell) return fresh.analysis;
   const known = older.get(text);
   const analysis =
-    known?.shell === shell && known !== undefined ? known.analysis : analyzeCommand(text, shell);
+    known !== undefined && known.shell === shell ? known.analysis : analyzeCommand(text, shell);
   if (newer.size >= MOST_KNOWN) [newer, older] = [new Map(), newer];
   newer.set(text, { shell, analysis });
   return analysis;
