@@ -1,4 +1,5 @@
 import { covers } from '../base/covers.js';
+import type { ToolResult } from '../contract/call.js';
 import type { Clock, Logger } from '../contract/context.js';
 import type { Dispatcher } from '../contract/fleet.js';
 import type { CallKey, CallRecord, Journal, WorkerOffer } from '../contract/journal.js';
@@ -12,6 +13,7 @@ import { placedEffects } from '../executor/record/shared-order.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { findTakable, freeSince, type TakableCall } from './find-takable.js';
+import { keepOutput } from './kept-output.js';
 import { LiveTape } from './live-tape.js';
 import { Rounds } from './rounds.js';
 import type { WorkerLease } from './worker-lease.js';
@@ -260,9 +262,12 @@ export class FleetWorker {
       const tape = journal.print && new LiveTape(key, { journal, clock, logger });
       const live = tape && {
         printed: (stream: 'stdout' | 'stderr', text: string) => tape.push(stream, text),
-        ending: () => tape.end(),
       };
-      const taken = { record, worker, refusal, ...live };
+      const ending = async (result: ToolResult): Promise<ToolResult> => {
+        await tape?.end();
+        return keepOutput(record, result, this.#parts);
+      };
+      const taken = { record, worker, refusal, ending, ...live };
       await executor.take({ ...recordedCall(record), args }, taken, options);
       const after = await journal.call(key);
       if (after?.result === undefined && after?.decision !== 'wait')
