@@ -191,6 +191,8 @@ export interface CallRecord extends CallEntry {
   readonly batchId: string;
   readonly index: number;
   readonly conversation: string;
+  /** Of its batch. Left out: false. */
+  readonly attach?: true;
   readonly state: CallState;
   /** Present exactly if the state is `done`. */
   readonly result?: ToolResult;
