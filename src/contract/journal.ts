@@ -257,6 +257,8 @@ export interface JournalNote {
 export interface Journal {
   /** Whether records survive the process. */
   readonly durable: boolean;
+  /** Its file, beside which whole outputs are kept. Left out: it has none. */
+  readonly file?: string;
   /** Whether processes of several machines share it: a worker that cannot be seen here may be alive. Default false. */
   readonly spansMachines?: boolean;
   /** The tenant of calls whose placement names none. Default `default`. */
