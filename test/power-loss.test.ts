@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -8,20 +7,18 @@ import {
   realpathSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
+import { useDisks } from './power-loss/loop-disks.js';
 
 const PROJECT = resolve(import.meta.dirname, '..');
 const PROGRAM = ['--import', 'tsx', join(PROJECT, 'test/power-loss/change-files.ts')];
-const mounted: string[] = [];
 const folders: string[] = [];
 afterAll(() => {
-  for (const place of mounted.toReversed()) spawnSync('umount', [place]);
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -97,51 +94,18 @@ async function run(
   expect(await ended).toBe(0);
 }
 
-/** Why no disk can be created here; undefined if one can. */
-function whyNoDisk(): string | undefined {
-  if (process.platform !== 'linux') return 'loop devices are of Linux';
-  if (process.getuid?.() !== 0) return 'only root may mount';
-  const folder = temporary();
-  try {
-    mountNew(join(folder, 'disk'), join(folder, 'mounted'));
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-function mountNew(image: string, at: string): void {
-  writeFileSync(image, '');
-  truncateSync(image, 32 * 1024 * 1024);
-  command('mkfs.ext4', '-q', '-F', image);
-  mount(image, at);
-}
-
-function mount(image: string, at: string): void {
-  mkdirSync(at);
-  command('mount', '-o', 'loop', image, at);
-  mounted.push(at);
-}
-
-function command(name: string, ...args: readonly string[]): void {
-  const { error, status, stderr } = spawnSync(name, args, { encoding: 'utf8' });
-  if (error !== undefined) throw new Error(`${name} is not installed`);
-  if (status !== 0) throw new Error(`${name} failed: ${stderr.trim()}`);
-}
-
-const noDisk = whyNoDisk();
+const disks = useDisks();
+const { noDisk } = disks;
 
 describe.skipIf(noDisk !== undefined)(
   `a loss of power after an acknowledgement${noDisk === undefined ? '' : ` (not tried: ${noDisk})`}`,
   { timeout: 120_000 },
   () => {
     it('leaves every change of files that was acknowledged, and nothing beside it', async () => {
-      const folder = temporary();
-      const disk = join(folder, 'disk');
-      const root = join(folder, 'mounted');
-      mountNew(disk, root);
+      const disk = disks.make();
+      const root = disk.at;
       fill(root);
-      command('sync', '-f', root);
+      disk.sync();
       const expected: Record<string, string> = { ...BEFORE };
       const seen: string[] = [];
       await run(root, ({ name, error }) => {
@@ -150,12 +114,7 @@ describe.skipIf(noDisk !== undefined)(
           if (text === null) delete expected[path];
           else expected[path] = text;
         }
-        // The content of the disk at this moment, as after a loss of power.
-        const image = join(folder, `disk-${seen.length}`);
-        copyFileSync(disk, image);
-        const after = join(folder, `after-${seen.length}`);
-        mount(image, after);
-        expect(filesBelow(after), name).toEqual(expected);
+        expect(filesBelow(disk.afterPowerLoss()), name).toEqual(expected);
         seen.push(name);
       });
       expect(seen).toEqual(Object.keys(STEPS));

@@ -24,8 +24,7 @@ export interface OutputStoreOptions {
 }
 
 const PREFIX = 'toolexec-output:';
-/** Behind the id, a fleet names the call. */
-const REFERENCE = /^toolexec-output:([0-9a-f]{32})(?:@[\w.-]{1,200})?$/;
+const REFERENCE = /^toolexec-output:([0-9a-f]{32})$/;
 /** Outputs in a permanent directory are kept for a week. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 

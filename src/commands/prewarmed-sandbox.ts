@@ -6,7 +6,6 @@ import { readProcess } from '../platform/process/proc-table.js';
 import type { StartedProcess } from '../platform/process/spawn.js';
 import type { ProcessAhead } from '../platform/process/spawn-server.js';
 import { startAhead } from '../platform/process/start-process.js';
-import { removeLater } from '../platform/process/transaction-directory.js';
 import { whenProcessEnds } from '../platform/runtime/environment.js';
 import { createCommandMark, markFor } from './command-mark.js';
 import { type CommandEntry, openSandbox, type SandboxedCommand } from './sandbox/open-sandbox.js';
@@ -18,6 +17,7 @@ import { areMasksFor } from './transaction/held-masks.js';
 import { viewsEnded } from './transaction/mounted-view.js';
 import { type Layers, makeLayers, type Survey, showRootOn, surveyRoots } from './transaction/open-layers.js';
 import { mountsOf, type Transaction, toTransaction } from './transaction/open-transaction.js';
+import { removeLayersLater } from './transaction/overlay-mount.js';
 
 /*
  * A sandbox that is built before its command is known, while the model thinks: overlays are mounted,
@@ -160,11 +160,9 @@ export class PrewarmedSandbox {
       for (const { root, upper } of built.layers.mounts) showRootOn(upper, root);
       const { layers, entry, ahead } = built;
       unused.delete(layers.directory);
-      const unmounted = async (): Promise<void> => void (await ahead.ended);
-      const transaction = toTransaction(survey, layers, {
-        unmounted,
-        onEnded: (isUnchanged) => prewarm(this.#pattern, survey, isUnchanged),
-      });
+      const transaction = toTransaction(survey, layers, (isUnchanged) =>
+        prewarm(this.#pattern, survey, isUnchanged),
+      );
       return { transaction, entry, begin: ahead.begin, leave: () => void ahead.drop() };
     } catch {
       await drop(built);
@@ -281,7 +279,7 @@ async function drop({ layers, entry, ahead }: Built): Promise<void> {
   entry.close();
   layers.release();
   await ahead.drop();
-  await removeLater(layers.directory);
+  await removeLayersLater(layers.mounts, layers.directory);
   unused.delete(layers.directory);
 }
 

@@ -65,7 +65,6 @@ export function sandboxFor(
   );
   const confinement = {
     ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded, rooms: {} },
-    readAhead: async () => sandbox.readAhead?.(),
     ...(hasDefaults ? { own, ledByLink } : {}),
   };
   return {

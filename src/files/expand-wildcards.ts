@@ -20,14 +20,12 @@ export function expandWildcards(pattern: string, from: string): readonly string[
     }
     const next: string[] = [];
     for (const path of found) {
-      left -= 1;
-      for (const { name } of namedEntries(join(from, path))) {
-        left -= 1;
-        if (left < 0) return undefined;
+      const entries = namedEntries(join(from, path));
+      left -= entries.length + 1;
+      if (left < 0) return undefined;
+      for (const { name } of entries)
         if ((segment.beginsWithDot || !name.startsWith('.')) && segment.matches(name))
           next.push(join(path, name));
-      }
-      if (left < 0) return undefined;
     }
     found = next;
   }

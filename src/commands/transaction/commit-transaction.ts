@@ -3,7 +3,6 @@ import type { CommandRequest, Confinement, TransactionRules } from '../../contra
 import type { ForbidsChange } from '../../contract/programs.js';
 import { type BinaryEntry, binaryEntry, canRename, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { stripAttributes } from '../../platform/process/strip-attributes.js';
-import { removeLater } from '../../platform/process/transaction-directory.js';
 import type { CommittedFile } from '../sandbox/git/committed-versions.js';
 import type { BegunState } from './begun-state.js';
 import { chooseChanges } from './choose-changes.js';
@@ -15,7 +14,7 @@ import { takeGitLocks } from './git-locks.js';
 import type { GitUnit } from './git-unit.js';
 import { lookAt } from './look-at-changes.js';
 import { NotCommitted, named, namingOf, reportOf, requireSize, requireWhole } from './not-committed.js';
-import { askLayers, type OverlayMount } from './overlay-mount.js';
+import { askLayers, type OverlayMount, removeLayersLater } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
 import { reportChanges } from './report-changes.js';
@@ -49,11 +48,6 @@ export interface TransactionParts {
   readonly units: readonly GitUnit[];
   /** The versions that commands see in place of hidden files that git tracks. */
   readonly committed: readonly CommittedFile[];
-  /**
-   * Resolves when the overlays are unmounted: only then are all writes on the disk. Left out: they are
-   * unmounted.
-   */
-  readonly unmounted?: () => Promise<void>;
 }
 
 /** Distinguishes a directory from another one with the same name. */
@@ -160,11 +154,7 @@ export async function commitScanned(
 ): Promise<CommandChanges> {
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
-  if (changes.length > 0) await parts.unmounted?.();
-  await stripAttributes(
-    OVERLAY_ATTRIBUTES,
-    changes.flatMap(({ kind, from }) => (kind !== 'link' && from !== undefined ? [from] : [])),
-  );
+  const files = changes.flatMap(({ kind, from }) => (kind !== 'link' && from !== undefined ? [from] : []));
   const inodes = parts.identities.map((identity) => identity?.ino ?? '');
   const plan: TransactionPlan = {
     ...{ version: 1, roots, inodes, exitCode: request.exitCode, changes },
@@ -174,16 +164,19 @@ export async function commitScanned(
   const done: Pick<DonePlan, 'failed' | 'left' | 'isTakenBack'> =
     changes.length === 0
       ? { failed: [] }
-      : await commitPlan(directory, plan, { onConflict: keptRest ? 'keep_rest' : 'takeBack' });
+      : await commitPlan(directory, plan, {
+          onConflict: keptRest ? 'keep_rest' : 'takeBack',
+          prepared: stripAttributes(OVERLAY_ATTRIBUTES, files),
+        });
   if (done.isTakenBack === true) throw takenBack(parts, plan, done.failed, request.keepVersion);
   const report = reportChanges({
     ...{ roots, first: confinement.roots[0] ?? '', changes, leftOut },
     failed: failuresOf(done),
     keepVersion: request.keepVersion,
   });
-  if (changes.length === 0) void removeLater(directory);
+  if (changes.length === 0) void removeLayersLater(mounts, directory);
   else if (!isUnfinished(directory))
-    for (const index of mounts.keys()) void removeLater(`${directory}/${index}`);
+    for (const [index, mount] of mounts.entries()) void removeLayersLater([mount], `${directory}/${index}`);
   return report;
 }
 

@@ -107,7 +107,6 @@ async function lookInto(confinement: Confinement): Promise<Looked | NoTransactio
 }
 
 async function lookForAll(confinement: Confinement): Promise<Looked | NoTransaction> {
-  await confinement.readAhead?.();
   const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every');
   if (incomplete)
     return { reason: 'there is more in the roots than can be looked through for what is hidden' };
@@ -147,7 +146,11 @@ function makeDirectories({ confinement, rules, setup, roots, hidden, committed }
   let mounts: readonly OverlayMount[];
   try {
     directory = makeOwnDirectory(setup.place, KIND, ['old', ...roots.flatMap((_, index) => layersOf(index))]);
-    mounts = roots.map((root, index) => layerOf(directory, root, index, masks[index]?.path ?? ''));
+    mounts = roots.map((root, index) => ({
+      ...layerOf(directory, root, index),
+      masks: masks[index]?.path ?? '',
+      isVolatile: setup.isVolatile,
+    }));
   } catch (error) {
     release();
     throw error;
@@ -172,11 +175,15 @@ function layersOf(index: number): readonly string[] {
   return ['upper', 'work', 'merged'].map((name) => `${index}/${name}`);
 }
 
-function layerOf(directory: string, root: string, index: number, masks: string): OverlayMount {
+function layerOf(
+  directory: string,
+  root: string,
+  index: number,
+): Pick<OverlayMount, 'root' | 'upper' | 'work' | 'merged'> {
   const at = (name: string): string => `${directory}/${index}/${name}`;
   const upper = at('upper');
   showRootOn(upper, root);
-  return { root, masks, upper, work: at('work'), merged: at('merged') };
+  return { root, upper, work: at('work'), merged: at('merged') };
 }
 
 /** The command sees the directory of its changes as the root itself. */

@@ -1,7 +1,6 @@
 import type { CommandChanges } from '../../contract/changes.js';
 import type { GuardedPath } from '../../contract/files.js';
 import { binaryNames, toBinary } from '../../platform/fs/binary-fs.js';
-import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
 import type { GuardWatch } from '../sandbox/guard-mounts.js';
 import { type CommitRequest, commitTransaction, type TransactionParts } from './commit-transaction.js';
@@ -16,7 +15,7 @@ import {
   noteBegun,
   type Survey,
 } from './open-layers.js';
-import { overlayCommand } from './overlay-mount.js';
+import { overlayCommand, removeLayersLater } from './overlay-mount.js';
 
 /** The changes of a command, kept separate until they are committed or discarded. */
 export interface Transaction {
@@ -56,21 +55,13 @@ export interface Transaction {
   release(): void;
 }
 
-/** Hooks for the use of the layers, besides the commit. */
-interface LayersUse {
-  /** The transaction has ended. @param isUnchanged nothing was changed */
-  readonly onEnded?: (isUnchanged: boolean) => void;
-  /** Resolves when the overlays are unmounted. Left out: they are unmounted when the command has ended. */
-  readonly unmounted?: () => Promise<void>;
-}
-
 /** Creates the layers of a command. Never throws. */
 export function openTransaction(
   survey: Survey,
   onEnded: (isUnchanged: boolean) => void,
 ): Transaction | NoTransaction {
   const layers = makeLayers(survey);
-  return 'reason' in layers ? layers : toTransaction(survey, layers, { onEnded });
+  return 'reason' in layers ? layers : toTransaction(survey, layers, onEnded);
 }
 
 /** The mounts of the sandbox around a command. */
@@ -92,18 +83,17 @@ export function mountsOf({
   };
 }
 
-/** The layers for a command that is about to begin. */
+/**
+ * The layers for a command that is about to begin.
+ * @param onEnded the transaction has ended; `isUnchanged`: nothing was changed
+ */
 export function toTransaction(
   survey: Survey,
   layers: Layers,
-  { onEnded, unmounted }: LayersUse = {},
+  onEnded: (isUnchanged: boolean) => void,
 ): Transaction {
   const { directory, mounts, rules } = layers;
-  const parts = {
-    ...layers,
-    ...noteBegun(survey, layers),
-    ...(unmounted === undefined ? {} : { unmounted }),
-  };
+  const parts = { ...layers, ...noteBegun(survey, layers) };
   const close = (): void => {
     for (const unit of parts.units) unit.close();
   };
@@ -123,13 +113,13 @@ export function toTransaction(
     async commit(request) {
       const changes = await commitTransaction(parts, request);
       close();
-      onEnded?.(isNothing(changes));
+      onEnded(isNothing(changes));
       return changes;
     },
     discard() {
       close();
-      void removeLater(directory);
-      onEnded?.(true);
+      void removeLayersLater(mounts, directory);
+      onEnded(true);
     },
     release: layers.release,
   };

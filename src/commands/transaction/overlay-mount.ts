@@ -1,5 +1,8 @@
+import { setBinaryMode, toBinary } from '../../platform/fs/binary-fs.js';
 import { askProgram } from '../../platform/process/ask-program.js';
 import { findTrustedProgram } from '../../platform/process/find-program.js';
+import { canSyncFileSystems } from '../../platform/process/sync-file-systems.js';
+import { removeLater } from '../../platform/process/transaction-directory.js';
 
 /** The programs that mount overlays, by real path. */
 export interface OverlayPrograms {
@@ -13,6 +16,7 @@ export function findOverlayPrograms(): OverlayPrograms | string {
   const [unshare, mount, mknod] = ['unshare', 'mount', 'mknod'].map(findTrustedProgram);
   if (unshare === undefined || mount === undefined) return 'unshare and mount (util-linux) are not installed';
   if (mknod === undefined) return 'mknod (coreutils) is not installed';
+  if (!canSyncFileSystems()) return 'sync (coreutils) is not installed';
   return { unshare, mount, mknod };
 }
 
@@ -23,6 +27,21 @@ export interface OverlayMount {
   readonly upper: string;
   readonly work: string;
   readonly merged: string;
+  /**
+   * It syncs nothing: neither when it is unmounted, nor when a program inside asks for it. The commit does
+   * (`commitPlan`).
+   */
+  readonly isVolatile: boolean;
+}
+
+/** @param isVolatile only Linux 5.10 and newer have the option. A work directory can be mounted once with it. */
+export function overlayOptions(
+  { masks, upper, work }: Pick<OverlayMount, 'masks' | 'upper' | 'work'>,
+  lower: string,
+  isVolatile: boolean,
+): string {
+  const layers = `lowerdir=${masks}:${lower},upperdir=${upper},workdir=${work},userxattr`;
+  return isVolatile ? `${layers},volatile` : layers;
 }
 
 /** Characters that a mount option cannot contain. */
@@ -40,12 +59,13 @@ export function overlayCommand(
   { unshare, mount }: OverlayPrograms,
   mounts: readonly OverlayMount[],
 ): readonly string[] {
-  const steps = mounts.map(
-    ({ root, masks, upper, work, merged }, index) => `\
+  const steps = mounts.map((overlay, index) => {
+    const { root, merged, isVolatile } = overlay;
+    return `\
 cd -P ${quoted(root)} && [ . -ef /proc/self/fd/${5 + index} ] || fail ${quoted(`${root} is not what it was`)}
-${quoted(mount)} -n -t overlay overlay -o ${quoted(`lowerdir=${masks}:.,upperdir=${upper},workdir=${work},userxattr`)} ${quoted(merged)} || fail ${quoted(`no overlay of ${root}`)}
-exec ${5 + index}<&-`,
-  );
+${quoted(mount)} -n -t overlay overlay -o ${quoted(overlayOptions(overlay, '.', isVolatile))} ${quoted(merged)} || fail ${quoted(`no overlay of ${root}`)}
+exec ${5 + index}<&-`;
+  });
   const script = `fail() { echo "cannot keep changes apart: $1" >&2; exit 125; }
 ${steps.join('\n')}
 cd / || exit 125
@@ -67,6 +87,23 @@ export function layersView(
   const script = `${steps.join('\n')}\ncd / && exec "$@"`;
   return [unshare, '-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script, 'toolexec'];
 }
+
+/**
+ * Removes the directory of layers that no command uses any more, or a part of it, in the background. The kernel
+ * leaves directories in a work directory that only root can empty. Never rejects.
+ */
+export function removeLayersLater(mounts: readonly OverlayMount[], path: string): Promise<void> {
+  for (const { work } of mounts) {
+    try {
+      for (const name of LEFT_BY_KERNEL) setBinaryMode(toBinary(`${work}/${name}`), 0o700);
+    } catch {
+      // It was never mounted, or without the option that leaves the inner ones.
+    }
+  }
+  return removeLater(path);
+}
+
+const LEFT_BY_KERNEL = ['work', 'work/incompat', 'work/incompat/volatile'];
 
 /** A path below a root, as bytes. */
 export interface LayerQuestion {

@@ -13,7 +13,13 @@ import {
 import { systemName } from '../../platform/runtime/environment.js';
 import { isWithin } from '../sandbox/mount-holder.js';
 import { hasPassed, notePassed } from '../sandbox/remembered-trials.js';
-import { findOverlayPrograms, MOST_ROOTS, type OverlayPrograms, UNMOUNTABLE } from './overlay-mount.js';
+import {
+  findOverlayPrograms,
+  MOST_ROOTS,
+  type OverlayPrograms,
+  overlayOptions,
+  UNMOUNTABLE,
+} from './overlay-mount.js';
 import { sweepTransactions } from './sweep-transactions.js';
 
 /** The place and means of transactions on this machine. */
@@ -23,6 +29,8 @@ export interface OverlaySetup {
   readonly place: string;
   /** A whiteout on its file system that can be hard-linked. */
   readonly whiteout: string;
+  /** The kernel has overlays that sync nothing by themselves. */
+  readonly isVolatile: boolean;
 }
 
 /** Why commands write through. */
@@ -37,11 +45,12 @@ export interface NoOverlay {
 export function findOverlaySetup(
   roots: readonly string[],
   places: readonly string[],
+  programs = findOverlayPrograms(),
 ): Promise<OverlaySetup | NoOverlay> {
-  const key = JSON.stringify([roots, places]);
+  const key = JSON.stringify([roots, places, programs]);
   const known = found.get(key);
   if (known !== undefined) return known;
-  const looking = look(roots, places)
+  const looking = look(roots, places, programs)
     .then(sweep)
     .catch((error: unknown) => ({
       reason: `overlays cannot be tried: ${error instanceof Error ? error.message : String(error)}`,
@@ -73,7 +82,7 @@ export async function whyNoOverlays(
   try {
     const real = roots.flatMap((root) => realPath(root) ?? []);
     const used = places.filter((place) => isWhiteout(`${place}/whiteout`));
-    if (used.length > 0 && 'place' in (await look(real, used))) return undefined;
+    if (used.length > 0 && 'place' in (await look(real, used, findOverlayPrograms()))) return undefined;
     return await whyNotInScratch(real);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -83,7 +92,8 @@ export async function whyNoOverlays(
 async function whyNotInScratch(roots: readonly string[]): Promise<string | undefined> {
   const scratch = makeScratchDirectory('toolexec-overlay-');
   try {
-    const setup = await look(roots, [join(scratch.path, 'place')], 'scratch');
+    const place = join(scratch.path, 'place');
+    const setup = await look(roots, [place], findOverlayPrograms(), 'scratch');
     return 'reason' in setup ? setup.reason : undefined;
   } finally {
     removeTree(scratch.path);
@@ -103,17 +113,17 @@ export function rootsRefused(roots: readonly string[]): string | undefined {
 async function look(
   roots: readonly string[],
   places: readonly string[],
+  programs: OverlayPrograms | string,
   kind: 'lasting' | 'scratch' = 'lasting',
 ): Promise<OverlaySetup | NoOverlay> {
   if (!systemName().startsWith('linux')) return { reason: 'overlays need Linux' };
-  const programs = findOverlayPrograms();
   if (typeof programs === 'string') return { reason: programs };
   const refused = lastingRefusal(roots) ?? rootsRefused(roots);
   if (refused !== undefined) return { reason: refused };
   let reason = 'there is no directory for the changes that only this user can look into';
   for (const place of candidates(roots, places)) {
     const tried = await tryOnce(programs, roots, place, kind);
-    if (typeof tried !== 'string') return { programs, place, whiteout: tried.whiteout };
+    if (typeof tried !== 'string') return { programs, place, ...tried };
     reason = tried;
   }
   return { reason };
@@ -145,7 +155,7 @@ function candidates(roots: readonly string[], places: readonly string[]): readon
   return [...real.filter(isNear), ...real.filter((path) => !isNear(path))];
 }
 
-type Tried = { readonly whiteout: string } | string;
+type Tried = Pick<OverlaySetup, 'whiteout' | 'isVolatile'> | string;
 
 function tryOnce(
   programs: OverlayPrograms,
@@ -153,7 +163,7 @@ function tryOnce(
   place: string,
   kind: 'lasting' | 'scratch',
 ): Promise<Tried> {
-  const key = JSON.stringify([roots, place]);
+  const key = JSON.stringify([roots, place, programs]);
   const known = triedPlaces.get(key);
   if (known !== undefined) return known;
   const trying =
@@ -171,33 +181,52 @@ async function tryRemembered(
   place: string,
 ): Promise<Tried> {
   const whiteout = `${place}/whiteout`;
-  const trial = trialOf(programs, roots, place);
-  if (hasPassed(trial) && isWhiteout(whiteout)) return { whiteout };
+  const trialWith = (isVolatile: boolean): string => trialOf(programs, roots, place, isVolatile);
+  const known = [true, false].find((isVolatile) => hasPassed(trialWith(isVolatile)));
+  if (known !== undefined && isWhiteout(whiteout)) return { whiteout, isVolatile: known };
   const tried = await tryPlace(programs, roots, place);
-  if (typeof tried !== 'string') notePassed(trial);
+  if (typeof tried !== 'string') notePassed(trialWith(tried.isVolatile));
   return tried;
 }
 
 /** The trial, and the directories on which its end depends. */
-function trialOf(programs: OverlayPrograms, roots: readonly string[], place: string): string {
+function trialOf(
+  programs: OverlayPrograms,
+  roots: readonly string[],
+  place: string,
+  isVolatile: boolean,
+): string {
   const directories = [place, ...roots].map((path) => {
     const { dev, ino } = entryStat(path) ?? {};
     return `${path} ${dev} ${ino} ${localFileSystem(path)}`;
   });
-  return [probe(programs, place, `${place}/whiteout`, roots), ...directories].join('\n');
+  return [probe(programs, place, `${place}/whiteout`, roots, isVolatile), ...directories].join('\n');
 }
 
 async function tryPlace(programs: OverlayPrograms, roots: readonly string[], place: string): Promise<Tried> {
   const whiteout = `${place}/whiteout`;
   const made = await makeWhiteout(programs, whiteout);
   if (made !== undefined) return made;
+  if ((await whyNoOverlay(programs, roots, place, true)) === undefined) return { whiteout, isVolatile: true };
+  return (await whyNoOverlay(programs, roots, place, false)) ?? { whiteout, isVolatile: false };
+}
+
+/** Undefined if it works. */
+async function whyNoOverlay(
+  programs: OverlayPrograms,
+  roots: readonly string[],
+  place: string,
+  isVolatile: boolean,
+): Promise<string | undefined> {
   const directory = makeOwnDirectory(place, 'probe', [
-    ...['lower/kept', 'masks', 'upper', 'work', 'merged', 'empty', 'upper2', 'work2', 'merged2'],
+    ...['lower/kept', 'masks', 'upper', 'work', 'merged', 'empty', 'merged2'],
+    ...roots.flatMap((_, index) => [`upper-${index}`, `work-${index}`]),
   ]);
   try {
+    const script = probe(programs, directory, `${place}/whiteout`, roots, isVolatile);
     const answer = await askProgram(
       programs.unshare,
-      ['-rm', '--propagation', 'private', '--', '/bin/sh', '-c', probe(programs, directory, whiteout, roots)],
+      ['-rm', '--propagation', 'private', '--', '/bin/sh', '-c', script],
       {},
     );
     if (!answer.ok) return `an overlay does not work in ${place}: ${answer.reason}`;
@@ -205,7 +234,7 @@ async function tryPlace(programs: OverlayPrograms, roots: readonly string[], pla
     const changed = binaryEntry(toBinary(`${directory}/upper/kept/changed`))?.kind;
     const isHere = binaryEntry(toBinary(`${directory}/lower/gone`))?.kind === 'file';
     return gone === 'whiteout' && changed === 'file' && isHere
-      ? { whiteout }
+      ? undefined
       : `an overlay does not keep changes apart in ${place}`;
   } finally {
     removeTree(directory);
@@ -218,9 +247,17 @@ function probe(
   directory: string,
   whiteout: string,
   roots: readonly string[],
+  isVolatile: boolean,
 ): string {
-  const layers = `lowerdir=masks:lower,upperdir=upper,workdir=work,userxattr`;
-  const overRoot = `lowerdir=${directory}/empty:.,upperdir=${directory}/upper2,workdir=${directory}/work2,userxattr`;
+  const layers = overlayOptions({ masks: 'masks', upper: 'upper', work: 'work' }, 'lower', isVolatile);
+  const overRoot = (index: number): string => {
+    const at = (name: string): string => `${directory}/${name}`;
+    return overlayOptions(
+      { masks: at('empty'), upper: at(`upper-${index}`), work: at(`work-${index}`) },
+      '.',
+      isVolatile,
+    );
+  };
   return `
 fail() { echo "$1" >&2; exit 1; }
 cd ${quoted(directory)} || fail 'no directory'
@@ -231,8 +268,8 @@ ${mount} -n -t overlay overlay -o ${layers} merged || fail 'it cannot be mounted
 rm merged/gone && echo new >merged/kept/changed && mkdir merged/made || fail 'it cannot be written'
 ${roots
   .map(
-    (root) =>
-      `cd ${quoted(root)} && ${mount} -n -t overlay overlay -o ${quoted(overRoot)} ${quoted(`${directory}/merged2`)} && umount ${quoted(`${directory}/merged2`)} || fail ${quoted(`${root} cannot lie below one`)}`,
+    (root, index) =>
+      `cd ${quoted(root)} && ${mount} -n -t overlay overlay -o ${quoted(overRoot(index))} ${quoted(`${directory}/merged2`)} && umount ${quoted(`${directory}/merged2`)} || fail ${quoted(`${root} cannot lie below one`)}`,
   )
   .join('\n')}
 exit 0

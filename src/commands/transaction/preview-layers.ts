@@ -2,7 +2,6 @@ import type { CommandChanges, PreviewedChanges } from '../../contract/changes.js
 import type { Confinement, TransactionRules } from '../../contract/processes.js';
 import { toBinary } from '../../platform/fs/binary-fs.js';
 import type { FileView } from '../../platform/fs/open-handle.js';
-import { removeLater } from '../../platform/process/transaction-directory.js';
 import { ownIds } from '../../platform/runtime/environment.js';
 import {
   type CommitRequest,
@@ -19,6 +18,7 @@ import { nameOthers } from './name-others.js';
 import { NotCommitted, reportOf, requireAllowed, requireSize } from './not-committed.js';
 import { changedBytes, GIT_INSIDE, type NoTransaction, openLayers } from './open-layers.js';
 import { outsideIn, type Transaction, watchLayers } from './open-transaction.js';
+import { removeLayersLater } from './overlay-mount.js';
 import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
 import { namingIn } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
@@ -63,7 +63,7 @@ export class PreviewLayers {
     const view = await MountedView.open(layers.setup.programs, mounts);
     if (typeof view !== 'string') return new PreviewLayers(layers, view);
     layers.release();
-    void removeLater(layers.directory);
+    void removeLayersLater(layers.mounts, layers.directory);
     return { reason: view };
   }
 
@@ -170,7 +170,7 @@ export class PreviewLayers {
       });
     } catch (error) {
       if (!(error instanceof NotCommitted)) throw error;
-      void removeLater(this.directory);
+      void removeLayersLater(this.#layers.mounts, this.directory);
       const { message: why, by, changes } = error;
       return { why, isConflict: by === 'conflict', ...(changes === undefined ? {} : { changes }) };
     } finally {
@@ -194,7 +194,7 @@ export class PreviewLayers {
   async discard(): Promise<void> {
     await this.#end();
     this.#closeUnits();
-    await removeLater(this.directory);
+    await removeLayersLater(this.#layers.mounts, this.directory);
   }
 
   #closeUnits(): void {

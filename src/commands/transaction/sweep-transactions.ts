@@ -1,6 +1,7 @@
 import { systemClock } from '../../platform/clock/clock.js';
-import { toBinary, writeDurably } from '../../platform/fs/binary-fs.js';
+import { stageFile, syncNameOf, toBinary, writeDurably } from '../../platform/fs/binary-fs.js';
 import { removeTree } from '../../platform/fs/remove-tree.js';
+import { syncFileSystems } from '../../platform/process/sync-file-systems.js';
 import {
   directoriesOf,
   modifiedMs,
@@ -9,6 +10,7 @@ import {
   writeWhole,
 } from '../../platform/process/transaction-directory.js';
 import { type AppliedPlan, applyPlan, applyPlanInSlices, type MadeChange } from './apply-plan.js';
+import { confirmChanges, confirmChangesNow, confirmUndoneNow } from './confirm-on-disk.js';
 import { removeLeftLocks } from './git-locks.js';
 import { takeBackPlan } from './take-back.js';
 import {
@@ -38,14 +40,23 @@ export const KIND = 'transaction';
 export async function commitPlan(
   directory: string,
   planned: TransactionPlan,
-  {
-    onConflict = 'keep_rest',
-    waits = true,
-  }: { readonly onConflict?: OnConflict; readonly waits?: boolean } = {},
+  { onConflict = 'keep_rest', waits = true, prepared }: CommitOptions = {},
 ): Promise<DonePlan> {
   const plan: TransactionPlan = { ...planned, onConflict, waits };
-  writeDurably(`${directory}/plan.json`, JSON.stringify(plan));
-  return conclude(directory, plan, await applyPlanInSlices(plan, toBinary(directory)));
+  const intent = stageFile(`${directory}/plan.json`, JSON.stringify(plan));
+  const [refusal] = await Promise.all([syncFileSystems([directory]), prepared]);
+  if (refusal !== undefined) throw new Error(refusal);
+  intent.publish();
+  syncNameOf(`${directory}/plan.json`);
+  const applied = await applyPlanInSlices(plan, toBinary(directory));
+  return conclude(directory, plan, await confirmChanges(directory, plan, applied));
+}
+
+interface CommitOptions {
+  readonly onConflict?: OnConflict;
+  readonly waits?: boolean;
+  /** The plan is not begun before this resolves. */
+  readonly prepared?: Promise<void>;
 }
 
 /** The part of a plan that was applied before a failure. */
@@ -72,6 +83,7 @@ function conclude(
 function takeBack(directory: string, plan: TransactionPlan, { failed, made }: BackPlan): DonePlan {
   const known = new Map(made);
   const left = takeBackPlan(plan, toBinary(directory), known);
+  confirmUndoneNow(directory, plan);
   const spared = new Set([...failed, ...left].map(({ index }) => index));
   const isBack = (_: unknown, index: number): readonly FailedChange[] =>
     spared.has(index) ? [] : [{ index, reason: TAKEN_BACK, isConflict: false, isTakenBack: true }];
@@ -126,10 +138,11 @@ function makeRest(directory: string, plan: TransactionPlan, failed: readonly Fai
           ] as const,
         ],
   );
+  const confirmed = confirmChangesNow(directory, plan, again);
   conclude(directory, plan, {
-    ...again,
-    failed: [...given, ...again.failed],
-    made: new Map([...before, ...again.made]),
+    ...confirmed,
+    failed: [...given, ...confirmed.failed],
+    made: new Map([...before, ...confirmed.made]),
   });
 }
 
@@ -150,7 +163,9 @@ function recordDone(directory: string, done: DonePlan): DonePlan {
 function writeDone(directory: string, done: DonePlan): void {
   try {
     writeWhole(`${directory}/kept`, `${keptBytes(done)}`);
-    writeDurably(`${directory}/done.json`, JSON.stringify(done));
+    const record = stageFile(`${directory}/done.json`, JSON.stringify(done));
+    record.sync();
+    record.publish();
     for (const name of ['plan.json', 'back.json']) removeTree(`${directory}/${name}`);
   } catch {
     // A full disk. Another process finds the plan with nothing left to do.
@@ -212,7 +227,8 @@ function recoverPlanned(directory: string): DonePlan | undefined {
 function recoverPlan(directory: string, plan: TransactionPlan): DonePlan {
   const back = readWhole(`${directory}/back.json`);
   if (back !== undefined) return takeBack(directory, plan, JSON.parse(back) as BackPlan);
-  return conclude(directory, plan, applyPlan(plan, toBinary(directory), { isAgain: true }));
+  const applied = applyPlan(plan, toBinary(directory), { isAgain: true });
+  return conclude(directory, plan, confirmChangesNow(directory, plan, applied));
 }
 
 /** Whether a path is a transaction's directory: paths from records are checked before use. */

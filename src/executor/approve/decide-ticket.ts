@@ -94,8 +94,7 @@ export async function endDenied(
   await journal.finish(key, failure({ id, name }, 'user_denied', message, 'no'), at, 'queued');
 }
 
-/** The reason that the person gave for denying a call. */
-export function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {
+function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {
   const reason =
     decision.kind === 'deny_all'
       ? decision.reason

@@ -20,13 +20,12 @@ export type ParsedTicket =
   | { readonly kind: 'unasked'; readonly binding: string };
 
 const ASKED = /^ticket_(.{1,160})_([A-Za-z0-9_-]{22})$/;
-const UNASKED = 'ticket_unasked_';
-const BINDING_CHARACTERS = 64;
+const UNASKED = /^ticket_unasked_([0-9a-f]{64})$/;
 
 export function parseTicket(text: unknown): ParsedTicket | undefined {
   if (typeof text !== 'string') return undefined;
-  if (text.startsWith(UNASKED) && text.length === UNASKED.length + BINDING_CHARACTERS)
-    return { kind: 'unasked', binding: text.slice(UNASKED.length) };
+  const binding = UNASKED.exec(text)?.[1];
+  if (binding !== undefined) return { kind: 'unasked', binding };
   const [, batchId, secret] = ASKED.exec(text) ?? [];
   return batchId === undefined || secret === undefined ? undefined : { kind: 'asked', batchId, secret };
 }
@@ -36,7 +35,7 @@ export function askedTicket(batchId: string, secret: string): string {
 }
 
 export function unaskedTicket(conversation: string, call: TicketCall): string {
-  return `${UNASKED}${bindingOf(conversation, call)}`;
+  return `ticket_unasked_${bindingOf(conversation, call)}`;
 }
 
 /** SHA-256 of all parts to which a ticket without a question is bound. */

@@ -229,10 +229,30 @@ export function writeMarker(path: string): bigint {
 
 /** Completely on disk, or absent. */
 export function writeDurably(path: string, text: string): void {
+  const file = stageFile(path, text);
+  file.sync();
+  file.publish();
+  syncNameOf(path);
+}
+
+/** A file that has its content, and not yet its name. */
+export interface StagedFile {
+  sync(): void;
+  /** Gives it its name. */
+  publish(): void;
+}
+
+export function stageFile(path: string, text: string): StagedFile {
   const temporary = `${path}.new`;
   writeFileSync(temporary, text, { mode: 0o600 });
-  syncFile(temporary);
-  renameSync(temporary, path);
+  return {
+    sync: () => syncFile(temporary),
+    publish: () => renameSync(temporary, path),
+  };
+}
+
+/** Makes the names in a file's directory durable. */
+export function syncNameOf(path: string): void {
   syncFile(dirOf(path));
 }
 

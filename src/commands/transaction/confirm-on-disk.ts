@@ -1,0 +1,81 @@
+import { entryStat } from '../../platform/fs/fs-entry.js';
+import { localFileSystem } from '../../platform/fs/local-file-system.js';
+import { syncFileSystems, syncFileSystemsNow } from '../../platform/process/sync-file-systems.js';
+import type { AppliedPlan } from './apply-plan.js';
+import type { TransactionPlan } from './transaction-plan.js';
+
+/*
+ * A commit survives a loss of power because of this order on the disk:
+ *
+ * 1. The new versions: the file system of the transaction's directory is synced (`commitPlan`). Overlays sync
+ *    nothing (`OverlayMount`).
+ * 2. The plan, by its name.
+ * 3. The changes in the roots. If they are on the directory's file system, and that keeps the order of all changes,
+ *    the sync of `done.json` includes them. Otherwise the file systems of the roots are synced first.
+ * 4. `done.json`. Its name may come later: until then the plan is there, and is applied again to the same end.
+ * 5. The journal's record of the result.
+ */
+
+/** Step 3. If the disk refuses it, the changes of such a root count as failed for now, and are confirmed later. */
+export async function confirmChanges(
+  directory: string,
+  plan: TransactionPlan,
+  applied: AppliedPlan,
+): Promise<AppliedPlan> {
+  const roots = rootsToSync(directory, plan);
+  if (roots.length === 0 || applied.isStopped) return applied;
+  const refusal = await syncFileSystems([directory, ...placesOf(plan, roots)]);
+  return withRefusal(plan, roots, applied, refusal);
+}
+
+/** The same, and this process waits. */
+export function confirmChangesNow(
+  directory: string,
+  plan: TransactionPlan,
+  applied: AppliedPlan,
+): AppliedPlan {
+  const roots = rootsToSync(directory, plan);
+  if (roots.length === 0 || applied.isStopped) return applied;
+  return withRefusal(plan, roots, applied, syncFileSystemsNow([directory, ...placesOf(plan, roots)]));
+}
+
+/** The same for changes that were undone: if the disk refuses it, it may have the changes or not. */
+export function confirmUndoneNow(directory: string, plan: TransactionPlan): void {
+  const roots = rootsToSync(directory, plan);
+  if (roots.length > 0) syncFileSystemsNow([directory, ...placesOf(plan, roots)]);
+}
+
+/** These keep the order of all changes; the content of `tmpfs` is lost anyway. */
+const IN_ORDER: ReadonlySet<string | undefined> = new Set(['ext4', 'xfs', 'tmpfs']);
+
+/** Their indices. */
+function rootsToSync(directory: string, { roots }: TransactionPlan): readonly number[] {
+  const device = entryStat(directory)?.dev;
+  const isInOrder = IN_ORDER.has(localFileSystem(directory));
+  return [...roots.keys()].filter((index) => !isInOrder || entryStat(roots[index] ?? '')?.dev !== device);
+}
+
+function placesOf({ roots }: TransactionPlan, indices: readonly number[]): readonly string[] {
+  return indices.map((index) => roots[index] ?? '').filter((root) => entryStat(root) !== undefined);
+}
+
+function withRefusal(
+  { changes, waits }: TransactionPlan,
+  roots: readonly number[],
+  applied: AppliedPlan,
+  reason: string | undefined,
+): AppliedPlan {
+  if (reason === undefined) return applied;
+  const known = new Set(applied.failed.map(({ index }) => index));
+  const isOpen = (index: number): boolean => {
+    const change = changes[index];
+    return (
+      change !== undefined && change.isInside !== true && roots.includes(change.root) && !known.has(index)
+    );
+  };
+  const unconfirmed = [...changes.keys()].filter(isOpen).map((index) => ({
+    ...{ index, reason, isConflict: false },
+    ...(waits === false ? {} : { isPassing: true as const }),
+  }));
+  return { ...applied, failed: [...applied.failed, ...unconfirmed] };
+}

@@ -1,0 +1,54 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { findTrustedProgram } from './find-program.js';
+
+/*
+ * Everything that was written on a file system reaches the disk. Node has no function for this, so the program
+ * `sync` makes the system call.
+ */
+
+/**
+ * Writes the file systems of these paths to the disk. Resolves with the reason why that failed; undefined if all is
+ * on the disk. Never rejects.
+ */
+export function syncFileSystems(paths: readonly string[]): Promise<string | undefined> {
+  const program = findSync();
+  if (program === undefined) return Promise.resolve(MISSING);
+  return new Promise((resolve) => {
+    execFile(program, argumentsFor(paths), OPTIONS, (error, _stdout, stderr) => {
+      resolve(error === null ? undefined : refusalOf(stderr, error));
+    }).stdin?.end();
+  });
+}
+
+/** The same, and this process waits. */
+export function syncFileSystemsNow(paths: readonly string[]): string | undefined {
+  const program = findSync();
+  if (program === undefined) return MISSING;
+  const { error, status, stderr } = spawnSync(program, argumentsFor(paths), { ...OPTIONS, encoding: 'utf8' });
+  if (error === undefined && status === 0) return undefined;
+  return refusalOf(stderr, error);
+}
+
+export function canSyncFileSystems(): boolean {
+  return findSync() !== undefined;
+}
+
+const OPTIONS = { env: {}, argv0: 'sync' };
+const MISSING = 'sync (coreutils) is not installed';
+
+/** From a line like `sync: error syncing '/place': Input/output error`. */
+function refusalOf(stderr: string, error: Error | undefined): string {
+  const why = /: ([^:]+)$/.exec(stderr.trim())?.[1] ?? error?.message ?? 'sync failed';
+  return `the disk did not confirm it: ${why}`;
+}
+
+function argumentsFor(paths: readonly string[]): string[] {
+  return ['-f', '--', ...paths];
+}
+
+let found: { readonly program: string | undefined } | undefined;
+
+function findSync(): string | undefined {
+  found ??= { program: findTrustedProgram('sync') };
+  return found.program;
+}
