@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { findTrustedProgram } from './find-program.js';
 
 /*
@@ -14,9 +14,14 @@ export function syncFileSystems(paths: readonly string[]): Promise<string | unde
   const program = findSync();
   if (program === undefined) return Promise.resolve(MISSING);
   return new Promise((resolve) => {
-    execFile(program, argumentsFor(paths), OPTIONS, (error, _stdout, stderr) => {
-      resolve(error === null ? undefined : refusalOf(stderr, error));
-    }).stdin?.end();
+    // In a session of its own: a signal from the terminal must not end it.
+    const child = spawn(program, argumentsFor(paths), { ...OPTIONS, detached: true });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.once('error', (error) => resolve(refusalOf(said, error)));
+    child.once('close', (code) => resolve(code === 0 ? undefined : refusalOf(said)));
   });
 }
 
@@ -25,19 +30,22 @@ export function syncFileSystemsNow(paths: readonly string[]): string | undefined
   const program = findSync();
   if (program === undefined) return MISSING;
   const { error, status, stderr } = spawnSync(program, argumentsFor(paths), { ...OPTIONS, encoding: 'utf8' });
-  if (error === undefined && status === 0) return undefined;
-  return refusalOf(stderr, error);
+  return error === undefined && status === 0 ? undefined : refusalOf(stderr ?? '', error);
 }
 
 export function canSyncFileSystems(): boolean {
   return findSync() !== undefined;
 }
 
-const OPTIONS = { env: {}, argv0: 'sync' };
+const OPTIONS = {
+  env: {},
+  argv0: 'sync',
+  stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'],
+};
 const MISSING = 'sync (coreutils) is not installed';
 
 /** From a line like `sync: error syncing '/place': Input/output error`. */
-function refusalOf(stderr: string, error: Error | undefined): string {
+function refusalOf(stderr: string, error?: Error): string {
   const why = /: ([^:]+)$/.exec(stderr.trim())?.[1] ?? error?.message ?? 'sync failed';
   return `the disk did not confirm it: ${why}`;
 }
