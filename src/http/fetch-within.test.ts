@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolError } from '../errors/tool-error.js';
 import { parseHostPattern } from '../patterns/host.js';
 import { type PinnedRequest, sendRequest } from '../platform/runtime/send-request.js';
@@ -193,7 +194,7 @@ describe('fetchWithin()', () => {
     ],
     ['has a status that is none', Buffer.from('HTTP/1.1 999 No\r\nconnection: close\r\n\r\n'), 'status 999'],
     [
-      'redirects to what is no URL',
+      'redirects to a text that is no URL',
       Buffer.from('HTTP/1.1 301 Moved\r\nlocation: http://[\r\n\r\n'),
       'no URL',
     ],
@@ -204,6 +205,33 @@ describe('fetchWithin()', () => {
       .catch((error: ToolError) => `${error.code} ${error.message}`);
     expect(outcome).toContain(said);
   });
+
+  it.each(['cancelled unread', 'unread when the call ends'])(
+    'a program did not end after a redirect: a body that is %s keeps neither its timer nor its connection',
+    async (what) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const call = new AbortController();
+      let isOpen = true;
+      const close = (): void => {
+        isOpen = false;
+      };
+      const network: Network = {
+        lookUp: async () => ['93.184.216.34'],
+        send: async ({ signal }) => {
+          signal.addEventListener('abort', close);
+          return { status: 200, statusText: 'OK', headers: [], body: Readable.from(['unread']), close };
+        },
+      };
+      const scope = { ...scopeOf(), signal: call.signal };
+      const answer = await fetchWithin(scope, 'https://example.com/', {}, network);
+      expect(vi.getTimerCount()).toBe(1);
+      if (what === 'cancelled unread') await answer.body?.cancel();
+      else call.abort(new ToolError('cancelled', 'The call is answered.'));
+      expect(vi.getTimerCount()).toBe(0);
+      expect(isOpen).toBe(false);
+    },
+  );
 
   it('keeps users, passwords and queries out of its messages', async () => {
     const { host } = await serve((socket) => socket.destroy());

@@ -93,7 +93,7 @@ class RequestLife {
 
   constructor(call: AbortSignal, own: AbortSignal | undefined, timeoutMs: number, shown: string) {
     for (const signal of own === undefined ? [call] : [call, own]) {
-      const stop = (): void => this.#controller.abort(asToolError(signal.reason, shown));
+      const stop = (): void => this.#abort(asToolError(signal.reason, shown));
       signal.addEventListener('abort', stop, { once: true });
       this.#undo.push(() => signal.removeEventListener('abort', stop));
       if (signal.aborted) stop();
@@ -102,7 +102,13 @@ class RequestLife {
       'timeout',
       `Cannot fetch ${shown}: no whole answer came within ${timeoutMs} ms.`,
     );
-    this.#undo.push(systemClock.after(timeoutMs, () => this.#controller.abort(late)));
+    this.#undo.push(systemClock.after(timeoutMs, () => this.#abort(late)));
+  }
+
+  /** The body may never be read, and then nothing else ends its timer. */
+  #abort(reason: ToolError): void {
+    this.#controller.abort(reason);
+    this.end();
   }
 
   get signal(): AbortSignal {
@@ -169,7 +175,7 @@ function locationOf({ headers, close }: PinnedAnswer, from: URL): URL | undefine
     return new URL(location, from);
   } catch {
     close();
-    throw failed(from, 'it redirects to what is no URL');
+    throw failed(from, 'it redirects to a text that is no URL');
   }
 }
 
@@ -212,15 +218,33 @@ function toResponse(answer: PinnedAnswer, { url, redirected, maxBytes, life }: A
     answer.close();
     life.end();
   }
-  const body = hasNoBody ? null : ReadableStream.from(limited(answer, { url, maxBytes, life }));
+  const body = hasNoBody ? null : streamOf(answer, { url, maxBytes, life });
   const response = new Response(body, { status, statusText, headers });
   Object.defineProperties(response, { url: { value: url.href }, redirected: { value: redirected } });
   return response;
 }
 
+type BodyLimits = Pick<Answered, 'url' | 'maxBytes' | 'life'>;
+
+function streamOf(answer: PinnedAnswer, limits: BodyLimits): ReadableStream<Uint8Array> {
+  const chunks = limited(answer, limits);
+  const body: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => chunks.next(),
+      // A generator that was not started ends without its `finally`: a body that is cancelled unread closes here.
+      async return() {
+        answer.close();
+        limits.life.end();
+        return chunks.return(undefined);
+      },
+    }),
+  };
+  return ReadableStream.from(body);
+}
+
 async function* limited(
   answer: PinnedAnswer,
-  { url, maxBytes, life }: Pick<Answered, 'url' | 'maxBytes' | 'life'>,
+  { url, maxBytes, life }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   try {
