@@ -6,6 +6,7 @@ import type { WriteConsent } from '../../contract/policy.js';
 import { isInDependencies, isRemade } from '../../files/dependency-folders.js';
 import { timeSlices } from '../../platform/clock/time-slices.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
+import { runsTheSame } from '../../policy/later-code/what-runs.js';
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
 
@@ -49,7 +50,7 @@ export async function beyondConsent(
   const slices = timeSlices();
   for (const change of changes) {
     if (slices.isOver()) await slices.next();
-    const why = isNewDirectory(change) ? undefined : await expectation.whyNot(change);
+    const why = isNewDirectory(change) ? undefined : expectation.whyNot(change);
     if (why !== undefined) found.set(change, why);
   }
   if (!expectation.namesPaths) return found;
@@ -59,7 +60,7 @@ export async function beyondConsent(
     changes.filter((one) => !isNewDirectory(one) && !found.has(one)).flatMap(({ path }) => above(path)),
   );
   for (const change of changes.filter((one) => isNewDirectory(one) && !wanted.has(one.path))) {
-    const why = await expectation.whyNot(change);
+    const why = expectation.whyNot(change);
     if (why !== undefined) found.set(change, why);
   }
   return found;
@@ -104,12 +105,12 @@ class Expectation {
   }
 
   /** The reason why a change is unexpected; undefined if it is expected. */
-  async whyNot(made: MadeChange): Promise<Unexpected | undefined> {
+  whyNot(made: MadeChange): Unexpected | undefined {
     const { path } = made;
     if (this.#named.some((name) => this.#isNamedBy(name, path))) return undefined;
     if (this.#patterns !== undefined)
       return this.#patterns.some((pattern) => covers(pattern, made, this.#roots)) ? undefined : 'not_allowed';
-    if (await this.#runsLater(made)) return 'runs_later';
+    if (this.#runsLater(made)) return 'runs_later';
     return this.#come !== undefined && made.change === 'delete' && this.#isLost(made, this.#come)
       ? 'removed'
       : undefined;
@@ -121,12 +122,11 @@ class Expectation {
     return this.#patterns !== undefined || this.#later.has(name, this.#roots);
   }
 
-  async #runsLater(made: MadeChange): Promise<boolean> {
+  #runsLater(made: MadeChange): boolean {
     const { path, kind, isHarmless } = made;
     if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(path))) return false;
     if (kind === 'link') return this.#later.lies(path, this.#roots);
     if (kind === 'dir' || isHarmless || !this.#later.has(path, this.#roots)) return false;
-    const { runsTheSame } = await import('../../policy/later-code/what-runs.js');
     return !runsTheSame(basename(path), made.before(), made.after());
   }
 
