@@ -80,6 +80,56 @@ export async function openGraphile(url: string, concurrency: number): Promise<Al
   };
 }
 
+/** A table as queue: insert, claim with SKIP LOCKED, result, each a transaction with a notice. */
+export async function openBareTable(url: string, concurrency: number): Promise<AloneQueue> {
+  const pool = new Pool({ connectionString: url, max: concurrency });
+  await pool.query('create table queue (id bigserial primary key, args text, worker text, result text)');
+  const listener = new Client({ connectionString: url });
+  await listener.connect();
+  await listener.query('listen queued; listen done');
+  const waiting = new Map<string, () => void>();
+  /** Results whose notice came before the answer to the insert. */
+  const done = new Set<string>();
+  let free = concurrency;
+  const take = async (): Promise<void> => {
+    if (free === 0) return;
+    free--;
+    for (;;) {
+      const { rows } = await pool.query<{ id: string }>(
+        `update queue set worker = 'w' where id = (
+          select id from queue where worker is null order by id for update skip locked limit 1) returning id`,
+      );
+      const id = rows[0]?.id;
+      if (id === undefined) break;
+      await pool.query(
+        "with done as (update queue set result = 'hello world' where id = $1 returning id) select pg_notify('done', id::text) from done",
+        [id],
+      );
+    }
+    free++;
+  };
+  listener.on('notification', ({ channel, payload = '' }) => {
+    if (channel === 'queued') void take();
+    else if (waiting.has(payload)) waiting.get(payload)?.();
+    else done.add(payload);
+  });
+  return {
+    async call() {
+      const { rows } = await pool.query<{ id: string }>(
+        "with added as (insert into queue (args) values ('{}') returning id) select id, pg_notify('queued', id::text) from added",
+      );
+      const id = rows[0]?.id ?? '';
+      if (done.delete(id)) return;
+      await new Promise<void>((resolve) => void waiting.set(id, resolve));
+      waiting.delete(id);
+    },
+    async close() {
+      await listener.end();
+      await pool.end();
+    },
+  };
+}
+
 async function startRedis(): Promise<
   { readonly port: number; end(): Promise<void> } | { readonly skipped: string }
 > {

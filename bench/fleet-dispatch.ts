@@ -1,11 +1,11 @@
-import { Client, Pool } from 'pg';
 import type { Dispatcher } from '../src/contract/fleet.js';
 import type { startPostgres } from '../src/journal/postgres/fixtures/postgres-cluster.js';
 import { toolexec, toolexecFleet } from './built.js';
 import type { Scale } from './contents.js';
-import { type AloneQueue as Fleet, openBullMq, openGraphile } from './fleet-alone.js';
+import { type AloneQueue as Fleet, openBareTable, openBullMq, openGraphile } from './fleet-alone.js';
+import { openJournalFloor } from './fleet-floor.js';
 import { type Contender, interleave, median, type Timing } from './measure.js';
-import type { Row } from './row.js';
+import type { Goal, Row } from './row.js';
 import { logRow } from './server-log.js';
 
 type Server = Awaited<ReturnType<typeof startPostgres>>;
@@ -13,10 +13,13 @@ type Server = Awaited<ReturnType<typeof startPostgres>>;
 const CALLERS = 16;
 const CALLS_TOGETHER = 64;
 
+/** At least 0.7 of the floor's calls in the same time. */
+const THROUGHPUT: Goal = { of: 'ratio', atMost: 1 / 0.7 };
+const LATENCY: Goal = { of: 'ratio', atMost: 1.5 };
+
 /**
- * A call that a host accepts and a worker runs, both in this process, by what carries the hints; beside a table as queue:
- * insert, claim with SKIP LOCKED, result, each a transaction with a notice. And beside queues that do the same work without
- * a journal.
+ * A call that a host accepts and a worker runs, both in this process, by what carries the hints; beside the least that a
+ * fleet over the same journal does, and beside queues that do the same work without a journal.
  */
 export async function measureDispatch(server: Server, scale: Scale): Promise<readonly Row[]> {
   const url = server.url();
@@ -27,7 +30,8 @@ export async function measureDispatch(server: Server, scale: Scale): Promise<rea
     'LISTEN and NOTIFY': await openFleet(url, 'notices', undefined),
     'graphile-worker': await openFleet(url, 'graphile', await toolexecFleet.graphileDispatcher({ url })),
     'pg-boss': await openFleet(url, 'boss', await toolexecFleet.pgBossDispatcher({ url })),
-    floor: await openFloor(url),
+    floor: await openJournalFloor(url, CALLERS),
+    'a bare table': await openBareTable(url, CALLERS),
     'graphile-worker alone': await openGraphile(server.url('alone'), CALLERS),
     ...('skipped' in bullMq ? {} : { 'BullMQ alone': bullMq }),
   };
@@ -35,7 +39,7 @@ export async function measureDispatch(server: Server, scale: Scale): Promise<rea
     const one = await timing(fleets, ({ call }) => ({ units: 1, run: call }), scale === 'quick' ? 3 : 60);
     const many = await timing(fleets, together, scale === 'quick' ? 1 : 5);
     const rows: Row[] = [];
-    for (const name of ['graphile-worker alone', 'BullMQ alone']) {
+    for (const name of ['a bare table', 'graphile-worker alone', 'BullMQ alone']) {
       if ('skipped' in bullMq && name === 'BullMQ alone') {
         rows.push({ what: 'a placed call', unit: 'ms', beside: { name, skipped: bullMq.skipped } });
         continue;
@@ -45,14 +49,14 @@ export async function measureDispatch(server: Server, scale: Scale): Promise<rea
       rows.push(row(`the same, ${CALLERS} callers at once`, many, ours, median, name));
     }
     for (const [name, fleet] of Object.entries(fleets)) {
-      if (name === 'floor' || name.endsWith(' alone')) continue;
-      rows.push(row(`a placed call, hints by ${name}, p50`, one, name, median));
-      rows.push(row(`a placed call, hints by ${name}, p95`, one, name, high));
-      rows.push(row(`a placed call, hints by ${name}, ${CALLERS} callers at once`, many, name, median));
+      if (name === 'floor' || name === 'a bare table' || name.endsWith(' alone')) continue;
+      const what = `a placed call, hints by ${name}`;
+      rows.push({ ...row(`${what}, p50`, one, name, median), goal: LATENCY });
+      rows.push({ ...row(`${what}, p95`, one, name, high), goal: LATENCY });
+      rows.push({ ...row(`${what}, ${CALLERS} callers at once`, many, name, median), goal: THROUGHPUT });
       if (scale !== 'quick') {
-        const floor = { name: 'SKIP LOCKED', run: () => (fleets.floor as Fleet).call() };
-        const what = `log of the server for a placed call, hints by ${name}`;
-        rows.push(await logRow(server, what, () => fleet.call(), floor));
+        const floor = { name: 'SKIP LOCKED over the journal', run: () => (fleets.floor as Fleet).call() };
+        rows.push(await logRow(server, `log of the server for ${what}`, () => fleet.call(), floor));
       }
     }
     return rows;
@@ -94,7 +98,7 @@ function row(
     number,
     number,
   ];
-  const title = beside === 'floor' ? 'SKIP LOCKED' : beside;
+  const title = beside === 'floor' ? 'SKIP LOCKED over the journal' : beside;
   return { what, unit: 'ms', ours, beside: { name: title, value, ratio: ours / value } };
 }
 
@@ -136,55 +140,6 @@ async function openFleet(
       await worker.close();
       await dispatcher?.close();
       for (const journal of [hosts, workers]) await journal.close();
-    },
-  };
-}
-
-async function openFloor(url: string): Promise<Fleet> {
-  const pool = new Pool({ connectionString: url, max: CALLERS });
-  await pool.query('create table queue (id bigserial primary key, args text, worker text, result text)');
-  const listener = new Client({ connectionString: url });
-  await listener.connect();
-  await listener.query('listen queued; listen done');
-  const waiting = new Map<string, () => void>();
-  /** Results whose notice came before the answer to the insert. */
-  const done = new Set<string>();
-  let free = CALLERS;
-  const take = async (): Promise<void> => {
-    if (free === 0) return;
-    free--;
-    for (;;) {
-      const { rows } = await pool.query<{ id: string }>(
-        `update queue set worker = 'w' where id = (
-          select id from queue where worker is null order by id for update skip locked limit 1) returning id`,
-      );
-      const id = rows[0]?.id;
-      if (id === undefined) break;
-      await pool.query(
-        "with done as (update queue set result = 'hello world' where id = $1 returning id) select pg_notify('done', id::text) from done",
-        [id],
-      );
-    }
-    free++;
-  };
-  listener.on('notification', ({ channel, payload = '' }) => {
-    if (channel === 'queued') void take();
-    else if (waiting.has(payload)) waiting.get(payload)?.();
-    else done.add(payload);
-  });
-  return {
-    async call() {
-      const { rows } = await pool.query<{ id: string }>(
-        "with added as (insert into queue (args) values ('{}') returning id) select id, pg_notify('queued', id::text) from added",
-      );
-      const id = rows[0]?.id ?? '';
-      if (done.delete(id)) return;
-      await new Promise<void>((resolve) => void waiting.set(id, resolve));
-      waiting.delete(id);
-    },
-    async close() {
-      await listener.end();
-      await pool.end();
     },
   };
 }

@@ -37,6 +37,13 @@ export class OutputLost extends Error {
   }
 }
 
+/** @throws OutputLost */
+export async function flushOutput({ stdout }: Pick<Stdio, 'stdout'>): Promise<void> {
+  await stdout.flushed().catch((error) => {
+    throw new OutputLost(error);
+  });
+}
+
 /** A mistake that the person can correct: usage, input or configuration. One line, exit code 2. */
 export class UsageError extends Error {
   constructor(message: string, options?: { readonly cause?: unknown }) {

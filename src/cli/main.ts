@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment } from '../platform/runtime/environment.js';
 import { openStdio } from '../platform/runtime/stdio.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
-import { type ExitCode, OutputLost } from './cli-context.js';
+import { type ExitCode, flushOutput } from './cli-context.js';
 import { startCommand } from './start-command.js';
 
 const stdio = openStdio();
@@ -22,9 +22,7 @@ export function main(): void {
 async function run(): Promise<number> {
   try {
     const code = await startCommand({ stdio, env, version, exitNow: (code) => process.exit(code) });
-    await stdio.stdout.flushed().catch((error) => {
-      throw new OutputLost(error);
-    });
+    await flushOutput(stdio);
     return code;
   } catch (error) {
     return report(error);

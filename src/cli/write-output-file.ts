@@ -2,7 +2,7 @@ import { errnoOf, targetOf } from '../platform/fs/fs-entry.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { replaceFile } from '../platform/fs/replace-file.js';
 import type { CliContext } from './cli-context.js';
-import { UsageError } from './cli-context.js';
+import { flushOutput, UsageError } from './cli-context.js';
 
 /**
  * Writes a file that a person named, whole or not at all, and reports it; `-` is standard output.
@@ -12,7 +12,7 @@ export async function writeOutputFile(file: string, text: string, stdio: CliCont
   const { stdout, stderr } = stdio;
   if (file === '-') {
     stdout.write(text);
-    await stdout.flushed();
+    await flushOutput(stdio);
     return;
   }
   if (file === '') throw new UsageError('Cannot write "": name a file, or - for standard output.');

@@ -322,6 +322,8 @@ export interface Sandbox {
    * none.
    */
   guarded?(every?: 'every'): GuardedPaths;
+  /** Reads what `guarded` needs while other work goes on, so that it answers sooner. Left out: nothing to read. */
+  readAhead?(): Promise<void>;
 }
 
 /**

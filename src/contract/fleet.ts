@@ -16,8 +16,8 @@ export interface Dispatcher {
   listen(onHint: (call: CallKey) => Awaitable<void>): () => void;
 }
 
-/** What a signal says of its calls: they shall be cancelled. */
-export type SignalTopic = 'cancel';
+/** What a signal says of its calls: they shall be cancelled, or a worker has recorded their answers. */
+export type SignalTopic = 'cancel' | 'answer';
 
 /**
  * Carries keys of calls between the processes that share a journal, at once. Signals may be lost, doubled and reordered, so

@@ -22,7 +22,8 @@ export interface HttpInit {
  * or `https` at the same host in place of `http`. Connects only to public addresses and to the tool's
  * `privateHosts`.
  * @throws ToolError `sandbox_violation` for an address, also of a redirect, that was not declared;
- * `url_blocked` for a refused scheme or port or an address that is not public; `fetch_failed`, `too_large`,
+ * `url_blocked` for a refused scheme or port or an address that is not public; `bad_args` for a text that is no
+ * address; `fetch_failed`, `too_large`,
  * `timeout`, `cancelled`, also while the body is read. Messages contain no user names, passwords or queries
  * of addresses.
  */

@@ -191,6 +191,8 @@ export interface CallRecord extends CallEntry {
   readonly batchId: string;
   readonly index: number;
   readonly conversation: string;
+  /** Of its batch. Left out: false. */
+  readonly attach?: true;
   readonly state: CallState;
   /** Present exactly if the state is `done`. */
   readonly result?: ToolResult;
@@ -255,6 +257,8 @@ export interface JournalNote {
 export interface Journal {
   /** Whether records survive the process. */
   readonly durable: boolean;
+  /** Its file, beside which whole outputs are kept. Left out: it has none. */
+  readonly file?: string;
   /** Whether processes of several machines share it: a worker that cannot be seen here may be alive. Default false. */
   readonly spansMachines?: boolean;
   /** The tenant of calls whose placement names none. Default `default`. */

@@ -24,6 +24,8 @@ export interface Confinement {
   readonly ledByLink?: () => boolean;
   /** Called for each command. `every`: also returns paths beyond the number that can be mounted over. */
   readonly guarded: (every?: 'every') => GuardedPaths;
+  /** Reads what `guarded` needs while other work goes on. Left out: nothing to read. */
+  readonly readAhead?: () => Promise<void>;
   /** Left out: with the network off, each command has its own network namespace. */
   readonly rooms?: RoomOwner;
   /**

@@ -21,4 +21,6 @@ export interface AskedTicket {
   readonly ticket: string;
   /** Present if a person has denied the call. `run` with the ticket gives the recorded refusal. */
   readonly denied?: true;
+  /** The reason of the person who denied it, if one was given. */
+  readonly reason?: string;
 }

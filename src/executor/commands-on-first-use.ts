@@ -225,7 +225,9 @@ export function createCommandGuard(confinement: Confinement): CommandGuard {
   let verdict: CommandSandboxVerdict | undefined;
   let looking: Promise<CommandSandboxVerdict> | undefined;
   async function complete(found: CommandSandboxVerdict, isThrough: boolean): Promise<CommandSandboxVerdict> {
-    if (found.kind !== 'fine' || !isIncomplete()) return found;
+    if (found.kind !== 'fine') return found;
+    await confinement.readAhead?.();
+    if (!isIncomplete()) return found;
     const isApart = !isThrough && !isTooLarge() && (await canKeepApart(confinement));
     return isApart ? FINE : incompleteVerdict(os === 'required' ? 'required' : 'preferred');
   }

@@ -13,7 +13,7 @@ export function outputsBeside(journal: ExecutorOptions['journal']): { readonly d
 export function pathOfJournal(journal: ExecutorOptions['journal'] = false): string | undefined {
   if (journal === false) return undefined;
   const file = toJournalFile(journal);
-  return 'accept' in file ? undefined : file.path;
+  return 'accept' in file ? file.file : file.path;
 }
 
 type FileOptions = { readonly [K in keyof JournalFile]?: JournalFile[K] | undefined };

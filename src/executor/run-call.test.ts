@@ -127,3 +127,20 @@ describe('a tool that comes back after its call was cut short', () => {
     expect(result).toMatchObject({ success: false, output: '', error: { code: 'timeout' } });
   });
 });
+
+describe('the whole output of a cut result', () => {
+  it('bug: was gone with the executor if the host had opened the journal', async () => {
+    const long = 'line\n'.repeat(2_000);
+    const path = join(folder(), 'journal.db');
+    const run = async () => {
+      const journal = openJournal(path);
+      onTestFinished(() => journal.close());
+      const options = { policy: null, journal, output: { maxBytes: 1_000 } };
+      await using executor = executorOf([probeTool('talk', () => long)], options);
+      const [result] = await executor.run(callsOf('talk'), { conversation: 'one' });
+      return (await executor.readOutput(result?.outputRef ?? '')).length;
+    };
+    expect(await run()).toBe(long.length);
+    expect(await run()).toBe(long.length);
+  });
+});

@@ -87,12 +87,9 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
   const { observer } = scope;
   const result = await (observer?.running(call.call, () => execution.run()) ?? execution.run());
   execution.end();
-  const ending = scope.taken?.ending?.();
-  if (ending !== undefined) await ending;
   batch.executions[index] = undefined;
-  answer({
-    result: scope.settings.hooks.batch === undefined ? result : await lastWords(index, result, batch),
-  });
+  const said = scope.settings.hooks.batch === undefined ? result : await lastWords(index, result, batch);
+  answer({ result: scope.taken?.ending === undefined ? said : await scope.taken.ending(said) });
 }
 
 /** Of the last call of a batch that runs: with what hooks say to the batch. */

@@ -65,6 +65,7 @@ export function sandboxFor(
   );
   const confinement = {
     ...{ os, network, readable: readablePaths, roots: sandbox.roots, guarded, rooms: {} },
+    readAhead: async () => sandbox.readAhead?.(),
     ...(hasDefaults ? { own, ledByLink } : {}),
   };
   return {

@@ -92,7 +92,7 @@ export function sandboxOf(containment: Containment): Sandbox {
       const { deniedBy, deniedBelow } = containment.deniesCommands;
       return access === 'link' ? deniedBelow(path) : deniedBy(path, access);
     },
-    guarded: guardedFinder(containment),
+    ...guardedFinder(containment),
   };
 }
 

@@ -20,12 +20,14 @@ export function expandWildcards(pattern: string, from: string): readonly string[
     }
     const next: string[] = [];
     for (const path of found) {
-      const entries = namedEntries(join(from, path));
-      left -= entries.length + 1;
-      if (left < 0) return undefined;
-      for (const { name } of entries)
+      left -= 1;
+      for (const { name } of namedEntries(join(from, path))) {
+        left -= 1;
+        if (left < 0) return undefined;
         if ((segment.beginsWithDot || !name.startsWith('.')) && segment.matches(name))
           next.push(join(path, name));
+      }
+      if (left < 0) return undefined;
     }
     found = next;
   }

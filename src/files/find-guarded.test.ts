@@ -1,4 +1,5 @@
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -10,7 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createContainment } from './containment.js';
 import { createSandbox } from './create-sandbox.js';
+import { guardedFinder } from './find-guarded.js';
 
 let root: string;
 beforeEach(() => {
@@ -110,5 +113,37 @@ describe('guarded()', () => {
     ]);
     rmSync(join(root, '0.pem'));
     expect(again()).toMatchObject({ incomplete: false });
+  });
+
+  it('bug: directories with millions of entries were read whole, whatever their number', () => {
+    put('.env', ...Array.from({ length: 40 }, (_, index) => `data/${index}.txt`), 'z/server.key');
+    const { guarded } = guardedFinder(createContainment({ roots: [root] }), 30);
+    const { hidden, incomplete } = guarded('every');
+    expect({ hidden: hidden.map(({ path }) => path), incomplete }).toEqual({
+      hidden: [join(root, '.env')],
+      incomplete: true,
+    });
+    rmSync(join(root, 'data'), { recursive: true });
+    const again = guarded('every');
+    expect({ names: again.hidden.length, incomplete: again.incomplete }).toEqual({
+      names: 2,
+      incomplete: false,
+    });
+  });
+
+  it('bug: other work waited until a large directory was read', async () => {
+    put('x');
+    for (let index = 0; index < 20_000; index++) linkSync(join(root, 'x'), join(root, `${index}`));
+    const { readAhead, guarded } = guardedFinder(createContainment({ roots: [root] }));
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    await readAhead();
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThan(0);
+    expect(guarded('every').directories?.[0]?.has('19999')).toBe(true);
   });
 });

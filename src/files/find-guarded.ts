@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { GuardedPath, GuardedPaths, SeenDirectory } from '../contract/files.js';
+import type { GuardedPath, GuardedPaths, Sandbox, SeenDirectory } from '../contract/files.js';
+import { timeSlices } from '../platform/clock/time-slices.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { type DirectoryPrint, directoryPrint, namedEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';
@@ -9,6 +10,10 @@ import type { Containment } from './containment.js';
  * says so.
  */
 const MOST_DIRECTORIES = 20_000;
+/** Maximum number of entries to read in them. They take a second and 60 MB. */
+const MOST_ENTRIES = 500_000;
+/** Entries between two moments at which others may run. */
+const ENTRIES_AT_ONCE = 2_000;
 /** This many mounts take a quarter of a second. */
 const MOST_GUARDED = 2000;
 
@@ -19,38 +24,84 @@ const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__
  * Finds the existing paths that match deny patterns, for a command sandbox, which knows only paths. Runs
  * before every command: an unchanged directory is not read again, which takes 2 µs a directory.
  */
-export function guardedFinder(containment: Containment): Guarded {
+export function guardedFinder(
+  containment: Containment,
+  mostEntries = MOST_ENTRIES,
+): Required<Pick<Sandbox, 'guarded' | 'readAhead'>> {
   const known = new Map<string, KnownDirectory>();
+  const search = { containment, known, mostEntries };
   // Earlier protected paths keep their protection: a command can create any number of files.
   let first: ReadonlySet<string> = new Set();
   let last: { readonly directories: readonly KnownDirectory[]; readonly guarded: GuardedPaths } | undefined;
-  return (every) => {
-    const visited: KnownDirectory[] = [];
-    const guarded: { -readonly [K in 'hidden' | 'readOnly']: GuardedPath[] } = { hidden: [], readOnly: [] };
-    const queue = [...containment.rootSet.roots];
-    let at = 0;
-    for (; at < queue.length && at < MOST_DIRECTORIES; at++) {
-      const directory = queue[at] ?? '';
-      const found = examine(containment, known, directory);
-      visited.push(found);
-      const { hidden, readOnly, directories } = found;
-      guarded.hidden.push(...hidden);
-      guarded.readOnly.push(...readOnly);
-      queue.push(...directories);
-    }
-    if (known.size > 2 * MOST_DIRECTORIES) known.clear();
-    const incomplete = at < queue.length;
-    const answer = { ...guarded, missing: missing(containment), incomplete };
-    if (every === undefined) {
-      const taken = mountable(answer, first);
-      first = new Set([...taken.hidden, ...taken.readOnly].map(({ path }) => path));
-      return taken;
-    }
-    // The identical lists show that nothing has changed.
-    if (last === undefined || !isSame(last.directories, visited))
-      last = { directories: visited, guarded: answer };
-    return { ...last.guarded, incomplete, directories: last.directories };
+  let reading: Promise<unknown> | undefined;
+  return {
+    guarded(every) {
+      const { visited, incomplete } = examineAtOnce(search);
+      if (known.size > 2 * MOST_DIRECTORIES) known.clear();
+      const hidden = visited.flatMap((directory) => directory.hidden);
+      const readOnly = visited.flatMap((directory) => directory.readOnly);
+      const answer = { hidden, readOnly, missing: missing(containment), incomplete };
+      if (every === undefined) {
+        const taken = mountable(answer, first);
+        first = new Set([...taken.hidden, ...taken.readOnly].map(({ path }) => path));
+        return taken;
+      }
+      // The identical lists show that nothing has changed.
+      if (last === undefined || !isSame(last.directories, visited))
+        last = { directories: visited, guarded: answer };
+      return { ...last.guarded, incomplete, directories: last.directories };
+    },
+    async readAhead() {
+      reading ??= examineInSlices(search).finally(() => {
+        reading = undefined;
+      });
+      await reading;
+    },
   };
+}
+
+function examineAtOnce(search: GuardSearch): Examined {
+  const steps = examineAll(search);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+async function examineInSlices(search: GuardSearch): Promise<void> {
+  const slices = timeSlices();
+  for (const _ of examineAll(search)) if (slices.isOver()) await slices.next();
+}
+
+interface GuardSearch {
+  readonly containment: Containment;
+  /** By path. */
+  readonly known: Map<string, KnownDirectory>;
+  readonly mostEntries: number;
+}
+
+interface Examined {
+  readonly visited: readonly KnownDirectory[];
+  readonly incomplete: boolean;
+}
+
+/** Yields where other work may run. */
+function* examineAll({ containment, known, mostEntries }: GuardSearch): Generator<void, Examined> {
+  const visited: KnownDirectory[] = [];
+  const queue = [...containment.rootSet.roots];
+  let left = mostEntries;
+  for (let at = 0; at < queue.length; at++) {
+    if (at === MOST_DIRECTORIES || left === 0) return { visited, incomplete: true };
+    const directory = queue[at] ?? '';
+    const before = known.get(directory);
+    const print = directoryPrint(directory, before?.print);
+    if (print === undefined) continue;
+    const isKnown = before?.print === print && before.isReadUpTo(left);
+    const found = isKnown ? before : yield* readDirectory(containment, { directory, print, before, left });
+    known.set(directory, found);
+    visited.push(found);
+    if (found.isCut) return { visited, incomplete: true };
+    left -= found.verdicts.size;
+    for (const path of found.directories) queue.push(path);
+  }
+  return { visited, incomplete: false };
 }
 
 /** As many of them as can be mounted over, those of `first` before the others. */
@@ -69,8 +120,6 @@ function mountable(found: GuardedPaths, first: ReadonlySet<string>): GuardedPath
   };
 }
 
-type Guarded = (every?: 'every') => GuardedPaths;
-
 function isSame(one: readonly KnownDirectory[], other: readonly KnownDirectory[]): boolean {
   return one.length === other.length && one.every((directory, index) => directory === other[index]);
 }
@@ -82,20 +131,19 @@ class KnownDirectory implements SeenDirectory {
   readonly readOnly: readonly GuardedPath[];
   /** Directories to read. */
   readonly directories: readonly string[];
-  /** The patterns' result for each entry, by its type and name. It never changes. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** By name. A verdict of the patterns never changes for an entry of the same type. */
+  readonly verdicts: ReadonlyMap<string, Matched>;
+  /** It has more entries than were read. */
+  readonly isCut: boolean;
 
-  constructor(
-    path: string,
-    print: DirectoryPrint,
-    { hidden, readOnly, directories, verdicts }: MatchedEntries,
-  ) {
+  constructor(path: string, print: DirectoryPrint, matched: MatchedEntries) {
     this.path = path;
     this.print = print;
-    this.hidden = hidden;
-    this.readOnly = readOnly;
-    this.directories = directories;
-    this.verdicts = verdicts;
+    this.hidden = matched.hidden;
+    this.readOnly = matched.readOnly;
+    this.directories = matched.directories;
+    this.verdicts = matched.verdicts;
+    this.isCut = matched.isCut;
   }
 
   get dev(): number {
@@ -111,7 +159,12 @@ class KnownDirectory implements SeenDirectory {
   }
 
   has(name: string): boolean {
-    return ['file', 'dir', 'other'].some((type) => this.verdicts.has(`${type} ${name}`));
+    return this.verdicts.has(name);
+  }
+
+  /** Whether reading it again, up to so many entries, would find no more. */
+  isReadUpTo(most: number): boolean {
+    return this.isCut ? this.verdicts.size >= most : this.verdicts.size <= most;
   }
 }
 
@@ -119,56 +172,52 @@ interface MatchedEntries {
   readonly hidden: readonly GuardedPath[];
   readonly readOnly: readonly GuardedPath[];
   readonly directories: readonly string[];
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly verdicts: ReadonlyMap<string, Matched>;
+  readonly isCut: boolean;
 }
 
 type Verdict = 'hidden' | 'readOnly' | 'entered' | 'open';
+type Matched = `${GuardedPath['type']} ${Verdict}` | 'other open';
 
-function examine(
-  containment: Containment,
-  known: Map<string, KnownDirectory>,
-  directory: string,
-): KnownDirectory {
-  const before = known.get(directory);
-  const print = directoryPrint(directory, before?.print);
-  if (print === undefined) return NOTHING;
-  if (before?.print === print) return before;
-  const found = new KnownDirectory(directory, print, matchEntries(containment, directory, before?.verdicts));
-  known.set(directory, found);
-  return found;
+interface Reading {
+  readonly directory: string;
+  readonly print: DirectoryPrint;
+  readonly before: KnownDirectory | undefined;
+  /** The maximum number of entries to read. */
+  readonly left: number;
 }
 
-const NOTHING = new KnownDirectory(
-  '',
-  { dev: 0, ino: 0, mode: 0, mtimeMs: 0, ctimeMs: 0 },
-  { hidden: [], readOnly: [], directories: [], verdicts: new Map() },
-);
-
-function matchEntries(
+function* readDirectory(
   containment: Containment,
-  directory: string,
-  before: KnownDirectory['verdicts'] = new Map(),
-): MatchedEntries {
+  { directory, print, before, left }: Reading,
+): Generator<void, KnownDirectory> {
   const hidden: GuardedPath[] = [];
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = new Map<string, Matched>();
   const isDenied = containment.deniesCommands.deniedEntries(directory, 'write');
+  let isCut = false;
   for (const { name, type } of namedEntries(directory)) {
-    const key = `${type} ${name}`;
+    if (verdicts.size === left) {
+      isCut = true;
+      break;
+    }
+    if (verdicts.size % ENTRIES_AT_ONCE === 0) yield;
     if (type === 'other') {
-      verdicts.set(key, 'open');
+      verdicts.set(name, 'other open');
       continue;
     }
-    const entry: GuardedPath = { path: join(directory, name), type };
-    const verdict =
-      before.get(key) ?? (isDenied(name) ? verdictOf(containment, entry, name) : undeniedVerdict(type, name));
-    verdicts.set(key, verdict);
-    if (verdict === 'hidden') hidden.push(entry);
-    else if (verdict === 'readOnly') readOnly.push(entry);
-    else if (verdict === 'entered') directories.push(entry.path);
+    const path = join(directory, name);
+    const earlier = before?.verdicts.get(name);
+    const matched: Matched = earlier?.startsWith(type)
+      ? earlier
+      : `${type} ${isDenied(name) ? verdictOf(containment, { path, type }, name) : undeniedVerdict(type, name)}`;
+    verdicts.set(name, matched);
+    if (matched.endsWith('hidden')) hidden.push({ path, type });
+    else if (matched.endsWith('readOnly')) readOnly.push({ path, type });
+    else if (matched.endsWith('entered')) directories.push(path);
   }
-  return { hidden, readOnly, directories, verdicts };
+  return new KnownDirectory(directory, print, { hidden, readOnly, directories, verdicts, isCut });
 }
 
 function verdictOf(

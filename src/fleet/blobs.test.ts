@@ -1,4 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ToolResult } from '../contract/call.js';
+import { builtinTools } from '../executor/builtin-tools.js';
 import { folder } from '../executor/fixtures/plan-fixture.js';
 import { probeTool } from '../executor/fixtures/probe-tool.js';
 import { createFleetServer } from './create-fleet-server.js';
@@ -57,6 +59,45 @@ describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {
       expect((await ask(own, `blobs/${wrong}`)).status).toBe(404);
       expect((await ask(own, 'blobs/..%2f..%2fetc')).status).toBe(404);
       expect((await ask(undefined, `blobs/${named.blob}`)).status).toBe(401);
+    },
+    30_000,
+  );
+});
+
+describe.each(SHARED_KINDS)('bug: the output of a cut result was served to no client, in %s', (kind) => {
+  it.skipIf(journals.isMissing(kind))(
+    'is read by its outputRef, with a token of its tenant, and by read_file on its worker',
+    async () => {
+      const open = journals.create(kind);
+      const server = await createFleetServer({ journal: open() });
+      onTestFinished(() => server.close());
+      const text = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join('');
+      const worker = createWorker({
+        ...{ journal: open(), tools: [...builtinTools(), probeTool('talk', () => text)] },
+        ...{ root: folder(), policy: null, output: { maxBytes: 2_000 } },
+      });
+      onTestFinished(() => worker.close());
+      const tokens = new FleetTokens(open());
+      const [own, other] = await Promise.all(
+        ['a', 'b'].map(async (tenant) => (await tokens.create(tenant, ['submit'], Date.now())).text),
+      );
+      const ask = (token: string | undefined, path: string, call?: object): Promise<Response> =>
+        fetch(`${server.url}/v1/${path}`, {
+          headers: { authorization: `Bearer ${token}` },
+          ...(call === undefined ? {} : { method: 'POST', body: JSON.stringify({ calls: [call] }) }),
+        });
+      const resultOf = async (call: object): Promise<ToolResult> => {
+        const answer = await ask(own, 'batches?wait=20', call);
+        return ((await answer.json()) as { results: [ToolResult] }).results[0];
+      };
+      const cut = await resultOf({ id: 'x', name: 'talk', args: {} });
+      expect(cut).toMatchObject({ truncated: true, outputRef: expect.any(String) });
+      const path = `blobs/${encodeURIComponent(cut.outputRef ?? '')}`;
+      expect(await (await ask(own, path)).text()).toBe(text);
+      expect((await ask(other, path)).status).toBe(404);
+      expect((await ask(own, path.replace(/[\da-f]{32}/, 'f'.repeat(32)))).status).toBe(404);
+      const reread = await resultOf({ id: 'y', name: 'read_file', args: { path: cut.outputRef, limit: 20 } });
+      expect(reread.output).toContain('line 1');
     },
     30_000,
   );

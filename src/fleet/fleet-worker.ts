@@ -1,4 +1,5 @@
 import { covers } from '../base/covers.js';
+import type { ToolResult } from '../contract/call.js';
 import type { Clock, Logger } from '../contract/context.js';
 import type { Dispatcher } from '../contract/fleet.js';
 import type { CallKey, CallRecord, Journal, WorkerOffer } from '../contract/journal.js';
@@ -12,6 +13,7 @@ import { placedEffects } from '../executor/record/shared-order.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { findTakable, freeSince, type TakableCall } from './find-takable.js';
+import { keepOutput } from './kept-output.js';
 import { LiveTape } from './live-tape.js';
 import { Rounds } from './rounds.js';
 import type { WorkerLease } from './worker-lease.js';
@@ -216,15 +218,13 @@ export class FleetWorker {
       },
       recoverLost: (running) => executor.recovery.recoverLost(running),
     });
-    for (const takable of found) {
-      if (!this.#takes) return;
-      await this.#take(takable);
-    }
+    for (const takable of found) await this.#take(takable);
   }
 
   async #refuse(record: CallRecord, result: ReturnType<typeof expired>): Promise<void> {
     const { journal, clock } = this.#parts;
     await expire(record, { journal, clock }, result);
+    journal.signals?.send('answer', [record.key]);
   }
 
   async #take(takable: TakableCall): Promise<void> {
@@ -233,17 +233,15 @@ export class FleetWorker {
       const message = `${record.toolName} cannot run in another process: ${LEFT_OUT_OF_JOURNAL}.`;
       return this.#refuse(record, notRun(named(record), 'execution_failed', message));
     }
-    const [batch] = await this.#parts.journal.batches({
-      ...{ conversation: record.conversation, prefix: record.batchId, limit: 1 },
-    });
+    if (!this.#takes) return;
     const stop = new AbortController();
-    const ended = this.#run(takable, stop.signal, batch?.attach !== true);
+    const ended = this.#run(takable, stop.signal);
     this.#running.set(record.key, { record, stop, ended });
   }
 
-  async #run({ record, args, isAgreed }: TakableCall, signal: AbortSignal, again: boolean): Promise<void> {
+  async #run({ record, args, isAgreed }: TakableCall, signal: AbortSignal): Promise<void> {
     const { executor, lease, journal, logger, asksItself, clock } = this.#parts;
-    const { key, conversation, placement, batchId } = record;
+    const { key, conversation, placement, batchId, attach } = record;
     const { worker } = lease;
     const consent = asksItself ? {} : isAgreed ? { approver: null } : { defer: true };
     const timeoutMs = placement?.timeoutMs;
@@ -251,7 +249,7 @@ export class FleetWorker {
       ...consent,
       signal,
       conversation,
-      again,
+      again: attach !== true,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     };
     const startBy = await startDeadline(record, journal);
@@ -260,15 +258,17 @@ export class FleetWorker {
       const tape = journal.print && new LiveTape(key, { journal, clock, logger });
       const live = tape && {
         printed: (stream: 'stdout' | 'stderr', text: string) => tape.push(stream, text),
-        ending: () => tape.end(),
       };
-      const taken = { record, worker, refusal, ...live };
-      await executor.take({ ...recordedCall(record), args }, taken, options);
-      const after = await journal.call(key);
-      if (after?.result === undefined && after?.decision !== 'wait')
-        this.#later.set(key, systemClock.monotonic() + RETRY_MS);
-      else this.#later.delete(key);
-      await this.#hintNext(conversation);
+      const ending = async (result: ToolResult): Promise<ToolResult> => {
+        await tape?.end();
+        return keepOutput(record, result, this.#parts);
+      };
+      const taken = { record, worker, refusal, ending, ...live };
+      const [result] = await executor.take({ ...recordedCall(record), args }, taken, options);
+      journal.signals?.send('answer', [key]);
+      if (await this.#isOver(key, result)) this.#later.delete(key);
+      else this.#later.set(key, systemClock.monotonic() + RETRY_MS);
+      if (placedEffects(record).length > 0) await this.#hintNext(conversation);
     } catch (error) {
       logger.error({ batch: batchId, call: key, why: reasonOf(error) }, 'a call could not be taken');
       this.#later.set(key, systemClock.monotonic() + RETRY_MS);
@@ -287,6 +287,13 @@ export class FleetWorker {
     if (lease.isHeld && lease.worker === worker) return undefined;
     const message = 'Not run: its worker lost its lease before it could start the call.';
     return failure(named(record), 'cancelled', message, 'no', { details: { reason: 'lease_lost' } });
+  }
+
+  /** The call has its answer, or waits for the person. */
+  async #isOver(key: CallKey, result: ToolResult | undefined): Promise<boolean> {
+    if (result?.success === true && result.metadata.recorded !== false) return true;
+    const after = await this.#parts.journal.call(key);
+    return after?.result !== undefined || after?.decision === 'wait';
   }
 
   /** Hints calls that have waited for a call which has ended now. */

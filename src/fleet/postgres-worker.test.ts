@@ -75,6 +75,37 @@ describe.skipIf(missing !== undefined)(
       expect(log.filter((line) => line === 'long begins')).toHaveLength(1);
     }, 30_000);
 
+    it('send the key of each call that has its answer', async () => {
+      const tool = probeTool('work', () => 'done', { effects: () => [] });
+      const [hosts, workers, listening] = [1, 2, 3].map(() => {
+        const journal = postgresJournal({ url: cluster.url(), tenant: 'answers', pool: 2 });
+        onTestFinished(() => journal.close());
+        return journal;
+      }) as [Journal, Journal, Journal];
+      const heard: string[] = [];
+      listening.signals?.listen('answer', (key) => void heard.push(key));
+      const common = { root: folder(), tools: [tool] };
+      const worker = createWorker({ ...common, journal: workers });
+      onTestFinished(() => worker.close());
+      const host = createExecutor({
+        ...{ ...common, journal: hosts, policy: null, approver: null, fleet: { run: 'anywhere' } },
+      });
+      onTestFinished(() => host.close());
+      let runs = 0;
+      // The first signals may come before the connection listens.
+      await expect
+        .poll(
+          async () => {
+            await host.run([{ id: `call ${++runs}`, name: 'work', args: {} }], IN_C);
+            return heard.length;
+          },
+          { timeout: 20_000 },
+        )
+        .toBeGreaterThan(0);
+      const recorded = await listening.call(heard[0] as never);
+      expect(recorded?.result?.output).toBe('done');
+    }, 30_000);
+
     describe('that run a call which is cancelled', () => {
       /** The times from the request to the abort of the tool, in milliseconds. */
       async function cancelTimes(

@@ -7,6 +7,8 @@ export class Rounds {
   readonly #logger: Logger;
   readonly #loops: Promise<void>[] = [];
   readonly #pauses = new Set<() => void>();
+  /** Counts the calls of `wakeUp`, so that one during a round is not lost. */
+  #wakes = 0;
   #isEnded = false;
 
   constructor(logger: Logger) {
@@ -20,6 +22,7 @@ export class Rounds {
 
   /** Begins the next round of the work that is woken early. */
   wakeUp(): void {
+    this.#wakes++;
     for (const goOn of [...this.#pauses]) goOn();
   }
 
@@ -34,11 +37,13 @@ export class Rounds {
     // The constructor of the owner returns first.
     await Promise.resolve();
     while (!this.#isEnded) {
+      const wakesBefore = this.#wakes;
       try {
         await act();
       } catch (error) {
         this.#logger.error({ why: reasonOf(error) }, 'a worker could not use its journal');
       }
+      if (wakes === 'early' && this.#wakes !== wakesBefore) continue;
       await this.#pause(pauseMs, wakes);
     }
   }

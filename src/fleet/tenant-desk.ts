@@ -15,6 +15,7 @@ import { cancelled, stoppedBefore } from '../executor/answer/stopped.js';
 import { decidePlaced, type PlacedDecision, placedQuestions } from '../executor/approve/decide-placed.js';
 import { usedBefore } from '../executor/record/attach.js';
 import { hint } from '../executor/record/hint.js';
+import { findOutput, parseOutputRef } from './kept-output.js';
 import type { GivenBatch } from './read-batch.js';
 import { findBlob, parseBlobRef, type ShownResult, shownResult } from './shown-result.js';
 
@@ -206,12 +207,18 @@ export class TenantDesk {
     await journal.finish(acceptance.key, result, clock.now(), 'queued');
   }
 
-  /** The content of a block that a result names. @throws ToolError `unknown_batch`, also for a blob of another tenant */
+  /**
+   * The content of a block that a result names, or the output of one that was cut.
+   * @throws ToolError `unknown_batch`, also for a blob of another tenant
+   */
   async blob(ref: string): Promise<Uint8Array> {
-    const place = parseBlobRef(ref);
+    const block = parseBlobRef(ref);
+    const place = block ?? parseOutputRef(ref);
     const calls = place === undefined ? [] : await this.#calls(place.batchId);
     const call = calls.find(({ batchId, index }) => batchId === place?.batchId && index === place.index);
-    const bytes = call === undefined || place === undefined ? undefined : findBlob(call, place.hash);
+    const { journal } = this.#parts;
+    const bytes =
+      call && (block === undefined ? await findOutput(call, ref, journal) : findBlob(call, block.hash));
     if (bytes !== undefined) return bytes;
     throw new ToolError('unknown_batch', 'There is no such batch.');
   }

@@ -87,6 +87,14 @@ describe('claudeAgent()', () => {
     expect(world.removed()).toEqual([]);
   });
 
+  it('gives the reason of a denial to the model (it was lost)', async () => {
+    await using executor = world.executor({ approver: no });
+    const agent = agentOf(executor);
+    const lost = { behavior: 'deny', message: 'The person denied this call: too dear' };
+    expect(await permit(agent, REMOVE, X)).toEqual(lost);
+    expect(await permit(agent, REMOVE, X)).toEqual(lost);
+  });
+
   it('runs a call that was approved elsewhere while it waited', async () => {
     await using executor = world.executor();
     const agent = agentOf(executor);

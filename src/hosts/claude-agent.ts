@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
+import type { AskedTicket } from '../contract/ticket.js';
 import { type MappedTool, mapTool } from '../guard/map-tool.js';
 import { createHostServer } from './claude-agent-server.js';
 import { type Host, type HostCall, type HostOptions, openHost } from './host-approval.js';
@@ -89,11 +90,15 @@ const permit = async (
     askApprover: true,
     ...(agentID === undefined ? {} : { agent: agentID }),
   });
-  if (asked.denied === true) return { behavior: 'deny', message: 'The person denied this call.' };
+  if (asked.denied === true) return { behavior: 'deny', message: denialOf(asked) };
   if (!asked.needed) return { behavior: 'allow', updatedInput: input };
   const { summary = ours } = asked.request ?? {};
   return { behavior: 'deny', message: `Not run yet: "${summary}" waits for the approval of a person.` };
 };
+
+function denialOf({ reason }: AskedTicket): string {
+  return reason === undefined ? 'The person denied this call.' : `The person denied this call: ${reason}`;
+}
 
 const NOT_ASKED = 'The person cannot be asked this way here. Ask in your answer, and end your turn.';
 const OTHER_SERVER =
@@ -116,8 +121,9 @@ async function beforeTool(host: Host, input: unknown, toolUseId: string | undefi
   }
   try {
     const { conversation, executor } = host;
-    const { needed, request, denied } = await executor.ask(callOf(id, ours, args), { conversation });
-    if (denied === true) return decided('deny', 'The person denied this call.');
+    const asked = await executor.ask(callOf(id, ours, args), { conversation });
+    const { needed, request } = asked;
+    if (asked.denied === true) return decided('deny', denialOf(asked));
     if (!needed) return decided('allow', 'The policy of toolexec allows it, or answers why not.');
     return decided('ask', `${request?.summary ?? ours} (${request?.risk ?? 'high'})`);
   } catch (error) {

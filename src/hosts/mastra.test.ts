@@ -86,4 +86,17 @@ describe('mastraToolOptions()', () => {
     const stopped = call(executor, 'look', {}, { id: 'c3', signal: AbortSignal.timeout(60) });
     await expect(stopped).rejects.toThrow(/cancel/i);
   });
+
+  it('gives the model the error of arguments that Mastra refuses itself (it got an empty text)', async () => {
+    await using executor = world.executor();
+    const [tool] = mastraToolOptions(executor, { conversation: 'chat' });
+    const refused = {
+      error: true,
+      message: 'Tool input validation failed',
+      validationErrors: { fields: {} },
+    };
+    const content = { type: 'error-text', value: 'Error: Tool input validation failed' };
+    expect(tool?.toModelOutput(refused)).toEqual(content);
+    expect(tool?.toModelOutput(undefined)).toEqual({ type: 'text', value: '' });
+  });
 });

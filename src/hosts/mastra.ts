@@ -66,11 +66,17 @@ function toOptions({ name, description, inputSchema }: ToolDefinition, host: Hos
     description,
     inputSchema: { ...inputSchema },
     execute: (args, context) => execute(name, args, context, host),
-    toModelOutput: (output) => (output as Partial<MastraOutput> | undefined)?.content ?? NO_CONTENT,
+    toModelOutput: (output) =>
+      (output as Partial<MastraOutput> | undefined)?.content ?? foreignContent(output),
   };
 }
 
-const NO_CONTENT: MastraContent = { type: 'text', value: '' };
+/** Mastra answers arguments that do not match the schema itself: with an object in place of our output. */
+function foreignContent(output: unknown): MastraContent {
+  const { error, message } = (output ?? {}) as { readonly error?: unknown; readonly message?: unknown };
+  if (error !== true || typeof message !== 'string') return { type: 'text', value: '' };
+  return { type: 'error-text', value: `Error: ${message}` };
+}
 
 /** A call that needs approval suspends its run. The resumed run calls this again, and brings the answer. */
 async function execute(name: string, args: unknown, context: MastraContext, host: Host): Promise<unknown> {

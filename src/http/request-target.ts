@@ -17,11 +17,11 @@ const BAD_PORTS = new Set(
 /**
  * Reads an address, and refuses what its text alone rules out: a scheme, a port, a user name, a literal address that is not
  * public in any of its spellings.
- * @throws ToolError `url_blocked`
+ * @throws ToolError `url_blocked`; `bad_args` if the text is no address at all
  */
 export function parseTarget(text: string, exceptions: readonly HostPattern[]): URL {
   const url = parseUrl(text);
-  if (url === undefined) throw blocked(text.slice(0, 200), 'it is no URL');
+  if (url === undefined) throw notAnAddress(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw blocked(
       showUrl(url),
@@ -74,6 +74,12 @@ export function blocked(shown: string, why: string, details: Record<string, stri
     details: { url: shown, ...details },
     hint: 'For an address of your own network, name its host and port in builtins.webFetch.allowPrivate, or in privateHosts of the tool.',
   });
+}
+
+function notAnAddress(text: string): ToolError {
+  const shown = text.slice(0, 200);
+  const why = 'it is no URL. Send a whole one, such as https://example.org/page';
+  return new ToolError('bad_args', `Cannot fetch ${shown}: ${why}.`, { details: { url: shown } });
 }
 
 /** Without what may be secret: the user, and the values of the query. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   isBoolean,
   isFilledText,
@@ -133,6 +134,7 @@ const OPTIONS: OptionRules<Required<JournalOptions>> = {
  */
 class SqliteJournal implements Journal {
   readonly durable: boolean;
+  readonly file?: string;
   private readonly commits: GroupCommit;
   private readonly readOnly: ReadOnlyJournal;
   private closing: Promise<void> | undefined = undefined;
@@ -146,6 +148,7 @@ class SqliteJournal implements Journal {
   ) {
     this.durable = path !== IN_MEMORY;
     if (this.durable) {
+      this.file = resolve(path);
       this.prune = async (limits, at) => {
         await this.sync();
         const { pruneJournal } = await import('./prune-journal.js');

@@ -63,7 +63,8 @@ export const LIFE_CASES: readonly JournalCase[] = [
     title: 'gives back everything that was recorded of a call',
     run: async (journal) => {
       const entry = callEntry('x', { text: 'Größe 🎉', list: [1, { deep: null }], flag: true });
-      const [answer] = await journal.accept(batchEntry('b1', [entry], { conversation: 'talk', at: 1000 }));
+      const batch = batchEntry('b1', [entry], { conversation: 'talk', attach: true, at: 1000 });
+      const [answer] = await journal.accept(batch);
       const { key } = assertPresent(answer, 'answer');
       const queued = {
         ...entry,
@@ -71,6 +72,7 @@ export const LIFE_CASES: readonly JournalCase[] = [
         batchId: 'b1',
         index: 0,
         conversation: 'talk',
+        attach: true,
         state: 'queued',
         acceptedAt: 1000,
       };

@@ -94,4 +94,39 @@ describe('toolexec run, interrupted', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/^toolexec: Cannot write to standard output: [^\n]*no space[^\n]*\n$/i);
   });
+
+  it.skipIf(!existsSync('/dev/full'))('bug: a hook whose answer was lost let the call through', () => {
+    const call = {
+      session_id: 's',
+      cwd: toolexec.root,
+      tool_name: 'Bash',
+      tool_input: { command: 'rm -rf /' },
+    };
+    const hook = `'${process.execPath}' '${toolexec.main}' hook > /dev/full`;
+    const { status, stderr } = spawnSync('sh', ['-c', hook], {
+      cwd: toolexec.root,
+      env: toolexec.environment(),
+      encoding: 'utf8',
+      input: JSON.stringify({ hook_event_name: 'PreToolUse', tool_use_id: 't1', ...call }),
+    });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^toolexec: not let through: the answer is lost\. [^\n]*no space[^\n]*\n$/i);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'bug: an export onto a full disk was called an error of toolexec',
+    async () => {
+      toolexec.write('root/a.txt', 'alpha\n');
+      await ended(
+        toolexec.start(['run', toolexec.json('r.json', message(['read_file', { path: 'a.txt' }]))]),
+      );
+      const { status, stderr } = spawnSync(
+        'sh',
+        ['-c', `'${process.execPath}' '${toolexec.main}' journal export > /dev/full`],
+        { cwd: toolexec.root, env: toolexec.environment(), encoding: 'utf8' },
+      );
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^toolexec: Cannot write to standard output: [^\n]*no space[^\n]*\n$/i);
+    },
+  );
 });

@@ -134,7 +134,6 @@ describe('web_fetch', () => {
     'gopher://example.com/',
     'https://user:secret@example.com/',
     'http://example.com:25/',
-    'not a url',
   ])('blocks %s', async (url) => {
     const { error } = await executorFor(undefined).execute('web_fetch', { url });
     expect(error).toMatchObject({
@@ -143,6 +142,14 @@ describe('web_fetch', () => {
     });
     expect(error?.message).not.toContain('secret');
   });
+
+  it.each(['not a url', 'example.com', 'http://'])(
+    'bug: %s, which is no address, was called a blocked one',
+    async (url) => {
+      const { error } = await executorFor(undefined).execute('web_fetch', { url });
+      expect(error).toMatchObject({ code: 'bad_args', message: expect.stringContaining('it is no URL') });
+    },
+  );
 
   it('reaches nothing of this machine but what the option names', async () => {
     const site = await serveSite(page('text/plain', 'mine'));

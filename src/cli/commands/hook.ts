@@ -3,7 +3,13 @@ import { AGENTS, type AgentName } from '../../guard/agents.js';
 import { type HookDocument, NotUnderstood, readDocument } from '../../guard/document.js';
 import { runHook } from '../../guard/run-hook.js';
 import { sanitize } from '../../output/sanitize.js';
-import type { CliContext, DefineCommand, RunPlain } from '../cli-context.js';
+import {
+  type CliContext,
+  type DefineCommand,
+  flushOutput,
+  type RunPlain,
+  UsageError,
+} from '../cli-context.js';
 import { guardWorld } from '../guard-world.js';
 
 interface HookOptions {
@@ -50,13 +56,18 @@ async function answerHook(options: HookOptions, context: CliContext): Promise<nu
     document = readDocument(await stdio.stdin.readText(MOST_BYTES), options.for);
     const answer = await runHook(document, guardWorld(context));
     if (answer !== undefined) stdio.stdout.write(`${JSON.stringify(answer)}\n`);
-    return 0;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     stdio.stderr.write(`toolexec: ${sanitize(`${wordsFor(error, document)}${why}`, 'inline')}\n`);
     // These agents run the call after any other code.
     return isOver(document) ? 1 : 2;
   }
+  await flushOutput(stdio).catch((error: Error) => {
+    if (isOver(document)) throw error;
+    // Without the answer these agents run the call, unless the exit code is 2.
+    throw new UsageError(`not let through: the answer is lost. ${error.message}`, { cause: error });
+  });
+  return 0;
 }
 
 function wordsFor(error: unknown, document: HookDocument | undefined): string {

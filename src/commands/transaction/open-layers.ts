@@ -107,6 +107,7 @@ async function lookInto(confinement: Confinement): Promise<Looked | NoTransactio
 }
 
 async function lookForAll(confinement: Confinement): Promise<Looked | NoTransaction> {
+  await confinement.readAhead?.();
   const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every');
   if (incomplete)
     return { reason: 'there is more in the roots than can be looked through for what is hidden' };

@@ -1,6 +1,7 @@
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import type { AskedTicket } from '../../contract/ticket.js';
 import { ToolError } from '../../errors/tool-error.js';
+import { cleanReason } from '../answer/refuse-ready.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { planBatch } from '../plan/plan-batch.js';
@@ -8,7 +9,7 @@ import { withOrigins } from '../record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
 import { type AskedCall, askedAgain, putQuestion, toQuestion } from './ask-approval.js';
-import { decideTicket } from './decide-ticket.js';
+import { decideTicket, reasonIn } from './decide-ticket.js';
 import { reviewPlan } from './review.js';
 import {
   type AskedRecord,
@@ -165,6 +166,13 @@ function decidedState({ record, state }: AskedRecord): AskedTicket | undefined {
   const last = state.rounds.at(-1);
   if (last?.decided === undefined) return undefined;
   const ticket = askedTicket(record.batchId, last.secret);
-  const isDenied = !approves(last.decided.decision, record.callId);
-  return { needed: false, ticket, ...(isDenied ? { denied: true } : {}) };
+  const { decision } = last.decided;
+  if (approves(decision, record.callId)) return { needed: false, ticket };
+  const reason = reasonIn(decision, record.callId);
+  return {
+    needed: false,
+    ticket,
+    denied: true,
+    ...(reason === undefined ? {} : { reason: cleanReason(reason) }),
+  };
 }

@@ -94,7 +94,8 @@ export async function endDenied(
   await journal.finish(key, failure({ id, name }, 'user_denied', message, 'no'), at, 'queued');
 }
 
-function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {
+/** The reason that the person gave for denying a call. */
+export function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {
   const reason =
     decision.kind === 'deny_all'
       ? decision.reason

@@ -20,12 +20,13 @@ export type ParsedTicket =
   | { readonly kind: 'unasked'; readonly binding: string };
 
 const ASKED = /^ticket_(.{1,160})_([A-Za-z0-9_-]{22})$/;
-const UNASKED = /^ticket_unasked_([0-9a-f]{64})$/;
+const UNASKED = 'ticket_unasked_';
+const BINDING_CHARACTERS = 64;
 
 export function parseTicket(text: unknown): ParsedTicket | undefined {
   if (typeof text !== 'string') return undefined;
-  const binding = UNASKED.exec(text)?.[1];
-  if (binding !== undefined) return { kind: 'unasked', binding };
+  if (text.startsWith(UNASKED) && text.length === UNASKED.length + BINDING_CHARACTERS)
+    return { kind: 'unasked', binding: text.slice(UNASKED.length) };
   const [, batchId, secret] = ASKED.exec(text) ?? [];
   return batchId === undefined || secret === undefined ? undefined : { kind: 'asked', batchId, secret };
 }
@@ -35,7 +36,7 @@ export function askedTicket(batchId: string, secret: string): string {
 }
 
 export function unaskedTicket(conversation: string, call: TicketCall): string {
-  return `ticket_unasked_${bindingOf(conversation, call)}`;
+  return `${UNASKED}${bindingOf(conversation, call)}`;
 }
 
 /** SHA-256 of all parts to which a ticket without a question is bound. */

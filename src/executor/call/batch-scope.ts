@@ -47,8 +47,8 @@ export interface TakenCall {
   readonly refusal: () => ToolResult | undefined;
   /** Receives the output while the call runs. */
   readonly printed?: (stream: 'stdout' | 'stderr', text: string) => void;
-  /** Called before the result is recorded; the result waits for the promise. */
-  readonly ending?: () => Promise<void> | undefined;
+  /** Called before the result is recorded. @returns the result to record */
+  readonly ending?: (result: ToolResult) => Promise<ToolResult>;
 }
 
 /** The values that all calls of one batch share (D032). */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../contract/json.js';
 import { type NamedCall, notRun } from '../answer/results.js';
 import { type Stop, stoppedBefore } from '../answer/stopped.js';
 import { asDecided } from './attach.js';
-import { pollUntil } from './poll-until.js';
+import { type PollOptions, pollUntil } from './poll-until.js';
 
 /** A call that a worker runs, or will run. */
 export interface OpenCall {
@@ -66,12 +66,31 @@ export async function awaitElsewhere(
     if (running.length > 0) await context.recoverLost(running);
     return calls.size === 0;
   };
-  await pollUntil(look, { clock, patienceMs, stopped: stop.happens });
+  const onSignal = signalsOf(calls, context);
+  await pollUntil(look, { clock, patienceMs, onSignal, stopped: stop.happens });
   const reason = stop.reason();
   if (calls.size === 0 || reason === undefined) return;
   for (const [key, { call }] of calls)
     await context.journal.cancel?.(key, stoppedBefore(call, reason), clock.now());
-  await pollUntil(look, { clock, patienceMs, stopped: new Promise(() => {}) });
+  await pollUntil(look, { clock, patienceMs, onSignal, stopped: new Promise(() => {}) });
+}
+
+/** Signals of answers, and of the start deadline. Undefined: the journal has no signals. */
+function signalsOf(
+  calls: ReadonlyMap<CallKey, OpenCall>,
+  { journal: { signals }, clock, startDeadlineMs }: ElsewhereContext,
+): PollOptions['onSignal'] {
+  if (signals === undefined) return undefined;
+  return (look) => {
+    const unlisten = signals.listen('answer', (key) => {
+      if (calls.has(key)) look();
+    });
+    const forget = startDeadlineMs === undefined ? () => {} : clock.after(startDeadlineMs, look);
+    return () => {
+      unlisten();
+      forget();
+    };
+  };
 }
 
 /** Answers a call that no worker may start any more, unless a worker has started it. */

@@ -25,7 +25,10 @@ export class OtherAnswers {
       isWorkerAlive,
       clock,
       journal,
-      stopped: batch.stopped,
+      // Asked for only if there is another process to wait for: an abort signal for each batch costs more than its plan.
+      get stopped() {
+        return batch.stopped;
+      },
       recoverLeft: () => batch.recoverLeft(),
       recoverLost: (running) => batch.recoverLost(running),
       patienceMs: timeouts.default.ms,

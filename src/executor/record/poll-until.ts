@@ -1,15 +1,21 @@
 import type { Clock } from '../../contract/context.js';
 
 /** Pauses between two looks, in milliseconds: each twice as long as the one before it. */
-const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 200;
+const PAUSES_MS = { first: 5, longest: 200 };
+/** The same where a signal calls for a look: then looks are only for signals that were lost. */
+const SIGNALLED_PAUSES_MS = { first: 100, longest: 1_000 };
 
-interface PollOptions {
+export interface PollOptions {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>;
   /** Resolves when the batch is stopped: then there is no further look. */
   readonly stopped: Promise<void>;
   /** How long looks may fail one after the other, in milliseconds. */
   readonly patienceMs: number;
+  /**
+   * Calls the given function when there is something to see, until the returned function is called. With it, even the first
+   * look comes after a pause or a signal. Left out: there are no signals.
+   */
+  readonly onSignal?: ((look: () => void) => () => void) | undefined;
 }
 
 /**
@@ -18,26 +24,43 @@ interface PollOptions {
  * @throws the error of the last look, if looks have failed for too long
  */
 export async function pollUntil(isOver: () => Promise<boolean>, options: PollOptions): Promise<void> {
-  const { clock, patienceMs } = options;
+  const { clock, patienceMs, onSignal } = options;
   let isStopped = false;
   const stopped = options.stopped.then(() => {
     isStopped = true;
     return true;
   });
-  let failingSince: number | undefined;
-  for (let pauseMs = FIRST_PAUSE_MS; !isStopped; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    try {
-      if (await Promise.race([isOver(), stopped])) return;
-      failingSince = undefined;
-    } catch (error) {
-      failingSince ??= clock.monotonic();
-      if (clock.monotonic() - failingSince >= patienceMs) throw error;
-    }
+  let isSignalled = onSignal === undefined;
+  let endPause = (): void => {};
+  const unlisten = onSignal?.(() => {
+    isSignalled = true;
+    endPause();
+  });
+  const pause = async (ms: number): Promise<void> => {
     let forget = (): void => {};
-    const pause = new Promise<void>((resolve) => {
-      forget = clock.after(pauseMs, resolve);
+    const over = new Promise<void>((resolve) => {
+      endPause = resolve;
+      forget = clock.after(ms, resolve);
     });
-    await Promise.race([pause, stopped]);
+    await Promise.race([over, stopped]);
     forget();
+  };
+  const { first, longest } = onSignal === undefined ? PAUSES_MS : SIGNALLED_PAUSES_MS;
+  let failingSince: number | undefined;
+  try {
+    for (let pauseMs = first; ; pauseMs = Math.min(2 * pauseMs, longest)) {
+      if (!isSignalled) await pause(pauseMs);
+      if (isStopped) return;
+      isSignalled = false;
+      try {
+        if (await Promise.race([isOver(), stopped])) return;
+        failingSince = undefined;
+      } catch (error) {
+        failingSince ??= clock.monotonic();
+        if (clock.monotonic() - failingSince >= patienceMs) throw error;
+      }
+    }
+  } finally {
+    unlisten?.();
   }
 }

@@ -22,7 +22,7 @@ type Open = (url: string, queue: string) => Promise<Dispatcher & { close?(): Pro
 const shared = unreliableDispatcher(Math.random);
 /** The longest that a hinted call may wait for its start, in milliseconds; a sweep comes after 1,000. */
 const DISPATCHERS: readonly (readonly [name: string, open: Open, withinMs: number])[] = [
-  ['pgBossDispatcher', (url, queue) => pgBossDispatcher({ url, queue }), 900],
+  ['pgBossDispatcher', (url, queue) => pgBossDispatcher({ url, queue }), 400],
   ['graphileDispatcher', (url, queue) => graphileDispatcher({ url, queue }), 400],
   ['LISTEN and NOTIFY of the journal', () => Promise.resolve({ hint() {}, listen: () => () => {} }), 400],
   ['a dispatcher that loses, doubles, delays and reorders hints', () => Promise.resolve(shared), 5_000],

@@ -2,7 +2,7 @@ import { loadPeer } from '../../base/load-peer.js';
 import type { CallKey } from '../../contract/journal.js';
 import { type QueueDispatcher, type QueueDispatcherOptions, queueOptions } from './queue-dispatcher.js';
 
-/** The shortest pause between two looks that pg-boss allows. */
+/** The shortest pause between two looks that pg-boss allows. A notice makes it look at once. */
 const LOOK_SECONDS = 0.5;
 /** The maximum number of hints in one look. */
 const MOST_HINTS = 64;
@@ -20,8 +20,8 @@ interface Boss {
     name: string,
     options: object,
     handler: (jobs: readonly { readonly data: { readonly key: CallKey } }[]) => Promise<void>,
-  ): Promise<unknown>;
-  offWork(name: string): Promise<unknown>;
+  ): Promise<string>;
+  notifyWorker(id: string): void;
 }
 
 type BossConstructor = new (options: {
@@ -30,8 +30,8 @@ type BossConstructor = new (options: {
 }) => Boss;
 
 /**
- * Hints as jobs of pg-boss, which the user installs. It creates its tables in the schema `pgboss`, and looks for jobs twice a
- * second.
+ * Hints as jobs of pg-boss, which the user installs. It creates its tables in the schema `pgboss`. pg-boss looks for jobs twice
+ * a second; a notice of the server makes it look at once.
  * @throws ToolError `config_invalid` for a wrong option, or if the package is not installed; otherwise the driver's error
  */
 export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise<QueueDispatcher> {
@@ -42,31 +42,40 @@ export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise
     peer,
     () => import('pg-boss'),
   );
+  const { openNotices } = await loadPeer(
+    'pgBossDispatcher',
+    { name: 'pg', range: '^8.16.0' },
+    () => import('../../journal/postgres/notices.js'),
+  );
   const PgBoss = (loaded.PgBoss ?? loaded.default) as BossConstructor;
   const boss = new PgBoss({ connectionString, schedule: false });
   // It reports the same failures to its callers.
   boss.on('error', () => {});
   await boss.start();
   await boss.createQueue(queue);
+  const notices = openNotices(connectionString, 'pgboss', queue);
   const listeners = new Set<(call: CallKey) => unknown>();
   const deliver = async (calls: readonly CallKey[]): Promise<void> => {
     await Promise.all(calls.flatMap((key) => [...listeners].map((onHint) => onHint(key))));
   };
-  let working: Promise<unknown> | undefined;
+  let working: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     listeners.clear();
-    closing ??= Promise.resolve(boss.stop({ graceful: false, close: true })).then(() => {});
+    closing ??= Promise.all([notices.close(), boss.stop({ graceful: false, close: true })]).then(() => {});
     return closing;
   };
   return {
     async hint(calls) {
       await Promise.all(calls.map((key) => boss.send(queue, { key }, JOB)));
+      await notices.dispatcher.hint(calls.slice(0, 1));
     },
     listen(onHint) {
       listeners.add(onHint);
       const asked = { pollingIntervalSeconds: LOOK_SECONDS, batchSize: MOST_HINTS };
-      working ??= boss.work(queue, asked, (jobs) => deliver(jobs.map(({ data }) => data.key)));
+      working ??= boss
+        .work(queue, asked, (jobs) => deliver(jobs.map(({ data }) => data.key)))
+        .then((id) => void notices.dispatcher.listen(() => boss.notifyWorker(id)));
       // Without it, workers still find calls by looking.
       working.catch(() => {});
       return () => void listeners.delete(onHint);

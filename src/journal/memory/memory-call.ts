@@ -56,6 +56,7 @@ export class MemoryCall {
       batchId: batch.entry.id,
       index,
       conversation: batch.entry.conversation,
+      ...(batch.entry.attach ? { attach: true } : {}),
       state: result !== undefined ? 'done' : worker !== undefined ? 'running' : 'queued',
       ...(batch.entry.worker === undefined ? {} : { acceptedBy: batch.entry.worker }),
       ...(batch.entry.placement === undefined ? {} : { placement: batch.entry.placement }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Client, type Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import type { Dispatcher, Signals, SignalTopic } from '../../contract/fleet.js';
 import type { CallKey } from '../../contract/worker.js';
 import { idleClock } from '../../platform/clock/clock.js';
@@ -12,6 +12,19 @@ const LONGEST_PAUSE_MS = 5_000;
 
 type Topic = 'hint' | SignalTopic;
 type Listener = (call: CallKey) => unknown;
+
+/** Hints over connections of their own. */
+export function openNotices(
+  url: string,
+  schema: string,
+  tenant: string,
+): Pick<PostgresNotices, 'dispatcher' | 'close'> {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  // The next notice connects again.
+  pool.on('error', () => {});
+  const notices = new PostgresNotices({ pool, schema, tenant });
+  return { dispatcher: notices.dispatcher, close: () => notices.close().finally(() => pool.end()) };
+}
 
 /**
  * Keys of calls by LISTEN and NOTIFY of the server that holds the journal, so there is nothing to install. Each listening
@@ -29,7 +42,7 @@ export class PostgresNotices {
   #client: Client | undefined;
   #state: 'silent' | 'listens' | 'closed' = 'silent';
 
-  constructor({ pool, schema, tenant }: PostgresPlace) {
+  constructor({ pool, schema, tenant }: Pick<PostgresPlace, 'pool' | 'schema' | 'tenant'>) {
     this.#pool = pool;
     const name = createHash('sha256').update(`${schema} ${tenant}`).digest('hex').slice(0, 32);
     this.#channel = `toolexec_${name}`;

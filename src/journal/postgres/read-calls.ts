@@ -3,7 +3,7 @@ import { callKey } from '../records/call-key.js';
 import { settledBy } from '../records/settled.js';
 import { contentHashes } from '../records/stored-content.js';
 import { restoreEffects } from '../records/stored-effects.js';
-import { fromStoredText, toStoredText } from '../records/stored-text.js';
+import { fromStoredText } from '../records/stored-text.js';
 import type { Connection } from './connections.js';
 import { readContents } from './large-contents.js';
 import { fromStoredResult, readRecord } from './long-results.js';
@@ -25,6 +25,7 @@ export interface CallRow {
   readonly started_at: number | null;
   readonly result: string | null;
   readonly finished_at: number | null;
+  readonly attach: boolean;
   readonly accepted_at: number;
   readonly accepted_by: string | null;
   readonly placement: string | null;
@@ -34,7 +35,7 @@ export interface CallRow {
 /** Calls with the facts of their batches. The first value is always the tenant. */
 export const CALLS = `
   SELECT c.batch_id, c.position, c.conversation, c.call_id, c.turn, c.tool_name, c.args, c.effects, c.disposition, c.reason,
-    c.worker, c.started_at, c.result, c.finished_at, b.accepted_at, b.worker AS accepted_by, b.placement, b.decision
+    c.worker, c.started_at, c.result, c.finished_at, b.attach, b.accepted_at, b.worker AS accepted_by, b.placement, b.decision
   FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id`;
 
 /** Reads calls. @param rest the end of the query after `CALLS`; its first value is the tenant */
@@ -95,31 +96,21 @@ export const WAITING = `
     AND (b.number < own.number OR c.worker_id IS NOT NULL)
   ORDER BY c.number`;
 
-const DELIVERIES = `
-  SELECT batch_id, position FROM (
+const DELIVERED = `
+  JOIN (
     SELECT position AS place, batch_id, position FROM {s}.calls WHERE tenant = $1 AND batch_id = $2
     UNION ALL
     SELECT position, first_batch, first_position FROM {s}.repeats WHERE tenant = $1 AND batch_id = $2
-  ) AS delivered (place, batch_id, position) ORDER BY place`;
+  ) AS d (place, batch_id, position) ON d.batch_id = c.batch_id AND d.position = c.position
+  WHERE c.tenant = $1 ORDER BY d.place`;
 
 /** The calls of a batch, in order. A delivery that attached is represented by the call it attached to. */
-export async function readBatch(
+export function readBatch(
   connection: Connection,
   tenant: string,
   batch: string,
 ): Promise<readonly CallRecord[]> {
-  const { rows } = await connection.query<{ readonly batch_id: string; readonly position: number }>(
-    DELIVERIES,
-    [tenant, batch],
-  );
-  const places = rows.map(({ batch_id, position }) => ({ batch: batch_id, position }));
-  const records = new Map(
-    [...(await readByPlaces(connection, tenant, places)).values()].map((record) => [
-      `${record.index} ${toStoredText(record.batchId)}`,
-      record,
-    ]),
-  );
-  return places.flatMap(({ batch: id, position }) => records.get(`${position} ${id}`) ?? []);
+  return readCalls(connection, DELIVERED, [tenant, batch]);
 }
 
 async function toRecords(
@@ -160,6 +151,7 @@ async function toRecord(
     batchId,
     index: row.position,
     conversation: fromStoredText(row.conversation),
+    ...(row.attach ? { attach: true } : {}),
     state: row.finished_at !== null ? 'done' : row.worker !== null ? 'running' : 'queued',
     ...(row.accepted_by === null ? {} : { acceptedBy: parse<Worker>(row.accepted_by) }),
     ...(row.placement === null ? {} : { placement: parse(row.placement) }),

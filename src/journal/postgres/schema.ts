@@ -3,6 +3,7 @@ import { ACCEPT, HOLDER } from './schema-accept.js';
 import { CHANGES } from './schema-changes.js';
 import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { OBJECTS, PRUNE, REFERENCES } from './schema-prune.js';
+import { FAIR_QUEUE } from './schema-queue.js';
 import { LABEL_QUOTAS, QUOTAS } from './schema-quotas.js';
 import { TABLES } from './schema-tables.js';
 
@@ -21,4 +22,5 @@ export const STEPS: readonly string[] = [
   CHANGES,
   LABEL_QUOTAS,
   REFERENCES,
+  FAIR_QUEUE,
 ];

@@ -45,6 +45,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
   };
   const wrapped: Journal = {
     durable: journal.durable,
+    ...(journal.file === undefined ? {} : { file: journal.file }),
     ...(journal.spansMachines === undefined ? {} : { spansMachines: journal.spansMachines }),
     ...(journal.tenant === undefined ? {} : { tenant: journal.tenant }),
     ...(journal.dispatcher === undefined ? {} : { dispatcher: journal.dispatcher }),

@@ -18,7 +18,7 @@ import { JournalRow, readWorker } from './journal-row.js';
 import { DECISIONS, readDecisions, readPlacement } from './read-batches.js';
 
 const COLUMNS = `
-  SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.accepted_at,
+  SELECT c.*, c.number - b.number - 1 AS position, b.id AS batch_id, b.attach, b.accepted_at,
     k.worker AS worker_id, k.pid AS worker_pid, k.process_started_at AS worker_process_started_at, k.started_at,
     w.start_ticks AS worker_start_ticks, w.system AS worker_system, e.epoch AS worker_epoch,
     a.id AS acceptor_id, a.pid AS acceptor_pid, a.process_started_at AS acceptor_process_started_at,
@@ -166,6 +166,7 @@ export function toRecord(database: JournalDatabase, values: SqliteRow): CallReco
     batchId,
     index: position,
     conversation: row.text('conversation'),
+    ...(row.number('attach') === 1 ? { attach: true } : {}),
     state: done ? 'done' : worker === undefined ? 'queued' : 'running',
     ...(acceptedBy === undefined ? {} : { acceptedBy }),
     ...(placement === undefined ? {} : { placement }),

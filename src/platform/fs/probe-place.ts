@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  type Dir,
+  type Dirent,
+  existsSync,
+  opendirSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf } from './fs-entry.js';
 
@@ -104,14 +114,30 @@ interface NamedEntry {
   readonly type: 'file' | 'dir' | 'other';
 }
 
-/** The entries of a directory. Empty if it cannot be read. */
-export function namedEntries(path: string): readonly NamedEntry[] {
+/** The entries of a directory, read as they are asked for. None if it cannot be read. */
+export function* namedEntries(path: string): Generator<NamedEntry, void> {
+  let opened: Dir;
   try {
-    return readdirSync(path, { withFileTypes: true }).map((entry): NamedEntry => {
-      if (entry.isDirectory()) return { name: entry.name, type: 'dir' };
-      return { name: entry.name, type: entry.isFile() ? 'file' : 'other' };
-    });
+    opened = opendirSync(path, { bufferSize: ENTRIES_A_READ });
   } catch {
-    return [];
+    return;
+  }
+  try {
+    for (let entry = nextEntry(opened); entry !== null; entry = nextEntry(opened)) {
+      const type = entry.isDirectory() ? 'dir' : entry.isFile() ? 'file' : 'other';
+      yield { name: entry.name, type };
+    }
+  } finally {
+    opened.closeSync();
+  }
+}
+
+const ENTRIES_A_READ = 512;
+
+function nextEntry(opened: Dir): Dirent | null {
+  try {
+    return opened.readSync();
+  } catch {
+    return null;
   }
 }

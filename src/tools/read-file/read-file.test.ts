@@ -57,7 +57,7 @@ describe('read_file of a whole file', () => {
 
   test('is limited by the capacity that is left, where that is smaller', async () => {
     const error = await failureOf(() => read(withFile('a'.repeat(101), { availableCapacityBytes: 100 })));
-    expect(error.message).toContain('at most 100');
+    expect(error.message).toContain('101 bytes (max: 100 bytes)');
   });
 
   test('tells a missing file and a directory apart', async () => {

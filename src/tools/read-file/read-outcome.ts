@@ -77,10 +77,10 @@ export function readLimit(ctx: ToolContext): number {
 /** The error for a file over the read limit, with its size if known. */
 export async function tooLarge(path: string, limit: number, ctx: ToolContext): Promise<ToolError> {
   const stat = await ctx.files.stat(path);
-  const size = stat.type === 'file' ? `${stat.size} bytes` : 'more bytes than that';
+  const size = stat.type === 'file' ? `${stat.size} bytes` : 'more bytes';
   return new ToolError(
     'execution_failed',
-    `file too large: ${path} (${size}; one read gives at most ${limit}). ` +
-      'Read it in line ranges with start_line and end_line, or in smaller slices with offset and limit.',
+    `file too large: ${size} (max: ${limit} bytes). ` +
+      `Read "${path}" in line ranges with start_line and end_line, or in smaller slices with offset and limit.`,
   );
 }

@@ -1,7 +1,7 @@
 import type { BatchRecord, CallRecord, Journal } from '../../../contract/journal.js';
 import type { JournalArchive } from '../../../journal/open-archive.js';
 import { snapshotOf } from '../../../journal/snapshot-journal.js';
-import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
+import { type CliContext, type DefineCommand, type ExitCode, flushOutput } from '../../cli-context.js';
 import { toSafeJson } from '../../display/terminal-text.js';
 import { isDatabase } from '../../journal-databases.js';
 import { openStore } from '../../journal-store.js';
@@ -37,7 +37,7 @@ export async function exportJournal(options: JournalExportOptions, context: CliC
     for await (const lines of read) {
       for (const line of lines) stdout.write(`${toSafeJson(line)}\n`);
       // A journal may be larger than memory.
-      await stdout.flushed();
+      await flushOutput(context.stdio);
     }
   });
   return 0;
