@@ -51,13 +51,14 @@ function filesWith(pattern: RegExp): string[] {
 const TRY_SOME = filesWith(/from '(?:fast-check|\S+\/share-of-runs\.js)'/);
 
 /** Files in which a test is tagged `soak`: see `test/soak-alone.ts`. */
-const TAGGED = filesWith(/tags: \['soak'\]|\/each-of\.js'/);
+const TAGGED = filesWith(/\['soak'\]|\/each-of\.js'/);
 
 const TAGGED_ALONE = {
   extends: true as const,
   test: {
     name: 'soak-tagged',
     include: TAGGED,
+    exclude: SOAK,
     setupFiles: ['test/soak-alone.ts'],
     isolate: false,
   },
@@ -84,6 +85,7 @@ export default defineConfig(({ mode }) => ({
   },
   test: {
     pool: 'forks',
+    ...(mode === 'soak' ? {} : { globalSetup: ['test/temporary-files-in-memory.ts'] }),
     // Vitest takes one core less than there are; half of the time of our tests goes by in waiting for processes of their own.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
     // What was compiled once is compiled again only when it has changed: a tenth of the time of a run.
@@ -94,7 +96,7 @@ export default defineConfig(({ mode }) => ({
     // A busy machine may be slow to come to what is waited for.
     expect: { poll: { timeout: 15_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
-    // `npm test` leaves them out: variants, races and floods of what another test of the same file shows.
+    // `npm test` and the short soak leave them out: variants, races and floods of what another test of the same file shows.
     tags: [{ name: 'soak' }],
     projects: [
       { extends: true, test: { name: 'unit', include: UNIT, exclude: LONG, isolate: false } },

@@ -119,10 +119,9 @@ describe('guarded()', () => {
     put('.env', ...Array.from({ length: 40 }, (_, index) => `data/${index}.txt`), 'z/server.key');
     const { guarded } = guardedFinder(createContainment({ roots: [root] }), 30);
     const { hidden, incomplete } = guarded('every');
-    expect({ hidden: hidden.map(({ path }) => path), incomplete }).toEqual({
-      hidden: [join(root, '.env')],
-      incomplete: true,
-    });
+    // Which it meets first depends on the file system.
+    expect(hidden.map(({ path }) => path)).toContain(join(root, '.env'));
+    expect(incomplete).toBe(true);
     rmSync(join(root, 'data'), { recursive: true });
     const again = guarded('every');
     expect({ names: again.hidden.length, incomplete: again.incomplete }).toEqual({

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../contract/call.js';
@@ -43,12 +43,18 @@ function place(redactArguments: RedactArguments, more: ExecutorOptions = {}) {
     });
   /** Every file beside the journal, as it is on the disk. */
   const bytes = (): string =>
-    readdirSync(join(home, 'state'), { recursive: true, withFileTypes: true })
-      // The old versions for the undo of a command lie there.
-      .filter((entry) => entry.isFile() && !entry.parentPath.includes('-transactions'))
-      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    readdirSync(join(home, 'state'))
+      // The old versions for the undo of a command lie there, and folders that are removed meanwhile.
+      .filter((name) => !name.endsWith('-transactions'))
+      .flatMap((name) => filesIn(join(home, 'state', name)))
+      .map((path) => readFileSync(path, 'latin1'))
       .join('\n');
   return { root, path, process, bytes };
+}
+
+function filesIn(path: string): readonly string[] {
+  if (!lstatSync(path).isDirectory()) return [path];
+  return readdirSync(path).flatMap((name) => filesIn(join(path, name)));
 }
 
 /** However the secret could have been written. */
