@@ -13,23 +13,23 @@ import {
 } from '../journal/postgres/fixtures/postgres-cluster.js';
 import { postgresJournal } from '../journal/postgres/open-postgres-journal.js';
 import { bundleProgram } from '../testing/fixtures/bundle-program.js';
+import { soakSize } from '../testing/fixtures/soak-size.js';
 
-// A longer campaign: `KILLS=300 PAUSES=60 CRASHES=15 HOSTS=10 CALLS=5000 DISPATCHERS=journal,graphile-worker,pg-boss
+// The full campaign: `KILLS=1000 PAUSES=200 CRASHES=50 HOSTS=100 CALLS=50000 DISPATCHERS=graphile-worker,pg-boss
 // npx vitest run --mode soak --project soak src/fleet/campaign.soak.test.ts`.
-const numberOf = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 const EVENTS = {
-  kill: numberOf('KILLS', 3),
-  pause: numberOf('PAUSES', 1),
-  crash: numberOf('CRASHES', 1),
-  host: numberOf('HOSTS', 1),
+  kill: soakSize('KILLS', { short: 100, whole: 200 }),
+  pause: soakSize('PAUSES', { short: 20, whole: 40 }),
+  crash: soakSize('CRASHES', { short: 5, whole: 10 }),
+  host: soakSize('HOSTS', { short: 3, whole: 20 }),
 };
 /** The least number of calls. */
-const CALLS = numberOf('CALLS', 100);
+const CALLS = soakSize('CALLS', { short: 1_000, whole: 5_000 });
 const DISPATCHERS = (process.env.DISPATCHERS ?? 'journal').split(',');
 const UNKNOWN = DISPATCHERS.filter((name) => !['journal', 'graphile-worker', 'pg-boss'].includes(name));
 // Its workers would use the journal's own notifications, and the campaign would show something else.
 if (UNKNOWN.length > 0) throw new Error(`There is no dispatcher "${UNKNOWN.join('", "')}".`);
-const SEED = numberOf('SEED', 1);
+const SEED = soakSize('SEED', { short: 1, whole: 1 });
 const LEASE_MS = 1_000;
 const WORKERS = 3;
 

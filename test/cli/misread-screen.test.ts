@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { builtCommand } from './built-command.js';
 import { type Misreading, misread, misreadHere } from './misread-screen.js';
 import { hasTerminal } from './terminal.js';
@@ -40,11 +41,9 @@ describe.skipIf(!hasTerminal)('the same at a terminal (skipped where python3 has
     expect(await neverRunsWhatWasNotChosen([274, 364], misread)).toBe(4);
   });
 
-  it('runs nothing that was not chosen, in 500', { tags: ['soak'], timeout: 3_600_000 }, async () => {
+  it('runs nothing that was not chosen, in many', { tags: ['soak'], timeout: 3_600_000 }, async () => {
     builtCommand();
-    const trials = Number(process.env.TRIALS ?? 100);
-    // A short soak tries as many as others do: each takes seconds.
-    const count = trials < 100 ? trials : 5 * trials;
+    const count = soakSize('SEQUENCES', { short: 10, whole: 500 });
     expect(await neverRunsWhatWasNotChosen(seedsFrom(100, count), misread)).toBeGreaterThanOrEqual(
       Math.floor(count / 20),
     );

@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import type { KillPoint } from '../../src/testing/play-round.js';
 import { builtKit, type Campaign, fileCampaign, paymentCampaign, writeTools } from './campaign.js';
 
 // `TOOLEXEC_CRASH_KILLS=2000 npx vitest run test/crash` is the whole campaign; it takes about half an hour.
-const KILLS = Number(process.env.TOOLEXEC_CRASH_KILLS ?? 60);
+const KILLS = soakSize('TOOLEXEC_CRASH_KILLS', { short: 12, whole: 60 });
 const SEED = process.env.TOOLEXEC_CRASH_SEED;
 
 const { runTrial, door } = await builtKit();

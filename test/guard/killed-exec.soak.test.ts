@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { type Ran, useToolexec } from '../cli/toolexec.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { expectNoOrphan, type KillTime, killed, numbers, timeOf } from './random-kills.js';
 
 const WHY_NOT = await whyNoTransactions();
-const KILLS = Number(process.env.KILLS ?? 30);
+const KILLS = soakSize('KILLS', { short: 4, whole: 30 });
 const SEED = Number(process.env.SEED ?? 20_261_129);
 const toolexec = useToolexec({ ownProcess: true });
 

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { useToolexec } from '../cli/toolexec.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { expectNoOrphan, killed, numbers, timeOf } from './random-kills.js';
 
 const WHY_NOT = await whyNoTransactions();
-const KILLS = Number(process.env.KILLS ?? 30);
+const KILLS = soakSize('KILLS', { short: 4, whole: 30 });
 const toolexec = useToolexec({ ownProcess: true });
 const inRoot = (name: string): string => join(toolexec.root, name);
 

@@ -4,7 +4,8 @@ import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const execute = promisify(execFile);
@@ -54,12 +55,14 @@ export const message = result && new ToolMessage({ tool_call_id: 'c', content: r
 `;
 
 describe('the doors of the hosts', () => {
-  it.each([
-    ['nodenext', 'nodenext'],
-    ['esnext', 'bundler'],
-  ])(
+  eachOf(
+    [
+      ['nodenext', 'nodenext'],
+      ['esnext', 'bundler'],
+    ],
+    1,
+  )(
     'fit the types of the frameworks: module %s, resolution %s',
-    { timeout: 180_000 },
     async (module, moduleResolution) => {
       const place = mkdtempSync(join(folder, 'project-'));
       const compilerOptions = {
@@ -86,5 +89,6 @@ describe('the doors of the hosts', () => {
       const wrong = 'export const wrong = new Agent({ name: 7, tools: agentTools(executor, at) });\n';
       if (module === 'nodenext') expect(await errorsOf(`${PROGRAM}${wrong}`)).toHaveLength(1);
     },
+    180_000,
   );
 });

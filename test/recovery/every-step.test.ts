@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from '
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, isKilled, newDesk, runUntilKilled } from './killed-run.js';
 
@@ -103,7 +104,10 @@ describe('whatever step it is killed at', () => {
     expect(steps).toBeGreaterThan(25);
   }, 600_000);
 
-  it('an undo that first clears the way can be done again, and says no more than is true', async () => {
+  it('an undo that first clears the way can be done again, and says no more than is true', {
+    tags: ['soak'],
+    timeout: 600_000,
+  }, async () => {
     const swapped = async (): Promise<Place> => {
       const place = unpatched();
       const tool = defineTool({
@@ -138,9 +142,9 @@ describe('whatever step it is killed at', () => {
       return true;
     });
     expect(steps).toBeGreaterThan(20);
-  }, 600_000);
+  });
 
-  it('the recovery of an undo can be repeated', async () => {
+  it('the recovery of an undo can be repeated', { tags: ['soak'], timeout: 600_000 }, async () => {
     const before = everything(unpatched());
     const steps = await eachStep(async (nth) => {
       const place = await patched();
@@ -154,7 +158,7 @@ describe('whatever step it is killed at', () => {
       return isCut;
     });
     expect(steps).toBeGreaterThan(10);
-  }, 600_000);
+  });
 
   it('a patch is applied whole or not at all, and leaves nothing behind', async () => {
     const after = everything(await patched());
@@ -172,14 +176,19 @@ describe('whatever step it is killed at', () => {
     expect(steps).toBeGreaterThan(25);
   }, 600_000);
 
-  it.each([
-    ['write_file', { path: 'deep/er/written', content: 'new' }],
-    ['write_file', { path: 'deep/er/written', content: 'new', mode: 'append' }],
+  eachOf(
     [
-      'apply_patch',
-      { patch: '*** Begin Patch\n*** Add File: deep/er/one\n+1\n*** Add File: deep/two\n+2\n*** End Patch' },
+      ['write_file', { path: 'deep/er/written', content: 'new' }],
+      ['write_file', { path: 'deep/er/written', content: 'new', mode: 'append' }],
+      [
+        'apply_patch',
+        {
+          patch: '*** Begin Patch\n*** Add File: deep/er/one\n+1\n*** Add File: deep/two\n+2\n*** End Patch',
+        },
+      ],
     ],
-  ])(
+    1,
+  )(
     '%s leaves no directory behind an answer that nothing was done: %j',
     async (name, args) => {
       const made = call(name, args);

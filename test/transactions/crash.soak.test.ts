@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { buildFirst } from '../cli/built-command.js';
 import { killCommits } from './commit-kills.js';
 import { crashCampaign } from './crash-campaign.js';
@@ -6,9 +7,9 @@ import { whyNoTransactions } from './kept-apart.js';
 import { placesHere } from './plan-maker.js';
 
 const WHY_NOT = await whyNoTransactions();
-const TRIALS = Number(process.env.TRIALS ?? 100);
+const TRIALS = soakSize('TRIALS', { short: 5, whole: 100 });
 /** For one file system, and again for two. */
-const KILLS = Number(process.env.KILLS ?? 150);
+const KILLS = soakSize('KILLS', { short: 2, whole: 150 });
 
 buildFirst();
 

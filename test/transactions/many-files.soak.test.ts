@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { makeKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 const here = makeKeptApart({ rules: { maxMb: 4096 } });
 afterAll(() => here.remove(), 600_000);
 
-const FILES = Number(process.env.FILES ?? 100_000);
+const FILES = soakSize('FILES', { short: 10_000, whole: 100_000 });
 const EACH = FILES / 100;
 const count = (): number => Number(here.outside('find . -type f | wc -l'));
 

@@ -1,9 +1,10 @@
 import { exec } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { soakSize } from '../../src/testing/fixtures/soak-size.js';
 import { useKeptApart, whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
-const ROUNDS = 4 * Number(process.env.TRIALS ?? 25);
+const ROUNDS = soakSize('ROUNDS', { short: 20, whole: 100 });
 
 const here = useKeptApart();
 

@@ -8,12 +8,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../testing/fixtures/bundle-program.js';
+import { soakSize } from '../../testing/fixtures/soak-size.js';
 import { type PostgresCluster, startPostgres, whyNoPostgres } from './fixtures/postgres-cluster.js';
 import { postgresJournal } from './open-postgres-journal.js';
 
 // `KILLS=300 CRASHES=30 npx vitest run --mode soak src/journal/postgres/crash.soak.test.ts` is a longer campaign.
-const KILLS = Number(process.env.KILLS ?? 12);
-const CRASHES = Number(process.env.CRASHES ?? 4);
+const KILLS = soakSize('KILLS', { short: 4, whole: 12 });
+const CRASHES = soakSize('CRASHES', { short: 2, whole: 4 });
 /** The calls of one round, which two processes deliver at the same time. */
 const CALLS = 60;
 
