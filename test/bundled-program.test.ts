@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isSafeSqlite } from '../src/platform/sqlite/sqlite.js';
+import { eachOf } from '../src/testing/fixtures/each-of.js';
 import { buildFirst, builtCommand } from './cli/built-command.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -52,10 +53,10 @@ const NATIVE = [
   `@vscode/ripgrep-${process.platform}-${process.arch}`,
 ];
 
-const FORMATS = [
+const FORMATS: [string, 'esm' | 'cjs', string][] = [
   ['an ES module', 'esm', 'program.mjs'],
   ['CommonJS', 'cjs', 'program.cjs'],
-] as const;
+];
 
 /** The program as one file, in a directory that has no packages. */
 async function bundled(format: 'esm' | 'cjs', name: string): Promise<string> {
@@ -99,7 +100,7 @@ async function runWhole(
 describe('a program that was bundled with toolexec', () => {
   buildFirst();
 
-  it.each(FORMATS)('as %s reads, writes, runs, searches and journals', async (_, format, name) => {
+  eachOf(FORMATS, 1)('as %s reads, writes, runs, searches and journals', async (_, format, name) => {
     const place = await bundled(format, name);
     for (const native of NATIVE)
       cpSync(join(ROOT, 'node_modules', native), join(place, 'node_modules', native), { recursive: true });
@@ -151,12 +152,12 @@ describe('a program without a file', () => {
     return JSON.parse(stdout);
   }
 
-  it('journals in `node -e`', async () => {
+  it('journals in `node -e`', { tags: ['soak'] }, async () => {
     expect(await evaluate(['-e', EVALUATED])).toEqual([true, null]);
     expect(await evaluate(['--input-type=module', '-e', EVALUATED])).toEqual([true, null]);
   });
 
-  it('journals in a worker of `eval: true`', async () => {
+  it('journals in a worker of `eval: true`', { tags: ['soak'] }, async () => {
     const start = `new (require('node:worker_threads').Worker)(${JSON.stringify(EVALUATED)}, { eval: true })`;
     expect(await evaluate(['-e', start])).toEqual([true, null]);
   });

@@ -7,6 +7,7 @@ import { findProgram } from '../platform/process/find-program.js';
 import { findOrphanHolder } from '../platform/process/hold-orphans.js';
 import { readProcess } from '../platform/process/proc-table.js';
 import { SharedList } from '../platform/process/shared-list.js';
+import { eachOf } from '../testing/fixtures/each-of.js';
 import { killAndWait, leftOf, supervisorsOf, textOrEmpty, useKilledHosts } from './fixtures/killed-hosts.js';
 import { FLEES_WITHOUT_A_TRACE, living, sleepToken, TREES } from './fixtures/nasty-trees.js';
 import { SUPERVISOR_PROGRAM } from './supervise-command.js';
@@ -47,10 +48,13 @@ describe('when the program that runs them is killed with SIGKILL', () => {
 
 describe('the supervisor', () => {
   // The programs that it calls wait for the command, so that no busy machine decides.
-  it.each([
-    ['a quick look', ''],
-    ['a look that takes longer than it waits', 'grep'],
-  ])('lets a command tidy up before it is killed, with %s', async (_what, slow) => {
+  eachOf<[string, string]>(
+    [
+      ['a quick look', ''],
+      ['a look that takes longer than it waits', 'grep'],
+    ],
+    1,
+  )('lets a command tidy up before it is killed, with %s', async (_what, slow) => {
     const place = mkdtempSync(join(hosts.cwd, 'tidies-'));
     const [path, tidied] = [join(place, 'path'), join(place, 'tidied')];
     const sleep = findProgram('sleep')[0] ?? '';

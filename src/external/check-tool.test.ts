@@ -124,7 +124,7 @@ describe('checkTool()', () => {
     expect(await check(scriptOf(lines, streaming))).toContainEqual(['call', 'failed', 'it gave no result']);
   });
 
-  it('asks a tool that serves more than once', async () => {
+  it('asks a tool that serves more than once', { tags: ['soak'] }, async () => {
     expect(await check(servingScript('answer 1', GOOD, DOCUMENT))).toEqual(['good']);
     expect(await check(servingScript(`answer '"x"'`, GOOD, DOCUMENT))).toContainEqual([
       'serve',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCommandSandbox } from '../commands/sandbox/find-sandbox.js';
 import type { SandboxOptions } from '../executor/executor-options.js';
+import { eachOf } from '../testing/fixtures/each-of.js';
 import { executorFor, openTools } from './fixtures/open-tools.js';
 import { servingScript } from './fixtures/serving-program.js';
 import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
@@ -46,17 +47,22 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     expect(made).toEqual([false, true]);
   });
 
-  it.each([
-    ['it is off', 'off', false],
-    ['its directory is trusted', 'untrusted', true],
-  ] as const)('is outside where %s', async (_, externalTools, trusted) => {
+  eachOf<[string, 'off' | 'untrusted', boolean]>(
+    [
+      ['it is off', 'off', false],
+      ['its directory is trusted', 'untrusted', true],
+    ],
+    1,
+  )('is outside where %s', async (_, externalTools, trusted) => {
     const { result, made } = await run(scriptOf(REACH, ANY), { externalTools }, trusted);
     expect(result).toMatchObject({ structured: { beside: 'secret' } });
     expect(result.metadata.sandbox).toBeUndefined();
     expect(made[0]).toBe(true);
   });
 
-  it('is inside where all are, and answers each call in a process of its own', async () => {
+  it('is inside where all are, and answers each call in a process of its own', {
+    tags: ['soak'],
+  }, async () => {
     const script = servingScript('answer \'"warm"\'', `echo '"cold"'`, ANY);
     const { result } = await run(script, { externalTools: 'all' }, true);
     expect(result).toMatchObject({
@@ -65,7 +71,9 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     });
   });
 
-  it('does not see what lies beside it where that folder holds the roots too', async () => {
+  it('does not see what lies beside it where that folder holds the roots too', {
+    tags: ['soak'],
+  }, async () => {
     using folder = new ToolsFolder();
     const root = join(folder.path, 'root');
     mkdirSync(root);

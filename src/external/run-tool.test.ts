@@ -64,7 +64,7 @@ describe('a call of an external tool', () => {
     }
   });
 
-  it('keeps every digit of a number that we could not hold', async () => {
+  it('keeps every digit of a number that we could not hold', { tags: ['soak'] }, async () => {
     const { result } = await call(`echo '{"id":1763866800123456789}'`);
     expect(result).toMatchObject({ success: true, output: '{"id":1763866800123456789}' });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExternalSpan } from '../contract/external.js';
+import { eachOf } from '../testing/fixtures/each-of.js';
 import { executorFor, openTools } from './fixtures/open-tools.js';
 import { servingScript } from './fixtures/serving-program.js';
 import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
@@ -51,18 +52,21 @@ describe('the trace of a call (E047)', () => {
     }
   });
 
-  it.each<[string, BeginSpan]>([
+  eachOf<[string, BeginSpan]>(
     [
-      'throws',
-      () => {
-        throw new Error('no tracer');
-      },
+      [
+        'throws',
+        () => {
+          throw new Error('no tracer');
+        },
+      ],
+      ['gives what is none', () => ({ traceparent: 'PATH=/tmp' })],
+      ['gives zeros', () => ({ traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` })],
+      ['gives none', () => undefined],
+      ['gives no text', () => ({ traceparent: 5 }) as unknown as ExternalSpan],
     ],
-    ['gives what is none', () => ({ traceparent: 'PATH=/tmp' })],
-    ['gives zeros', () => ({ traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` })],
-    ['gives none', () => undefined],
-    ['gives no text', () => ({ traceparent: 5 }) as unknown as ExternalSpan],
-  ])('costs no call: a function that %s', async (_what, trace) => {
+    1,
+  )('costs no call: a function that %s', async (_what, trace) => {
     const { result, said } = await call(trace);
     expect([result.success, said]).toEqual([true, ['', '']]);
   });

@@ -115,7 +115,7 @@ describe('a worker that is killed', () => {
     expect([runsOf('a'), runsOf('b')]).toEqual([1, 1]);
   }, 30_000);
 
-  it('again and again, loses and repeats nothing', async () => {
+  it('again and again, loses and repeats nothing', { tags: ['soak'], timeout: 60_000 }, async () => {
     const { host, startWorker, lines } = newFleet();
     const names = Array.from({ length: 60 }, (_, index) => `k${index}`);
     await startWorker();
@@ -147,5 +147,5 @@ describe('a worker that is killed', () => {
       else expect(['outcome_unknown', 'cancelled'], name).toContain(error?.code);
       if (error?.details?.executed === 'no') expect(runs, name).toBe(0);
     }
-  }, 60_000);
+  });
 });

@@ -50,7 +50,10 @@ const outcomes = (results: readonly ToolResult[]) =>
   results.map(({ output, error }) => error?.code ?? output);
 
 describe('tenants', () => {
-  it('share the workers: a few calls of one do not wait behind a hundred of another', async () => {
+  it('share the workers: a few calls of one do not wait behind a hundred of another', {
+    tags: ['soak'],
+    timeout: 30_000,
+  }, async () => {
     const { hostOf, startWorker, begun } = newFleet();
     const large = hostOf({ tenant: 'large' }).run(calls('large', 100));
     await pause(100);
@@ -61,7 +64,7 @@ describe('tenants', () => {
     const last = Math.max(...calls('small', 5).map(({ id }) => begun.indexOf(id)));
     expect(last).toBeLessThan(16);
     expect(outcomes(await large)).toEqual(calls('large', 100).map(() => 'done'));
-  }, 30_000);
+  });
 
   it('have calls of a higher priority started first', async () => {
     const { hostOf, startWorker, begun } = newFleet();

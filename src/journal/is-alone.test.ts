@@ -90,7 +90,7 @@ describe('a journal', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('is not alone beside a process that has it open several times', async () => {
+  it('is not alone beside a process that has it open several times', { tags: ['soak'] }, async () => {
     const first = await open();
     await first.accept(batchEntry('b1', [callEntry('x')]));
     await open();

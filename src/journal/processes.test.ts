@@ -49,7 +49,10 @@ describe('a journal that several processes use', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   }, 60_000);
 
-  it('loses nothing that it acknowledged when they are killed at any instant', async () => {
+  it('loses nothing that it acknowledged when they are killed at any instant', {
+    tags: ['soak'],
+    timeout: 120_000,
+  }, async () => {
     const acknowledged: string[] = [];
     // On a busy machine each round records less before the kill.
     for (let round = 0; round < 2 || acknowledged.length <= 100; round++) {
@@ -64,7 +67,7 @@ describe('a journal that several processes use', () => {
       expect(await journal.batch(batchId)).toHaveLength(2);
     await journal.close();
     expect(verifyJournal(path)).toMatchObject({ intact: true });
-  }, 120_000);
+  });
 });
 
 /** The lines that a writer had said when it was killed, up to 80 ms after its first. */

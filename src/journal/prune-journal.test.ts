@@ -205,7 +205,9 @@ describe('pruneJournal() and the chain', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 3 });
   });
 
-  it('holds however calls are mixed in commits, and whatever is pruned when', async () => {
+  it('holds however calls are mixed in commits, and whatever is pruned when', {
+    tags: ['soak'],
+  }, async () => {
     const step = fc.record({
       deliver: fc.array(fc.record({ at: fc.nat(20), finish: fc.boolean() }), { maxLength: 6 }),
       before: fc.nat(25),

@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { McpServerSettings } from '../config/mcp-servers.js';
 import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
+import { eachOf } from '../testing/fixtures/each-of.js';
+import { soakSize } from '../testing/fixtures/soak-size.js';
 import { connect } from './fixtures/connect.js';
 import { type GatewayOptions, openGateway } from './open-gateway.js';
 import { readPins, writePins } from './tool-pins.js';
@@ -82,7 +84,9 @@ function processes(): readonly string[] {
 }
 
 describe('a gateway', () => {
-  it('lists tools from the pins before any server runs, and runs them with everything that passes through', async () => {
+  it('lists tools from the pins before any server runs, and runs them with everything that passes through', {
+    tags: ['soak'],
+  }, async () => {
     const server = upstream();
     await trust('up', server);
     expect(processes()).toEqual([]);
@@ -251,12 +255,15 @@ describe('a gateway', () => {
     ]);
   });
 
-  it.each([true, false])('gives results the origin of their server, trusted or not: %s', async (trusted) => {
-    await trust('up', upstream());
-    const { executor } = open({ up: upstream({}, { trusted }) });
-    const { metadata } = await executor.execute('up__echo', { text: 'a' });
-    expect(metadata.origin).toEqual(['mcp:up']);
-  });
+  eachOf<[boolean]>([[true], [false]], 1)(
+    'gives results the origin of their server, trusted or not: %s',
+    async (trusted) => {
+      await trust('up', upstream());
+      const { executor } = open({ up: upstream({}, { trusted }) });
+      const { metadata } = await executor.execute('up__echo', { text: 'a' });
+      expect(metadata.origin).toEqual(['mcp:up']);
+    },
+  );
 
   it('serves the reads of a trusted server read-only, and none of another', async () => {
     await trust('up', upstream());
@@ -283,10 +290,12 @@ describe('a gateway', () => {
     await expect.poll(processes).toEqual([]);
   };
 
-  it('leaves no process after connects and kills', () => leaveNothing(2), 120_000);
+  it('leaves no process after connects and kills', { tags: ['soak'], timeout: 120_000 }, () =>
+    leaveNothing(2),
+  );
 
   it('leaves no process after many connects and kills', { tags: ['soak'], timeout: 900_000 }, () =>
-    leaveNothing(Number(process.env.CONNECTS ?? 200)),
+    leaveNothing(soakSize('CONNECTS', { short: 40, whole: 200 })),
   );
 
   it('lists 1,000 tools from the pins in little time', () => {

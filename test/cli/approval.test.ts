@@ -110,7 +110,7 @@ const hasScript = process.platform === 'linux' && spawnSync('script', ['--versio
 
 // Needs `script` of util-linux, which gives a program a terminal.
 describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
-  it('shows every call at once, and runs the ones that the person picks', async () => {
+  it('shows every call at once, and runs the ones that the person picks', { tags: ['soak'] }, async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code, screen } = await atTerminal(`run '${file}'`, [
       ['Run these?', '7'],

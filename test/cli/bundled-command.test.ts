@@ -76,7 +76,7 @@ describe('the command as it is shipped', () => {
     expect(() => loadedBy(['exec', '--call', '1'])).toThrow("Missing required argument 'command'.");
   });
 
-  it('loads for the hook of a command neither the executor nor a journal', () => {
+  it('loads for the hook of a command neither the executor nor a journal', { tags: ['soak'] }, () => {
     const documentIn = (cwd: string): string =>
       JSON.stringify({
         ...{ session_id: 's', cwd, hook_event_name: 'PreToolUse', tool_use_id: '1' },

@@ -317,7 +317,7 @@ describe('toolexec chat, in a script', () => {
     expect(stderr).toContain('the key is wrong');
   }, 60_000);
 
-  it('is cancelled by a signal', async () => {
+  it('is cancelled by a signal', { tags: ['soak'], timeout: 60_000 }, async () => {
     script = ['hangs'];
     const child = toolexec.start(words('hi', '--print', '--json'));
     child.stdin.end();
@@ -327,7 +327,7 @@ describe('toolexec chat, in a script', () => {
     const { code, stdout } = await ended(child);
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ stop_reason: 'cancelled', text: 'thinking' });
-  }, 60_000);
+  });
 });
 
 describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python3 has no pty)', () => {
@@ -357,7 +357,10 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(rolesOf(2)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   }, 60_000);
 
-  it('says how to leave at the first Ctrl-C in an empty line, and leaves at the second', async () => {
+  it('says how to leave at the first Ctrl-C in an empty line, and leaves at the second', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const { code, shown } = await sit([
       ['› ', 'half a line\u0003'],
       ['› ', '\u0003'],
@@ -367,9 +370,12 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(requests).toEqual([]);
     // Nothing was said: there is nothing to go on with.
     expect(shown).not.toContain('--resume');
-  }, 60_000);
+  });
 
-  it('takes pasted lines as one text, which the arrow keys find again, to be changed', async () => {
+  it('takes pasted lines as one text, which the arrow keys find again, to be changed', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     respond = ({ messages }) => ({ content: `Heard ${messages.length}.` });
     const { code } = await sit([
       [READY, `${paste('one\ntwo\\\nthree')} and more\n`],
@@ -387,9 +393,12 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
       '0 one\ntwo\\\nthree and more',
       'plain!',
     ]);
-  }, 60_000);
+  });
 
-  it('talks with a person with --json too: events as JSON, the question and the answer as ever', async () => {
+  it('talks with a person with --json too: events as JSON, the question and the answer as ever', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'Written.' }];
     const { code, stdout, shown } = await sit(
       [
@@ -407,9 +416,12 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
       expect.arrayContaining(['call', 'planned', 'approval_decided', 'completed', 'text', 'note']),
     );
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
-  }, 60_000);
+  });
 
-  it('shows what a command printed and changed, takes it back, and tells the model of both', async () => {
+  it('shows what a command printed and changed, takes it back, and tells the model of both', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     writeFileSync(join(toolexec.root, 'a.txt'), 'one\ntwo\n');
     script = [
       { calls: [['edit_file', { path: 'a.txt', old_string: 'two', new_string: 'TWO\nthree' }]] },
@@ -436,7 +448,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     const said = requests[2]?.messages.at(-1)?.content;
     for (const part of ['printf', 'hello\nthere', 'taken back', 'a.txt', 'what now?'])
       expect(said).toContain(part);
-  }, 60_000);
+  });
 
   it('begins another conversation, goes back to the first, and changes the model', {
     tags: ['soak'],
@@ -465,7 +477,10 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(shown.replace(/\s+/g, ' ')).toContain('chat --resume chat:');
   });
 
-  it('ends with a Ctrl-D that was typed while the model was still answering', async () => {
+  it('ends with a Ctrl-D that was typed while the model was still answering', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     respond = async ({ messages }) => {
       if (messages.at(-1)?.role !== 'tool') return { calls: [['list_directory', { path: '.' }]] };
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -473,7 +488,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     };
     const { code, stdout } = await sit([['✓', '\u0004']], 'hello');
     expect([code, stdout.endsWith('Answered.\n')]).toEqual([0, true]);
-  }, 60_000);
+  });
 
   it('cancels a turn with Ctrl-C, and goes on', async () => {
     respond = ({ messages }) => {

@@ -115,7 +115,10 @@ describe.skipIf(missing !== undefined)(
       expect(ends.slice(0, 2).map(({ code }) => code)).toEqual([0, 0]);
     }, 120_000);
 
-    it('call, undo a call, serve MCP and chat over the database of fleet.url', async () => {
+    it('call, undo a call, serve MCP and chat over the database of fleet.url', {
+      tags: ['soak'],
+      timeout: 120_000,
+    }, async () => {
       const env = { TOOLEXEC_FLEET_URL: cluster.url('fleet'), OPENAI_API_KEY: 'none' };
       const file = join(toolexec.root, 'b.txt');
       const args = JSON.stringify({ path: 'b.txt', content: 'two\n' });
@@ -144,7 +147,7 @@ describe.skipIf(missing !== undefined)(
       expect([said.code, said.stdout], said.stderr).toEqual([0, 'It is gone.\n']);
       const tools = cluster.sql('SELECT tool_name FROM toolexec.calls', 'fleet').split('\n');
       expect(tools).toEqual(expect.arrayContaining(['write_file', 'list_directory', 'read_file']));
-    }, 120_000);
+    });
   },
 );
 
@@ -206,7 +209,9 @@ it('refuse to record arguments in a database that the configuration leaves out o
   expect(stderr).toContain('journal.redact is for journals in files');
 });
 
-it('keep the tokens of a server in a journal at any place, because the server has no tools', async () => {
+it('keep the tokens of a server in a journal at any place, because the server has no tools', {
+  tags: ['soak'],
+}, async () => {
   const place = ['--journal', join(toolexec.root, 'fleet.db')];
   const token = (...words: readonly string[]) => toolexec.run(['serve', 'token', ...words, ...place]);
   const made = await token('create', '--tenant', 'acme', '--scope', 'watch');

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { living, sleeping, sleepToken } from '../../src/commands/fixtures/nasty-trees.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { ended, message, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec();
@@ -19,7 +20,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('toolexec run, interrupted', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
+  eachOf<['SIGINT' | 'SIGTERM']>([['SIGINT'], ['SIGTERM']], 1)(
     'ends the command and all it started on %s, answers every call, exits 130',
     async (signal) => {
       const token = sleepToken();
@@ -71,7 +72,7 @@ describe('toolexec run, interrupted', () => {
     expect(stderr).not.toMatch(/EPIPE|Error/);
   });
 
-  it('goes on when the reader of standard error goes away', async () => {
+  it('goes on when the reader of standard error goes away', { tags: ['soak'] }, async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const child = toolexec.start([
       'run',

@@ -79,7 +79,8 @@ const textOf = ({ content }: { readonly content: readonly { readonly type: strin
   content.map((block) => ('text' in block ? String(block.text) : '')).join('\n');
 
 describe.each(['auto', 'legacy'] as const)('toolexec mcp, for a client that begins with %s', (era) => {
-  it('runs what the person accepts, contained and undoable, and records it', async () => {
+  const tags = era === 'legacy' ? ['soak'] : [];
+  it('runs what the person accepts, contained and undoable, and records it', { tags }, async () => {
     const { client, stderr } = await connect({ era, answer: accept });
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('bash');
@@ -122,7 +123,9 @@ describe('toolexec mcp', () => {
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  it('a refusal says what the person can do, and the call asked for again gets what came of it', async () => {
+  it('a refusal says what the person can do, and the call asked for again gets what came of it', {
+    tags: ['soak'],
+  }, async () => {
     const first = await connect();
     const call = { name: 'write_file', arguments: { path: 'a.txt', content: 'hi\n' } };
     const refused = await first.client.callTool(call);
@@ -136,7 +139,9 @@ describe('toolexec mcp', () => {
     expect(textOf(await second.client.callTool(call))).toContain('Successfully wrote');
   });
 
-  it('a killed server leaves nothing running, and its call is answered truthfully by the next', async () => {
+  it('a killed server leaves nothing running, and its call is answered truthfully by the next', {
+    tags: ['soak'],
+  }, async () => {
     const first = await connect({ answer: accept });
     const bash = (id: string) => ({
       name: 'bash',
@@ -158,7 +163,7 @@ describe('toolexec mcp', () => {
     expect(again.isError).toBe(true);
   });
 
-  it('serves what the options say, and refuses wrong ones before it serves', async () => {
+  it('serves what the options say, and refuses wrong ones before it serves', { tags: ['soak'] }, async () => {
     const { client } = await connect({ args: ['--read-only', '--tools', 'read_file, grep'] });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['grep', 'read_file']);
     const wrong: readonly (readonly [readonly string[], string])[] = [
@@ -378,7 +383,9 @@ describe('toolexec mcp import', () => {
 });
 
 describe('toolexec mcp --http', () => {
-  it('says where it serves and where the token lies, and serves who sends it', async () => {
+  it('says where it serves and where the token lies, and serves who sends it', {
+    tags: ['soak'],
+  }, async () => {
     const child = toolexec.start(['mcp', '--http', '0']);
     const done = ended(child);
     let stderr = '';

@@ -177,6 +177,7 @@ describe
 
     it.skipIf(WHY_NOT !== '')(
       `pages every path that a command has changed, before it is committed${WHY_NOT}`,
+      { tags: ['soak'] },
       async ({ expect }) => {
         using at = desk();
         at.toolexec.write('root/run.sh', 'x\n');
@@ -296,9 +297,9 @@ describe
       expect(code).toBe(0);
     });
 
-    it('shows pasted lines in chat as they were, and again from the history, in 60 columns', async ({
-      expect,
-    }) => {
+    it('shows pasted lines in chat as they were, and again from the history, in 60 columns', {
+      tags: ['soak'],
+    }, async ({ expect }) => {
       using at = desk();
       await using model = await serveModel('Heard.');
       const named = ['--model', 'openai/test', '--base-url', model.url];

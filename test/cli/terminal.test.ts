@@ -135,7 +135,10 @@ describe.skipIf(!hasTerminal)(
       60_000,
     );
 
-    it('decides a deferred batch, and leaves it waiting when nobody answers there', async () => {
+    it('decides a deferred batch, and leaves it waiting when nobody answers there', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
       const deferred = await run(CALLS, [], {}, '--defer');
       expect(deferred.code).toBe(4);
       const { code, stdout, shown } = await sit(
@@ -156,7 +159,7 @@ describe.skipIf(!hasTerminal)(
       expect(
         approvals.flat().flatMap(({ kind, data }) => (kind === 'approval' ? [data.approved] : [])),
       ).toEqual([false, true, false]);
-    }, 60_000);
+    });
 
     it('shows the difference that an edit makes, and takes other arguments from an editor', {
       tags: ['soak'],

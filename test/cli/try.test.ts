@@ -57,7 +57,9 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(readFileSync(inRoot('old.txt'), 'utf8')).toBe('old\n');
   });
 
-  it('keeps nothing without a terminal and without --keep, and says how to keep it', async () => {
+  it('keeps nothing without a terminal and without --keep, and says how to keep it', {
+    tags: ['soak'],
+  }, async () => {
     const ran = await attempt(['--', 'echo x >a']);
     expect(ran.code).toBe(0);
     expect(ran.stderr).toMatch(/discarded: 1 created.*there is no terminal to ask on.*--keep/);
@@ -90,7 +92,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'toolexec: nothing was changed\n' });
   });
 
-  it('hides secrets, and shows them with --show-secrets', async () => {
+  it('hides secrets, and shows them with --show-secrets', { tags: ['soak'] }, async () => {
     put('.env', 'KEY=hidden-in-file\n');
     const line = 'cat .env; echo "$MY_API_KEY"; echo "$TERM"';
     const env = { MY_API_KEY: 'hidden-in-environment', TERM: 'xterm' };
@@ -128,7 +130,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect([readFileSync(inRoot('shared'), 'utf8'), existsSync(inRoot('a'))]).toEqual(['theirs\n', true]);
   });
 
-  it('reaches the network only where it may', async () => {
+  it('reaches the network only where it may', { tags: ['soak'] }, async () => {
     const line = 'ls /sys/class/net 2>/dev/null; grep -c : /proc/net/dev';
     const count = async (...words: string[]): Promise<number> =>
       Number((await attempt(['--discard', ...words, '--', line])).stdout.trim().split('\n').at(-1));
@@ -192,7 +194,10 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     screen.press(key);
   };
 
-  it('opens a shell with jobs and sizes on a terminal of its own, and keeps what the person wants', async () => {
+  it('opens a shell with jobs and sizes on a terminal of its own, and keeps what the person wants', {
+    tags: ['soak'],
+    timeout: 90_000,
+  }, async () => {
     put('old.txt', 'old\n');
     const screen = open();
     await screen.shows(/[$#>] $/m);
@@ -221,9 +226,12 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     expect(text).toMatch(/kept: 3 created, 0 modified, 1 deleted; to take it back: toolexec undo try_/);
     expect(code).toBe(0);
     expect(names()).toEqual(['d']);
-  }, 90_000);
+  });
 
-  it('keeps only the paths that are chosen, and shows differences', async () => {
+  it('keeps only the paths that are chosen, and shows differences', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     put('a.txt', 'one\n');
     put('b.txt', 'two\n');
     const screen = open('--', 'echo uno >a.txt; echo due >b.txt; mkdir -p x/y; echo 1 >x/y/z; echo 2 >w');
@@ -243,7 +251,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     ]);
     expect(names()).toEqual(['a.txt', 'b.txt', 'x']);
     expect(existsSync(inRoot('x/y/z'))).toBe(true);
-  }, 60_000);
+  });
 
   it('discards with d, and after a second Ctrl-C', { tags: ['soak'], timeout: 60_000 }, async () => {
     for (const keys of [['d'], ['C-c', 'C-c']]) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createExecutor } from '../../src/executor/create-executor.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { ended, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec({ ownProcess: true });
@@ -38,13 +39,16 @@ it('runs the calls of a host in another process, says what it serves, and drains
   expect(stderr).toContain('drained');
 }, 60_000);
 
-it.each([
-  [['worker', '--concurrency', '0'], /--concurrency/],
-  [['worker', '--lease', 'long'], /--lease/],
-  [['worker', '--root', '/nowhere/at/all'], /nowhere/],
-  [['worker', '--journal', ''], /journal/],
-  [['worker', '--labell', 'x'], /unknown option/i],
-])('refuses %j with one line', async (words, why) => {
+eachOf(
+  [
+    [['worker', '--concurrency', '0'], /--concurrency/],
+    [['worker', '--lease', 'long'], /--lease/],
+    [['worker', '--root', '/nowhere/at/all'], /nowhere/],
+    [['worker', '--journal', ''], /journal/],
+    [['worker', '--labell', 'x'], /unknown option/i],
+  ],
+  1,
+)('refuses %j with one line', async (words, why) => {
   const { code, stderr } = await toolexec.run(words);
   expect(code).toBe(2);
   expect(stderr).toMatch(why);

@@ -78,7 +78,9 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     expect(existsSync(inRoot('made'))).toBe(true);
   });
 
-  it('are rewritten once this version of the agent has run a rewrite, and never where it ignores them', async () => {
+  it('are rewritten once this version of the agent has run a rewrite, and never where it ignores them', {
+    tags: ['soak'],
+  }, async () => {
     const rule = '[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo one"\n';
     configure(`${CONTAINED}${rule}`);
     const obedient = agent();
@@ -104,7 +106,9 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     expect(existsSync(inRoot('made'))).toBe(false);
   });
 
-  it('that change what was not agreed to, or what commands may not change, keep nothing and say so', async () => {
+  it('that change what was not agreed to, or what commands may not change, keep nothing and say so', {
+    tags: ['soak'],
+  }, async () => {
     configure(CONTAINED);
     mkdirSync(inRoot('.git/hooks'), { recursive: true });
     const sample = agent();
@@ -359,7 +363,9 @@ describe('toolexec guard', () => {
     expect(hooks.Stop[0].hooks[0].command).toBe(line.replace(' || exit 2', ''));
   });
 
-  it('writes a line that later shells find where npx has changed PATH, and none into the cache of npx', async () => {
+  it('writes a line that later shells find where npx has changed PATH, and none into the cache of npx', {
+    tags: ['soak'],
+  }, async () => {
     const bin = join(toolexec.folder, 'node_modules', '.bin');
     mkdirSync(bin, { recursive: true });
     symlinkSync(toolexec.main, join(bin, 'toolexec'));

@@ -86,7 +86,7 @@ describe('what a killed process left', () => {
   );
 
   // Each moment once, and each mode some times.
-  eachOf(someOf(kills, moments.length), 2)(
+  eachOf(someOf(kills, moments.length), 1)(
     'is settled by what the file says: %s, killed %s',
     async (mode, at, expected) => {
       const { last, files } = await recoverAfter({ at, calls: [write(mode)] });

@@ -57,7 +57,7 @@ describe.skipIf(noMount !== undefined)(
       });
     });
 
-    it('list what a killed process has left to recover, and change nothing', async () => {
+    it('list what a killed process has left to recover, and change nothing', { tags: ['soak'] }, async () => {
       await onDisk(async (toolexec, journal) => {
         await leaveCall(toolexec, journal);
         makeReadOnly(join(journal, '..'));

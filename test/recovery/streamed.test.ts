@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { verifyJournal } from '../../src/journal/verify-journal.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { buildFirst } from '../cli/built-command.js';
 import { call, executorFor, filesOf, newDesk, runUntilKilled } from './killed-run.js';
 
@@ -13,12 +14,15 @@ const WRITES = ['one', 'two', 'three'].map((path) => call('write_file', { path, 
 const [FIRST, SECOND, THIRD] = WRITES as [ToolCall, ToolCall, ToolCall];
 
 describe('a response that never came to its end', () => {
-  it.each([
-    ['before note', 1, 0],
-    ['after note', 1, 1],
-    ['after note', 2, 2],
-    ['before accept', 2, 3],
-  ])(
+  eachOf(
+    [
+      ['before note', 1, 0],
+      ['after note', 1, 1],
+      ['after note', 2, 2],
+      ['before accept', 2, 3],
+    ],
+    1,
+  )(
     'is a batch of what came, complete, in order, and nothing of it runs: killed %s, time %i',
     async (at, nth, came) => {
       const { root, journal } = newDesk();

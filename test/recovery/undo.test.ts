@@ -48,7 +48,7 @@ describe('an undo that is killed', () => {
     ['after put', 3, 'applied', BEFORE],
     ['before finish', 1, 'applied', BEFORE],
   ];
-  eachOf(someOf(kills, 4), 2)(
+  eachOf(someOf(kills, 4), 1)(
     'is settled by what the files say, or put right: %s, time %i',
     async (at, nth, expected, files) => {
       const { root, journal } = await patched();

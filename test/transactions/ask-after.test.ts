@@ -116,7 +116,9 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('new\n');
   });
 
-  it('asks before: what a rule asks about, background shells, and without the conditions', async () => {
+  it('asks before: what a rule asks about, background shells, and without the conditions', {
+    tags: ['soak'],
+  }, async () => {
     decision = { kind: 'deny_all' };
     const askedBefore = async (more: ExecutorOptions, call = bash('touch new')): Promise<void> => {
       asked = [];

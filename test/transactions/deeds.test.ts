@@ -88,7 +88,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
         `mkdir e; echo '{"scripts":{"a":"b"}}' > e/p; ln -s e/p package.json`,
       ],
     ],
-    5,
+    1,
   )('is not kept where it runs later and was not asked about: %s', async (_, command) => {
     writeFileSync(join(place.root, 'old.mk'), 'all:\n');
     const before = outside('ls -AlR --time-style=+');
@@ -104,7 +104,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(outside('ls -AlR --time-style=+')).toBe(before);
   });
 
-  it('is kept where it is any other file, and what only changes dependencies', async () => {
+  it('is kept where it is any other file, and what only changes dependencies', {
+    tags: ['soak'],
+  }, async () => {
     writeFileSync(join(place.root, 'package.json'), '{"scripts":{"test":"a"}}');
     const command = `
       printf '{"dependencies":{"x":"1"},"scripts":{"test":"a"}}' > package.json
@@ -117,7 +119,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
-  it('is asked about once where packages are installed, by the policy that holds without options', async () => {
+  it('is asked about once where packages are installed, by the policy that holds without options', {
+    tags: ['soak'],
+  }, async () => {
     await using executor = createExecutor({ root: place.root, approver, sandbox: { os: 'required' } });
     const installed = ['node_modules/x/package.json', '.venv/lib/x/makefile.py', 'node_modules/x/.npmrc'];
     const result = await run(executor, `python3 .w.py ${installed.join(' ')}`);
@@ -161,7 +165,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('Makefile\na\n');
   });
 
-  it('is kept where a person agreed to a command that names it, and asked about where it names nothing', async () => {
+  it('is kept where a person agreed to a command that names it, and asked about where it names nothing', {
+    tags: ['soak'],
+  }, async () => {
     await using executor = open([], { approver });
     expect((await run(executor, 'echo x > Makefile')).error).toBeUndefined();
     expect(asked.map(({ changes }) => changes)).toEqual([undefined]);
@@ -169,7 +175,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined, undefined, ['justfile']]);
   });
 
-  it('is not covered by the consent of a person to a directory that it lies in, unless all of that runs later', async () => {
+  it('is not covered by the consent of a person to a directory that it lies in, unless all of that runs later', {
+    tags: ['soak'],
+  }, async () => {
     outside(
       'mkdir d .husky && echo x > d/Makefile && echo x > d/a && tar cf t.tar -C d . && echo x > .husky/h',
     );
@@ -209,14 +217,14 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect((await run(other, command)).error).toBeUndefined();
   });
 
-  it('is asked about once with the changes where the tool asks after', async () => {
+  it('is asked about once with the changes where the tool asks after', { tags: ['soak'] }, async () => {
     const tools = builtinTools({ bash: { approval: 'after' } });
     await using executor = open([], { tools, approver });
     expect((await run(executor, 'echo x > Makefile; echo y > a')).error).toBeUndefined();
     expect(asked).toMatchObject([{ unexpected: ['Makefile'], changes: { created: ['Makefile', 'a'] } }]);
   });
 
-  it('is asked about when a preview is committed', async () => {
+  it('is asked about when a preview is committed', { tags: ['soak'] }, async () => {
     await using executor = open([EVERYTHING], { approver });
     const call = {
       id: 'p1',

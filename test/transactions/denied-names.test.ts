@@ -115,7 +115,9 @@ async function bash(executor: Executor, command: string): Promise<ToolResult | u
 }
 
 describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { timeout: 60_000 }, () => {
-  it('are kept where a person has approved a command that names them, and hidden from then on', async () => {
+  it('are kept where a person has approved a command that names them, and hidden from then on', {
+    tags: ['soak'],
+  }, async () => {
     await using executor = open('before');
     place.outside('echo A= >.env.example');
     for (const command of [
@@ -144,7 +146,7 @@ describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { time
     expect(place.outside('ls -A')).toBe('make.sh\n');
   });
 
-  it('are kept where a person has seen them when the command had ended', async () => {
+  it('are kept where a person has seen them when the command had ended', { tags: ['soak'] }, async () => {
     await using executor = open('after');
     place.outside("echo 'echo k >made.pem' >make.sh");
     const result = await bash(executor, 'sh make.sh');

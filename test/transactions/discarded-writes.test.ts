@@ -57,7 +57,9 @@ describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, 
     expect(discardedWrites?.paths).toEqual(['/root/.gitconfig']);
   });
 
-  it('is listed where it writes through, ended with what it may take, and nothing of it stays on the disk', async () => {
+  it('is listed where it writes through, ended with what it may take, and nothing of it stays on the disk', {
+    tags: ['soak'],
+  }, async () => {
     const through = makeKeptApart({ rules: { mode: 'auto' } });
     onTestFinished(() => through.remove());
     const { discardedWrites, changes } = await through.run('echo x >~/notes; echo y >here', {

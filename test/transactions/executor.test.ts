@@ -201,7 +201,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
-  it('is taken back, and that again', async () => {
+  it('is taken back, and that again', { tags: ['soak'] }, async () => {
     await using executor = open();
     const before = world();
     expect((await executor.run([bash(CHANGE)]))[0]?.error).toBeUndefined();

@@ -32,7 +32,7 @@ const DONE = `printf '{"type":"result","value":"done"}\\n'`;
 const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () => {
-  it('changes nothing before its end, and says then what it has changed', async () => {
+  it('changes nothing before its end, and says then what it has changed', { tags: ['soak'] }, async () => {
     shop.outside('echo a >a; echo b >b; echo c >c; mkdir old; echo x >old/x');
     shop.add('change', `echo x >new; echo more >>a; rm -r b old\n${WAIT}\n${DONE}`, { streaming: true });
     let seen = '';
@@ -77,7 +77,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls')).toBe('Makefile\na\n');
   });
 
-  it('does not see what is hidden and does not overwrite it; what a rule denies stays; it is told both', async () => {
+  it('does not see what is hidden and does not overwrite it; what a rule denies stays; it is told both', {
+    tags: ['soak'],
+  }, async () => {
     shop.outside('mkdir fixed; echo a >fixed/a; echo SECRET >.env');
     shop.add(
       'attack',
@@ -281,7 +283,9 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(existsSync(join(shop.root, 'many'))).toBe(false);
   });
 
-  it('is tried in a preview, in order with the others, and becomes real with them or not at all', async () => {
+  it('is tried in a preview, in order with the others, and becomes real with them or not at all', {
+    tags: ['soak'],
+  }, async () => {
     shop.add('shout', `tr a-z A-Z <text >loud; cat >input; echo '"done"'`);
     const calls = [
       call('1', 'write_file', { path: 'text', content: 'quiet\n' }),

@@ -89,7 +89,9 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside('git ls-files')).toBe('a\nb\n');
   });
 
-  it('is run again also where the shell went on after it, and a later step failed', async () => {
+  it('is run again also where the shell went on after it, and a later step failed', {
+    tags: ['soak'],
+  }, async () => {
     here.outside(SET_UP);
     let runs = 0;
     const outcome = await here.run(`${ADD}; git commit -qm b b`, {

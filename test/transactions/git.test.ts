@@ -19,7 +19,10 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     );
   });
 
-  it('commits, branches, stashes and rebases beside hidden files that are tracked, and not', async () => {
+  it('commits, branches, stashes and rebases beside hidden files that are tracked, and not', {
+    tags: ['soak'],
+    timeout: 30_000,
+  }, async () => {
     expect(await out('git status --porcelain')).toBe('');
     const { changes, exitCode, stderr } = await here.run(
       'git checkout -qb topic && echo b >b && git add -A && git commit -qam two && git checkout -q main && echo c >c && git add -A && git commit -qm three && git rebase -q main topic && echo x >>a && git stash -q && git stash pop -q && git worktree add -q tree main && git log --oneline | wc -l',
@@ -36,7 +39,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git show --stat --format= HEAD HEAD^')).not.toMatch(/npmrc|env|pem/);
     expect(await out('git worktree remove --force tree && git worktree list | wc -l')).toBe('1\n');
     expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
-  }, 30_000);
+  });
 
   it('leaves content as it is that a filter of the repository converts', {
     tags: ['soak'],

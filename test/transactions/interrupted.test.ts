@@ -190,7 +190,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, (
       [60, 90, 0, 30, 80, 100, 110, 130, 160, 200].map((delayMs): [number] => [delayMs]),
       5,
     ),
-    2,
+    1,
   )(
     'has happened or has not: %i ms after',
     async (delayMs) => {

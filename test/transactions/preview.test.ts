@@ -120,7 +120,9 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('keep\nold\n');
   });
 
-  it('says what would be asked; to commit it asks, and what is refused is all refused', async () => {
+  it('says what would be asked; to commit it asks, and what is refused is all refused', {
+    tags: ['soak'],
+  }, async () => {
     const asked: string[][] = [];
     let kind: 'approve_all' | 'deny_all' = 'deny_all';
     await using executor = open({
@@ -214,7 +216,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     }
   });
 
-  it('does not try what reaches further, and runs it when the rest is real', async () => {
+  it('does not try what reaches further, and runs it when the rest is real', { tags: ['soak'] }, async () => {
     let sent = 0;
     const send = defineTool({
       name: 'send',
@@ -233,7 +235,9 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect([first?.output, sent]).toEqual(['a\nkeep\nold\n', 1]);
   });
 
-  it('is all that run() gives with dryRun, and what is left open is dropped at the end', async () => {
+  it('is all that run() gives with dryRun, and what is left open is dropped at the end', {
+    tags: ['soak'],
+  }, async () => {
     {
       await using executor = open();
       const [result] = await executor.run([bash('1', 'echo x >new; cat new')], { dryRun: 'preview' });

@@ -80,7 +80,9 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     expect(unused()).not.toContain(ready);
   });
 
-  it('is not used where something is hidden since, or the root is another directory', async () => {
+  it('is not used where something is hidden since, or the root is another directory', {
+    tags: ['soak'],
+  }, async () => {
     mkdirSync(join(place.root, 'api'));
     await built();
     writeFileSync(join(place.root, 'api', '.env'), 'SECRET');
@@ -112,7 +114,7 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     expect(readdirSync(place.root).sort()).toEqual(['f1', 'f2', 'f3']);
   });
 
-  it('gives a command what one gets that nothing was built for', async () => {
+  it('gives a command what one gets that nothing was built for', { tags: ['soak'] }, async () => {
     mkdirSync(join(place.root, 'a b'));
     writeFileSync(join(place.root, 'a b', 'f'), 'x');
     const shows = String.raw`env -0 | sort -z | tr '\0' '\n' | grep -v ^TOOLEXEC_CALL=
@@ -140,7 +142,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     expect(await bash('kill -9 $$')).toMatchObject({ metadata: { signal: 'SIGKILL' } });
   });
 
-  it('is not used where what is mounted beside the root is another', async () => {
+  it('is not used where what is mounted beside the root is another', { tags: ['soak'] }, async () => {
     const beside = join(place.around, 'beside');
     mkdirSync(beside);
     writeFileSync(join(beside, 'f'), 'old\n');

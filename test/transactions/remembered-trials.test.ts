@@ -68,7 +68,7 @@ describe.skipIf(WHY_NOT !== '')(`trials of the sandbox${WHY_NOT}`, () => {
     },
   );
 
-  it('are run in full by doctor, which trusts no remembered one', async () => {
+  it('are run in full by doctor, which trusts no remembered one', { tags: ['soak'] }, async () => {
     expect((await toolexec.run(['try', '--discard', '--', 'true'])).code).toBe(0);
     const before = readFileSync(trials(), 'utf8');
     const { stdout } = await toolexec.run(['doctor']);

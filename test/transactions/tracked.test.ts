@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect(await refused('echo one >>api/.env')).toEqual(['api/.env']);
   });
 
-  it('does not make git write its index', async () => {
+  it('does not make git write its index', { tags: ['soak'] }, async () => {
     here.outside('touch -d 2020-01-01 a api/.env; git status');
     const { changes } = await here.run('git status --porcelain; git diff');
     expect(changes?.modified).toEqual([]);
@@ -67,7 +67,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
       ['git checkout -q other && git checkout -q main', 'one\n', false],
       ['git reset -q --hard other', 'two\n', true],
     ],
-    4,
+    1,
   )('follows git from one committed version to another: %s', async (command, env, hasToken) => {
     const { exitCode, changes } = await here.run(command);
     expect([exitCode, changes?.refused, changes?.conflicts]).toEqual([0, [], []]);
@@ -80,7 +80,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     );
   });
 
-  it('goes where the branch that it comes from is left, and comes back', async () => {
+  it('goes where the branch that it comes from is left, and comes back', { tags: ['soak'] }, async () => {
     here.outside('git checkout -q other');
     expect(await refused('git checkout -q main')).toEqual([]);
     expect(here.outside('git status --porcelain; ls -A')).toBe('.git\na\napi\n');
@@ -90,13 +90,13 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect(taken('.npmrc')).toBe('token\n');
   });
 
-  it('stays as the host has it where that is not the committed version', async () => {
+  it('stays as the host has it where that is not the committed version', { tags: ['soak'] }, async () => {
     put('api/.env', 'mine');
     expect(await refused('git checkout -q other')).toEqual(['api/.env']);
     expect(taken('api/.env')).toBe('mine');
   });
 
-  it('is not changed by what no commit has', async () => {
+  it('is not changed by what no commit has', { tags: ['soak'] }, async () => {
     expect(await refused('echo evil >api/.env; git add -f api/.env')).toEqual(['api/.env']);
     expect(await refused('echo evil >api/.env; git update-index --assume-unchanged api/.env')).toEqual([
       'api/.env',
@@ -161,7 +161,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
         'abc\n',
       ],
     ],
-    3,
+    1,
   )('is converted as git does it: %s', async (_, make, text) => {
     here.outside(`${make}; git add -Af; git commit -qm converted`);
     put('api/.env', 'mine');
@@ -170,7 +170,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     ).toBe(text);
   });
 
-  it('is closed where its filter fails, and the others are not', async () => {
+  it('is closed where its filter fails, and the others are not', { tags: ['soak'] }, async () => {
     here.outside(
       'git config filter.r.smudge false; git config filter.r.clean cat; git config filter.r.required true;' +
         'printf "*.env filter=r\\n" >.gitattributes; echo x >api/x.pem; git add -Af; git commit -qm failing',
@@ -194,14 +194,16 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
       ['skip-worktree', 'git update-index --skip-worktree api/.env'],
       ['packed refs', 'git pack-refs --all; git gc -q'],
     ],
-    3,
+    1,
   )('is found in every form of a repository: %s', async (_, make) => {
     here.outside(make);
     put('api/.env', 'mine');
     expect(await out('cat api/.env; git status --porcelain')).toBe('one\n');
   });
 
-  it('is found in a repository of SHA-256, in a submodule and in another working tree', async () => {
+  it('is found in a repository of SHA-256, in a submodule and in another working tree', {
+    tags: ['soak'],
+  }, async () => {
     here.outside(
       `rm -rf .git; git init -q --object-format=sha256 -b main; ${ME}; git add -Af; git commit -qm one; git worktree add -q tree`,
     );

@@ -202,7 +202,7 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     for (const line of narrow.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
   });
 
-  it('is in the question of a preview, and in what its host is given', async () => {
+  it('is in the question of a preview, and in what its host is given', { tags: ['soak'] }, async () => {
     writeFileSync(join(place.root, 'a.txt'), 'one\n');
     const asked: ApprovalRequest[] = [];
     await using executor = open(asked, 'before');
@@ -220,7 +220,9 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     expect(readFileSync(join(place.root, 'f300'), 'utf8')).toBe('300\n');
   });
 
-  it('gives the texts of files within limits, and says of the others that they are not shown', async () => {
+  it('gives the texts of files within limits, and says of the others that they are not shown', {
+    tags: ['soak'],
+  }, async () => {
     const request = await askedAbout(
       'head -c 1200000 /dev/zero | tr "\\0" a >large; for i in $(seq 1 20); do head -c 1000000 large >m$i; done',
     );

@@ -61,7 +61,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(outside('git status --porcelain')).toContain('R  src/a -> lib/a');
   });
 
-  it('is told of the rule where it would need one', async () => {
+  it('is told of the rule where it would need one', { tags: ['soak'] }, async () => {
     const { output, metadata } = await run('git mv src lib', {
       policy: { rules: [{ ...RULE, write_through: false }] },
     });
@@ -94,7 +94,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect((await run('cat src/a; $x', { approver })).metadata).toMatchObject(APART);
   });
 
-  it('is none where a transaction is required, or in a preview', async () => {
+  it('is none where a transaction is required, or in a preview', { tags: ['soak'] }, async () => {
     const required = { os: 'required', transactions: 'required' } as const;
     expect((await run('cat src/a', { sandbox: required })).metadata).toMatchObject(APART);
     const executor = createExecutor({ root, approver: null, policy: { rules: [RULE] } });

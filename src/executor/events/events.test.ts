@@ -141,7 +141,7 @@ describe('the events of a call', () => {
 });
 
 describe('chunks', () => {
-  it('are decoded and made harmless over their borders', async () => {
+  it('are decoded and made harmless over their borders', { tags: ['soak'] }, async () => {
     const text = '€ é 😀 \u001b[31mred\u001b[0m end';
     const bytes = [...Buffer.from(text)].map((byte) => `\\\\x${byte.toString(16).padStart(2, '0')}`);
     const script = bytes.map((byte) => `printf '${byte.replace('\\\\', '\\')}'; sleep 0.01`).join('; ');

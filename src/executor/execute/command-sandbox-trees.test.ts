@@ -39,7 +39,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(await at.out(`ls ${main}; cat ${main}/a`)).toMatch(/^cat: [^\n]*No such file[^\n]*\n$/);
     });
 
-    it('may be submodules', async () => {
+    it('may be submodules', { tags: ['soak'] }, async () => {
       const over = join(at.around, 'over');
       at.outside(
         `git init -q ${over} && git -C ${over} -c protocol.file.allow=always submodule --quiet add ${main} sub`,
@@ -67,7 +67,9 @@ describe.skipIf(WHY_NO_SANDBOX)(
       }
     });
 
-    it('are not taken for removed where they lie outside, and are where they are gone', async () => {
+    it('are not taken for removed where they lie outside, and are where they are gone', {
+      tags: ['soak'],
+    }, async () => {
       at.outside(
         `git init -q -b main . && git commit -qm x --allow-empty && git worktree add -q ../side && git worktree add -q gone`,
       );

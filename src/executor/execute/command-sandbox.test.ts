@@ -56,7 +56,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     });
   });
 
-  it('report which files they were refused', async () => {
+  it('report which files they were refused', { tags: ['soak'] }, async () => {
     const executor = executorOf();
     const refused = async (command: string): Promise<unknown> => {
       const { output, metadata, error } = await bash(executor, command);
@@ -136,7 +136,9 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(read).toBeGreaterThan(0);
   });
 
-  it('get none of the secrets of the environment, nor of the processes of the machine', async () => {
+  it('get none of the secrets of the environment, nor of the processes of the machine', {
+    tags: ['soak'],
+  }, async () => {
     process.env.WALL_TEST_TOKEN = 'a-secret-token-value';
     try {
       const { output } = await bash(executorOf(), 'env; cat /proc/[0-9]*/environ | tr "\\0" "\\n"');
@@ -147,7 +149,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     }
   });
 
-  it('reach the network, and what they are shown, where that is configured', async () => {
+  it('reach the network, and what they are shown, where that is configured', { tags: ['soak'] }, async () => {
     mkdirSync(join(outside, 'toolchain'));
     writeFileSync(join(outside, 'toolchain', 'x'), 'shown');
     const executor = executorOf({ sandbox: { network: true, readable: [join(outside, 'toolchain')] } });
@@ -156,7 +158,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(metadata.sandbox).toMatchObject({ kind: 'bubblewrap', wall: 'bubblewrap', network: true });
   });
 
-  it('need no other consent where the command sandbox stands', async () => {
+  it('need no other consent where the command sandbox stands', { tags: ['soak'] }, async () => {
     const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;
     const executor = createExecutor({ root, policy });
     executors.push(executor);
@@ -270,7 +272,9 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(existsSync(join(root, 'ran'))).toBe(false);
     });
 
-    it('holds for a program that is a tool as well: required it refuses, preferred it asks', async () => {
+    it('holds for a program that is a tool as well: required it refuses, preferred it asks', {
+      tags: ['soak'],
+    }, async () => {
       const answer = await whereNoneStands(`
       const parts = { description: '', input: { type: 'object' }, aliases: [], category: 'external', timeoutClass: 'external' };
       const execute = async (args, { cwd, signal, processes }) => {

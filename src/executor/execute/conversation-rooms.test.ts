@@ -153,7 +153,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
       ['cd /var/lib/dpkg 2>/dev/null', ['hidden_file']],
       ["node -e 'require(`fs`).writeFileSync(`/var/tmp/x`, ``)'", ['write_outside']],
     ],
-    4,
+    2,
   )('explains a command that failed: %s', async (command, refused) => {
     const result = await bash(executorOf(), command);
     expect(result.error?.details).toMatchObject({ refused_by_sandbox: refused });
@@ -181,7 +181,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
       'ls /var/no-such',
       'git -c user.name= -c user.email= commit --allow-empty -m x',
     ].map((command): [string] => [command]),
-    6,
+    1,
   )('does not blame the sandbox for what failed by itself: %s', async (command) => {
     const result = await bash(executorOf(), command);
     expect(result).toMatchObject({ success: false });
@@ -200,7 +200,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
     },
   );
 
-  it('is the same in a preview, where there is no room', async () => {
+  it('is the same in a preview, where there is no room', { tags: ['soak'] }, async () => {
     const executor = executorOf();
     const refusals = async (command: string): Promise<unknown> => {
       const preview = await executor.preview([{ id: 'c', name: 'bash', args: { command } }]);
@@ -212,7 +212,9 @@ describe.skipIf(WHY_NO_SANDBOX)(`what the kernel says${WHY_NO_SANDBOX}`, () => {
     expect(await refusals('exit 3')).toBeUndefined();
   });
 
-  it('is not blamed on a command beside a background shell that tries again and again', async () => {
+  it('is not blamed on a command beside a background shell that tries again and again', {
+    tags: ['soak'],
+  }, async () => {
     const executor = executorOf();
     const loop = 'while :; do (exec 3<>/dev/tcp/192.0.2.1/80) 2>/dev/null; sleep 0.02; done';
     await bash(executor, loop, 'one', { run_in_background: true });
@@ -238,7 +240,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what a silent command names${WHY_NO_SANDBOX}`, 
       ['touch x; cat x; exit 3', undefined],
       ['cat .env >/dev/null 2>&1; echo "it failed for another reason" >&2; exit 3', undefined],
     ],
-    6,
+    1,
   )('explains it if nothing else does: %s', async (command, refused) => {
     writeFileSync(join(root, '.env'), 'A=1');
     mkdirSync(join(root, 'sub'));

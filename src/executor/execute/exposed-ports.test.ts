@@ -92,7 +92,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`ports of commands${WHY_NO_SANDBOX}`, () => {
     await expect(fetch(`http://127.0.0.1:${PORT}`)).rejects.toThrow('fetch failed');
   });
 
-  it('are not reached if no person can be asked', async () => {
+  it('are not reached if no person can be asked', { tags: ['soak'] }, async () => {
     const executor = executorOf({
       policy: { rules: [{ tool: 'bash', command: 'sleep *', decision: 'allow' }] },
     });
@@ -102,7 +102,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`ports of commands${WHY_NO_SANDBOX}`, () => {
     expect(output).toContain(`[Port ${PORT} is not exposed: `);
   });
 
-  it('lead nowhere if nothing runs in the background', async () => {
+  it('lead nowhere if nothing runs in the background', { tags: ['soak'] }, async () => {
     const executor = executorOf({ approver: null });
     const { output } = await executor.execute('bash', { command: 'true', expose_ports: [PORT] });
     expect(output).toContain('no command of this conversation runs in the background');

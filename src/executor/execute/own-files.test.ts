@@ -125,7 +125,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(existsSync(join(home, 'done'))).toBe(false);
   });
 
-  it('stays where a link of the person leads', async () => {
+  it('stays where a link of the person leads', { tags: ['soak'] }, async () => {
     const dotfiles = join(home, 'dotfiles');
     const far = realpathSync(mkdtempSync(join(tmpdir(), 'own-files-far-')));
     try {
@@ -153,7 +153,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(refused.map(({ path }) => path)).toEqual(expect.arrayContaining(['.config/', '.local']));
   });
 
-  it('is known wherever the environment says that it is', async () => {
+  it('is known wherever the environment says that it is', { tags: ['soak'] }, async () => {
     process.env.XDG_CONFIG_HOME = join(home, 'set', 'up');
     await run(`${EVIL} ln -s ../x set; mkdir -p a; ln -s ../x a/up; mv a set`);
     expect(obeyed()).toEqual([]);
@@ -164,7 +164,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(existsSync(join(home, 'set/up/other'))).toBe(false);
   });
 
-  it('is the journal too, where the library is given one in a root', async () => {
+  it('is the journal too, where the library is given one in a root', { tags: ['soak'] }, async () => {
     const journal = join(home, 'records', 'journal.db');
     const first = await run('echo x >a', { journal });
     expect(first.isTransaction).toBe(true);
@@ -173,7 +173,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(existsSync(join(home, 'records', 'journal.db-x'))).toBe(false);
   });
 
-  it('is not changed in a preview that becomes real', async () => {
+  it('is not changed in a preview that becomes real', { tags: ['soak'] }, async () => {
     const executor = createExecutor({ root: home, approver: () => ({ kind: 'approve_all' }) });
     const command = `${EVIL} ln -s x .config; echo done >done`;
     const preview = await executor.preview([{ id: 'one', name: 'bash', args: { command } }]);
@@ -183,7 +183,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(obeyed()).toEqual([]);
   });
 
-  it('is guarded as well where commands write through', async () => {
+  it('is guarded as well where commands write through', { tags: ['soak'] }, async () => {
     const all = ATTACKS.map(([, command], index) => `(mkdir a${index}; ${command}) 2>/dev/null`).join('\n');
     const { isTransaction } = await run(`${all}\necho done >done`, { sandbox: { transactions: 'off' } });
     expect(isTransaction).toBe(false);

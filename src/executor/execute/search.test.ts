@@ -13,6 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import type { SearchScope, ToolSearch } from '../../contract/search.js';
 import type { Tool } from '../../contract/tool.js';
+import { eachOf } from '../../testing/fixtures/each-of.js';
 import { defineTool } from '../declare/define-tool.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
 import { addEntries, searchedTree } from '../fixtures/search-fixture.js';
@@ -66,7 +67,7 @@ it('a search that takes too long is answered with what it found, and leaves no p
   expect(processesIn(root)).toEqual([]);
 });
 
-it.each(['glob', 'grep'])(
+eachOf<[string]>([['glob'], ['grep']], 1)(
   '%s names an ignore file that cannot be read to its end, and goes on without',
   async (name) => {
     const { executor, root } = searchedTree({ 'a.txt': 'x\n', 'd/.gitignore': { link: '/dev/zero' } });

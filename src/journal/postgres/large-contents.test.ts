@@ -112,7 +112,9 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('are in the database if the store fails, or the result is not recorded yet', async () => {
+    it('are in the database if the store fails, or the result is not recorded yet', {
+      tags: ['soak'],
+    }, async () => {
       const server = await start();
       const journal = open(await s3Objects(optionsOf(server)));
       const key = await run(journal, 'b', 1);

@@ -134,7 +134,9 @@ describe.skipIf(missing !== undefined)(
       expect((await prune(journal, { maxBytes: 300_000 })).batches).toBe(0);
     });
 
-    it('shares the work with a second prune, and each batch is counted once', async () => {
+    it('shares the work with a second prune, and each batch is counted once', {
+      tags: ['soak'],
+    }, async () => {
       const tenant = newTenant();
       const [one, other] = [open(tenant), open(tenant)];
       for (let at = 0; at < 30; at++) {
@@ -197,7 +199,9 @@ describe.skipIf(missing !== undefined)(
       expect((await journal.call('young/0'))?.result?.content).toMatchObject([{ type: 'image' }]);
     });
 
-    it('loses no delivery and no content beside processes that deliver, keep and finish', async () => {
+    it('loses no delivery and no content beside processes that deliver, keep and finish', {
+      tags: ['soak'],
+    }, async () => {
       const tenant = newTenant();
       const [worker, host, pruner] = [open(tenant), open(tenant), open(tenant)];
       const pictures = Array.from({ length: 3 }, (_, index) => Buffer.from(`picture ${index}`));
