@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eachOf } from '../testing/fixtures/each-of.js';
 import { executorFor, openTools } from './fixtures/open-tools.js';
 import { ECHO_DOCUMENT, scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 
@@ -106,20 +107,23 @@ describe('a call of an external tool', () => {
     });
   });
 
-  it.each([
-    ['nothing', ':', 'it printed nothing'],
-    ['no JSON', 'echo hello', 'is not one JSON value'],
-    ['two values', 'echo 1; echo 2', 'is not one JSON value'],
-    ['no text', String.raw`printf '"\377\376"'`, 'is no UTF-8 text'],
-    ['a number too large for a double', `echo '{"a":1e400}'`, '1e400'],
-    ['the name of a prototype', `echo '{"a":[{"__proto__":{"b":1}}]}'`, '"__proto__" is not allowed'],
+  eachOf(
     [
-      'it besides a number of many digits',
-      `echo '{"n":1763866800123456789,"__proto__":{}}'`,
-      'would lose digits',
+      ['nothing', ':', 'it printed nothing'],
+      ['no JSON', 'echo hello', 'is not one JSON value'],
+      ['two values', 'echo 1; echo 2', 'is not one JSON value'],
+      ['no text', String.raw`printf '"\377\376"'`, 'is no UTF-8 text'],
+      ['a number too large for a double', `echo '{"a":1e400}'`, '1e400'],
+      ['the name of a prototype', `echo '{"a":[{"__proto__":{"b":1}}]}'`, '"__proto__" is not allowed'],
+      [
+        'it besides a number of many digits',
+        `echo '{"n":1763866800123456789,"__proto__":{}}'`,
+        'would lose digits',
+      ],
+      ['too deep nesting', 'head -c 100000 /dev/zero | tr "\\0" "["', 'is not one JSON value'],
     ],
-    ['too deep nesting', 'head -c 100000 /dev/zero | tr "\\0" "["', 'is not one JSON value'],
-  ])('that prints %s is invalid output (E024)', async (_, body, message) => {
+    3,
+  )('that prints %s is invalid output (E024)', async (_, body, message) => {
     const { result } = await call(body);
     expect(result.error).toMatchObject({
       code: 'invalid_tool_output',

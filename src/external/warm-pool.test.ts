@@ -207,7 +207,7 @@ describe('the pool', () => {
     expect(codesOf(await callAll(servingScript('answer 1'), [{}], { warm: false }))).toEqual(['cold']);
   });
 
-  it('ends a process after so many calls', async () => {
+  it('ends a process after so many calls', { tags: ['soak'] }, async () => {
     const results = await callAll(servingScript('answer $$'), [{}, {}, {}, {}], { warm: { maxCalls: 2 } });
     const [one, two, three, four] = codesOf(results);
     expect([one === two, two === three, three === four]).toEqual([true, false, true]);

@@ -63,7 +63,10 @@ describe('a worker that is killed', () => {
     );
   }, 30_000);
 
-  it('and had ended another call of the batch, does not hold the conversation for the person', async () => {
+  it('and had ended another call of the batch, does not hold the conversation for the person', {
+    tags: ['soak'],
+    timeout: 30_000,
+  }, async () => {
     const { host, gate, startWorker, begun, lines } = newFleet();
     const first = await startWorker();
     const running = host.run([work('a'), work('b', { until: gate })], IN_C);
@@ -77,7 +80,7 @@ describe('a worker that is killed', () => {
     expect(results[1]?.error?.code).toBe('outcome_unknown');
     const [c] = await host.run([work('c')], IN_C);
     expect(c?.output).toBe('did c');
-  }, 30_000);
+  });
 
   it('is answered by a probe where its tool has one', async () => {
     const { host, gate, startWorker, begun } = newFleet();

@@ -273,7 +273,7 @@ describe('edit_file through the executor', () => {
   test('loses no edit of several processes that edit one file at once', { timeout: 120_000 }, async () => {
     const root = folder();
     writeFileSync(join(root, 'f'), 'first\n// end\n');
-    const [processes, edits] = [3, 15];
+    const [processes, edits] = [3, 6];
     const programs = Array.from({ length: processes }, (_, worker) =>
       runProgram(`
         const executor = createExecutor({ root: ${JSON.stringify(root)}, approver: null, journal: false });

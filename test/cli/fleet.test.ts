@@ -13,7 +13,7 @@ import {
 } from '../../src/journal/postgres/fixtures/postgres-cluster.js';
 import { ended, useToolexec } from './toolexec.js';
 
-const toolexec = useToolexec({ ownProcess: true });
+const toolexec = useToolexec();
 const missing = whyNoPostgres();
 
 const respond = (id: string, name: string, args: object): string => JSON.stringify([{ id, name, args }]);

@@ -116,6 +116,7 @@ describe('toolexec run, interrupted', () => {
 
   it.skipIf(!existsSync('/dev/full'))(
     'bug: an export onto a full disk was called an error of toolexec',
+    { tags: ['soak'] },
     async () => {
       toolexec.write('root/a.txt', 'alpha\n');
       await ended(

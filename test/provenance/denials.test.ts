@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createExecutor, type ToolResult } from '../../src/index.js';
+import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
@@ -104,16 +105,20 @@ describe('a denied call', () => {
     }
   });
 
-  it.skipIf(WHY_NOT !== '')(`and so do commands${WHY_NOT}`, { timeout: 60_000 }, async () => {
-    const calls = COMMANDS.map((command) => ['bash', { command }] as const);
-    const missing = await answersIn(WORLDS.missing as never, calls);
-    for (const name of ['small', 'large', 'a directory']) {
-      const answers = await answersIn(WORLDS[name] as never, calls);
-      for (const [index, answer] of answers.entries()) {
-        const command = COMMANDS[index];
-        expect({ world: name, command, answer }).toEqual({ world: name, command, answer: missing[index] });
-      }
-    }
+  describe.skipIf(WHY_NOT !== '')(`of a command${WHY_NOT}`, () => {
+    eachOf<[string]>([['a directory'], ['small'], ['large']], 1)(
+      'answers as if nothing were there: %s',
+      async (name) => {
+        const calls = COMMANDS.map((command) => ['bash', { command }] as const);
+        const missing = await answersIn(WORLDS.missing as never, calls);
+        const answers = await answersIn(WORLDS[name] as never, calls);
+        for (const [index, answer] of answers.entries()) {
+          const command = COMMANDS[index];
+          expect({ command, answer }).toEqual({ command, answer: missing[index] });
+        }
+      },
+      60_000,
+    );
   });
 
   it('is found out by this test where it does not: what is not denied differs', async () => {

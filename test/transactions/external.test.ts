@@ -52,7 +52,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A; cat a')).toBe('a\nc\nnew\na\nmore\n');
   });
 
-  it('keeps nothing of what runs later without a person who agrees', async () => {
+  it('keeps nothing of what runs later without a person who agrees', { tags: ['soak'] }, async () => {
     shop.add('plant', `echo x >Makefile; echo y >a; echo '"done"'`);
     const mode = { policy: { mode: 'auto' } } as const;
     {
