@@ -71,7 +71,7 @@ async function connect(
     await end();
     const said = transport instanceof SpawnTransport ? transport.errors.trim() : '';
     if (said === '' || !(error instanceof Error)) throw error;
-    throw new Error(`${error.message} It said: ${said.slice(-500)}`, { cause: error });
+    throw new Error(`${error.message.replace(/\.?$/, '.')} It said: ${said.slice(-500)}`, { cause: error });
   } finally {
     signal.removeEventListener('abort', end);
   }

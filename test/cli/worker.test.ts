@@ -55,3 +55,21 @@ eachOf(
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(existsSync(join(toolexec.root, 'journal.db'))).toBe(false);
 });
+
+it('bug: a worker whose database cannot be reached said nothing', async () => {
+  const config = toolexec.write('fleet.toml', '[fleet]\nurl = "postgres://app@127.0.0.1:1/none"\n');
+  const child = toolexec.start(['worker', '--config', config]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  child.stdin.end();
+  const end = ended(child);
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += String(text);
+  });
+  await expect
+    .poll(() => said, { timeout: 30_000 })
+    .toMatch(/could not use its journal: .*cannot be reached/);
+  child.kill('SIGTERM');
+  expect((await end).code).toBe(0);
+  expect(said.match(/could not use its journal/g)).toHaveLength(1);
+}, 60_000);

@@ -5,6 +5,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { createDisplay } from '../display/display.js';
 import { isDatabase } from '../journal-databases.js';
 import { openStore } from '../journal-store.js';
+import { noteErrors } from '../note-errors.js';
 import { openExternal } from '../open-executor.js';
 import { resolveRun } from '../resolve-settings.js';
 import { untilSignal } from '../until-signal.js';
@@ -75,6 +76,7 @@ async function runWorker(options: WorkerCommandOptions, context: CliContext): Pr
   const store = isDatabase(path) ? await openStore(path, more) : undefined;
   const worker = createWorker({
     ...settings,
+    logger: noteErrors(settings.logger, display),
     ...(store === undefined ? {} : { journal: store }),
     ...(external === undefined ? {} : { external }),
     labels,

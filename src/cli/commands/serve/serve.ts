@@ -10,6 +10,7 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { openStore } from '../../journal-store.js';
+import { noteErrors } from '../../note-errors.js';
 import { resolveServed } from '../../resolve-settings.js';
 import { untilSignal } from '../../until-signal.js';
 
@@ -64,10 +65,7 @@ async function serveFleet(options: ServeOptions, context: CliContext): Promise<E
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.journal;
-  const logger = {
-    ...resolved.logger,
-    error: (_: unknown, message: string) => display.note(message),
-  };
+  const logger = noteErrors(resolved.logger, display);
   const journal = await openStore(path, { ...more, logger });
   try {
     await using server = await listening(
