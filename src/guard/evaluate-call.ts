@@ -4,6 +4,7 @@ import type { Effect } from '../contract/effect.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Policy, PolicyAnswer, PolicyQuestion } from '../contract/policy.js';
 import type { Tool } from '../contract/tool.js';
+import { isToolError } from '../errors/tool-error.js';
 import { createPlanner } from '../executor/create-planner.js';
 import { defineTool } from '../executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
@@ -12,6 +13,7 @@ import { createPolicy } from '../policy/create-policy.js';
 import { analyzeOnce } from '../policy/shell/analyze-once.js';
 import type { HookDocument } from './document.js';
 import type { MappedTool } from './map-tool.js';
+import type { NamedFiles } from './named-hidden.js';
 import { placedArgs } from './placed-args.js';
 
 /** The configuration's answer about a call. */
@@ -46,11 +48,32 @@ export async function evaluateCall(
   if (mapped.kind === 'call') {
     const own = await loadOwnTool(mapped.name, world.options.builtins);
     const args = placedArgs(mapped.name, mapped.args, cwd, world.root);
-    return (await evaluationOf(own, world).plan(args)).verdict;
+    const { verdict } = await evaluationOf(own, world).plan(args);
+    return withHidden(verdict, { patterns: mapped.named ?? [], directory: String(args.path ?? cwd) }, world);
   }
   const effects = mapped.effects.map((effect) => placed(effect, cwd));
   const declared = otherTool(tool.name, effects);
-  return (await evaluationOf(declared, world).plan({})).verdict;
+  const { verdict } = await evaluationOf(declared, world).plan({});
+  return withHidden(verdict, { patterns: mapped.named ?? [], directory: cwd }, world);
+}
+
+/** The person is asked about a search that would show a hidden file. */
+async function withHidden(verdict: Verdict, files: NamedFiles, world: EvaluationWorld): Promise<Verdict> {
+  if (verdict.decision !== 'allow' || files.patterns.length === 0) return verdict;
+  const { namesHidden } = await import('./named-hidden.js');
+  try {
+    const reason = namesHidden(files, plannedIn(world));
+    return reason === undefined ? verdict : { decision: 'ask', reason };
+  } catch (error) {
+    if (!isToolError(error, 'config_invalid')) throw error;
+    return { decision: 'ask', reason: `its pattern is not understood: ${error.message}` };
+  }
+}
+
+/** An evaluation starts nothing, because the sandbox is known. */
+function plannedIn({ options, root }: EvaluationWorld) {
+  const sandbox = { ...options.sandbox, os: 'off', transactions: 'off', allowAbsolute: true } as const;
+  return { ...options, root: options.root ?? root, sandbox, journal: false as const };
 }
 
 /** Evaluates a command twice: unchanged, and in a transaction. */
@@ -101,13 +124,12 @@ interface Evaluation {
 
 type Seen = Pick<PolicyQuestion, 'transaction'>;
 
-function evaluationOf(tool: Tool, { options, root }: EvaluationWorld): Evaluation {
+function evaluationOf(tool: Tool, world: EvaluationWorld): Evaluation {
   let seen: Seen = {};
   let answer: PolicyAnswer | undefined;
-  const { policy, ...rest } = options;
+  const { policy, ...rest } = plannedIn(world);
   const planner = createPlanner({
     ...rest,
-    root: options.root ?? root,
     tools: [tool],
     policy: watchPolicy(
       policy,
@@ -116,9 +138,6 @@ function evaluationOf(tool: Tool, { options, root }: EvaluationWorld): Evaluatio
         answer = given;
       },
     ),
-    // An evaluation starts nothing, because the sandbox is known.
-    sandbox: { ...rest.sandbox, os: 'off', transactions: 'off', allowAbsolute: true },
-    journal: false,
   });
   return {
     async plan(args, around = {}) {

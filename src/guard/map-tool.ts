@@ -13,9 +13,16 @@ export type MappedTool =
       readonly args: JsonObject;
       /** The calls of our tools that describe the file changes. Left out: it changes no file. */
       readonly changes?: readonly FileChangeCall[];
+      /** Patterns of the files whose content it shows. Left out: it names none. */
+      readonly named?: readonly string[];
     }
-  /** It reaches something other than files and commands. */
-  | { readonly kind: 'other'; readonly effects: readonly Effect[]; readonly args: JsonObject }
+  /** It reaches something other than files and commands, or names files in another way. */
+  | {
+      readonly kind: 'other';
+      readonly effects: readonly Effect[];
+      readonly args: JsonObject;
+      readonly named?: readonly string[];
+    }
   /** It touches only the agent itself, so the agent's own rules apply. */
   | { readonly kind: 'own' };
 
@@ -57,11 +64,11 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
   list_dir: reads('list_directory', 'dir_path', 'path'),
   list_directory: reads('list_directory', 'dir_path', 'path'),
   glob: (input) => ({ kind: 'call', name: 'glob', args: searchArgs(input) }),
-  grep: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
-  grep_files: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
-  grep_search: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
-  search_file_content: (input) => ({ kind: 'call', name: 'grep', args: searchArgs(input) }),
-  read_many_files: (input) => ({ kind: 'other', effects: manyReads(input), args: input }),
+  grep: searchesText,
+  grep_files: searchesText,
+  grep_search: searchesText,
+  search_file_content: searchesText,
+  read_many_files: manyReads,
   write: writes,
   write_file: writes,
   edit: edits,
@@ -232,15 +239,21 @@ function searchArgs(input: JsonObject): JsonObject {
   return path === undefined ? { pattern } : { pattern, path };
 }
 
-function manyReads(input: JsonObject): readonly Effect[] {
+function searchesText(input: JsonObject): MappedTool {
+  const named = [input.glob, input.include, input.include_pattern].filter((one) => typeof one === 'string');
+  return { kind: 'call', name: 'grep', args: searchArgs(input), named };
+}
+
+function manyReads(input: JsonObject): MappedTool {
   const { include, paths } = input;
   const list = Array.isArray(include) ? include : Array.isArray(paths) ? paths : [];
+  const named = list.filter((one) => typeof one === 'string');
+  if (named.length === 0) throw new NotUnderstood('it names no paths');
   // A pattern reads below the directory before its first wildcard.
-  const places = list.flatMap((one) =>
-    typeof one === 'string' ? [one.replace(/[^/]*[*?[{].*$/, '') || '.'] : [],
-  );
-  if (places.length === 0) throw new NotUnderstood('it names no paths');
-  return places.map((path) => ({ kind: 'read', path }));
+  const effects = named.map((one): Effect => {
+    return { kind: 'read', path: one.replace(/[^/]*[*?[{].*$/, '') || '.' };
+  });
+  return { kind: 'other', effects, args: input, named: named.filter((one) => /[*?[{]/.test(one)) };
 }
 
 function pathIn(input: JsonObject, keys: readonly string[]): string | undefined {

@@ -173,3 +173,25 @@ describe('the answer to PermissionRequest', () => {
     expect(await undo()).toEqual([]);
   });
 });
+
+describe('searches of an agent', () => {
+  const gemini = (input: object) => ({ tool_name: 'read_many_files', tool_input: input });
+  it.each<[string, object, 'allow' | 'ask']>([
+    ['Grep of .env', claude('Grep', { pattern: 'KEY', glob: '.env' }, 't'), 'ask'],
+    ['Grep of *.{pem,txt}', claude('Grep', { pattern: 'KEY', glob: '*.{pem,txt}' }, 't'), 'ask'],
+    ['Grep of keys/**', claude('Grep', { pattern: 'KEY', glob: 'keys/**' }, 't'), 'ask'],
+    ['Grep of an unfinished class', claude('Grep', { pattern: 'KEY', glob: '[a-' }, 't'), 'ask'],
+    ['Grep of *.ts', claude('Grep', { pattern: 'KEY', glob: '*.ts' }, 't'), 'allow'],
+    ['Grep without tests', claude('Grep', { pattern: 'KEY', glob: '!*.test.ts' }, 't'), 'allow'],
+    ['read_many_files of **/.env', gemini({ include: ['src/*.ts', '**/.env'] }), 'ask'],
+    ['read_many_files of src/**', gemini({ include: ['src/**/*.ts'] }), 'allow'],
+  ])('bug: %s showed files that deny patterns hide', async (_what, call, decision) => {
+    const { send, inRoot } = guarded();
+    for (const name of ['src', 'keys']) mkdirSync(inRoot(name));
+    for (const name of ['.env', 'src/a.ts', 'keys/server.pem']) writeFileSync(inRoot(name), 'KEY=1');
+    const event = 'tool_use_id' in call ? 'PreToolUse' : 'BeforeTool';
+    const answer = JSON.stringify(await send(event, call));
+    expect(answer).toContain(`ecision":"${decision}"`);
+    if (decision === 'ask') expect(answer).toMatch(/deny patterns hide|not understood/);
+  });
+});
