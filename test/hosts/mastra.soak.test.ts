@@ -234,6 +234,8 @@ describe('toolexec init mastra', () => {
     const project = join(placeOf(VERSIONS[1]), 'project');
     expect(await toolexec.run(['init', 'mastra', project])).toMatchObject({ code: 0 });
     expect(readFileSync(join(project, 'agent.ts'), 'utf8')).toContain('mastraTools');
+    // Its `npm test` is both.
+    await execute(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: project });
     const args = ['--import', 'tsx', '--test', 'agent.test.ts'];
     const { stdout } = await execute(process.execPath, args, { cwd: project });
     expect(stdout).toMatch(/pass 1\n[\s\S]*fail 0\n/);
