@@ -1,52 +1,29 @@
 import type { HostTemplate } from './templates.js';
 
-const AGENT = `import { Agent, type Model, Runner, RunState, type RunToolApprovalItem } from '@openai/agents';
+const AGENT = `import { Agent, type Model, Runner, RunState } from '@openai/agents';
 import type { Executor } from 'toolexec';
 import { agentTools } from 'toolexec/openai-agents';
 
 const runner = new Runner({ tracingDisabled: true });
 
-export interface Answer {
-  readonly text: string | undefined;
-  /** What the person is asked, and the state to go on with: as text, for any process with the same journal. */
-  readonly questions: readonly { readonly id: string; readonly tool: string; readonly args: string }[];
+export interface Decided {
+  /** Of an answer with questions. */
   readonly state: string;
+  readonly approved: boolean;
 }
 
-export async function answer(executor: Executor, model: Model, chat: string, text: string): Promise<Answer> {
-  return toAnswer(await runner.run(agentOf(executor, model, chat), text));
+/** Answers a text of the person, or goes on after the person has decided: in any process with the same journal. */
+export async function answer(executor: Executor, model: Model, conversation: string, given: string | Decided) {
+  const agent = new Agent({ name: 'agent', model, tools: agentTools(executor, { conversation }) });
+  const result = await runner.run(agent, typeof given === 'string' ? given : await resume(agent, given));
+  const questions = result.interruptions.map((item) => ({ tool: item.name, args: item.arguments }));
+  return { text: result.finalOutput, questions, state: result.state.toString() };
 }
 
-/** Goes on after the person has decided. */
-export async function decide(
-  executor: Executor,
-  model: Model,
-  chat: string,
-  { state: text, approved }: { readonly state: string; readonly approved: boolean },
-): Promise<Answer> {
-  const agent = agentOf(executor, model, chat);
+async function resume(agent: Agent, { state: text, approved }: Decided) {
   const state = await RunState.fromString(agent, text);
   for (const item of state.getInterruptions()) approved ? state.approve(item) : state.reject(item);
-  return toAnswer(await runner.run(agent, state));
-}
-
-function agentOf(executor: Executor, model: Model, conversation: string) {
-  return new Agent({ name: 'agent', model, tools: agentTools(executor, { conversation }) });
-}
-
-interface Ended {
-  readonly finalOutput: string | undefined;
-  readonly interruptions: readonly RunToolApprovalItem[];
-  readonly state: { toString(): string };
-}
-
-function toAnswer(result: Ended): Answer {
-  const questions = result.interruptions.map(({ rawItem }) => ({
-    id: 'callId' in rawItem ? rawItem.callId : '',
-    tool: 'name' in rawItem ? (rawItem.name ?? '') : '',
-    args: 'arguments' in rawItem ? (rawItem.arguments ?? '') : '',
-  }));
-  return { text: result.finalOutput, questions, state: result.state.toString() };
+  return state;
 }
 `;
 
@@ -56,7 +33,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Model, Usage } from '@openai/agents';
-import { answer, decide } from './agent.js';
+import { answer } from './agent.js';
 import { openExecutor } from './executor.js';
 
 const args = JSON.stringify({ path: 'new.txt', content: 'new\\n' });
@@ -79,7 +56,7 @@ test('a call that changes something is asked about, and a state that is resumed 
   assert.equal(questions[0]?.tool, 'write_file');
   assert.throws(() => readFileSync(file));
   for (const _ of [1, 2]) {
-    const done = await decide(executor, model, 'chat-1', { state, approved: true });
+    const done = await answer(executor, model, 'chat-1', { state, approved: true });
     assert.equal(done.text, 'written');
   }
   assert.equal(readFileSync(file, 'utf8'), 'new\\n');
