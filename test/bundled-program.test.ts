@@ -108,6 +108,33 @@ describe('a program that was bundled with toolexec', () => {
     expect(await run(place, name)).toEqual([fine, fine, fine, fine]);
   });
 
+  /** Puts the native packages beside the program, and changes its code as webpack does. */
+  async function rewritten(format: 'esm' | 'cjs', name: string, change: (code: string) => string) {
+    const place = await bundled(format, name);
+    for (const native of NATIVE)
+      cpSync(join(ROOT, 'node_modules', native), join(place, 'node_modules', native), { recursive: true });
+    const code = readFileSync(join(place, name), 'utf8');
+    const changed = change(code);
+    expect(changed).not.toBe(code);
+    writeFileSync(join(place, name), changed);
+    return (await runWhole(place, name)).results;
+  }
+  const fine = [true, null, true];
+
+  it('searches where webpack has replaced `import()` of an expression (it found no search program)', async () => {
+    const context = '\nfunction emptyContext() { return Promise.reject(new Error("Cannot find module")); }\n';
+    const change = (code: string): string => code.replace(/\bimport\((?=\(0, )/g, 'emptyContext(') + context;
+    expect(await rewritten('cjs', 'program.cjs', change)).toEqual([fine, fine, fine, fine]);
+  });
+
+  it('journals as an ES module of webpack, which holds the place of its source and no __filename', async () => {
+    const change = (code: string): string => {
+      expect(code).not.toContain('typeof __filename');
+      return code.replaceAll('import.meta.url', '"file:///gone/part.js"');
+    };
+    expect(await rewritten('esm', 'program.mjs', change)).toEqual([fine, fine, fine, fine]);
+  });
+
   it.skipIf(isSafeSqlite(process.versions.sqlite))(
     'says which package is missing when it was deployed without it (skipped where Node brings SQLite)',
     async () => {

@@ -39,7 +39,9 @@ export function installedDirectory(name: string): string | undefined {
 export async function importInstalled(name: string): Promise<unknown> {
   const require = nodeModule.createRequire(thisFile());
   // Resolved first: in a CommonJS bundle `import()` resolves nothing by itself.
-  return import(pathToFileURL(require.resolve(name)).href);
+  const file = require.resolve(name);
+  // webpack replaces `import()` of an expression by a function that always rejects.
+  return import(pathToFileURL(file).href).catch(() => require(file));
 }
 
 /**
@@ -49,7 +51,19 @@ export async function importInstalled(name: string): Promise<unknown> {
  * directory.
  */
 function thisFile(): string {
-  if (typeof __filename === 'string' && isAbsolute(__filename)) return __filename;
+  const name = ownFileName();
+  if (name !== undefined && isAbsolute(name)) return name;
   const url: unknown = import.meta.url;
-  return typeof url === 'string' && url.startsWith('file:') ? url : join(process.cwd(), 'evaluated');
+  if (typeof url !== 'string' || !url.startsWith('file:')) return join(process.cwd(), 'evaluated');
+  // webpack writes the place of the source into an ES module. Where the program is deployed, it is not there.
+  return existsSync(fileURLToPath(url)) ? url : (process.argv[1] ?? url);
+}
+
+/** webpack replaces `typeof __filename` by `"string"`, even in an ES module, where there is no such name. */
+function ownFileName(): string | undefined {
+  try {
+    return __filename;
+  } catch {
+    return undefined;
+  }
 }
