@@ -45,6 +45,18 @@ describe('ask_user_question', () => {
     expect(error?.code).toBe('user_denied');
   });
 
+  it.each([
+    ['one answer too few', []],
+    ['an answer without a choice', [{ header: 'Color' }]],
+    ['no list', { Color: 'Red' }],
+    ['null', null],
+  ])('fails where the asker gives %s (it panicked, or was a success without a choice)', async (_, given) => {
+    const asker = (() => given) as unknown as Asker;
+    const { error } = await ask({ questions: [COLOR] }, { asker });
+    expect(error).toMatchObject({ code: 'execution_failed', hint: expect.stringContaining('options.asker') });
+    expect(error?.message).toContain('gave no usable answers');
+  });
+
   it('takes the answers of a host that asks on its own screen', async () => {
     const own = { questions: [COLOR, MANY], answers: { Color: 'Other: Purple', Colors: [] } };
     expect((await ask(own)).output).toBe('Color: Other: Purple\nColors: (no choice)');

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { ToolResult } from '../contract/call.js';
 import { isToolError } from '../errors/tool-error.js';
 import { createCallStream } from './create-call-stream.js';
 import type { WireFormat } from './registry.js';
@@ -6,6 +7,16 @@ import { PROVIDERS } from './registry.js';
 import { writeResults } from './write-results.js';
 
 const FORMATS = Object.keys(PROVIDERS) as WireFormat[];
+
+it.each([null, undefined, {}, [null], [{}]])(
+  'writing %j, which is no list of results, is refused (it crashed)',
+  (given) => {
+    for (const format of FORMATS)
+      expect(() => writeResults(format, given as unknown as readonly ToolResult[])).toThrow(
+        expect.objectContaining({ code: 'bad_args' }),
+      );
+  },
+);
 
 it.each(['soap', 'toString', '__proto__', ''])('a format named %j is refused by name', (name) => {
   for (const use of [

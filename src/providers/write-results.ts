@@ -1,4 +1,5 @@
 import type { ToolResult } from '../contract/call.js';
+import { ToolError } from '../errors/tool-error.js';
 import { type CallOrigin, createOriginLookup, guessOrigin } from './call-origin.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
 
@@ -15,13 +16,15 @@ export interface WriteResultsOptions {
  * @param origins of the response. Without them every call is answered as the usual kind, which is wrong for
  * `shell_call`, `apply_patch_call` and similar; and Gemini gets no id that looks made up (`call_0`): it then
  * matches results by name and order.
- * @throws ToolError `config_invalid` for an unknown format.
+ * @throws ToolError `config_invalid` for an unknown format, `bad_args` for something else than results.
  */
 export function writeResults<F extends WireFormat>(
   format: F,
   results: readonly ToolResult[],
   origins: readonly CallOrigin[] | WriteResultsOptions = [],
 ): Answers[F] {
+  if (!Array.isArray(results) || results.some((result) => typeof result?.callId !== 'string'))
+    throw new ToolError('bad_args', 'Cannot write results: an array of results was expected.');
   const known = ('length' in origins ? origins : origins.origins) ?? [];
   return providerOf(format).write(results, known.length === 0 ? guessOrigin : createOriginLookup(known));
 }

@@ -3,7 +3,7 @@ import type { ContextLimits, ToolContext } from '../../contract/context.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { ContainedFiles } from '../../contract/files.js';
 import type { ToolHttp } from '../../contract/http.js';
-import type { Question } from '../../contract/question.js';
+import type { Question, QuestionAnswer } from '../../contract/question.js';
 import type { ToolSearch } from '../../contract/search.js';
 import type { ToolProcesses } from '../../contract/tool-processes.js';
 import { grantsEverything } from '../../effects/traits.js';
@@ -220,9 +220,12 @@ export class CallHandles {
       }
       const about = { signal, callId: ready.call.id, ...(agent === undefined ? {} : { agent }) };
       const message = questions[0]?.question ?? '';
-      return announce({ settings, conversation, type: 'elicitation_dialog', message }, async () =>
-        asker(questions, about),
+      const answers = await announce(
+        { settings, conversation, type: 'elicitation_dialog', message },
+        async () => asker(questions, about),
       );
+      if (answers !== undefined && !areAnswers(answers, questions)) throw unusableAnswers();
+      return answers;
     };
   }
 
@@ -254,6 +257,19 @@ export class CallHandles {
 
 /** Effects that allow a call to ask the person. A remote service asks through the tool that calls it. */
 const ASKING: ReadonlySet<string> = new Set(['ask', 'call']);
+
+function areAnswers(answers: readonly QuestionAnswer[], questions: readonly Question[]): boolean {
+  const isAnswer = (answer: Partial<QuestionAnswer> | null | undefined): boolean =>
+    answer?.declined === true ||
+    (Array.isArray(answer?.chosen) && (answer.other === undefined || typeof answer.other === 'string'));
+  return Array.isArray(answers) && answers.length === questions.length && answers.every(isAnswer);
+}
+
+function unusableAnswers(): ToolError {
+  const message = 'The program that asks the person gave no usable answers.';
+  const hint = 'options.asker returns one answer for each question, in order: { chosen: labels, other? }.';
+  return new ToolError('execution_failed', message, { hint });
+}
 
 function undeclared(action: string, { tool }: ReadyCall, hint: string): ToolError {
   return new ToolError('sandbox_violation', `Cannot ${action}: ${tool.name} did not declare it.`, {
