@@ -108,7 +108,7 @@ describe('edit_file', () => {
       [{ path: 'f', old_string: '', new_string: 'x' }, "missing or invalid 'old_string' parameter"],
       [{ path: 'f', old_string: 'a', new_string: 'a' }, 'nothing would change'],
       [{ path: 'f', old_string: 'a', new_string: 'k=[REDACTED]' }, 'stands for a hidden value'],
-      [{ old_string: 'a', new_string: 'b' }, 'needs path'],
+      [{ old_string: 'a', new_string: 'b' }, 'give path'],
       [{ path: 'f', file_path: 'g', old_string: 'a', new_string: 'b' }, 'name different files'],
     ];
     for (const [args, message] of messages) {

@@ -4,6 +4,7 @@ import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { assertNotRedacted, MAX_EDITED_BYTES, probeFiles, readIfThere } from './changed-files.js';
 import { assertFresh, canonicalPath, fileRecord, filesRead, sha256Of } from './files-read.js';
+import { missingText } from './missing-text.js';
 import { explainMissing } from './suggestions/explain-missing.js';
 import { throwIfAborted } from './yield-to-loop.js';
 
@@ -60,6 +61,7 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
     description:
       'Replaces a text in a file by another, exactly. Everything else in the file stays as it is, byte by byte.',
     input: INPUT,
+    explainArgs: missingText(INPUT),
     category: 'file',
     contained: true,
     maxArgsBytes: MAX_ARGS_BYTES,
@@ -81,7 +83,12 @@ export function editFileTool(options: EditFileOptions = {}): ToolSpec<EditFileAr
 /** @throws ToolError `bad_args` for arguments that cannot be an edit */
 function checkedPath({ path, file_path: otherName, old_string, new_string }: EditFileArgs): string {
   const named = path ?? otherName;
-  if (named === undefined) throw new ToolError('bad_args', 'edit_file needs path: the file to change.');
+  if (named === undefined) {
+    throw new ToolError(
+      'bad_args',
+      "missing or invalid 'file_path' parameter: give path, the file to change.",
+    );
+  }
   if (path !== undefined && otherName !== undefined && path !== otherName) {
     throw new ToolError('bad_args', 'path and file_path name different files. Give path alone.');
   }

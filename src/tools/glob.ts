@@ -3,6 +3,7 @@ import type { FilesFound } from '../contract/search.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { hasWildcards, isNegated } from '../patterns/glob.js';
+import { missingText } from './missing-text.js';
 import { fitLines, outputLimit, showPath } from './output-text.js';
 import {
   incompleteMark,
@@ -33,6 +34,7 @@ export function globTool(): ToolSpec<GlobArgs> {
       'Also {a,b}, [a-z] and @(a|b). Leaves out what .gitignore files name, and names that begin with a dot unless the ' +
       'pattern spells the dot. Links are not followed.',
     input: INPUT,
+    explainArgs: missingText(INPUT),
     category: 'search',
     contained: true,
     idempotent: true,

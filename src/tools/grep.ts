@@ -1,6 +1,8 @@
 import type { ToolContext } from '../contract/context.js';
+import type { JsonObject } from '../contract/json.js';
 import type { FileMatches, SearchLine, TextFound, TextSearch } from '../contract/search.js';
 import type { ToolOutput, ToolSpec } from '../contract/tool.js';
+import { missingText } from './missing-text.js';
 import { fitLines, outputLimit, showPath } from './output-text.js';
 import {
   incompleteMark,
@@ -28,7 +30,9 @@ export interface GrepArgs extends SearchScopeArgs {
   readonly head_limit?: number;
 }
 
-export type OutputMode = 'content' | 'files_with_matches' | 'count';
+const MODES = ['content', 'files_with_matches', 'count'] as const;
+
+export type OutputMode = (typeof MODES)[number];
 
 const MAX_CONTEXT = 500;
 
@@ -43,6 +47,7 @@ export function grepTool(): ToolSpec<GrepArgs> {
       'back-references; write \\{ for a brace that is meant). Leaves out what .gitignore files name, names that ' +
       'begin with a dot, and binary files. Links are not followed.',
     input: INPUT,
+    explainArgs: (args) => missingText(INPUT)(args) ?? unknownMode(args),
     category: 'search',
     contained: true,
     idempotent: true,
@@ -56,6 +61,11 @@ export function grepTool(): ToolSpec<GrepArgs> {
     summarize: (args) => `Search ${searchedPath(args)} for ${args.pattern}`,
     execute: searchText,
   };
+}
+
+function unknownMode({ output_mode: mode }: JsonObject): string | undefined {
+  if (typeof mode !== 'string' || (MODES as readonly string[]).includes(mode)) return undefined;
+  return `invalid output_mode ${JSON.stringify(mode)}: expected "content", "files_with_matches" or "count".`;
 }
 
 function lines(meaning: string) {
@@ -82,7 +92,7 @@ const INPUT = searchInput({
     },
     output_mode: {
       type: 'string',
-      enum: ['content', 'files_with_matches', 'count'],
+      enum: MODES,
       description:
         'content: the matching lines; files_with_matches: only the paths; count: how many lines match in each ' +
         'file. Default: files_with_matches.',

@@ -4,6 +4,7 @@ import type { ToolOutput, ToolSpec } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { assertNotRedacted, errnoOf, probeFiles, readIfThere } from './changed-files.js';
 import { assertFresh, canonicalPath, fileRecord, filesRead, sha256Of } from './files-read.js';
+import { missingText } from './missing-text.js';
 
 export interface WriteFileArgs {
   readonly path: string;
@@ -56,6 +57,7 @@ export function writeFileTool(options: WriteFileOptions = {}): ToolSpec<WriteFil
       'Writes text to a file and creates missing parent directories. By default the file must not exist yet; ' +
       'see mode for replacing it or adding to it.',
     input: INPUT,
+    explainArgs: missingText(INPUT),
     category: 'file',
     contained: true,
     maxArgsBytes: MAX_ARGS_BYTES,

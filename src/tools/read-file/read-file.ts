@@ -3,6 +3,7 @@ import type { ToolOutput, ToolSpec } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { errnoOf } from '../changed-files.js';
 import { canonicalPath, fileRecord, filesRead } from '../files-read.js';
+import { missingText } from '../missing-text.js';
 import { readByteSlice, readWhole } from './read-bytes.js';
 import { readLineRange } from './read-lines.js';
 import type { ReadOutcome } from './read-outcome.js';
@@ -76,6 +77,7 @@ export function readFileTool(options: ReadFileOptions = {}): ToolSpec<ReadFileAr
       'base64 after a line "[binary:base64]". ' +
       'Large files have to be read in ranges.',
     input: INPUT,
+    explainArgs: missingText(INPUT),
     category: 'file',
     contained: true,
     idempotent: true,
