@@ -6,15 +6,23 @@ import { ToolError } from '../../errors/tool-error.js';
 import type { ExecutorSettings } from '../call/settings.js';
 import { unknownTool } from './registry.js';
 
+/** The error for a call of a tool that was left out. Undefined: such a tool is unknown. */
+type WhyLeftOut = (tool: Tool) => ToolError | undefined;
+
 /**
  * The settings for a sub-agent. A sub-agent can never do more than its parent: it has no additional tools,
  * and each refusal of the policy for the parent also applies to the sub-agent.
  * @throws ToolError `unknown_tool`
  */
-export function narrowSettings(settings: ExecutorSettings, options: NarrowOptions): ExecutorSettings {
+export function narrowSettings(
+  settings: ExecutorSettings,
+  options: NarrowOptions,
+  whyLeftOut?: WhyLeftOut,
+): ExecutorSettings {
   const { tools, agent, agents } = options;
   const named = agent === undefined ? settings : { ...settings, agent, policy: heirOf(settings) };
-  const registry = tools === undefined ? settings.registry : new RegistryPart(settings.registry, tools);
+  const registry =
+    tools === undefined ? settings.registry : new RegistryPart(settings.registry, tools, whyLeftOut);
   const asked =
     options.approver === undefined ? {} : { approver: options.approver, lateApprover: options.approver };
   return { ...named, ...asked, registry, agents: settings.agents ?? agents };
@@ -58,9 +66,11 @@ function heirOf({ policy, agent: parent }: ExecutorSettings): Policy | null {
 class RegistryPart implements Registry {
   readonly #whole: Registry;
   readonly #names: ReadonlySet<string>;
+  readonly #whyLeftOut: WhyLeftOut | undefined;
 
-  constructor(whole: Registry, names: readonly string[]) {
+  constructor(whole: Registry, names: readonly string[], whyLeftOut: WhyLeftOut | undefined) {
     this.#whole = whole;
+    this.#whyLeftOut = whyLeftOut;
     this.#names = new Set(names.map((name) => whole.get(name).name));
   }
 
@@ -91,7 +101,9 @@ class RegistryPart implements Registry {
   }
 
   whyMissing(name: string): ToolError | undefined {
-    return this.#names.has(name) ? this.#whole.whyMissing?.(name) : undefined;
+    if (this.#names.has(name)) return this.#whole.whyMissing?.(name);
+    const tool = this.#whole.find(name);
+    return tool && this.#whyLeftOut?.(tool);
   }
 
   list(): readonly Tool[] {

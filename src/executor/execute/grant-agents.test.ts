@@ -99,10 +99,10 @@ describe('task', () => {
       deepest = Math.max(deepest, depth);
       shown = executor.definitions().map(({ name }) => name);
       const inner = await executor.execute('task', TASK);
-      return { text: inner.error?.code ?? inner.output };
+      return { text: inner.error?.message ?? inner.output };
     };
     const { output } = await open(runner).execute('task', TASK);
-    expect([deepest, output]).toEqual([5, 'unknown_tool']);
+    expect([deepest, output]).toEqual([5, expect.stringContaining('max agent depth (5) exceeded')]);
     expect(shown).not.toContain('task');
   });
 

@@ -2,6 +2,7 @@ import type { AgentTask, ToolAgents } from '../../contract/agents.js';
 import type { Approver } from '../../contract/approval.js';
 import type { ToolContext } from '../../contract/context.js';
 import type { Asker } from '../../contract/question.js';
+import type { Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import type { Lease } from '../call/lease.js';
 import type { ExecutorSettings } from '../call/settings.js';
@@ -39,10 +40,7 @@ async function runAgent(
   { settings, signal, emit }: AgentsGrant,
 ): ReturnType<ToolAgents['run']> {
   const depth = settings.depth + 1;
-  if (depth > DEEPEST) {
-    const message = `Cannot start a sub-agent: there are ${DEEPEST} above it already. Do the work yourself.`;
-    throw new ToolError('limit_exceeded', message, { details: { limit: DEEPEST } });
-  }
+  if (depth > DEEPEST) throw tooDeep();
   const runner = settings.agents;
   if (runner === undefined) throw new Error('a grant of sub-agents has a runner');
   const stop = new AbortController();
@@ -66,6 +64,11 @@ async function runAgent(
     // After this, the runner can start no more calls.
     await executor.close();
   }
+}
+
+function tooDeep(): ToolError {
+  const message = `max agent depth (${DEEPEST}) exceeded: this agent cannot start another. Do the work yourself.`;
+  return new ToolError('limit_exceeded', message, { details: { limit: DEEPEST } });
 }
 
 function limitOf({ timeoutMs = DEFAULT_MS }: AgentTask): number {
@@ -100,7 +103,9 @@ function forAgent(
       ? {}
       : { approver: approver === null ? null : time.outside<Approver>(approver) }),
   };
-  return { ...narrowSettings(settings, asked), asker: asker && time.outside<Asker>(asker) };
+  const whyLeftOut = ({ name }: Tool): ToolError | undefined =>
+    name === TASK && depth === DEEPEST ? tooDeep() : undefined;
+  return { ...narrowSettings(settings, asked, whyLeftOut), asker: asker && time.outside<Asker>(asker) };
 }
 
 /** Measures the working time of a sub-agent. It pauses while the person is asked. */
