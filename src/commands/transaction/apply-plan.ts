@@ -10,19 +10,23 @@ import {
   setBinaryMode,
 } from '../../platform/fs/binary-fs.js';
 import { errnoOf } from '../../platform/fs/fs-entry.js';
+import {
+  type IndexedPrint,
+  looksLike,
+  type PrintsBefore,
+  printsInside,
+  ReadingBudget,
+} from './committed-prints.js';
 import { BlockedPlaces, failureOf } from './failed-steps.js';
 import { Conflict, HeldPlaces } from './held-places.js';
 import { keepOld, moveAside, moveInto, ownDirectoryOf, sweepCopy, temporaryName } from './move-entries.js';
 import {
   type EntryPrint,
   type FailedChange,
-  insideOf,
   isAsPrinted,
   isSameVersion,
   oldVersion,
   type PlannedChange,
-  printOf,
-  printWithContent,
   type TransactionPlan,
 } from './transaction-plan.js';
 import { isAsKnown, knownTree } from './whole-trees.js';
@@ -33,6 +37,8 @@ export interface ApplyOptions {
   readonly only?: ReadonlySet<number>;
   /** An earlier attempt may have taken some steps, and half of one. */
   readonly isAgain?: boolean;
+  /** Left out: everything is read when it is committed. */
+  readonly before?: PrintsBefore;
 }
 
 /** The result of applying a plan. */
@@ -70,8 +76,12 @@ export function applyPlan(
 }
 
 /** The same in slices, so that other work can run in between. */
-export async function applyPlanInSlices(plan: TransactionPlan, directory: BinaryPath): Promise<AppliedPlan> {
-  const steps = applySteps(plan, directory);
+export async function applyPlanInSlices(
+  plan: TransactionPlan,
+  directory: BinaryPath,
+  before: PrintsBefore,
+): Promise<AppliedPlan> {
+  const steps = applySteps(plan, directory, { before });
   const slice = timeSlices();
   for (;;) {
     const { done, value } = steps.next();
@@ -84,18 +94,18 @@ export async function applyPlanInSlices(plan: TransactionPlan, directory: Binary
 export function* applySteps(
   plan: TransactionPlan,
   directory: BinaryPath,
-  { only, isAgain = false }: ApplyOptions = {},
+  { only, isAgain = false, before }: ApplyOptions = {},
 ): Generator<number, AppliedPlan> {
   const places = new HeldPlaces(plan);
   const failed: FailedChange[] = [];
   const made = new Map<number, MadeChange>();
   const blocked = new BlockedPlaces();
-  const reading = new ReadingBudget();
+  const { reading = new ReadingBudget(), trees } = before ?? {};
   try {
     for (const [index, change] of plan.changes.entries()) {
       if (change.isInside === true || only?.has(index) === false) continue;
       try {
-        const step = { plan, index, change, directory, places, isAgain, reading };
+        const step = { plan, index, change, directory, places, isAgain, reading, trees };
         made.set(index, takeStep(step));
         for (const [inside, print] of committedInside(step)) made.set(inside, { after: print });
       } catch (error) {
@@ -126,6 +136,7 @@ export interface PlacedStep {
 interface Step extends PlacedStep {
   readonly isAgain: boolean;
   readonly reading: ReadingBudget;
+  readonly trees: PrintsBefore['trees'] | undefined;
 }
 
 /** A directory that its owner may not write is made writable for the step. */
@@ -303,17 +314,11 @@ function requireWhole({ plan, index }: Step, at: BinaryPath, old: BinaryPath): v
   throw new Conflict('others have changed something in it');
 }
 
-/** The same for the content of a new directory, by index. */
-function* committedInside({ plan, index, change, places, reading }: Step): Iterable<[number, EntryPrint]> {
-  if (change.change !== 'create' || change.isTree !== true) return;
-  const at = places.at(change);
-  const inside = insideOf(plan.changes, index);
-  for (const [place, one] of inside.entries()) {
-    if (one.kind === 'dir') continue;
-    if (reading.isSpent) return;
-    const print = reading.print(`${at}${one.path.slice(change.path.length)}`);
-    if (print !== undefined && looksLike(print, one.after)) yield [index - inside.length + place, print];
-  }
+/** The same for the content of a new directory. */
+function committedInside(step: Step): Iterable<IndexedPrint> {
+  const { plan, index, change, places, reading, trees } = step;
+  if (change.change !== 'create' || change.isTree !== true) return [];
+  return trees?.get(index) ?? printsInside(plan, index, places.at(change), reading);
 }
 
 /** The new version as other programs see it. */
@@ -324,19 +329,6 @@ function committed({ change, directory, index, reading, isAgain }: Step, at: Bin
   if (change.change !== 'modify') return after;
   return { ...after, ...beforeOf(change, oldVersion(directory, index), reading) };
 }
-
-/**
- * Another program may have changed it after another process committed it. A copy has the same time to the
- * microsecond.
- */
-function looksLike(now: EntryPrint, after: EntryPrint | undefined): boolean {
-  if (after === undefined || now.kind !== after.kind || now.size !== after.size) return false;
-  if ((now.mode & 0o1777) !== (after.mode & 0o1777)) return false;
-  const apart = BigInt(now.mtimeNs) - BigInt(after.mtimeNs);
-  return apart > -COPIED_NS && apart < COPIED_NS;
-}
-
-const COPIED_NS = 2000n;
 
 function keptOld({ change, reading }: Step, old: BinaryPath): MadeChange {
   return beforeOf(change, old, reading);
@@ -349,22 +341,4 @@ function beforeOf({ before }: PlannedChange, old: BinaryPath, reading: ReadingBu
   if (kept === undefined || kept.ino === before.ino) return {};
   const content = reading.print(old)?.content;
   return content === undefined ? {} : { before: { ...before, content } };
-}
-
-/** How many new versions are read for their hashes: later ones are identified by times and inode. */
-class ReadingBudget {
-  #files = 2000;
-  #bytes = 64 * 1024 * 1024;
-
-  get isSpent(): boolean {
-    return this.#files <= 0 || this.#bytes <= 0;
-  }
-
-  print(path: BinaryPath): EntryPrint | undefined {
-    const entry = binaryEntry(path);
-    if (entry === undefined) return undefined;
-    this.#files--;
-    this.#bytes -= entry.size;
-    return this.#files < 0 || this.#bytes < 0 ? printOf(entry) : printWithContent(path, entry);
-  }
 }

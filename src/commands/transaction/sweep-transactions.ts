@@ -10,6 +10,7 @@ import {
   writeWhole,
 } from '../../platform/process/transaction-directory.js';
 import { type AppliedPlan, applyPlan, applyPlanInSlices, type MadeChange } from './apply-plan.js';
+import { readNewTrees } from './committed-prints.js';
 import { confirmChanges, confirmChangesNow, confirmUndoneNow } from './confirm-on-disk.js';
 import { removeLeftLocks } from './git-locks.js';
 import { takeBackPlan } from './take-back.js';
@@ -44,11 +45,13 @@ export async function commitPlan(
 ): Promise<DonePlan> {
   const plan: TransactionPlan = { ...planned, onConflict, waits };
   const intent = stageFile(`${directory}/plan.json`, JSON.stringify(plan));
-  const [refusal] = await Promise.all([syncFileSystems([directory]), prepared]);
+  const written = Promise.all([syncFileSystems([directory]), prepared]);
+  const before = await readNewTrees(plan);
+  const [refusal] = await written;
   if (refusal !== undefined) throw new Error(refusal);
   intent.publish();
   syncNameOf(`${directory}/plan.json`);
-  const applied = await applyPlanInSlices(plan, toBinary(directory));
+  const applied = await applyPlanInSlices(plan, toBinary(directory), before);
   return conclude(directory, plan, await confirmChanges(directory, plan, applied));
 }
 
