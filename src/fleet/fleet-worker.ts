@@ -9,6 +9,7 @@ import { deniedResult } from '../executor/approve/decide-placed.js';
 import { recordedCall } from '../executor/call/calls.js';
 import type { ToolExecutor } from '../executor/executor.js';
 import { expire, expired } from '../executor/record/await-elsewhere.js';
+import { isForAnyWorker } from '../executor/record/read-taker.js';
 import { placedEffects } from '../executor/record/shared-order.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -298,11 +299,11 @@ export class FleetWorker {
 
   /** Hints calls that have waited for a call which has ended now. */
   async #hintNext(conversation: string): Promise<void> {
-    const { dispatcher, journal, offer } = this.#parts;
+    const { dispatcher, journal } = this.#parts;
     if (dispatcher === undefined) return;
-    const queued = (await journal.queued?.({ limit: 8 * MOST_HINTS })) ?? [];
-    const next = queued.filter((record) => record.conversation === conversation).slice(0, MOST_HINTS);
-    if (next.length > 0 && offer !== undefined) await dispatcher.hint(next.map(({ key }) => key));
+    const open = await journal.unfinished(conversation, { limit: 8 * MOST_HINTS });
+    const next = open.filter(isForAnyWorker).slice(0, MOST_HINTS);
+    if (next.length > 0) await dispatcher.hint(next.map(({ key }) => key));
   }
 }
 
