@@ -4,6 +4,7 @@ import { toolexec, toolexecFleet } from './built.js';
 import type { Scale } from './contents.js';
 import { measureCancel } from './fleet-cancel.js';
 import { measureDispatch } from './fleet-dispatch.js';
+import { measureKilled } from './fleet-killed.js';
 import { type Contender, interleave } from './measure.js';
 import { NO_OP_ARGS } from './no-op-input.js';
 import { type Row, toRow } from './row.js';
@@ -47,7 +48,7 @@ export async function measureFleet(scale: Scale): Promise<readonly Row[]> {
     );
     await bare.end();
     await journal.close();
-    rows.push(...(await measureCancel(server.url(), scale)));
+    rows.push(...(await measureCancel(server.url(), scale)), ...(await measureKilled(server.url(), scale)));
     return [...rows, ...(await measureDispatch(server, scale))];
   } finally {
     server.end();

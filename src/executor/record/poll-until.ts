@@ -3,7 +3,7 @@ import type { Clock } from '../../contract/context.js';
 /** Pauses between two looks, in milliseconds: each twice as long as the one before it. */
 const PAUSES_MS = { first: 5, longest: 200 };
 /** The same where a signal calls for a look: then looks are only for signals that were lost. */
-const SIGNALLED_PAUSES_MS = { first: 100, longest: 1_000 };
+const SIGNALLED_PAUSES_MS = { first: 100, longest: 500 };
 
 export interface PollOptions {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>;
