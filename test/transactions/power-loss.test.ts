@@ -42,19 +42,23 @@ async function writeAndUndo(
   }
 }
 
-describe.skipIf(WHY_NOT !== '')(`a loss of power after the answer to a command${WHY_NOT}`, () => {
-  it.each(['one file system', 'two file systems'])(
-    'leaves all of its changes, and of its undo: %s',
-    async (places) => {
-      const disk = disks.make();
-      const other = places === 'one file system' ? disk : disks.make();
-      const before = { 'old.txt': 'old.txt\n', 'gone.txt': 'gone.txt\n' };
-      const numbers = execFileSync('seq', ['9000'], { encoding: 'utf8' });
-      expect(await writeAndUndo(disk, other)).toEqual([
-        before,
-        { 'new/numbers': numbers, 'old.txt': 'old.txt\nmore\n', 'small.txt': 'small\n' },
-        before,
-      ]);
-    },
-  );
-});
+describe.skipIf(WHY_NOT !== '')(
+  `a loss of power after the answer to a command${WHY_NOT}`,
+  { timeout: 60_000 },
+  () => {
+    it.each(['one file system', 'two file systems'])(
+      'leaves all of its changes, and of its undo: %s',
+      async (places) => {
+        const disk = disks.make();
+        const other = places === 'one file system' ? disk : disks.make();
+        const before = { 'old.txt': 'old.txt\n', 'gone.txt': 'gone.txt\n' };
+        const numbers = execFileSync('seq', ['9000'], { encoding: 'utf8' });
+        expect(await writeAndUndo(disk, other)).toEqual([
+          before,
+          { 'new/numbers': numbers, 'old.txt': 'old.txt\nmore\n', 'small.txt': 'small\n' },
+          before,
+        ]);
+      },
+    );
+  },
+);
