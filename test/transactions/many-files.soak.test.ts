@@ -6,7 +6,7 @@ const WHY_NOT = await whyNoTransactions();
 const here = makeKeptApart({ rules: { maxMb: 4096 } });
 afterAll(() => here.remove(), 600_000);
 
-const FILES = soakSize('FILES', { short: 10_000, whole: 100_000 });
+const FILES = soakSize('FILES', { short: 20_000, whole: 100_000 });
 const EACH = FILES / 100;
 const count = (): number => Number(here.outside('find . -type f | wc -l'));
 
