@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
@@ -94,7 +95,8 @@ export interface HookLines {
 export function planInstall(place: SettingsPlace, lines: HookLines): SettingsChange {
   const { events, toolEvents, timeout } = SETTINGS[place.agent];
   const { file, before, value } = read(place);
-  const hooks = withoutOurs(hooksIn(value, file), place.agent);
+  const found = hooksIn(value, file);
+  const hooks = withoutOurs(found, place.agent);
   for (const event of events) {
     const command = BEFORE_CALLS.has(event) ? lines.before : lines.other;
     const entry = { type: 'command', command, timeout };
@@ -102,7 +104,7 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
     const group = { ...(toolEvents.has(event) ? { matcher: '*' } : {}), hooks: [named] };
     hooks[event] = [...listIn(hooks[event]), group];
   }
-  const isThere = JSON.stringify(hooks) === JSON.stringify(hooksIn(value, file));
+  const isThere = isDeepStrictEqual(hooks, found);
   const after = isThere ? before : write({ ...value, hooks }, before);
   return { file, before, after };
 }
@@ -160,7 +162,7 @@ function read(place: SettingsPlace): {
     value = parseJson(before);
   } catch (error) {
     throw new SettingsProblem(
-      `the settings of ${AGENT_TITLES[place.agent]} in "${file}" cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `the settings of ${AGENT_TITLES[place.agent]} in "${file}" cannot be read: ${(error instanceof Error ? error.message : String(error)).replace(/\.$/, '')}`,
     );
   }
   if (!isObject(value)) throw new SettingsProblem(`"${file}" is no JSON object`);
