@@ -234,8 +234,15 @@ describe('toolexec init mastra', () => {
     const project = join(placeOf(VERSIONS[1]), 'project');
     expect(await toolexec.run(['init', 'mastra', project])).toMatchObject({ code: 0 });
     expect(readFileSync(join(project, 'agent.ts'), 'utf8')).toContain('mastraTools');
-    // Its `npm test` is both.
-    await execute(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: project });
+    // Against the sources: the package that is built for tests has no declarations.
+    const paths = { toolexec: [`${ROOT}/src/index.ts`], 'toolexec/*': [`${ROOT}/src/*.ts`] };
+    const checked = { extends: './tsconfig.json', compilerOptions: { paths, resolveJsonModule: true } };
+    writeFileSync(join(project, 'check.json'), JSON.stringify(checked));
+    const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'check.json'];
+    const compiled = await execute(process.execPath, tsc, { cwd: project }).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(compiled.stdout.split('\n').filter((line) => /^[\w.-]+\.ts\(/.test(line))).toEqual([]);
     const args = ['--import', 'tsx', '--test', 'agent.test.ts'];
     const { stdout } = await execute(process.execPath, args, { cwd: project });
     expect(stdout).toMatch(/pass 1\n[\s\S]*fail 0\n/);
