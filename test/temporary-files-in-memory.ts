@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { freemem, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -54,12 +54,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process that a test has left may still stand in it. */
+/** A process that a test has left may still stand in it, or make another folder there. */
 function remove(folder: string): void {
   spawnSync('umount', ['--lazy', folder]);
   try {
-    rmdirSync(folder);
+    rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Two runs at once remove what a third has left.
+    // The next run tries again.
   }
 }
