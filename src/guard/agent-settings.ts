@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import { entryStat } from '../platform/fs/fs-entry.js';
+import { entryStat, realPath } from '../platform/fs/fs-entry.js';
 import { unlinkQuietly } from '../platform/fs/make-and-remove.js';
 import { makeDirectories } from '../platform/fs/make-directories.js';
 import { readTextFile } from '../platform/fs/read-file.js';
@@ -62,9 +62,12 @@ export interface SettingsPlace {
   readonly env: Environment;
 }
 
+/** Where a person's own file is a link, as with managers of such files, the file that it leads to. */
 export function settingsFile({ agent, isUsers, project, env }: SettingsPlace): string {
   const { file, home } = SETTINGS[agent];
-  return isUsers ? join(home(env), file.slice(file.indexOf('/') + 1)) : join(project, file);
+  if (!isUsers) return join(project, file);
+  const own = join(home(env), file.slice(file.indexOf('/') + 1));
+  return realPath(own) ?? own;
 }
 
 /** Whether the person uses the agent: its directory exists. */
@@ -132,6 +135,9 @@ function holdsOurs(text: string | undefined, agent: AgentName): boolean {
 /** Writes the change, unless the agent has changed the file meanwhile. @throws SettingsProblem */
 export function commitSettings({ file, before, after }: SettingsChange): void {
   if (readIfThere(file) !== before) throw new SettingsProblem(`"${file}" has changed meanwhile. Try again`);
+  // A project could lead the write to any file of the person.
+  if (entryStat(file)?.isSymbolicLink() === true)
+    throw new SettingsProblem(`"${file}" is a link: replace it with a file, or use --user`);
   if (after === undefined) {
     unlinkQuietly(file);
     return;
