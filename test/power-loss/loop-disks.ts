@@ -33,7 +33,8 @@ export function useDisks(): LoopDisks {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-disks-')));
   const mounted: string[] = [];
   afterAll(() => {
-    for (const place of mounted.toReversed()) spawnSync('umount', [place]);
+    // A sandbox that is still ending may have the disk in its own list of mounts.
+    for (const place of mounted.toReversed()) spawnSync('umount', ['--lazy', place]);
     rmSync(folder, { recursive: true, force: true });
   });
   let made = 0;
