@@ -31,7 +31,8 @@ export async function openBullMq(concurrency: number): Promise<AloneQueue | { re
   await Promise.all([queue.waitUntilReady(), events.waitUntilReady(), worker.waitUntilReady()]);
   return {
     async call() {
-      const job = await queue.add('noop', {}, { removeOnComplete: true });
+      // A job that is removed at once may be gone before it is waited for.
+      const job = await queue.add('noop', {}, { removeOnComplete: 1_000 });
       return job.waitUntilFinished(events);
     },
     async close() {

@@ -18,19 +18,20 @@ export async function openJournalFloor(url: string, concurrency: number): Promis
   ];
   // Creates the tables.
   await hosts.unfinished();
+  const unclaimed = `tenant = '${tenant}' and worker_id is null and finished_at is null`;
   const worker = { id: 'floor', pid: process.pid, startedAt: Date.now() };
   const pool = new Pool({ connectionString: url, max: concurrency });
+  await pool.query(`create index unclaimed on toolexec.calls (number) where ${unclaimed}`);
   const bell = await openBell(url, ['floor_queued', 'floor_done']);
   const claimOldest = async (): Promise<string | undefined> => {
+    // Not prepared: a plan that is made while the table is empty reads all of it.
     const { rows } = await pool.query<{ readonly batch_id: string; readonly position: number }>({
-      name: 'claim oldest',
-      text: `update toolexec.calls set worker = $2, worker_id = $3, started_at = $4
+      text: `update toolexec.calls set worker = $1, worker_id = $2, started_at = $3
         where (tenant, batch_id, position) = (
-          select tenant, batch_id, position from toolexec.calls
-          where tenant = $1 and worker_id is null and finished_at is null
+          select tenant, batch_id, position from toolexec.calls where ${unclaimed}
           order by number for update skip locked limit 1)
         returning batch_id, position`,
-      values: [tenant, JSON.stringify(worker), worker.id, Date.now()],
+      values: [JSON.stringify(worker), worker.id, Date.now()],
     });
     return rows[0] && callKey(rows[0].batch_id, rows[0].position);
   };
