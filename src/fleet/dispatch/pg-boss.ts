@@ -1,9 +1,13 @@
 import { loadPeer } from '../../base/load-peer.js';
+import type { Logger } from '../../contract/context.js';
 import type { CallKey } from '../../contract/journal.js';
+import { Rounds } from '../rounds.js';
 import { type QueueDispatcher, type QueueDispatcherOptions, queueOptions } from './queue-dispatcher.js';
 
-/** The shortest pause between two looks that pg-boss allows. A notice makes it look at once. */
-const LOOK_SECONDS = 0.5;
+/** The pause between two looks, in milliseconds; a notice ends it. */
+const LOOK_MS = 500;
+/** Errors are not worth a message: without hints, workers still find calls by looking. */
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 /** The maximum number of hints in one look. */
 const MOST_HINTS = 64;
 /** A hint that no worker could use is worth no second attempt: workers find the call by looking. */
@@ -16,12 +20,11 @@ interface Boss {
   stop(options: { readonly graceful: boolean; readonly close?: boolean }): Promise<unknown>;
   createQueue(name: string): Promise<unknown>;
   send(name: string, data: object, options: object): Promise<unknown>;
-  work(
+  fetch(
     name: string,
-    options: object,
-    handler: (jobs: readonly { readonly data: { readonly key: CallKey } }[]) => Promise<void>,
-  ): Promise<string>;
-  notifyWorker(id: string): void;
+    options: { readonly batchSize: number },
+  ): Promise<readonly { readonly id: string; readonly data: { readonly key: CallKey } }[]>;
+  complete(name: string, ids: readonly string[]): Promise<unknown>;
 }
 
 type BossConstructor = new (options: {
@@ -30,8 +33,8 @@ type BossConstructor = new (options: {
 }) => Boss;
 
 /**
- * Hints as jobs of pg-boss, which the user installs. It creates its tables in the schema `pgboss`. pg-boss looks for jobs twice
- * a second; a notice of the server makes it look at once.
+ * Hints as jobs of pg-boss, which the user installs. It creates its tables in the schema `pgboss`. Workers look for jobs twice a
+ * second; a notice of the server makes them look at once.
  * @throws ToolError `config_invalid` for a wrong option, or if the package is not installed; otherwise the driver's error
  */
 export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise<QueueDispatcher> {
@@ -58,10 +61,22 @@ export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise
   const deliver = async (calls: readonly CallKey[]): Promise<void> => {
     await Promise.all(calls.flatMap((key) => [...listeners].map((onHint) => onHint(key))));
   };
-  let working: Promise<void> | undefined;
+  // `work` of pg-boss 10 ends the process if the server goes away while it marks a job as done.
+  const look = async (): Promise<void> => {
+    for (;;) {
+      const jobs = listeners.size === 0 ? [] : await boss.fetch(queue, { batchSize: MOST_HINTS });
+      if (jobs.length === 0) return;
+      await deliver(jobs.map(({ data }) => data.key));
+      const ids = jobs.map(({ id }) => id);
+      await boss.complete(queue, ids);
+    }
+  };
+  let rounds: Rounds | undefined;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     listeners.clear();
+    // Not waited for: a look may wait for room in a worker.
+    void rounds?.end();
     closing ??= Promise.all([notices.close(), boss.stop({ graceful: false, close: true })]).then(() => {});
     return closing;
   };
@@ -72,12 +87,11 @@ export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise
     },
     listen(onHint) {
       listeners.add(onHint);
-      const asked = { pollingIntervalSeconds: LOOK_SECONDS, batchSize: MOST_HINTS };
-      working ??= boss
-        .work(queue, asked, (jobs) => deliver(jobs.map(({ data }) => data.key)))
-        .then((id) => void notices.dispatcher.listen(() => boss.notifyWorker(id)));
-      // Without it, workers still find calls by looking.
-      working.catch(() => {});
+      if (rounds === undefined) {
+        rounds = new Rounds(SILENT);
+        rounds.repeat(look, LOOK_MS, 'early');
+        notices.dispatcher.listen(() => rounds?.wakeUp());
+      }
       return () => void listeners.delete(onHint);
     },
     close,
