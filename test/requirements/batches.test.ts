@@ -124,7 +124,8 @@ describe('the package', () => {
       'platform/runtime/serve-http.ts': /^(?:mcp\/|cli\/commands\/mcp\/|fleet\/create-fleet-server\.ts)/,
     };
     expect(open.sort()).toEqual([
-      // With the driver of Postgres, for a caller that gives such a journal.
+      // The `fetch` of pg-boss, and the driver of Postgres for a caller that gives such a journal.
+      'fleet/dispatch/pg-boss.ts',
       'journal/postgres/connections.ts',
       'journal/postgres/examine-postgres.ts',
       'journal/postgres/notices.ts',
