@@ -60,7 +60,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     expect(made[0]).toBe(true);
   });
 
-  it('is inside where all are, and answers each call in a process of its own', {
+  it('runs each call in a new process inside the sandbox, where all tools run there', {
     tags: ['soak'],
   }, async () => {
     const script = servingScript('answer \'"warm"\'', `echo '"cold"'`, ANY);

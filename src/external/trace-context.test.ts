@@ -60,7 +60,7 @@ describe('the trace of a call (E047)', () => {
           throw new Error('no tracer');
         },
       ],
-      ['gives what is none', () => ({ traceparent: 'PATH=/tmp' })],
+      ['gives something else', () => ({ traceparent: 'PATH=/tmp' })],
       ['gives zeros', () => ({ traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` })],
       ['gives none', () => undefined],
       ['gives no text', () => ({ traceparent: 5 }) as unknown as ExternalSpan],

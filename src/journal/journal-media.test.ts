@@ -113,7 +113,10 @@ describe.skipIf(process.platform === 'win32')('a place where no journal can be k
     await expect(use('/proc/none/j.db')).rejects.toMatchObject({ code: 'journal_unavailable' });
   });
 
-  it('is told apart from a process that has too many files open', { tags: ['soak'], timeout: 60_000 }, () => {
+  it('is not mistaken for a process that has too many files open', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, () => {
     const program = `
       import { openSync } from 'node:fs';
       const { openJournal } = await import(${JSON.stringify(new URL('./open-journal.ts', import.meta.url).href)});

@@ -3,10 +3,11 @@ import { parseCallKey } from '../records/call-key.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
 import { readCalls } from './read-calls.js';
-import { freeCalls } from './schema-queue.js';
 
 const OLDEST_FIRST = `
-  WHERE c.tenant = $1 AND ${freeCalls('$2::text[]', '$3::text[]')}
+  WHERE c.tenant = $1 AND c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
+    AND (b.decision IS NULL OR b.decision = 'resume')
+    AND ($2::text[] IS NULL OR (b.labels <@ $2 AND (b.root IS NULL OR b.root = ANY($3::text[]))))
     AND ($4::text IS NULL OR c.number > (
       SELECT a.number FROM {s}.calls a WHERE a.tenant = $1 AND a.batch_id = $4 AND a.position = $5::integer))
   ORDER BY c.number LIMIT $6`;

@@ -1,9 +1,3 @@
-/** The conditions of a queued call that an offer can run: no process has it, and its batch waits for no decision. */
-export const freeCalls = (labels: string, roots: string): string => `
-  c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
-  AND (b.decision IS NULL OR b.decision = 'resume')
-  AND (${labels} IS NULL OR (b.labels <@ ${labels} AND (b.root IS NULL OR b.root = ANY(${roots}))))`;
-
 /**
  * The queued calls that an offer can run now, in the order of `fairPage`. It is computed where the calls are, because most
  * of them are not handed out yet; as a function, because to plan it takes longer than to run it, and a function keeps its
@@ -38,7 +32,9 @@ export const FAIR_QUEUE = `
         LEFT JOIN by_tenant AS n ON n.of_tenant = q.of_tenant
         LEFT JOIN by_tool AS m ON m.of_tenant = q.of_tenant AND m.tool_name = c.tool_name
         LEFT JOIN by_label AS k ON k.of_tenant = q.of_tenant
-        WHERE c.tenant = p_tenant AND ${freeCalls('p_labels', 'p_roots')}
+        WHERE c.tenant = p_tenant AND c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
+          AND (b.decision IS NULL OR b.decision = 'resume')
+          AND (p_labels IS NULL OR (b.labels <@ p_labels AND (b.root IS NULL OR b.root = ANY(p_roots))))
           AND (q.most IS NULL OR coalesce(n.count, 0) < q.most)
           AND (q.most_of_tool IS NULL OR coalesce(m.count, 0) < q.most_of_tool)
           AND NOT EXISTS (

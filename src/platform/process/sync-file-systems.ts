@@ -14,7 +14,7 @@ export function syncFileSystems(paths: readonly string[]): Promise<string | unde
   const program = findSync();
   if (program === undefined) return Promise.resolve(MISSING);
   return new Promise((resolve) => {
-    // In a session of its own: a signal from the terminal must not end it.
+    // In a new session: a signal from the terminal must not end it.
     const child = spawn(program, argumentsFor(paths), { ...OPTIONS, detached: true });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
