@@ -36,7 +36,7 @@ export async function measureDispatch(server: Server, scale: Scale): Promise<rea
     ...('skipped' in bullMq ? {} : { 'BullMQ alone': bullMq }),
   };
   try {
-    const one = await timing(fleets, ({ call }) => ({ units: 1, run: call }), scale === 'quick' ? 3 : 60);
+    const one = await timing(fleets, ({ call }) => ({ units: 1, run: call }), scale === 'quick' ? 3 : 300);
     const many = await timing(fleets, together, scale === 'quick' ? 1 : 5);
     const rows: Row[] = [];
     for (const name of ['a bare table', 'graphile-worker alone', 'BullMQ alone']) {
@@ -71,7 +71,10 @@ function timing(
   rounds: number,
 ): Promise<Record<string, Timing>> {
   const contenders = Object.entries(fleets).map(([name, fleet]) => [name, toContender(fleet)] as const);
-  return interleave(Object.fromEntries(contenders), { rounds, warmUps: rounds > 1 ? 2 : 0 });
+  return interleave(Object.fromEntries(contenders), {
+    rounds,
+    warmUps: rounds > 1 ? Math.ceil(rounds / 10) : 0,
+  });
 }
 
 function together({ call }: Fleet): Contender {

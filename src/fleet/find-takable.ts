@@ -24,6 +24,12 @@ export interface TakableCall {
   readonly isAgreed: boolean;
 }
 
+export interface Look {
+  readonly takable: readonly TakableCall[];
+  /** Other queued calls may become takable when a call ends. */
+  readonly leftBehind: boolean;
+}
+
 export interface TakableContext {
   readonly journal: Journal;
   readonly offer: WorkerOffer;
@@ -48,24 +54,30 @@ export interface TakableContext {
  * 1. A call waits for every earlier call of its conversation that it conflicts with.
  * 2. A call that needs consent waits until that is recorded.
  */
-export async function findTakable(most: number, context: TakableContext): Promise<readonly TakableCall[]> {
+export async function findTakable(most: number, context: TakableContext): Promise<Look> {
   const { conflicts, isWanted } = context;
   const found: TakableCall[] = [];
+  let leftBehind = false;
   const quotas = new OpenQuotas(context);
   let looks = most * PATIENCE;
   const chosen: CallRecord[] = [];
   for await (const record of candidates(context)) {
-    if (found.length >= most || looks <= 0) break;
     if (!isWanted(record)) continue;
+    leftBehind ||= found.length >= most || looks <= 0;
+    if (found.length >= most || looks <= 0) break;
     // These checks are cheaper than questions to the journal, which decides about the other calls.
-    if (chosen.some((other) => isBehind(record, other, conflicts))) continue;
-    if (!(await quotas.admit(record, found))) continue;
+    const isHeld = chosen.some((other) => isBehind(record, other, conflicts));
+    if (isHeld || !(await quotas.admit(record, found))) {
+      leftBehind = true;
+      continue;
+    }
     looks--;
     chosen.push(record);
     const takable = await examine(record, context);
-    if (takable !== undefined) found.push(takable);
+    if (takable === undefined) leftBehind = true;
+    else found.push(takable);
   }
-  return found;
+  return { takable: found, leftBehind };
 }
 
 /** The queued calls in fair order. A page that is not needed is not read. */

@@ -70,6 +70,8 @@ export class FleetWorker {
   readonly #unlisteners: readonly (() => void)[];
   /** Called when there is room for another call, or none are taken any longer. */
   readonly #rooms = new Set<() => void>();
+  /** The last look left calls behind that may be taken when another call has ended. */
+  #leftBehind = true;
   #takes = true;
   #beating: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
@@ -204,8 +206,9 @@ export class FleetWorker {
   async #takeSome(): Promise<void> {
     const { journal, clock, offer, hasTool, concurrency, lease, executor } = this.#parts;
     const most = concurrency - this.#running.size;
+    this.#leftBehind = true;
     if (!this.#takes || most <= 0 || !lease.isHeld) return;
-    const found = await findTakable(most, {
+    const { takable, leftBehind } = await findTakable(most, {
       ...{ journal, clock, offer },
       conflicts: (a, b) => conflicts(placedEffects(a), placedEffects(b), covers),
       isWanted: (record) =>
@@ -219,7 +222,8 @@ export class FleetWorker {
       },
       recoverLost: (running) => executor.recovery.recoverLost(running),
     });
-    for (const takable of found) await this.#take(takable);
+    this.#leftBehind = leftBehind;
+    for (const each of takable) await this.#take(each);
   }
 
   async #refuse(record: CallRecord, result: ReturnType<typeof expired>): Promise<void> {
@@ -276,7 +280,9 @@ export class FleetWorker {
     } finally {
       this.#running.delete(key);
       this.#giveRoom();
-      this.#rounds.wakeUp();
+      // Beside the host, which reads the answer now, another look would only take time from it.
+      if (this.#leftBehind) this.#rounds.wakeUp();
+      else this.#rounds.wakeUpWithin(LOOK_MS);
     }
   }
 

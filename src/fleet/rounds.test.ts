@@ -26,3 +26,23 @@ it('begins the next round at once if it was woken during a round', async () => {
   expect(begun).toBe(3);
   await rounds.end();
 });
+
+it('begins one round within a time, unless it was woken before', async () => {
+  const rounds = new Rounds(logger);
+  const begun: number[] = [];
+  rounds.repeat(async () => void begun.push(performance.now()), 3_600_000, 'early');
+  await pause(1);
+  const asked = performance.now();
+  rounds.wakeUpWithin(40);
+  rounds.wakeUpWithin(1);
+  await pause(20);
+  expect(begun).toHaveLength(1);
+  await pause(60);
+  expect(begun).toHaveLength(2);
+  expect((begun[1] ?? 0) - asked).toBeGreaterThan(30);
+  rounds.wakeUpWithin(40);
+  rounds.wakeUp();
+  await pause(80);
+  expect(begun).toHaveLength(3);
+  await rounds.end();
+});

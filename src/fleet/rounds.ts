@@ -9,6 +9,7 @@ export class Rounds {
   readonly #pauses = new Set<() => void>();
   /** Counts the calls of `wakeUp`, so that one during a round is not lost. */
   #wakes = 0;
+  #forgetWake: (() => void) | undefined;
   #isEnded = false;
 
   constructor(logger: Logger) {
@@ -22,8 +23,15 @@ export class Rounds {
 
   /** Begins the next round of the work that is woken early. */
   wakeUp(): void {
+    this.#forgetWake?.();
+    this.#forgetWake = undefined;
     this.#wakes++;
     for (const goOn of [...this.#pauses]) goOn();
+  }
+
+  /** The same after a time in milliseconds, unless something else begins a round before. */
+  wakeUpWithin(ms: number): void {
+    if (!this.#isEnded) this.#forgetWake ??= systemClock.after(ms, () => this.wakeUp());
   }
 
   /** Resolves when the rounds that run have ended. */

@@ -2,10 +2,14 @@ import { loadPeer } from '../../base/load-peer.js';
 import type { Logger } from '../../contract/context.js';
 import type { CallKey } from '../../contract/journal.js';
 import { Rounds } from '../rounds.js';
-import { type QueueDispatcher, type QueueDispatcherOptions, queueOptions } from './queue-dispatcher.js';
+import {
+  LATE_MS,
+  type QueueDispatcher,
+  type QueueDispatcherOptions,
+  queueOptions,
+  withNotices,
+} from './queue-dispatcher.js';
 
-/** The pause between two looks, in milliseconds; a notice ends it. */
-const LOOK_MS = 500;
 /** Errors are not worth a message: without hints, workers still find calls by looking. */
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 /** The maximum number of hints in one look. */
@@ -34,21 +38,17 @@ type BossConstructor = new (options: {
 
 /**
  * Hints as jobs of pg-boss, which the user installs. It creates its tables in the schema `pgboss`. Workers look for jobs twice a
- * second; a notice of the server makes them look at once.
+ * second; a notice of the server hints at once.
  * @throws ToolError `config_invalid` for a wrong option, or if the package is not installed; otherwise the driver's error
  */
 export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise<QueueDispatcher> {
-  const { url: connectionString, queue } = queueOptions('pgBossDispatcher', options);
+  const given = queueOptions('pgBossDispatcher', options);
+  const { url: connectionString, queue } = given;
   const peer = { name: 'pg-boss', range: '^10.4.0' };
   const loaded: { readonly PgBoss?: unknown; readonly default?: unknown } = await loadPeer(
     'pgBossDispatcher',
     peer,
     () => import('pg-boss'),
-  );
-  const { openNotices } = await loadPeer(
-    'pgBossDispatcher',
-    { name: 'pg', range: '^8.16.0' },
-    () => import('../../journal/postgres/notices.js'),
   );
   const PgBoss = (loaded.PgBoss ?? loaded.default) as BossConstructor;
   const boss = new PgBoss({ connectionString, schedule: false });
@@ -56,7 +56,6 @@ export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise
   boss.on('error', () => {});
   await boss.start();
   await boss.createQueue(queue);
-  const notices = openNotices(connectionString, 'pgboss', queue);
   const listeners = new Set<(call: CallKey) => unknown>();
   const deliver = async (calls: readonly CallKey[]): Promise<void> => {
     await Promise.all(calls.flatMap((key) => [...listeners].map((onHint) => onHint(key))));
@@ -72,29 +71,23 @@ export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise
     }
   };
   let rounds: Rounds | undefined;
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    listeners.clear();
-    // Not waited for: a look may wait for room in a worker.
-    void rounds?.end();
-    closing ??= Promise.all([notices.close(), boss.stop({ graceful: false, close: true })]).then(() => {});
-    return closing;
-  };
-  return {
+  return withNotices(given, 'pgboss', {
     async hint(calls) {
       await Promise.all(calls.map((key) => boss.send(queue, { key }, JOB)));
-      await notices.dispatcher.hint(calls.slice(0, 1));
     },
     listen(onHint) {
       listeners.add(onHint);
       if (rounds === undefined) {
         rounds = new Rounds(SILENT);
-        rounds.repeat(look, LOOK_MS, 'early');
-        notices.dispatcher.listen(() => rounds?.wakeUp());
+        rounds.repeat(look, LATE_MS);
       }
       return () => void listeners.delete(onHint);
     },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+    async close() {
+      listeners.clear();
+      // Not waited for: a look may wait for room in a worker.
+      void rounds?.end();
+      await boss.stop({ graceful: false, close: true });
+    },
+  });
 }

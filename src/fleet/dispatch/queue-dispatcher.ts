@@ -1,3 +1,4 @@
+import { loadPeer } from '../../base/load-peer.js';
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { Dispatcher } from '../../contract/fleet.js';
 
@@ -35,4 +36,41 @@ export function queueOptions(
   const given = normalizeOptions(label, options, RULES);
   if (given.url === '') normalizeOptions(label, { url: null }, RULES);
   return given;
+}
+
+/** How long a hint may lie in a queue whose workers have had a notice of it; in milliseconds. */
+export const LATE_MS = 500;
+
+/**
+ * Sends each hint as a notice of the server too. A notice comes at once but may be lost, and a queue keeps hints but
+ * hands them out later, many at a time, so that a call does not wait for the queue's own commits.
+ * @param schema of the queue's tables
+ */
+export async function withNotices(
+  { url, queue }: Required<QueueDispatcherOptions>,
+  schema: string,
+  inQueue: Dispatcher & { close(): Promise<void> },
+): Promise<QueueDispatcher> {
+  const peer = { name: 'pg', range: '^8.16.0' };
+  const { openNotices } = await loadPeer(schema, peer, () => import('../../journal/postgres/notices.js'));
+  const notices = openNotices(url, schema, queue);
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= Promise.all([notices.close(), inQueue.close()]).then(() => {});
+    return closing;
+  };
+  return {
+    async hint(calls) {
+      if (calls.length === 0) return;
+      await Promise.all([notices.dispatcher, inQueue].map((each) => each.hint(calls)));
+    },
+    listen(onHint) {
+      const unlisteners = [notices.dispatcher, inQueue].map((each) => each.listen(onHint));
+      return () => {
+        for (const unlisten of unlisteners) unlisten();
+      };
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }

@@ -2,7 +2,7 @@ import type { Changes } from '../../contract/journal.js';
 import { callKey } from '../records/call-key.js';
 import { fromStoredText } from '../records/stored-text.js';
 import type { Connection, Work } from './connections.js';
-import { readByPlaces, readCalls, UNFINISHED } from './read-calls.js';
+import { queryCalls, readByPlaces, UNFINISHED } from './read-calls.js';
 import { KEPT_CHANGES } from './schema-changes.js';
 
 /** How many changes of all tenants may come between two looks: a part of those that are kept. */
@@ -55,7 +55,7 @@ export function readChanges(tenant: string, since: string | undefined): Work<Cha
     if (row.is_known) return { mark, isWhole: false, calls: await readChanged(connection, tenant, rows) };
     // After a crash of the server, or if the database was restored in another one.
     if (!row.is_kept) await connection.query(BEGIN);
-    const calls = await readCalls(connection, UNFINISHED, [tenant, null, null, null, null]);
+    const calls = await queryCalls(connection, UNFINISHED, [tenant, null, null, null, null]);
     return { mark, isWhole: true, calls };
   };
 }

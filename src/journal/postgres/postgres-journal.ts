@@ -47,6 +47,7 @@ import {
   ANYWHERE,
   type CallPlace,
   HOLDER,
+  queryCalls,
   readBatch,
   readByPlaces,
   readCalls,
@@ -228,7 +229,7 @@ export class PostgresJournal implements Journal {
     return this.#read(
       'find a call',
       ofConversation(conversation),
-      (tenant) => (connection) => first(readCalls(connection, HOLDER, [tenant, name, id, stored])),
+      (tenant) => (connection) => first(queryCalls(connection, HOLDER, [tenant, name, id, stored])),
     );
   }
 
@@ -246,7 +247,7 @@ export class PostgresJournal implements Journal {
     const values = [name, after?.batch ?? null, after?.position ?? null, page?.limit ?? null];
     return this.#operations.look(
       'read the unfinished calls',
-      (tenant) => (connection) => readCalls(connection, UNFINISHED, [tenant, ...values]),
+      (tenant) => (connection) => queryCalls(connection, UNFINISHED, [tenant, ...values]),
     );
   }
 
@@ -254,7 +255,7 @@ export class PostgresJournal implements Journal {
     return this.#read(
       'read the calls before a batch',
       this.#batches.laneOf(batchId),
-      (tenant) => (connection) => readCalls(connection, WAITING, [tenant, toStoredText(batchId)]),
+      (tenant) => (connection) => queryCalls(connection, WAITING, [tenant, toStoredText(batchId)]),
     );
   }
 

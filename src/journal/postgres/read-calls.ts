@@ -32,26 +32,31 @@ export interface CallRow {
   readonly decision: NonNullable<CallRecord['decision']> | null;
 }
 
-/** Calls with the facts of their batches. The first value is always the tenant. */
+/** Calls with the facts of their batches. The first value is always the tenant. `OFFSET 0`: see `schema-reads.ts`. */
 export const CALLS = `
   SELECT c.batch_id, c.position, c.conversation, c.call_id, c.turn, c.tool_name, c.args, c.effects, c.disposition, c.reason,
     c.worker, c.started_at, c.result, c.finished_at, b.attach, b.accepted_at, b.worker AS accepted_by, b.placement, b.decision
-  FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id`;
+  FROM {s}.calls c
+  CROSS JOIN LATERAL (SELECT x.* FROM {s}.batches x WHERE x.tenant = c.tenant AND x.id = c.batch_id OFFSET 0) AS b`;
 
 /** Reads calls. @param rest the end of the query after `CALLS`; its first value is the tenant */
-export async function readCalls(
+export function readCalls(
   connection: Connection,
   rest: string,
   values: readonly [tenant: string, ...unknown[]],
 ): Promise<readonly CallRecord[]> {
-  const { rows } = await connection.query<CallRow>(`${CALLS} ${rest}`, values);
-  return toRecords(connection, values[0], rows);
+  return queryCalls(connection, `${CALLS} ${rest}`, values);
 }
 
-const BY_KEYS = `
-  JOIN unnest($2::text[], $3::integer[]) AS k (batch_id, position)
-    ON k.batch_id = c.batch_id AND k.position = c.position
-  WHERE c.tenant = $1`;
+/** The same with a whole query. */
+export async function queryCalls(
+  connection: Connection,
+  text: string,
+  values: readonly [tenant: string, ...unknown[]],
+): Promise<readonly CallRecord[]> {
+  const { rows } = await connection.query<CallRow>(text, values);
+  return toRecords(connection, values[0], rows);
+}
 
 /** A call as its row identifies it. */
 export interface CallPlace {
@@ -67,7 +72,7 @@ export async function readByPlaces(
   places: readonly CallPlace[],
 ): Promise<ReadonlyMap<CallKey, CallRecord>> {
   if (places.length === 0) return new Map();
-  const records = await readCalls(connection, BY_KEYS, [
+  const records = await queryCalls(connection, 'SELECT * FROM {s}.calls_at_1($1, $2, $3)', [
     tenant,
     places.map(({ batch }) => batch),
     places.map(({ position }) => position),
@@ -75,34 +80,17 @@ export async function readByPlaces(
   return new Map(records.map((record) => [record.key, record]));
 }
 
-/**
- * The ends of queries after `CALLS`: the delivery that an identity names; the one that an id names; the
- * unfinished calls; those before a batch.
- */
+/** The delivery that an identity names. */
 export const HOLDER = `
-  JOIN {s}.holder_1($1, $2, $3, $4, false) h ON h.batch_id = c.batch_id AND h.position = c.position
-  WHERE c.tenant = $1`;
+  SELECT r.* FROM {s}.holder_1($1, $2, $3, $4, false) AS h
+  CROSS JOIN LATERAL {s}.calls_at_1($1, ARRAY[h.batch_id], ARRAY[h.position]) AS r`;
+/** The end of a query after `CALLS`: the delivery that an id names. */
 export const ANYWHERE = `
   WHERE c.tenant = $1 AND c.call_id = $2 AND ($3::text IS NULL OR c.turn = $3)
   ORDER BY c.worker_id IS NULL, c.number DESC LIMIT 1`;
-export const UNFINISHED = `
-  WHERE c.tenant = $1 AND c.finished_at IS NULL AND ($2::text IS NULL OR c.conversation = $2)
-    AND ($3::text IS NULL OR c.number > (
-      SELECT a.number FROM {s}.calls a WHERE a.tenant = $1 AND a.batch_id = $3 AND a.position = $4::integer))
-  ORDER BY c.number LIMIT $5::bigint`;
-export const WAITING = `
-  JOIN {s}.batches own ON own.tenant = $1 AND own.id = $2
-  WHERE c.tenant = $1 AND c.finished_at IS NULL AND c.conversation = own.conversation AND c.batch_id <> own.id
-    AND (b.number < own.number OR c.worker_id IS NOT NULL)
-  ORDER BY c.number`;
-
-const DELIVERED = `
-  JOIN (
-    SELECT position AS place, batch_id, position FROM {s}.calls WHERE tenant = $1 AND batch_id = $2
-    UNION ALL
-    SELECT position, first_batch, first_position FROM {s}.repeats WHERE tenant = $1 AND batch_id = $2
-  ) AS d (place, batch_id, position) ON d.batch_id = c.batch_id AND d.position = c.position
-  WHERE c.tenant = $1 ORDER BY d.place`;
+export const UNFINISHED = 'SELECT * FROM {s}.unfinished_1($1, $2, $3, $4, $5)';
+/** Those that a batch may have to wait for. */
+export const WAITING = 'SELECT * FROM {s}.waiting_1($1, $2)';
 
 /** The calls of a batch, in order. A delivery that attached is represented by the call it attached to. */
 export function readBatch(
@@ -110,7 +98,7 @@ export function readBatch(
   tenant: string,
   batch: string,
 ): Promise<readonly CallRecord[]> {
-  return readCalls(connection, DELIVERED, [tenant, batch]);
+  return queryCalls(connection, 'SELECT * FROM {s}.delivered_1($1, $2)', [tenant, batch]);
 }
 
 async function toRecords(

@@ -2,7 +2,7 @@ import type { CallRecord, OpenCounts, QueuedPage, RunningCount } from '../../con
 import { parseCallKey } from '../records/call-key.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
-import { readCalls } from './read-calls.js';
+import { queryCalls, readCalls } from './read-calls.js';
 
 const OLDEST_FIRST = `
   WHERE c.tenant = $1 AND c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
@@ -12,9 +12,7 @@ const OLDEST_FIRST = `
       SELECT a.number FROM {s}.calls a WHERE a.tenant = $1 AND a.batch_id = $4 AND a.position = $5::integer))
   ORDER BY c.number LIMIT $6`;
 
-const FAIR = `
-  JOIN {s}.queued_1($1, $2, $3, $4, $5, $6) AS o ON o.batch_id = c.batch_id AND o.position = c.position
-  WHERE c.tenant = $1 ORDER BY o.place`;
+const FAIR = 'SELECT * FROM {s}.queued_calls_1($1, $2, $3, $4, $5, $6)';
 
 /** Queued calls that the offer can run, oldest first or in fair order. */
 export function readQueued(
@@ -26,7 +24,7 @@ export function readQueued(
   const roots = (offer?.roots ?? []).map(toStoredText);
   if (order === 'fair') {
     const quotas = offer?.quotas === undefined ? null : JSON.stringify(offer.quotas);
-    return (connection) => readCalls(connection, FAIR, [tenant, labels, roots, quotas, skip, limit]);
+    return (connection) => queryCalls(connection, FAIR, [tenant, labels, roots, quotas, skip, limit]);
   }
   return (connection) =>
     readCalls(connection, OLDEST_FIRST, [

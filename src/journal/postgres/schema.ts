@@ -5,6 +5,7 @@ import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.
 import { OBJECTS, PRUNE, REFERENCES } from './schema-prune.js';
 import { FAIR_QUEUE } from './schema-queue.js';
 import { LABEL_QUOTAS, QUOTAS } from './schema-quotas.js';
+import { READS } from './schema-reads.js';
 import { TABLES } from './schema-tables.js';
 
 /**
@@ -23,4 +24,5 @@ export const STEPS: readonly string[] = [
   LABEL_QUOTAS,
   REFERENCES,
   FAIR_QUEUE,
+  READS,
 ];
