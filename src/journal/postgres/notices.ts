@@ -84,10 +84,9 @@ export class PostgresNotices {
         toPayloads(calls).map((payload) => [this.#channelOf(topic), payload] as const),
       );
       this.#waiting.clear();
-      await this.#pool.query('SELECT pg_notify(n.c, n.p) FROM unnest($1::text[], $2::text[]) AS n (c, p)', [
-        notices.map(([channel]) => channel),
-        notices.map(([, payload]) => payload),
-      ]);
+      // The server plans one call faster than a list of one.
+      const calls = notices.map((_, index) => `pg_notify($${2 * index + 1}, $${2 * index + 2})`);
+      await this.#pool.query(`SELECT ${calls.join(', ')}`, notices.flat());
     }
   }
 
