@@ -3,10 +3,9 @@ import type { CallRecord, Journal, JournalNote, RunningCount, WorkerOffer } from
 import type { JsonObject } from '../contract/json.js';
 import { readConsentNote } from '../executor/approve/decide-placed.js';
 import { isDeferred, placedEffects } from '../executor/record/shared-order.js';
-import { countRunning, fairPage, isHeldBack } from '../journal/records/fair-order.js';
+import { countRunning, isHeldBack } from '../journal/records/fair-order.js';
+import type { Candidates } from './candidates.js';
 
-/** The number of queued calls that are read together. */
-const PAGE = 64;
 /** The number of calls that are examined closely for each call that may be returned. */
 const PATIENCE = 8;
 /** After this time without consent or a question, the host of a call counts as dead; in milliseconds. */
@@ -33,6 +32,7 @@ export interface Look {
 export interface TakableContext {
   readonly journal: Journal;
   readonly offer: WorkerOffer;
+  readonly candidates: Candidates;
   readonly clock: Clock;
   readonly conflicts: (a: CallRecord, b: CallRecord) => boolean;
   /** The worker has the tool, and does not run the call already. */
@@ -61,10 +61,11 @@ export async function findTakable(most: number, context: TakableContext): Promis
   const quotas = new OpenQuotas(context);
   let looks = most * PATIENCE;
   const chosen: CallRecord[] = [];
-  for await (const record of candidates(context)) {
+  const records = context.candidates.read(context.journal, context.offer);
+  while (found.length < most && looks > 0) {
+    const { value: record } = await records.next();
+    if (record === undefined) return { takable: found, leftBehind };
     if (!isWanted(record)) continue;
-    leftBehind ||= found.length >= most || looks <= 0;
-    if (found.length >= most || looks <= 0) break;
     // These checks are cheaper than questions to the journal, which decides about the other calls.
     const isHeld = chosen.some((other) => isBehind(record, other, conflicts));
     if (isHeld || !(await quotas.admit(record, found))) {
@@ -77,31 +78,8 @@ export async function findTakable(most: number, context: TakableContext): Promis
     if (takable === undefined) leftBehind = true;
     else found.push(takable);
   }
-  return { takable: found, leftBehind };
-}
-
-/** The queued calls in fair order. A page that is not needed is not read. */
-async function* candidates({ journal, offer }: TakableContext): AsyncGenerator<CallRecord> {
-  if (journal.running === undefined) {
-    yield* fairPage(await readAll(journal, offer), [], { limit: Number.POSITIVE_INFINITY, offer });
-    return;
-  }
-  for (let skip = 0; ; skip += PAGE) {
-    const page = (await journal.queued?.({ limit: PAGE, offer, order: 'fair', skip })) ?? [];
-    yield* page;
-    if (page.length < PAGE) return;
-  }
-}
-
-async function readAll(journal: Journal, offer: WorkerOffer): Promise<readonly CallRecord[]> {
-  const all: CallRecord[] = [];
-  for (let after: string | undefined; ; ) {
-    const place = after === undefined ? {} : { after };
-    const page = (await journal.queued?.({ limit: PAGE, offer, ...place })) ?? [];
-    all.push(...page);
-    after = page.at(-1)?.key;
-    if (page.length < PAGE || after === undefined) return all;
-  }
+  // There may be more calls than were looked at.
+  return { takable: found, leftBehind: true };
 }
 
 /** The quotas, with the calls that this look has found. The claim decides; this saves claims that would fail. */

@@ -13,6 +13,7 @@ import { isForAnyWorker } from '../executor/record/read-taker.js';
 import { placedEffects } from '../executor/record/shared-order.js';
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../journal/redaction/left-out.js';
 import { systemClock } from '../platform/clock/clock.js';
+import { Candidates } from './candidates.js';
 import { findTakable, freeSince, type TakableCall } from './find-takable.js';
 import { keepOutput } from './kept-output.js';
 import { LiveTape } from './live-tape.js';
@@ -67,6 +68,7 @@ export class FleetWorker {
   /** Calls that ended here without an answer, with the time of the next attempt. */
   readonly #later = new Map<CallKey, number>();
   readonly #rounds: Rounds;
+  readonly #candidates = new Candidates();
   readonly #unlisteners: readonly (() => void)[];
   /** Called when there is room for another call, or none are taken any longer. */
   readonly #rooms = new Set<() => void>();
@@ -145,6 +147,7 @@ export class FleetWorker {
 
   /** A full worker leaves the next hint of a queue to other workers. */
   #hinted(): Promise<void> {
+    this.#candidates.hinted();
     this.#rounds.wakeUp();
     if (!this.#takes || this.#running.size < this.#parts.concurrency) return Promise.resolve();
     return new Promise((resolve) => void this.#rooms.add(resolve));
@@ -209,7 +212,7 @@ export class FleetWorker {
     this.#leftBehind = true;
     if (!this.#takes || most <= 0 || !lease.isHeld) return;
     const { takable, leftBehind } = await findTakable(most, {
-      ...{ journal, clock, offer },
+      ...{ journal, clock, offer, candidates: this.#candidates },
       conflicts: (a, b) => conflicts(placedEffects(a), placedEffects(b), covers),
       isWanted: (record) =>
         hasTool(record.toolName) &&
@@ -272,7 +275,11 @@ export class FleetWorker {
       const [result] = await executor.take({ ...recordedCall(record), args }, taken, options);
       journal.signals?.send('answer', [key]);
       if (await this.#isOver(key, result)) this.#later.delete(key);
-      else this.#later.set(key, systemClock.monotonic() + RETRY_MS);
+      else {
+        // Another worker has it, and probably its neighbours too.
+        this.#candidates.forget();
+        this.#later.set(key, systemClock.monotonic() + RETRY_MS);
+      }
       if (placedEffects(record).length > 0) await this.#hintNext(conversation);
     } catch (error) {
       logger.error({ batch: batchId, call: key, why: reasonOf(error) }, 'a call could not be taken');

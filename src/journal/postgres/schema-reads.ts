@@ -43,13 +43,59 @@ export const READS = `
       ${rowsAt('d')} ORDER BY d.number;
   END $$;
 
+  -- The queued calls that an offer can run now, in the order of fairPage. What a placement says is read once for all calls
+  -- that have the same one.
   CREATE FUNCTION {s}.queued_calls_1(
     p_tenant text, p_labels text[], p_roots text[], p_quotas json, p_skip bigint, p_limit bigint
-  ) RETURNS SETOF {s}.call_rows_1 LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
+  ) RETURNS SETOF {s}.call_rows_1 LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET jit = off AS $$
   BEGIN
     RETURN QUERY
-      SELECT r.* FROM {s}.queued_1(p_tenant, p_labels, p_roots, p_quotas, p_skip, p_limit) AS o
-      ${rowsAt('o')} ORDER BY o.place;
+      WITH running AS MATERIALIZED (SELECT r.* FROM {s}.running_2(p_tenant) AS r),
+      by_tenant AS (SELECT r.of_tenant, sum(r.count) AS count FROM running AS r GROUP BY 1),
+      by_tool AS (SELECT r.of_tenant, r.tool_name, sum(r.count) AS count FROM running AS r GROUP BY 1, 2),
+      by_label AS (
+        SELECT l.of_tenant, json_object_agg(l.label, l.count) AS counts FROM (
+          SELECT r.of_tenant, u.label, sum(r.count) AS count
+          FROM running AS r CROSS JOIN LATERAL (SELECT DISTINCT label FROM unnest(r.labels) AS label) AS u GROUP BY 1, 2
+        ) AS l GROUP BY 1),
+      queue AS MATERIALIZED (
+        SELECT c.batch_id, c.position, c.number, c.conversation, c.tool_name, b.placement, coalesce(b.labels, '{}') AS labels
+        FROM {s}.calls c CROSS JOIN LATERAL (
+          SELECT x.placement, x.labels, x.root, x.decision FROM {s}.batches x
+          WHERE x.tenant = p_tenant AND x.id = c.batch_id OFFSET 0) AS b
+        WHERE c.tenant = p_tenant AND c.finished_at IS NULL AND c.worker_id IS NULL AND b.placement IS NOT NULL
+          AND (b.decision IS NULL OR b.decision = 'resume')
+          AND (p_labels IS NULL OR (b.labels <@ p_labels AND (b.root IS NULL OR b.root = ANY(p_roots))))),
+      kinds AS MATERIALIZED (
+        SELECT d.tool_name, d.placement, d.labels, q.of_tenant, q.priority, n.count AS busy
+        FROM (SELECT DISTINCT q.tool_name, q.placement, q.labels FROM queue AS q) AS d
+        CROSS JOIN LATERAL (
+          SELECT coalesce(p.placement ->> 'tenant', p_tenant) AS of_tenant,
+            coalesce((p.placement ->> 'priority')::numeric, 0) AS priority,
+            least((p.placement -> 'quotas' ->> 'running')::integer, (p_quotas ->> 'running')::integer) AS most,
+            {s}.most_of_1(p.placement -> 'quotas', p_quotas, 'tools', d.tool_name) AS most_of_tool,
+            p.placement -> 'quotas' AS quotas
+          FROM (SELECT d.placement::json AS placement) AS p) AS q
+        LEFT JOIN by_tenant AS n ON n.of_tenant = q.of_tenant
+        LEFT JOIN by_tool AS m ON m.of_tenant = q.of_tenant AND m.tool_name = d.tool_name
+        LEFT JOIN by_label AS k ON k.of_tenant = q.of_tenant
+        WHERE (q.most IS NULL OR coalesce(n.count, 0) < q.most)
+          AND (q.most_of_tool IS NULL OR coalesce(m.count, 0) < q.most_of_tool)
+          AND NOT EXISTS (
+            SELECT 1 FROM unnest(d.labels) AS label
+            WHERE coalesce((k.counts ->> label)::bigint, 0) >= {s}.most_of_1(q.quotas, p_quotas, 'labels', label))),
+      free AS (
+        SELECT q.batch_id, q.position, q.number, k.of_tenant, k.priority, k.busy,
+          row_number() OVER (PARTITION BY k.of_tenant, q.conversation ORDER BY q.number) AS turn
+        FROM queue AS q JOIN kinds AS k
+          ON k.tool_name = q.tool_name AND k.placement = q.placement AND k.labels = q.labels),
+      placed AS (
+        SELECT f.*, coalesce(f.busy, 0)
+          + row_number() OVER (PARTITION BY f.of_tenant ORDER BY f.priority DESC, f.turn, f.number) AS fair
+        FROM free AS f),
+      page AS (
+        SELECT o.* FROM placed AS o ORDER BY o.fair, o.priority DESC, o.number OFFSET p_skip LIMIT p_limit)
+      SELECT r.* FROM page AS o ${rowsAt('o')} ORDER BY o.fair, o.priority DESC, o.number;
   END $$;
 
   -- Of a conversation, or of all (null); after a call, or from the first (null).
