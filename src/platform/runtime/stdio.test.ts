@@ -35,6 +35,12 @@ describe('openStdio()', () => {
     expect(written.toString('utf8', 0, readSync(output, written, 0, written.length, 0))).toBe(TEXT);
   });
 
+  it.skipIf(process.platform === 'win32')('reads and writes /dev/null without the streams of Node', () => {
+    const { copy } = place();
+    const { stderr, status } = spawnSync(process.execPath, [copy], { stdio: ['ignore', 'ignore', 'pipe'] });
+    expect({ status, stderr: `${stderr}` }).toEqual({ status: 0, stderr: 'false' });
+  });
+
   it.skipIf(process.platform === 'win32')(
     'loses nothing in a pipe that is non-blocking and slower than the program',
     async () => {

@@ -1,4 +1,4 @@
-import { fstatSync, readSync, writeSync } from 'node:fs';
+import { fstatSync, readSync, statSync, writeSync } from 'node:fs';
 import { decodeText, tooLarge, toReadFailure } from '../fs/read-file.js';
 
 /** A stream that a program writes text to. */
@@ -55,9 +55,16 @@ export function openStdio(): Stdio {
   };
 }
 
-/** `node:tty` is loaded only for a device, because it loads the network too. */
+/** `node:tty` is loaded only for a device other than `/dev/null`, because it loads the network too. */
 function isTerminal(fd: number): boolean {
-  return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
+  const stats = fstatSync(fd);
+  if (!stats.isCharacterDevice() || stats.rdev === nullDevice()) return false;
+  return process.getBuiltinModule('node:tty').isatty(fd);
+}
+
+/** Undefined on a system without `/dev/null`. */
+function nullDevice(): number | undefined {
+  return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }
 
 async function readStdin(maxBytes: number, keepMark = false): Promise<string> {
