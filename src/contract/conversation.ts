@@ -10,7 +10,7 @@ export interface TranscriptEntry {
 export interface EndedTurn {
   /** The model's last message. */
   readonly text: string;
-  /** The turn goes on already because `endTurn` has said so. */
+  /** The turn already continues because `endTurn` asked for it. */
   readonly isGoingOn: boolean;
 }
 

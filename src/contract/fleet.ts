@@ -3,7 +3,7 @@ import type { CallKey } from './worker.js';
 
 /**
  * Carries hints between the processes of a fleet: the keys of calls that workers may take. The journal
- * decides who runs a call, so hints may be lost, doubled, delayed and reordered. They only make a worker look
+ * decides who runs a call, so hints may be lost, duplicated, delayed and reordered. They only make a worker look
  * sooner.
  */
 export interface Dispatcher {
@@ -11,17 +11,17 @@ export interface Dispatcher {
   hint(calls: readonly CallKey[]): Awaitable<void>;
   /**
    * Calls `onHint` for each hint, until the returned function is called. Its promise resolves when the worker has room for
-   * another call: a queue that gives each hint to one worker should hand out no more before.
+   * another call: a queue that gives each hint to one worker should deliver no further hint until then.
    */
   listen(onHint: (call: CallKey) => Awaitable<void>): () => void;
 }
 
-/** What a signal says of its calls: they shall be cancelled, or a worker has recorded their answers. */
+/** The meaning of a signal: its calls are to be cancelled, or a worker has recorded their answers. */
 export type SignalTopic = 'cancel' | 'answer';
 
 /**
- * Carries keys of calls between the processes that share a journal, at once. Signals may be lost, doubled and reordered, so
- * readers look into the journal as well, only less often.
+ * Carries keys of calls between the processes that share a journal, without delay. Signals may be lost, duplicated and
+ * reordered, so readers poll the journal as well, only less often.
  */
 export interface Signals {
   send(topic: SignalTopic, calls: readonly CallKey[]): void;

@@ -181,7 +181,7 @@ export type Refusal =
       /** The reason from the last decision (`data.why`). Left out if there is none. */
       readonly why?: string;
     }
-  /** The tenant has `open` open calls, and with those of the batch more than the quota. */
+  /** The tenant has `open` open calls; with the calls of this batch it would exceed the quota. */
   | { readonly kind: 'over_quota'; readonly open: number; readonly quota: number };
 
 export type CallState = 'queued' | 'running' | 'done';
@@ -250,8 +250,8 @@ export interface JournalNote {
  * 1. Operations take effect in the order of the calls. A returned promise resolves when the operation and all
  *   earlier ones are as durable as the journal allows. A plain value means that this is already so.
  * 2. At most one `claim` of a key ever returns true.
- * 3. The first `finish` of a key wins and never changes. A later one is kept as a note and answered `late`. One that is
- *   sent twice counts once.
+ * 3. The first `finish` of a key wins and never changes. A later one is kept as a note and answered `late`. An answer
+ *    that is sent twice counts once.
  * 4. An operation that cannot be recorded throws or rejects with `ToolError` `journal_unavailable`.
  */
 export interface Journal {
@@ -265,7 +265,7 @@ export interface Journal {
   readonly tenant?: string;
   /** Carries hints between the processes that share the journal, where hosts and workers have no other dispatcher. */
   readonly dispatcher?: Dispatcher;
-  /** Reaches the other processes at once. Left out: they find everything by looking. */
+  /** Notifies the other processes without delay. Left out: they find changes by polling. */
   readonly signals?: Signals;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
@@ -295,8 +295,8 @@ export interface Journal {
   /**
    * Records the answer. Binary content is stored as bytes. If a journal that is not durable has dropped them, a
    * text says so.
-   * @param claimant the claim that the answer ends. `claimed`: the call has the claim of another worker, whose answer
-   * counts, so nothing is recorded; nor is a late answer that ends no claim, because the call did not run for it.
+   * @param claimant the claim that the answer ends. `claimed`: another worker holds the claim and its answer counts, so
+   *   nothing is recorded. A late answer that ends no claim is not recorded either: the call did not run for it.
    */
   finish(
     key: CallKey,
@@ -326,8 +326,9 @@ export interface Journal {
     at: number,
   ): Awaitable<readonly CallRecord[] | undefined>;
   /**
-   * Removes old batches with their calls. These stay: a batch with an unfinished call, one that waits for the person, one
-   * that a batch which stays was answered from, and the newest. A removed call runs again when it is delivered again.
+   * Removes old batches with their calls. These stay: a batch with an unfinished call, one that waits for the person,
+   * one whose answers another remaining batch uses, and the newest. A removed call runs again when it is delivered
+   * again.
    */
   prune?(limits: PruneLimits, at: number): Awaitable<Pruned>;
   /** Makes everything so far durable. */
@@ -355,7 +356,7 @@ export interface Journal {
   /** The running calls with a placement, counted. A journal without it knows no quotas, and no fair order. */
   running?(): Awaitable<readonly RunningCount[]>;
   /**
-   * The calls that were accepted, claimed, decided about or answered since a look, at least. Without a mark: all without a
+   * At least the calls that were accepted, claimed, decided or answered since the mark. Without a mark: all without a
    * result. If this is left out, readers compare all of them.
    */
   changes?(since?: string): Awaitable<Changes>;
@@ -364,11 +365,11 @@ export interface Journal {
   /** The sessions that are not over, and those that are and have unfinished calls. */
   sessions?(): Awaitable<readonly WorkerSession[]>;
   /**
-   * Keeps what running calls print, for readers in other processes. It is not durable, and of everything that calls print
-   * only the newest part is kept, so a reader may find gaps. `print` and `printed` come together.
+   * Keeps the output of running calls for readers in other processes. It is not durable, and only the newest part of
+   * all output is kept, so a reader may find gaps. `print` and `printed` come together.
    */
   print?(texts: readonly LiveText[], at: number): Awaitable<void>;
-  /** What is kept of these calls from these places on, in the order of each call. */
+  /** The kept output of these calls from the given positions on, in order for each call. */
   printed?(places: ReadonlyMap<CallKey, number>): Awaitable<readonly LiveText[]>;
   notes(key: CallKey): Awaitable<readonly JournalNote[]>;
   /** The bytes stored under this hash; undefined if there are none, or they were dropped. */

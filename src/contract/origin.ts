@@ -15,9 +15,9 @@ export type Origin =
 
 /** The origins that may have influenced a call. The results are searched when `args` or `places` are first read. */
 export interface CallOrigins {
-  /** Of all that the model has seen in this conversation, since the host last marked it clean. */
+  /** The origins of everything that the model has seen in this conversation since the host last marked it clean. */
   readonly seen: readonly Origin[];
-  /** The texts of older results were dropped to save memory: `args` cannot tell which arguments stand in them. */
+  /** The texts of older results were dropped to save memory: `args` cannot tell which arguments occur in them. */
   readonly isForgotten?: true;
   /** By JSON pointer: where the text of an argument was found. Arguments that were found nowhere are left out. */
   readonly args: Readonly<Record<string, readonly Origin[]>>;

@@ -11,11 +11,11 @@ export const OUTPUT_LIMITS = Object.freeze({
   headCharacters: 30_000,
   /** Characters that `bash` shows of the end of a longer output. */
   tailCharacters: 2_000,
-  /** Kept of each stream of a command in memory. */
+  /** Bytes of each stream of a command that stay in memory. */
   streamBytes: 1_048_576,
-  /** Repeated of each stream in the metadata of a result (F011). */
+  /** Copied from each stream into the metadata of a result (F011). */
   metadataBytes: 4_096,
-  /** More than all facts about a background shell take, which stand before its output. */
+  /** More than all facts about a background shell need; they precede its output. */
   shellFactsBytes: 2_048,
   /** If less is left for the output of a background shell, the executor cuts it. */
   fewestShellBytes: 4_096,

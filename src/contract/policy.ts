@@ -38,8 +38,8 @@ export interface PolicyQuestion {
    */
   readonly expand?: (pattern: string, from: string | undefined) => readonly string[] | undefined;
   /**
-   * Below a directory that a command reads, a file that the sandbox hides from tools; undefined: there is none. Left out:
-   * the command sees no such file, or files cannot be looked at.
+   * A file below a directory that a command reads, if the sandbox hides that file from tools; undefined if there is
+   * none. Left out: the command sees no such file, or files cannot be looked at.
    */
   readonly hiddenBelow?: (path: string, from: string | undefined) => string | undefined;
   /**
@@ -48,9 +48,9 @@ export interface PolicyQuestion {
    * options that are known to be harmless.
    */
   readonly transaction?: boolean;
-  /** Where data came from that may have steered the call. Left out: nothing is known of it. */
+  /** The origins of the data that may have influenced the call. Left out: unknown. */
   readonly origins?: CallOrigins;
-  /** Its commands reach the network. */
+  /** The commands of the call can reach the network. */
   readonly network?: boolean;
   readonly category?: ToolCategory;
   readonly idempotent?: boolean;

@@ -9,7 +9,7 @@ export interface Question {
   readonly options: readonly QuestionOption[];
   /** Several options may be chosen. */
   readonly multiSelect: boolean;
-  /** The part of a form that the question is. A form may have questions with more options, or none. */
+  /** The role of the question in a form. A form may have questions with more options, or none. */
   readonly form?: FormPart;
 }
 

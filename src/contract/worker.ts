@@ -25,24 +25,24 @@ export interface Worker {
 }
 
 /**
- * Whose claim an answer ends. A worker: its own claim, in whichever session, because a call is claimed once; or a call
- * without a claim. `queued`: only a call without a claim.
+ * The claim that an answer ends. A worker: its own claim, from any of its sessions, because a call is claimed only
+ * once; or a call without a claim. `queued`: only a call without a claim.
  */
 export type Claimant = Pick<Worker, 'id'> | 'queued';
 
 /** A worker that has a session. */
 export type SessionWorker = Worker & { readonly epoch: number };
 
-/** How many calls of one tenant may run at once, on all workers together. */
+/** How many calls of one tenant may run at the same time, on all workers together. */
 export interface RunningQuotas {
   readonly running?: number;
-  /** The same of each tool, by its name. */
+  /** The same limit for each tool, by name. */
   readonly tools?: Readonly<Record<string, number>>;
-  /** The same of the calls with each label. */
+  /** The same limit for the calls with each label. */
   readonly labels?: Readonly<Record<string, number>>;
 }
 
-/** The number of running calls of a tool with the same labels that a tenant has on workers. */
+/** How many calls of one tool, with the same labels, a tenant has running on workers. */
 export interface RunningCount {
   readonly tenant: string;
   readonly toolName: string;
@@ -85,11 +85,11 @@ export interface WorkerSession extends WorkerOffer {
   readonly endedAt?: number;
 }
 
-/** A piece of what a call prints while it runs. */
+/** A piece of a call's output while it runs. */
 export interface LiveText {
   readonly key: CallKey;
   readonly stream: 'stdout' | 'stderr';
-  /** Where it begins in everything that the call has printed, in UTF-16 units. Other pieces may be missing before it. */
+  /** The offset in the call's whole output, in UTF-16 units. Earlier pieces may be missing. */
   readonly from: number;
   readonly text: string;
 }
@@ -111,7 +111,7 @@ export interface Placement {
   readonly startDeadlineMs?: number;
   /** Of the calls of a tenant, those with a higher number are handed out first. Default 0. */
   readonly priority?: number;
-  /** Whose calls these are, if several tenants share the journal. Left out: the tenant of the journal. */
+  /** The tenant that owns the calls, if several tenants share the journal. Left out: the tenant of the journal. */
   readonly tenant?: string;
   /** No worker with a session claims a call while its tenant has as many running calls. */
   readonly quotas?: RunningQuotas;

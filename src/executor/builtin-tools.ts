@@ -40,7 +40,7 @@ export interface BuiltinToolsOptions {
   /** `[tools.web_search]` */
   readonly webSearch?: WebSearchOptions;
   /**
-   * Includes the tool `task`: for an executor with the option `agents`, or one that a loop is given. Default
+   * Includes the tool `task`. Set it for an executor with the option `agents`, or one that is passed to a loop. Default
    * false.
    */
   readonly agents?: boolean;
@@ -68,7 +68,7 @@ export function builtinTools(options: BuiltinToolsOptions = {}): Tool[] {
   return ownTools(options, systemClock);
 }
 
-/** The same with another clock, which says when a file was read or written (D071). */
+/** The same with another clock, which gives the times at which files are read and written (D071). */
 export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
   const {
     listDirectory,
@@ -98,7 +98,7 @@ export function ownTools(options: BuiltinToolsOptions, clock: Clock): Tool[] {
   ];
 }
 
-/** The same tools plus `task`. A registry that has `task` stays as it is. */
+/** The same tools plus `task`. A registry that already has `task` is unchanged. */
 export function withTask(registry: Registry, clock: Clock): Registry {
   if (registry.has('task')) return registry;
   return createRegistry([...registry.list(), defineOwnTool(taskTool(() => clock.now()))]);

@@ -3,7 +3,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import { unrecordedResultsOf } from './record/unrecorded-results.js';
 
-/** How long results that could not be recorded are retried, in milliseconds. */
+/** How long the executor retries to record results that could not be recorded, in milliseconds. */
 const LAST_TRY_MS = 2_000;
 
 /** Tries one last time to write results that could not be recorded. */

@@ -110,7 +110,7 @@ export function lazyCommands(
 
 export interface PreviewContext extends CommandContext {
   readonly rules: TransactionRules;
-  /** The roots as a process sees them. */
+  /** The roots as seen by a process. */
   readonly seenFrom: (view: FileView) => Sandbox;
 }
 
@@ -289,7 +289,7 @@ function watchSandbox(
     async lookAround() {
       const known = standing();
       if (known !== undefined) return known;
-      // The calls of a batch look together.
+      // The calls of a batch share one check.
       looking ??= look().finally(() => {
         looking = undefined;
       });
@@ -298,7 +298,7 @@ function watchSandbox(
   };
 }
 
-/** The command checks again when it starts, so a plan need not check each time. */
+/** The command checks again when it starts, so planning need not check each time. */
 function createBriefMemo(look: () => boolean): () => boolean {
   let last: { readonly at: number; readonly found: boolean } | undefined;
   return () => {

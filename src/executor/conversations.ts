@@ -15,7 +15,7 @@ interface ScopeParts {
   readonly part: BatchPart | undefined;
 }
 
-/** The conversations of an executor: what each knows, and the queue in which its calls run. */
+/** The conversations of an executor: what each one knows, and the queue in which its calls run. */
 export class Conversations {
   /** The conversation of callers that name none. */
   readonly own: string;
@@ -50,7 +50,7 @@ export class Conversations {
     const id = known?.id ?? settings.createId();
     const taken = known?.taken;
     const own = part?.settings ?? settings;
-    // A batch that was recorded before stays where it is.
+    // A batch that was recorded earlier keeps its place.
     const placement = known?.calls === undefined ? settings.placement : known.placement;
     return {
       id,
@@ -64,7 +64,7 @@ export class Conversations {
       observer: traced({ id, conversation, options }, observer, settings),
       preview: part?.preview,
       taken,
-      // A preview is committed where it was shown.
+      // A preview is committed in the place where it was shown.
       placement: part === undefined && taken === undefined ? placement : undefined,
       capacityBytes: options.availableCapacityBytes ?? Number.POSITIVE_INFINITY,
     };
@@ -80,7 +80,7 @@ export class Conversations {
     return queue;
   }
 
-  /** A batch has left its queue: a queue in which nothing runs is dropped. */
+  /** Called when a batch has left its queue. A queue in which nothing runs is dropped. */
   left(conversation: string): void {
     if (conversation === this.own) return;
     if (this.#queues.get(conversation)?.isEmpty === true) this.#queues.delete(conversation);
@@ -101,7 +101,7 @@ function traced(
     watching.trace = trace;
     return watching;
   } catch {
-    // As in `Observer`: the calls go on without a trace.
+    // As in `Observer`: the calls continue without a trace.
     return observer;
   }
 }

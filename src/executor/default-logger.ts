@@ -1,8 +1,6 @@
 import type { Logger } from '../contract/context.js';
 
-/**
- * For programs that make many executors: each reason is logged once per process, and at most so many reasons.
- */
+/** For programs that create many executors: each reason is logged once per process, up to this number of reasons. */
 const MOST_REASONS = 20;
 const reported = new Set<unknown>();
 

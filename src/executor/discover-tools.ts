@@ -2,7 +2,7 @@ import type { ExternalTools } from '../contract/external.js';
 import type { DiscoverOptions } from '../external/external-options.js';
 import { defineOwnTool } from './declare/define-tool.js';
 
-/** E037: the directory for tools that were made for the protocol's first program. */
+/** E037: the directory for tools that were written for the first program with this protocol. */
 const DEFAULT_DIRECTORY = '~/.gibson/tools/bin';
 
 /**

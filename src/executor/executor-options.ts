@@ -40,16 +40,16 @@ export type SandboxOptions = OptionsIn<'executor.sandbox'>;
 export type CommandLimitOptions = OptionsIn<'executor.commandLimits'>;
 export type OutputOptions = OptionsIn<'executor.output'>;
 /**
- * Who runs the calls: this process, or workers of a fleet (`createWorker`) that share its journal. A worker decides how
- * many calls run at once; conflicting calls of a conversation run in order. If the executor has a `root`, calls that touch
- * files or run commands are run by workers with that root only.
+ * Where the calls run: in this process, or in workers of a fleet (`createWorker`) that share its journal. A worker
+ * decides how many calls run at the same time; conflicting calls of a conversation run in order. If the executor has a
+ * `root`, calls that touch files or run commands run only in workers with that root.
  */
 export interface FleetOptions extends OptionsIn<'executor.fleet'> {
-  /** Whose calls these are, if several tenants share the workers. Default: the tenant of the journal. */
+  /** The tenant that owns these calls, if several tenants share the workers. Default: the tenant of the journal. */
   readonly tenant?: string;
   /** Limits for each tenant. Every host and worker of a fleet should have the same. */
   readonly quotas?: QuotaOptions;
-  /** Carries hints to workers, so that they need not look. Default: that of the journal, if it has one. */
+  /** Carries hints to workers, so that they poll less. Default: the dispatcher of the journal, if it has one. */
   readonly dispatcher?: Dispatcher;
 }
 type EnvironmentOptions = OptionsIn<'executor.environment'>;
@@ -121,9 +121,12 @@ export interface ExecutorOptions {
    * purpose.
    */
   readonly approver?: Approver | null;
-  /** Does the work of sub-agents, and adds the tool `task` if `tools` is left out. A loop brings its own. */
+  /** Does the work of sub-agents, and adds the tool `task` if `tools` is left out. A loop provides its own runner. */
   readonly agents?: AgentRunner;
-  /** Asks the person a tool's questions (`ask_user_question`). Left out: such a call fails and says so. */
+  /**
+   * Asks the person the questions of a tool (`ask_user_question`). Left out: such a call fails with a message that says
+   * so.
+   */
   readonly asker?: Asker;
   /**
    * A path, a file with options, your own journal, or false. Default: in memory, which does not survive the
@@ -159,7 +162,9 @@ export const JOURNAL_FILE_RULES: OptionRules<{ [K in keyof JournalFile]-?: Journ
 
 const isFunctionList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'function');
-/** An object with the required methods: a mistake is found here and not in the middle of a batch. */
+/**
+ * An object with the required methods: a mistake is found when the executor is created, not in the middle of a batch.
+ */
 const can =
   (...methods: readonly string[]) =>
   (value: unknown): boolean =>
@@ -171,7 +176,7 @@ const isRegistry = can('find', 'get', 'has', 'list', 'register', 'definitions');
 /** A source of tools that come and go. */
 export function isToolSource(value: unknown): value is ToolSource {
   if (typeof value !== 'object' || value === null) return false;
-  // A getter may make its list at the first use, which has not come yet.
+  // A getter may create its list at the first use, which is later.
   const own = Object.getOwnPropertyDescriptor(value, 'tools');
   return (
     'tools' in value &&

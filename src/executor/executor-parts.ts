@@ -23,6 +23,6 @@ export interface ExecutorParts {
 export type Known = Pick<DeferredBatch, 'id'> &
   Partial<Pick<DeferredBatch, 'calls' | 'placement'>> &
   Pick<ApproveOptions, 'shown'> & {
-    /** A call of another process that this one takes, in the name of a worker. */
+    /** A call of another process that this process takes as a worker. */
     readonly taken?: TakenCall & { readonly worker: Worker };
   };

@@ -168,12 +168,12 @@ export class ToolExecutor implements Executor {
   #watched(calls: readonly ToolCall<unknown>[], options: RunOptions, known: Known | undefined): BatchRun {
     const stream = new EventStream();
     const observer = new Observer(stream, this.#settings.clock);
-    // Starts only after the caller has the batch: if it is cancelled at once, nothing runs.
+    // Starts only after the caller has the batch: if the batch is cancelled immediately, nothing runs.
     const batch = this.#admit(calls, options, observer, known);
     const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
     const results = stream.endWith(batch.resultsAfter(ready));
     beginCalls();
-    // A caller that only reads the events gets the error there.
+    // A caller that only reads the events receives the error there.
     results.then(endCalls, endCalls);
     return {
       id: batch.scope.id,
@@ -216,18 +216,20 @@ export class ToolExecutor implements Executor {
     return this.#watched(calls, how, known);
   }
 
-  /** Tries to run a recorded call as a worker of a fleet. The answer is pending if the call has to wait for a person. */
+  /**
+   * Tries to run a recorded call as a worker of a fleet. The answer is `pending` if the call has to wait for a person.
+   */
   take(call: ToolCall, taken: NonNullable<Known['taken']>, options: RunOptions): Promise<ToolResult[]> {
     return this.#admit([call], options, undefined, { id: taken.record.batchId, taken }).results();
   }
 
-  /** For workers of a fleet. */
+  /** Used by workers of a fleet. */
   get recovery(): Pick<Recovery, 'reap' | 'recoverLost'> {
     return this.#recovery;
   }
 
   definitions(): readonly ToolDefinition[] {
-    // Frameworks modify the schemas that they are given, so they get copies.
+    // Frameworks modify the schemas that they receive, so they get copies.
     return structuredClone(readDefinitions(this)) as ToolDefinition[];
   }
 
@@ -312,7 +314,7 @@ export class ToolExecutor implements Executor {
   }
 
   close(): Promise<void> {
-    // A part has opened nothing.
+    // A part has opened nothing itself.
     this.#closing ??= this.#whole === undefined ? this.#shutDown() : this.#stopBatches();
     return this.#closing;
   }
@@ -324,7 +326,7 @@ export class ToolExecutor implements Executor {
   async #stopBatches(): Promise<void> {
     const active = [...this.#active].filter(({ owner }) => this.#whole === undefined || owner === this);
     for (const batch of active) batch.stop({ cause: 'closed' });
-    // A tool that closes its own executor may still be inside the batch's first turn.
+    // A tool that closes its own executor may still run in the first turn of the batch.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
   }
@@ -346,7 +348,7 @@ export class ToolExecutor implements Executor {
       throw executorIsClosed(action);
   }
 
-  /** A batch in the queue of its conversation that has not started. */
+  /** A batch that is in the queue of its conversation and has not started. */
   #admit(
     calls: readonly ToolCall<unknown>[],
     options: RunOptions,

@@ -8,7 +8,7 @@ import { parseRedaction, type RedactArguments } from '../journal/redaction/redac
 import type { ExecutorOptions } from './executor-options.js';
 import { toJournalFile } from './journal-place.js';
 
-/** A journal that was opened here is closed with the executor; the caller's own is not. */
+/** A journal that was opened here is closed with the executor; the caller's own journal is not. */
 export function journalFor(
   given: ExecutorOptions['journal'],
   logger: Logger,

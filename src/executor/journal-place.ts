@@ -3,13 +3,13 @@ import { normalizeOptions } from '../base/normalize-options.js';
 import type { Journal } from '../contract/journal.js';
 import { type ExecutorOptions, JOURNAL_FILE_RULES, type JournalFile } from './executor-options.js';
 
-/** Whole outputs are kept as long as the journal that names them. */
+/** Whole outputs are kept as long as the journal that refers to them. */
 export function outputsBeside(journal: ExecutorOptions['journal']): { readonly directory?: string } {
   const path = pathOfJournal(journal);
   return path === undefined ? {} : { directory: `${resolve(path)}-outputs` };
 }
 
-/** Undefined for a journal that is not in a file of toolexec. */
+/** Undefined for a journal that is not stored in a file. */
 export function pathOfJournal(journal: ExecutorOptions['journal'] = false): string | undefined {
   if (journal === false) return undefined;
   const file = toJournalFile(journal);

@@ -2,7 +2,7 @@ import type { Journal, Worker } from '../contract/journal.js';
 import { newWorkerOfThisProcess } from '../platform/process/worker-of-this-process.js';
 import type { ConversationQueue } from './queue.js';
 
-/** The part that all executors over one open journal have in common. */
+/** The state that all executors over one open journal share. */
 export interface JournalSession {
   /** The name under which they claim calls. */
   readonly worker: Worker;

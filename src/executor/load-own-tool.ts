@@ -23,7 +23,7 @@ const LOADERS = {
   write_file: async () => defineOwnTool((await import('../tools/write-file.js')).writeFileTool({ now })),
 } as const satisfies Readonly<Record<string, Load>>;
 
-/** The built-in tools that have an equal among the tools of other agents. */
+/** The built-in tools that correspond to tools of other agents. */
 export type OwnToolName = keyof typeof LOADERS;
 
 /** One built-in tool, without loading the others. */

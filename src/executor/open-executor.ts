@@ -51,7 +51,7 @@ import { sessionOf } from './journal-session.js';
 import { planningParts } from './planning-parts.js';
 import { hostQuotas } from './quota-options.js';
 
-/** The tools of an executor whose options name none. */
+/** The tools of an executor whose options name no tools. */
 export interface DefaultTools {
   create(options: BuiltinToolsOptions, clock: Clock): readonly Tool[];
   /** The same tools plus `task`. */
@@ -64,7 +64,7 @@ export interface OpenedExecutor {
 }
 
 /**
- * The executor with its settings, for parts of toolexec that run it as a worker. No tool is loaded here.
+ * The executor with its settings, for parts of toolexec that use it in a worker. Loads no tool.
  * @throws as `createExecutor`
  */
 export function openExecutor(
@@ -158,7 +158,7 @@ function isOnlyHere(given: ExecutorOptions['journal']): boolean {
   return given === undefined || (typeof given === 'object' && !('path' in given) && !('accept' in given));
 }
 
-/** Whether workers run the calls, and which. @throws ToolError `config_invalid` */
+/** The workers that run the calls; undefined if this process runs them. @throws ToolError `config_invalid` */
 function fleetOf(
   { fleet, root, journal: given }: ExecutorOptions,
   journal: Journal | null,
@@ -213,7 +213,7 @@ function registryOf(
   );
 }
 
-/** Lists are copied now; sources are followed. */
+/** Lists are copied immediately; sources are followed. */
 function sortTools(given: NonNullable<ExecutorOptions['tools']>): {
   readonly own: Registry;
   readonly sources: readonly ToolSource[];
@@ -243,7 +243,7 @@ function cacheOf({ cache }: ExecutorOptions, clock: Clock): LruResultCache | nul
 
 /**
  * The environment is read again for every command, because the host program may change it at any time, and
- * sanitized again only if it has changed. Values removed since then join the values that no output shows.
+ * sanitized again only if it has changed. Newly removed values are added to the values that no output shows.
  */
 function commandEnvironments(
   options: EnvironmentOptions,

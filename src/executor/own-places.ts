@@ -16,14 +16,13 @@ export function ownDirectories(roots: readonly string[]): readonly string[] {
 }
 
 /**
- * In the roots, in lower case: the links and directories (which may be missing) that lead there, and to the
- * journal.
+ * In the roots, in lower case: the links and directories (which may be missing) that lead to them and to the journal.
  */
 export function waysToOwn(roots: readonly string[], journalFile: string | undefined): ReadonlySet<string> {
   return new Set(ways(roots, journalFile).map((entry) => entry.toLowerCase()));
 }
 
-/** Whether one of them is a link: no mount over it could keep it in place. */
+/** Whether one of them is a link: no mount over a link could keep it in place. */
 export function isLedByLink(roots: readonly string[], journalFile: string | undefined): boolean {
   return ways(roots, journalFile).some((entry) => entryStat(entry)?.isSymbolicLink() === true);
 }
@@ -34,7 +33,7 @@ function ways(roots: readonly string[], journalFile: string | undefined): readon
 }
 
 /**
- * Deny patterns for these files, and for what git and fish run if the user's configuration is not in its
+ * Deny patterns for these files, and for the files that git and fish run if the user's configuration is not in its
  * usual place.
  */
 export function ownPatterns(roots: readonly string[], journalFile: string | undefined): readonly string[] {
@@ -42,7 +41,7 @@ export function ownPatterns(roots: readonly string[], journalFile: string | unde
   const startFiles = START_FILES.map((name) => join(home, name)).filter((path) => isInside(path, roots));
   const directories = [...ownDirectories(roots), ...startFiles].map((path) => `${escaped(path)}/**`);
   const journal = journalFile === undefined ? undefined : realPlace(journalFile);
-  // Together with the files beside it: its log, whole outputs, the changes of commands.
+  // Including the files beside it: its log, whole outputs, the changes of commands.
   return journal !== undefined && isInside(journal, roots)
     ? [...directories, `${escaped(journal)}*`]
     : directories;

@@ -33,11 +33,11 @@ import { sandboxFor } from './sandbox-for.js';
 
 /** The parts of the options that planning needs, and the facts found while they were prepared. */
 export interface PlanningParts extends Pick<ExecutorParts, 'checkExamples'> {
-  /** The journal and the outputs are opened by what records and runs calls. */
+  /** The code that records and runs calls opens the journal and the outputs. */
   readonly settings: Omit<PlanSettings, 'journal' | 'outputs' | 'secretValues'>;
   readonly reach: ReturnType<typeof sandboxFor>;
   readonly environment: EnvironmentOptions;
-  /** The values that no output shows. A plan needs them only for a call that it refuses. */
+  /** The values that no output shows. A plan needs them only for a refused call. */
   readonly secretValues: () => string[];
 }
 
@@ -106,7 +106,7 @@ function policyFor(given: ExecutorOptions['policy'] = {}): PolicyParts {
   return {
     ...parts,
     policy,
-    // Examples may be command lines, whose analysis is loaded first.
+    // Examples may contain command lines, so the command analysis is loaded first.
     async checkExamples() {
       await analysis.load();
       checkExamples(rules, analyze, compiled.options.mode);
@@ -126,8 +126,8 @@ function timeoutsOf({ timeouts }: ExecutorOptions): PlanSettings['timeouts'] {
 }
 
 /**
- * Creates ids that are unique and ordered by time: first the millisecond and a counter within it, which
- * distinguish the ids of one process, then what distinguishes processes.
+ * Creates ids that are unique and ordered by time. The millisecond and a counter within it come first and distinguish
+ * the ids of one process; the rest distinguishes processes.
  */
 function createIds(clock: Clock): () => string {
   const random = randomUUID().replaceAll('-', '').slice(0, 16);
@@ -140,7 +140,7 @@ function createIds(clock: Clock): () => string {
       ms = now;
       count = 0;
     } else if (++count === IDS_PER_MS) {
-      // Too many in one millisecond, or a clock that stands still: the next millisecond is used.
+      // Too many ids in one millisecond, or a clock that stands still: use the next millisecond.
       ms++;
       count = 0;
     }

@@ -18,15 +18,15 @@ export interface PreviewParts {
   readonly calls: readonly ToolCall[];
   readonly options: RunOptions;
   readonly settings: ExecutorSettings;
-  /** Of the conversation. */
+  /** The memory of the conversation. */
   readonly memory: ConversationMemory;
-  /** Runs the calls as a batch that differs from others in `part`. */
+  /** Runs the calls as a batch with the options in `part`. */
   readonly run: (options: RunOptions, part: BatchPart) => Promise<ToolResult[]>;
 }
 
 export type BatchPart = Pick<BatchScope, 'preview'> &
   Partial<Pick<BatchScope, 'settings' | 'memory'>> & {
-    /** It waits for no other batch, and no other waits for it. */
+    /** The batch waits for no other batch, and no other batch waits for it. */
     readonly isApart?: boolean;
   };
 
@@ -68,7 +68,7 @@ export async function previewCalls(parts: PreviewParts): Promise<Preview> {
   }
 }
 
-/** Nothing in a preview asks the person or is recorded, because nothing of it has happened. */
+/** Nothing in a preview asks the person or is recorded, because none of it has happened. */
 function settingsIn(world: PreviewWorld, settings: ExecutorSettings): ExecutorSettings {
   const { sandbox, search, runCommand, runProgram } = world;
   const nothing = { journal: null, cache: null, approver: null, asker: undefined, agents: undefined };
@@ -84,7 +84,7 @@ function settingsIn(world: PreviewWorld, settings: ExecutorSettings): ExecutorSe
   };
 }
 
-/** Running shells can be read; a new one would outlive the preview. */
+/** Running shells can be read; a new shell would outlive the preview. */
 function shellsOf({ shells }: ExecutorSettings): BackgroundShells {
   const start = async (): Promise<never> => {
     throw new NotInPreview('background shells are not started in a preview');
@@ -111,8 +111,8 @@ async function requestsOf(
 }
 
 /**
- * The calls have made these changes together: they are shown with the first one that needs approval, and are
- * committed all or none.
+ * The combined changes of the calls: they are shown with the first call that needs approval, and are committed all or
+ * none.
  */
 function withChanges(
   requests: readonly ApprovalRequest[],
@@ -123,7 +123,7 @@ function withChanges(
   );
 }
 
-/** A copy of a conversation's knowledge of files, which later changes do not reach. */
+/** A copy of a conversation's knowledge of files. Later changes do not affect it. */
 async function copyOf(memory: ConversationMemory): Promise<ConversationMemory> {
   const known = filesRead(memory);
   await known.refresh();
@@ -183,7 +183,7 @@ class PreviewEnding {
     }
   }
 
-  /** The person who is asked before the commit sees the result. */
+  /** The person who is asked before the commit sees the results. */
   #approver(): Pick<RunOptions, 'approver'> {
     const { options, settings } = this.#parts;
     const { approver = settings.approver } = options;

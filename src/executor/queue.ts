@@ -5,13 +5,13 @@ import { conflicts } from '../effects/conflicts.js';
  * The order of conflicting calls in one conversation, across batches that run at the same time.
  *
  * 1. Batches are in order of arrival. A call waits for every call of an earlier batch that it conflicts with
- *   and that has no result yet. The effects of an earlier batch are unknown until it is planned, so until
- *   then all wait for it.
- * 2. A call also waits for a conflicting call of a later batch while that one executes.
+ *   and that has no result yet. The effects of an earlier batch are unknown until it is planned, so until then all
+ *   later calls wait for it.
+ * 2. A call also waits for a conflicting call of a later batch that is executing.
  * 3. A call that executes never waits, so no two calls wait for each other.
  * 4. The batch itself decides the order of its calls.
- * 5. Batches of a named conversation are recorded in this order, so it agrees with the journal's, which
- *   counts among processes (`record/shared-order.ts`).
+ * 5. Batches of a named conversation are recorded in this order, so it agrees with the order of the journal, which
+ *    counts between processes (`record/shared-order.ts`).
  */
 export class ConversationQueue {
   readonly #covers: Covers;
@@ -38,13 +38,13 @@ export class ConversationQueue {
     else batch.earlier.later = batch.later;
     if (batch.later === undefined) this.#last = batch.earlier;
     else batch.later.earlier = batch.earlier;
-    // Otherwise an ended batch keeps the later ones in memory until the next full garbage collection.
+    // Otherwise an ended batch keeps later batches in memory until the next full garbage collection.
     batch.earlier = undefined;
     batch.later = undefined;
     batch.changed();
   }
 
-  /** Resolves when every earlier batch is recorded, or never will be, or when this one was stopped. */
+  /** Resolves when every earlier batch is recorded or never will be, or when this batch was stopped. */
   async arrival(batch: QueuedBatch): Promise<void> {
     for (;;) {
       let earlier = batch.earlier;
@@ -54,7 +54,7 @@ export class ConversationQueue {
     }
   }
 
-  /** Whether it is not the call's turn yet. */
+  /** Whether the call still has to wait for its turn. */
   mustWait(batch: QueuedBatch, effects: readonly PlacedEffect[]): boolean {
     if (batch.earlier === undefined && batch.later === undefined) return false;
     return this.#blockerOf(batch, effects) !== undefined;
@@ -69,7 +69,7 @@ export class ConversationQueue {
     }
   }
 
-  /** The nearest batch that blocks this call. Batches farther away are checked after that one is done. */
+  /** The nearest batch that blocks this call. Batches farther away are checked after that batch is done. */
   #blockerOf(batch: QueuedBatch, effects: readonly PlacedEffect[]): QueuedBatch | undefined {
     if (effects.length === 0) return undefined;
     const clash = (other: readonly PlacedEffect[]): boolean => conflicts(effects, other, this.#covers);
@@ -87,7 +87,7 @@ export class ConversationQueue {
 export abstract class QueuedBatch {
   earlier: QueuedBatch | undefined = undefined;
   later: QueuedBatch | undefined = undefined;
-  /** The journal was asked to record it, or never will be: later batches may be recorded. */
+  /** The journal was asked to record the batch, or never will be: later batches may be recorded. */
   isPlaced = false;
   #waiting: (() => void)[] = [];
 
@@ -100,7 +100,7 @@ export abstract class QueuedBatch {
   /** Resolves when the batch is stopped. */
   abstract readonly stopped: Promise<void>;
 
-  /** Resolves at the next change that may let another batch go on. */
+  /** Resolves at the next change that may let another batch continue. */
   get nextChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

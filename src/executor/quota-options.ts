@@ -5,15 +5,15 @@ import { LIMITED_LABEL } from '../journal/records/fair-order.js';
 /** Limits for each tenant. */
 export interface QuotaOptions extends RunningQuotas {
   /**
-   * Open calls: accepted ones without a result. A batch that would exceed it is refused whole, with `quota_exceeded`.
-   * Default: no limit.
+   * Open calls: accepted ones without a result. A batch that would exceed the limit is refused as a whole with
+   * `quota_exceeded`. Default: no limit.
    */
   readonly open?: number;
-  /** Calls that run at once on all workers together. More wait for their turn. Default: no limit. */
+  /** Calls that run at the same time on all workers together. Further calls wait for their turn. Default: no limit. */
   readonly running?: number;
-  /** The same of single tools, by their names. */
+  /** The same limit for single tools, by name. */
   readonly tools?: Readonly<Record<string, number>>;
-  /** The same of calls with a label, by label. */
+  /** The same limit for calls with a label, by label. */
   readonly labels?: Readonly<Record<string, number>>;
 }
 

@@ -31,19 +31,19 @@ interface BatchContext {
   readonly queue: ConversationQueue;
   /** The executor that runs it. */
   readonly owner: object;
-  /** Called once, when all results are there. */
+  /** Called once, with all results. */
   readonly ended: (batch: Batch, scope: BatchScope) => void;
 }
 
 /**
  * The life of one batch: planned, recorded and approved as a whole, then run call by call (`run-call.ts`).
  *
- * 1. Every call has one answer, whatever breaks on the way, and the batch ends when all answers are recorded.
- * 2. The batch is in the journal whole before any of it may have an effect.
- * 3. There is one question for the batch, before any of it runs.
- * 4. Calls start in order. With `concurrency` several run at a time; with `parallel`, a call that waits for an earlier
- *    one it conflicts with lets later ones pass.
- * 5. A batch that was stopped starts nothing more, and stops the calls that execute.
+ * 1. Every call has one answer, whatever fails, and the batch ends when all answers are recorded.
+ * 2. The whole batch is in the journal before any of its calls may have an effect.
+ * 3. There is one question for the batch, before any of its calls runs.
+ * 4. Calls start in order. With `concurrency` several run at a time; with `parallel`, later calls may overtake a call
+ *    that waits for an earlier conflicting one.
+ * 5. A stopped batch starts no more calls, and stops the calls that are executing.
  * 6. A batch made inside a call of its own conversation is not in the queue: it waits for no other batch, and no other
  *    waits for it.
  */
@@ -58,12 +58,12 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   readonly #calls: readonly ToolCall[];
   readonly #context: BatchContext;
   readonly #isInner: boolean;
-  /** As planned, then as recorded, then as approved. Undefined: not planned yet. */
+  /** First as planned, then as recorded, then as approved. Undefined: not planned yet. */
   #evaluated: readonly EvaluatedCall[] | undefined = undefined;
-  /** Answers on their way to the disk. */
+  /** Answers that are not on disk yet. */
   #recording: Promise<void>[] = [];
   #stop: Stop | undefined = undefined;
-  /** Created when asked for: most batches end by themselves. */
+  /** Created on demand: most batches end without being stopped. */
   #stopping: AbortController | undefined = undefined;
   #stopped: Promise<void> | undefined = undefined;
   #ending: Promise<ToolResult[]> | undefined = undefined;
@@ -89,13 +89,13 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     if (!this.#isInner) this.queue.enter(this);
   }
 
-  /** Runs the batch, the first time. Never rejects. */
+  /** Runs the batch on the first call. Never rejects. */
   results(): Promise<ToolResult[]> {
     this.#ending ??= this.#live();
     return this.#ending;
   }
 
-  /** The results of a batch that starts once `ready` resolves. If that rejects, nothing runs. */
+  /** The results of a batch that starts once `ready` resolves. If `ready` rejects, nothing runs. */
   async resultsAfter(ready: Promise<void>): Promise<ToolResult[]> {
     try {
       await ready;
@@ -106,7 +106,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     return this.results();
   }
 
-  /** Removes the batch from the queue again, because none of it may run. Without effect once it has begun. */
+  /** Removes the batch from the queue, because none of its calls may run. Has no effect once the batch has started. */
   #abandon(): void {
     if (this.#ending !== undefined) return;
     if (!this.#isInner) this.queue.leave(this);
@@ -117,8 +117,8 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     const { signal } = this.options;
     const unlisten = signal && onAbort(signal, () => this.stop(cancelled(signal.reason)));
     try {
-      // Here and below, `await` is used only if there is a promise to wait for: each await costs as much as a
-      // policy's answer.
+      // Here and below, `await` is used only for an actual promise: each await costs as much as an answer of the
+      // policy.
       const planning = this.#plan();
       this.#evaluated = planning instanceof Promise ? await planning : planning;
       this.changed();
@@ -156,7 +156,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   #plan(): Awaitable<readonly EvaluatedCall[]> {
     const { settings, memory } = this.scope;
     const origins = settings.policy === null ? undefined : originsFor(memory);
-    // Planned at once, unless a journal has to be read before: the caller may change its objects meanwhile.
+    // Planned immediately, unless a journal has to be read first: the caller may change its objects in the meantime.
     return origins instanceof Promise
       ? origins.then((known) => this.#planKnowing(known))
       : this.#planKnowing(origins);
@@ -173,7 +173,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   #mustAsk(recorded: readonly EvaluatedCall[]): boolean {
     const { deferred, preview, taken } = this.scope;
     if (deferred !== undefined) return true;
-    // Consent to a call of another process is bound to files.
+    // Consent to a call of another process is bound to the contents of files.
     const isFree = taken === undefined && approverOf(this.options, this.scope) === null;
     if (this.isStopped || isFree) return false;
     return preview !== undefined || recorded.some(needsApproval);
@@ -207,7 +207,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     return runTogether({ count: calls.length, limit, waitsFor, run });
   }
 
-  /** Something broke before any call ran: a call that runs answers for itself. */
+  /** Something failed before any call ran. A running call handles its own failures. */
   #breakOff(error: unknown): void {
     const { id, settings } = this.scope;
     settings.logger.error({ batch: id, stack: stackOf(error) }, 'a batch broke');
@@ -249,7 +249,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     while (this.#recording.length > 0) await Promise.all(this.#recording.splice(0));
   }
 
-  /** Stops the batch and the calls that execute. The first reason counts. */
+  /** Stops the batch and its executing calls. The first reason counts. */
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     this.#stop = stop;

@@ -24,7 +24,7 @@ export interface RunningBatch extends QueuedBatch {
   readonly recorder: Recorder | undefined;
   /** Why the batch was stopped. Undefined: it was not. */
   readonly stopReason: Stop | undefined;
-  /** By call; undefined: it does not execute now. */
+  /** By call; undefined: the call is not executing now. */
   readonly executions: (Execution | undefined)[];
   /** As approved, in order. */
   readonly calls: readonly EvaluatedCall[];
@@ -32,17 +32,17 @@ export interface RunningBatch extends QueuedBatch {
   readonly signal: AbortSignal;
   /** False: the call is answered as in a dry run. */
   runsForReal(call: ReadyCall): boolean;
-  /** By call; written once a call is answered. */
+  /** By call; set once a call is answered. */
   readonly answers: (ToolResult | undefined)[];
-  /** A call has its answer, which may still be on its way to the disk. */
+  /** A call has its answer, which may not be on disk yet. */
   answered(index: number, result: ToolResult): void;
-  /** The batch does not end before this has. */
+  /** Registers work that must end before the batch does. */
   waitsFor(recording: Promise<void>): void;
-  /** Resolves when all answers so far are recorded, and shown. */
+  /** Resolves when all answers so far are recorded and shown. */
   recorded(): Promise<void>;
 }
 
-/** How a call ended. `recorded`: the answer is in the journal already, or not ours to record. */
+/** How a call ended. `recorded`: the answer is already in the journal, or another process records it. */
 interface Ending {
   readonly result: ToolResult;
   readonly recorded?: true;
@@ -51,12 +51,12 @@ interface Ending {
 /**
  * The life of one call whose batch is planned, recorded and approved: turn, claim, execution, record, answer.
  *
- * 1. A call has exactly one answer. Every step up to the claim may fail, and then the call says that it has not run;
- *    execution and answer never fail.
- * 2. Nothing has an effect before the claim is on disk, and one process alone gets the claim.
- * 3. A batch that was stopped starts no further call, however long that call has waited.
- * 4. An answer is shown after it was recorded. The next call need not wait for that, because its claim goes to the disk
- *    together with the record; only for a reader of the events is a call completed before another one starts.
+ * 1. A call has exactly one answer. Every step up to the claim may fail, and then the answer says that the call has not
+ *    run. Execution and answer never fail.
+ * 2. Nothing has an effect before the claim is on disk, and only one process gets the claim.
+ * 3. A stopped batch starts no further call, however long that call has waited.
+ * 4. An answer is shown after it was recorded. The next call need not wait for that, because its claim is written
+ *    together with the record. Only if the events have a reader, a call is completed before another one starts.
  */
 export async function runCall(index: number, call: EvaluatedCall, batch: RunningBatch): Promise<void> {
   const { scope, options, recorder, queue } = batch;
@@ -92,7 +92,7 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
   answer({ result: scope.taken?.ending === undefined ? said : await scope.taken.ending(said) });
 }
 
-/** Of the last call of a batch that runs: with what hooks say to the batch. */
+/** The result of the last call of a running batch, including the messages of hooks to the batch. */
 async function lastWords(index: number, result: ToolResult, batch: RunningBatch): Promise<ToolResult> {
   const { settings, conversation, preview } = batch.scope;
   const ended = batch.calls.map((call, place) => {
@@ -111,7 +111,7 @@ function hasEnded(one: {
   return one.result !== undefined;
 }
 
-/** Gives a call its one answer: fitted into what the model can still take, recorded, then shown. Never throws. */
+/** Gives a call its one answer: fitted into the model's remaining context, recorded, then shown. Never throws. */
 export function answerCall(index: number, call: NamedCall, ending: Ending, batch: RunningBatch): void {
   const { scope, recorder } = batch;
   const isRecorded = ending.recorded === true;
@@ -124,7 +124,7 @@ export function answerCall(index: number, call: NamedCall, ending: Ending, batch
   batch.answered(index, result);
 }
 
-/** @param recorded true: the answer is recorded; a result: it is the answer instead */
+/** @param recorded true: the answer is recorded; a result: the result replaces the answer */
 function show(index: number, call: NamedCall, recorded: boolean | ToolResult, batch: RunningBatch): void {
   const result = typeof recorded === 'boolean' ? (batch.answers[index] as ToolResult) : recorded;
   const shown =
@@ -133,7 +133,7 @@ function show(index: number, call: NamedCall, recorded: boolean | ToolResult, ba
   batch.scope.observer?.completed(call, shown);
 }
 
-/** Another worker may run the call meanwhile: a refusal counts only with the claim. */
+/** Another worker may be running the call: a refusal counts only with the claim. */
 async function refusing(index: number, call: ResolvedCall, { recorder }: RunningBatch): Promise<Ending> {
   if (call.recorded === true || recorder === undefined) return call;
   try {

@@ -13,9 +13,8 @@ interface PlacedBatch extends RunningBatch, RecordedBatch {
 }
 
 /**
- * Runs a planned, recorded and approved batch on the workers of a fleet. Its calls are in the journal without
- * a process. The consent of the person or of the host is recorded for each call, and no worker starts a call
- * without it.
+ * Runs a planned, recorded and approved batch on the workers of a fleet. In the journal its calls have no process. The
+ * consent of the person or of the host is recorded for each call, and no worker starts a call without it.
  */
 export async function runElsewhere(calls: readonly EvaluatedCall[], batch: PlacedBatch): Promise<void> {
   const { scope, options, recorder } = batch;
@@ -44,7 +43,7 @@ export async function runElsewhere(calls: readonly EvaluatedCall[], batch: Place
       recoverLost: (running) => batch.recoverLost(running),
     });
   } catch (error) {
-    // The journal fails. Its workers may run the calls, and then they record the answers.
+    // The journal fails. Workers may be running the calls, and then record the answers.
     settings.logger.error(
       { batch: scope.id, why: reasonOf(error) },
       'the calls of workers could not be read',

@@ -11,13 +11,13 @@ import type { Known } from './executor-parts.js';
 import { plannedParts } from './plan/to-plan.js';
 
 interface TicketRun {
-  /** Of the batch, unless the ticket's own batch goes on. */
+  /** The id of the batch, unless the ticket's own batch continues. */
   readonly id: string;
   readonly settings: ExecutorSettings;
   run(calls: readonly ToolCall[], options: RunOptions, known: Known): BatchRun;
 }
 
-/** Whether a call is run by its ticket. Options that are no object are refused where all are checked. */
+/** Whether the options contain a ticket. Options that are not an object are refused where all options are checked. */
 export function hasTicket(options: RunOptions | null): boolean {
   return options?.ticket !== undefined;
 }
@@ -46,7 +46,9 @@ export function runWithTicket(
   return redeemed instanceof Promise ? startLater(id, redeemed.then(begin)) : begin(redeemed);
 }
 
-/** A batch that begins after the journal has answered. Cancelled before that, it is cancelled when it begins. */
+/**
+ * A batch that starts after the journal has answered. If it is cancelled before that, it is cancelled when it starts.
+ */
 function startLater(id: string, begun: Promise<BatchRun>): BatchRun {
   const results = begun.then((run) => run.results);
   // A caller that reads only the events sees the error there.
@@ -63,7 +65,7 @@ async function* eventsOf(begun: Promise<BatchRun>): AsyncGenerator<ToolEvent> {
   yield* (await begun).events;
 }
 
-/** A batch that runs nothing: its answers exist already. */
+/** A batch that runs nothing, because its answers exist already. */
 function answeredRun(id: string, answers: readonly ResolvedCall[], settings: ExecutorSettings): BatchRun {
   const stream = new EventStream();
   const observer = new Observer(stream, settings.clock);

@@ -15,7 +15,7 @@ import { isLedByLink, ownDirectories, ownPatterns, waysToOwn } from './own-place
 import { transactionRules } from './transaction-rules.js';
 
 /**
- * The reach of an executor's calls: the sandbox for files, and the confinement of commands.
+ * What an executor's calls can reach: the sandbox for files, and the confinement of commands.
  * @throws ToolError `config_invalid` for a wrong option, or a root that does not exist
  */
 export function sandboxFor(

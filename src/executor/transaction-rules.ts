@@ -12,19 +12,19 @@ type TransactionOptions = Required<
 
 interface TransactionContext {
   readonly sandbox: Sandbox;
-  /** Left out: nothing of ours is guarded. */
+  /** Left out: no paths of toolexec itself are guarded. */
   readonly ways: TransactionRules['ways'];
   readonly policy: Policy | null;
-  /** The policy is one of rules: of its answers only those count that a rule has given. */
+  /** The policy consists of rules: only answers given by a rule count. */
   readonly hasRules: boolean;
   readonly registry: Registry;
-  /** Undefined: no journal that outlives the process. */
+  /** Undefined: there is no journal that outlives the process. */
   readonly journalFile: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The changes that a command may leave behind: those that a file tool may make, by deny patterns and by rules
+ * The changes that a command may leave behind: those that file tools may make under the deny patterns and the rules
  * about paths.
  */
 export function transactionRules(

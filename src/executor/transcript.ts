@@ -5,7 +5,7 @@ import type { JsonValue } from '../contract/json.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { asDecided } from './record/attach.js';
 
-/** The transcript of a conversation, among the messages of its journal. */
+/** The transcript of a conversation, stored among the messages of its journal. */
 export function transcriptOf(
   conversation: string,
   { journal, clock, hooks, agent }: Pick<ExecutorSettings, 'journal' | 'clock' | 'hooks' | 'agent'>,
@@ -53,7 +53,7 @@ async function answerTo(
   journal: Journal,
 ): Promise<ToolResult | undefined> {
   const isIt = inBatch?.callId === call.id && inBatch.result !== undefined;
-  // A call that was delivered before has its answer in the batch that it came in first.
+  // The answer of a call that was delivered before is in the batch of its first delivery.
   const record = isIt ? inBatch : await journal.find(conversation, call.id, call.turn);
   if (record?.result === undefined) return undefined;
   return asDecided(record, record.result);

@@ -9,13 +9,13 @@ interface EventsParts {
   readonly clock: Clock;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal;
   /** Called once, at the end. */
   readonly left: () => void;
 }
 
-/** The events of a reader as server-sent events, until either side ends them. */
+/** Sends a reader's events as server-sent events, until either side ends the stream. */
 export function answerEvents(reader: FeedReader, { clock, closing, gone, left }: EventsParts): Response {
   const end = (): void => {
     reader.end();
@@ -26,7 +26,7 @@ export function answerEvents(reader: FeedReader, { clock, closing, gone, left }:
   const body = new ReadableStream<Uint8Array>(
     {
       start: (controller) => controller.enqueue(bytes.encode(': connected\n\n')),
-      // Called when the client has taken what was sent: a slow client has its events wait in the reader.
+      // Called when the client has received the data: the events of a slow client wait in its reader.
       async pull(controller) {
         const events = closing.aborted ? undefined : await reader.next(HEARTBEAT_MS, clock);
         if (events === undefined) {

@@ -27,14 +27,14 @@ export interface ServedFleet {
   readonly failed: (error: unknown) => void;
 }
 
-/** Long requests (waits and streams) that one token may have open. */
+/** How many long requests (waits and streams) one token may have open. */
 const MOST_LONG = 64;
 const LONGEST_WAIT_SECONDS = 300;
-/** Pauses between two looks of a wait, in milliseconds. */
+/** Pauses between two polls of a wait, in milliseconds. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 200;
 
-/** An answer that is no success. `code` is one of docs/errors.md, or says what is wrong with the request itself. */
+/** An answer that is not a success. `code` is listed in docs/errors.md, or names a fault of the request itself. */
 class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -46,10 +46,10 @@ class Refusal extends Error {
   }
 }
 
-/** The HTTP interface of a fleet. Every request gets one answer; no answer shows the inside of the program. */
+/** The HTTP interface of a fleet. Every request gets one answer; no answer reveals internals of the program. */
 export class FleetRequests {
   readonly #fleet: ServedFleet;
-  /** Open long requests by token. */
+  /** The number of open long requests by token. */
   readonly #long = new Map<string, number>();
 
   constructor(fleet: ServedFleet) {
@@ -116,7 +116,7 @@ export class FleetRequests {
     else if (action === 'decision') {
       this.#require(request, 'POST', token, 'approve');
       const { by, ...decision } = readDecision(await this.#body(request));
-      // The name is the client's word; the token is certain.
+      // The client chooses the name; the token is verified.
       await desk.decide(id, decision, by === undefined ? `token ${token.id}` : `${by} (token ${token.id})`);
     } else if (action === 'cancel') {
       this.#require(request, 'POST', token, 'submit');
@@ -126,7 +126,7 @@ export class FleetRequests {
     return this.#shown(request, token, id, seconds);
   }
 
-  /** The batch, when it is done or the wait is over. */
+  /** The batch, once it is done or the wait has timed out. */
   async #shown(
     request: Request,
     token: FleetToken,
@@ -169,7 +169,7 @@ export class FleetRequests {
   async #blob(request: Request, token: FleetToken, ref: string): Promise<Response> {
     this.#require(request, 'GET', token, 'submit', 'approve', 'watch');
     const bytes = await this.#fleet.deskOf(token.tenant).blob(ref);
-    // A tool made it, so no browser may show it as a page of this server.
+    // A tool produced the content, so no browser may show it as a page of this server.
     const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
     return new Response(Buffer.from(bytes), { headers: { ...headers, 'x-content-type-options': 'nosniff' } });
   }
@@ -186,7 +186,7 @@ export class FleetRequests {
     return answerEvents(reader, { clock, closing, gone: request.signal, left });
   }
 
-  /** Counts a long request of a token. @returns what ends it, once */
+  /** Counts a long request of a token. @returns the function that ends it; calling it again does nothing */
   #enter({ id }: FleetToken): () => void {
     const open = this.#long.get(id) ?? 0;
     if (open >= MOST_LONG)

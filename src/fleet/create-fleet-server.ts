@@ -43,7 +43,7 @@ export interface FleetServerOptions extends Pick<ExecutorOptions, 'logger' | 'cl
 export interface FleetServer {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
-  /** Ends waits and streams, and every connection. Calls go on: they are in the journal. May be called twice. */
+  /** Ends waits and streams, and every connection. Calls continue: they are in the journal. May be called twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -59,7 +59,7 @@ const RULES: OptionRules<Required<OwnOptions>> = {
   receiveMs: option(30_000, isWhole(1), 'a whole number of milliseconds from 1'),
 };
 
-/** The time between two looks for dead workers, in milliseconds. */
+/** The time between two searches for dead workers, in milliseconds. */
 const REAP_MS = 1_000;
 
 function isAddress(value: unknown): boolean {
@@ -136,7 +136,10 @@ export async function createFleetServer(options: FleetServerOptions): Promise<Fl
     throw error;
   }
 
-  /** What hosts do for their own calls: those of dead workers are recovered, and those that no worker starts expire. */
+  /**
+   * The duties of a host for its own calls: it recovers the calls of dead workers, and expires calls that no worker
+   * starts.
+   */
   async function looked(open: readonly CallRecord[]): Promise<void> {
     if (journal === null) return;
     if (clock.monotonic() - reapedAt >= REAP_MS) {

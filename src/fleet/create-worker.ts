@@ -34,7 +34,9 @@ export interface WorkerOptions extends Omit<ExecutorOptions, 'fleet' | 'journal'
   readonly leaseMs?: number;
   /** Limits for each tenant, on all workers together. Placements of calls may have lower ones. Default: none. */
   readonly quotas?: RunningQuotas;
-  /** Wakes it when calls may be taken. Default: that of the journal; a journal without one is looked at often. */
+  /**
+   * Wakes it when calls may be taken. Default: the dispatcher of the journal; a journal without one is polled often.
+   */
   readonly dispatcher?: Dispatcher;
 }
 

@@ -1,20 +1,20 @@
 import type { FeedEvent, FeedInterest, MissedText } from './feed-reader.js';
 
-/** What is remembered for readers that resume. */
+/** The limits of the memory for readers that resume. */
 const MOST_EVENTS = 5_000;
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
-/** An event, and those who may see it. */
+/** An event, and the readers that may see it. */
 export interface RingEvent {
   readonly number: number;
   readonly tenant: string;
   readonly conversation: string;
   readonly event: FeedEvent;
-  /** Of live output: what a reader misses without it. */
+  /** For live output: a description of the loss for a reader that misses it. */
   readonly text: MissedText | undefined;
 }
 
-/** The place of an event, in its id. */
+/** The position of an event, as part of its id. */
 interface EventPlace {
   readonly server: string;
   readonly number: number;
@@ -24,7 +24,7 @@ interface EventPlace {
 
 const ID = /^([\da-f]{1,16})-(\d{1,15})-(\d{1,15})$/;
 
-/** The newest events of a server, so that a reader that comes back gets what it has missed. */
+/** The newest events of a server, so that a returning reader gets the events it has missed. */
 export class EventRing {
   readonly #server: string;
   readonly #events: RingEvent[] = [];
@@ -55,9 +55,9 @@ export class EventRing {
   }
 
   /**
-   * What a reader has to get that comes back.
-   * @returns the events after its last one; or the time of that, if this server does not have all of them; undefined for a
-   * reader that is new
+   * The events for a returning reader.
+   * @returns the events after its last one; or the time of its last event, if this server does not have all of them;
+   * undefined for a new reader
    */
   since({ after }: FeedInterest): readonly RingEvent[] | { readonly seenAt: number } | undefined {
     const place = after === undefined ? undefined : parsePlace(after);

@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/context.js';
 
-/** What waits for a slow reader, in characters; live output is dropped sooner. */
+/** How many characters may wait for a slow reader; live output is dropped sooner. */
 const MOST_PENDING = 8 * 1024 * 1024;
 const MOST_PENDING_TEXTS = 1024 * 1024;
 
@@ -12,10 +12,10 @@ export interface FeedEvent {
   readonly data: string;
 }
 
-/** What a reader may see, and wants to. */
+/** The events that a reader may see and wants to see. */
 export interface FeedInterest {
   readonly tenant: string;
-  /** Left out: all of its tenant. */
+  /** Left out: all calls of its tenant. */
   readonly conversation: string | undefined;
   /** The id of the last event that it has seen, on this server or another one. */
   readonly after: string | undefined;
@@ -31,8 +31,8 @@ export interface MissedText {
 }
 
 /**
- * One reader of the feed. Its events wait until it reads them. What a slow reader misses is an event too, `gap`: first
- * live output, then changes.
+ * One reader of the feed. Its events wait until it reads them. A slow reader first loses live output, then changes;
+ * each loss is an event too, `gap`.
  */
 export class FeedReader {
   readonly interest: FeedInterest;
@@ -80,7 +80,7 @@ export class FeedReader {
     this.#wake();
   }
 
-  /** The next events; none after `ms` without one. Undefined: the feed has ended. */
+  /** Resolves to the next events; empty if none arrive within `ms`. Undefined: the feed has ended. */
   async next(ms: number, clock: Clock): Promise<readonly FeedEvent[] | undefined> {
     if (this.#pending.length === 0 && this.#missed === 0 && !this.#isEnded) {
       await new Promise<void>((resolve) => {

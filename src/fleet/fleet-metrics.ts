@@ -6,7 +6,7 @@ interface MetricsParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly counts: FeedCounts;
-  /** Streams of events that are open. */
+  /** The number of open event streams. */
   readonly watchers: number;
 }
 
@@ -15,7 +15,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** The state of a fleet as Prometheus reads it. Counters begin with the server. */
+/** The state of a fleet in the text format of Prometheus. Counters start at zero with the server. */
 export async function describeMetrics({ journal, clock, counts, watchers }: MetricsParts): Promise<string> {
   const { queued, oldestQueuedAt, running, waitingBatches } =
     (await journal.openCounts?.()) ?? (await countOpen(journal));
@@ -52,7 +52,7 @@ export async function describeMetrics({ journal, clock, counts, watchers }: Metr
   ].join('');
 }
 
-/** For a journal that does not count. */
+/** For a journal that cannot count. */
 async function countOpen(journal: Journal): Promise<OpenCounts> {
   const open = await journal.unfinished();
   const queued = open.filter(isQueued);

@@ -8,7 +8,7 @@ import { isSameSecret } from '../platform/runtime/admit-request.js';
 export const TOKEN_SCOPES = ['submit', 'approve', 'watch'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
-/** A token as it is stored: its secret is stored as a SHA-256 only. */
+/** A token as it is stored: only the SHA-256 of its secret. */
 export interface FleetToken {
   readonly id: string;
   readonly tenant: string;
@@ -67,7 +67,7 @@ export class FleetTokens {
     return all.sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** @returns whether there is such a token. A token that is revoked stays so. */
+  /** @returns whether the token exists. A revoked token stays revoked. */
   async revoke(id: string, now: number): Promise<boolean> {
     await this.#refresh();
     const token = this.#known.get(id);
@@ -97,7 +97,7 @@ export class FleetTokens {
   }
 
   #learn({ key, value }: ConversationFact): void {
-    // Written by `#store` alone.
+    // Only `#store` writes it.
     const token = value as unknown as StoredToken;
     const known = this.#known.get(key);
     // An older copy of the journal may come back: a revoked token stays revoked.

@@ -9,20 +9,22 @@ import { OutputFeed } from './output-feed.js';
 import { shownResult } from './shown-result.js';
 import { conversationName, type ShownBatch, stateOf, tenantOf } from './tenant-desk.js';
 
-/** Pauses between two looks, in milliseconds: with subscribers, and without. */
+/** Pauses between two polls, in milliseconds: with subscribers, and without. */
 const LOOK_MS = 100;
 const IDLE_MS = 1_000;
 /** Every call is read again after this time, in case a change was missed. In milliseconds. */
 const WHOLE_MS = 30_000;
-/** A pause is at least so many times as long as the look before it. */
+/** A pause lasts at least so many times as long as the poll before it. */
 const SHARE = 4;
-/** The number of new batches that one look may find; more are a gap. */
+/** The number of new batches that one poll may find; if there are more, it reports a gap. */
 const MOST_NEW = 200;
 /** The number of batches that are remembered as seen. */
 const MOST_SEEN = 10_000;
-/** Live output is read for a reader that is gone for this time, because it may come back. In milliseconds. */
+/**
+ * Live output is still read for this time after a reader disconnects, because the reader may return. In milliseconds.
+ */
 const ABSENCE_MS = 60_000;
-/** Clocks of machines differ, so a reader that comes from another server gets more than it has missed. In milliseconds. */
+/** Clocks of machines differ, so a reader that comes from another server gets some events again. In milliseconds. */
 const SKEW_MS = 5_000;
 
 export interface FeedCounts {
@@ -36,33 +38,33 @@ interface FeedParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called about once a second, after a look, with the calls that are not done. */
+  /** Called about once a second, after a poll, with the calls that are not done. */
   readonly looked: (open: readonly CallRecord[]) => Promise<void>;
 }
 
-/** What a look has read. */
+/** The result of one poll. */
 interface Look {
-  /** Batches that no look has seen before this one. */
+  /** Batches that no earlier poll has seen. */
   readonly newest: readonly Pick<BatchRecord, 'id'>[];
-  /** There are more new batches than one look reads. */
+  /** There are more new batches than one poll reads. */
   readonly isPartial: boolean;
   /** Calls without a result: all of them, or those that may have changed. */
   readonly open: readonly CallRecord[];
-  /** Calls that are done since the last look. */
+  /** Calls that ended since the last poll. */
   readonly ended: readonly CallRecord[];
-  /** For the next look. Undefined: it reads everything. */
+  /** For the next poll. Undefined: it reads everything. */
   readonly mark: string | undefined;
   readonly wholeAt: number;
 }
 
 /**
- * The changes in a journal, whichever process makes them, for readers who each see one tenant.
+ * Reports the changes that any process makes in a journal. Each reader sees one tenant.
  *
- * 1. A change is an event once. A look that fails reports nothing, and the next one reports everything. A look reads only
- *    calls that have changed, if the journal knows them; now and then it reads all calls without a result.
+ * 1. Each change is one event. A failed poll reports nothing, and the next one reports everything. A poll reads only
+ *    changed calls, if the journal knows them; from time to time it reads all calls without a result.
  * 2. Results are whole: they are read from the journal. Live output may have gaps, and each is an event.
- * 3. A reader that comes back gets what it has missed: from this server's memory, otherwise what the journal still has,
- *    and then a gap.
+ * 3. A returning reader gets the events it has missed from this server's memory. If they are gone, it gets those that
+ *    the journal still has, and a gap.
  */
 export class JournalFeed {
   readonly counts: FeedCounts = { claims: 0, results: new Map() };
@@ -72,11 +74,11 @@ export class JournalFeed {
   readonly #seen = new Set<string>();
   readonly #readers = new Set<FeedReader>();
   readonly #joining = new Set<FeedReader>();
-  /** Readers that are gone, and until when they are expected back. */
+  /** Readers that have disconnected, and the time until which they are expected back. */
   readonly #absent = new Map<FeedReader, number>();
   readonly #ring = new EventRing(randomBytes(4).toString('hex'));
   readonly #output: OutputFeed;
-  /** Up to where the changes of the journal were read. */
+  /** The position up to which the changes of the journal were read. */
   #mark: string | undefined;
   #wholeAt = Number.NEGATIVE_INFINITY;
   #passedOnAt = Number.NEGATIVE_INFINITY;
@@ -95,7 +97,7 @@ export class JournalFeed {
     return this.#readers.size + this.#joining.size;
   }
 
-  /** Events of one tenant, from the state that its batches are in now or from the reader's last event on. */
+  /** Events of one tenant, starting with the current state of its batches, or after the reader's last event. */
   subscribe(interest: FeedInterest): FeedReader {
     const reader = new FeedReader(interest, () => {
       this.#joining.delete(reader);
@@ -177,7 +179,7 @@ export class JournalFeed {
       newest: found.calls.map(({ batchId }) => ({ id: batchId })),
       isPartial: false,
       open: found.calls.filter(({ result }) => result === undefined),
-      // What ended before and is read again was reported then.
+      // Calls that ended earlier and are read again were already reported.
       ended: ended.filter(
         ({ key, batchId }) => this.#calls.get(key) !== undefined || !this.#seen.has(batchId),
       ),
@@ -187,7 +189,7 @@ export class JournalFeed {
   async #readAll(open: readonly CallRecord[]): Promise<Omit<Look, 'mark' | 'wholeAt'>> {
     const { journal } = this.#parts;
     const newest = await journal.batches({ limit: MOST_NEW });
-    // None in the first look: they belong to the past.
+    // None in the first poll: they belong to the past.
     const fresh = this.#hasBegun ? newest.filter(({ id }) => !this.#seen.has(id)) : [];
     const keys = new Set(open.map(({ key }) => key));
     const gone = this.#calls.all().filter(({ key }) => !keys.has(key));
@@ -286,7 +288,7 @@ export class JournalFeed {
     if (this.#joining.delete(reader)) this.#readers.add(reader);
   }
 
-  /** What the journal has of the time after a reader's last event. Live output of then is gone. */
+  /** The events after a reader's last one, from the journal. Live output of that time is gone. */
   async #replay(reader: FeedReader, at: number, offer: (event: NewEvent) => void): Promise<void> {
     const { journal } = this.#parts;
     const newest = await journal.batches({ limit: MOST_NEW });

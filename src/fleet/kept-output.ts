@@ -3,7 +3,7 @@ import type { CallRecord, Journal } from '../contract/journal.js';
 import { reasonOf } from '../executor/answer/results.js';
 import type { WorkerParts } from './fleet-worker.js';
 
-/** The maximum size of an output in the journal, in bytes. Later bytes stay on the worker's machine alone. */
+/** The maximum size of an output in the journal, in bytes. Later bytes stay only on the worker's machine. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const REF = /^(toolexec-output:[\da-f]{32})@(.+)\.(\d{1,9})$/;
 
@@ -14,8 +14,8 @@ interface OutputPlace {
 }
 
 /**
- * Keeps the output of a cut result in the journal, for readers on other machines. If that fails, the output stays on this
- * machine alone. Never rejects.
+ * Keeps the output of a cut result in the journal, for readers on other machines. If that fails, the output stays only
+ * on this machine. Never rejects.
  * @returns the result to record: its `outputRef` names the call, too
  */
 export async function keepOutput(
@@ -45,7 +45,7 @@ export function parseOutputRef(ref: string): OutputPlace | undefined {
   return batchId === undefined ? undefined : { batchId, index: Number(index) };
 }
 
-/** The bytes that a reference of this call names; undefined: none are kept. */
+/** The bytes that a reference of this call names; undefined if none are kept. */
 export async function findOutput(
   { key }: CallRecord,
   ref: string,

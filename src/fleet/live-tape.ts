@@ -7,7 +7,7 @@ type Stream = LiveText['stream'];
 
 /** The pause between two writes of a call, in milliseconds. */
 const PAUSE_MS = 100;
-/** How much waits for a write, in UTF-16 units. Of more, the oldest is dropped. */
+/** How much text may wait to be written, in UTF-16 units. Beyond that, the oldest is dropped. */
 const MOST_WAITING = 64 * 1024;
 /** The size of a text, in UTF-16 units. */
 const MOST_TEXT = 16 * 1024;
@@ -21,9 +21,9 @@ interface TapeParts {
 }
 
 /**
- * Writes what a running call prints into the journal, for readers in other processes.
+ * Writes the output of a running call to the journal, for readers in other processes.
  *
- * 1. It never slows the tool down. What it cannot write is dropped, and readers see the gap by the places of the texts.
+ * 1. It never slows the tool down. Text that it cannot write is dropped, and readers recognise the gap by the offsets.
  * 2. The last text is written before the result, unless the journal is slow.
  */
 export class LiveTape {
@@ -31,7 +31,7 @@ export class LiveTape {
   readonly #parts: TapeParts;
   #waiting: LiveText[] = [];
   #size = 0;
-  /** The length of everything printed. */
+  /** The length of the whole output so far. */
   #place = 0;
   #forget: (() => void) | undefined;
   #writing: Promise<void> | undefined;
@@ -51,7 +51,7 @@ export class LiveTape {
     });
   }
 
-  /** Writes what is left. Undefined: nothing is. */
+  /** Writes the remaining text. Undefined: there is none. */
   end(): Promise<void> | undefined {
     this.#forget?.();
     if (this.#waiting.length === 0 && this.#writing === undefined) return undefined;

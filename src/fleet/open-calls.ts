@@ -1,6 +1,6 @@
 import type { CallKey, CallRecord } from '../contract/journal.js';
 
-/** Calls without a result, as a reader of the journal has seen them last: by key, and by batch. */
+/** The calls without a result, as last read from the journal: by key, and by batch. */
 export class OpenCalls {
   readonly #calls = new Map<CallKey, CallRecord>();
   readonly #batches = new Map<string, Set<CallKey>>();

@@ -3,34 +3,34 @@ import { MOST_TEXTS } from '../journal/records/live-text.js';
 import type { MissedText } from './feed-reader.js';
 import { conversationName } from './tenant-desk.js';
 
-/** The number of answers of the journal that are read for one look. */
+/** The number of answers of the journal that one poll reads. */
 const MOST_ANSWERS = 20;
 
-/** An event about what a call prints. */
+/** An event about the output of a call. */
 export interface OutputEvent {
   readonly record: CallRecord;
   readonly type: 'output' | 'gap';
   readonly data: object;
-  /** What a reader misses without it. */
+  /** For a reader that misses the event. */
   readonly text: MissedText;
 }
 
-/** What running calls print, read from the journal: each piece once, and a gap where pieces are gone. */
+/** The output of running calls, read from the journal: each piece once, and a gap where pieces are missing. */
 export class OutputFeed {
   readonly #journal: Journal;
-  /** How far the output of each call was read. */
+  /** The position up to which the output of each call was read. */
   readonly #places = new Map<CallKey, number>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
-  /** What these calls have printed since the last look. */
+  /** The output of these calls since the last poll. */
   async look(calls: readonly CallRecord[]): Promise<readonly OutputEvent[]> {
     return this.#read(calls, this.#places);
   }
 
-  /** What is kept of these calls from their start, up to where the last look has read. */
+  /** The kept output of these calls from their start to the position of the last poll. */
   async fromStart(calls: readonly CallRecord[]): Promise<readonly OutputEvent[]> {
     const places = new Map<CallKey, number>();
     const events = await this.#read(calls, places);
@@ -38,7 +38,7 @@ export class OutputFeed {
     return events;
   }
 
-  /** The calls that do not print any more. */
+  /** Forgets calls that have ended. */
   forget(isOver: (key: CallKey) => boolean): void {
     for (const key of [...this.#places.keys()]) if (isOver(key)) this.#places.delete(key);
   }
@@ -61,7 +61,10 @@ export class OutputFeed {
   }
 }
 
-/** @param isPartial there are texts of an earlier answer, which must not be lost: a failure ends the look instead */
+/**
+ * @param isPartial the texts of an earlier answer must not be lost, so a failure ends the poll early instead of
+ *   rejecting it
+ */
 async function readTexts(
   journal: Journal,
   wanted: ReadonlyMap<CallKey, number>,
@@ -81,7 +84,7 @@ function* toEvents(
   places: Map<CallKey, number>,
 ): Generator<OutputEvent> {
   const place = places.get(key) ?? 0;
-  // A write whose answer was lost is sent again.
+  // A write is repeated if its answer was lost.
   if (from < place) return;
   const { batchId, callId, toolName } = record;
   const conversation = conversationName(record.conversation);

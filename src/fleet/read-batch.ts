@@ -6,10 +6,10 @@ import type { JsonObject } from '../contract/json.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { PlacedDecision } from '../executor/approve/decide-placed.js';
 
-/** A batch that was submitted, checked. */
+/** A submitted batch, checked. */
 export interface GivenBatch {
   readonly calls: readonly Pick<ToolCall, 'id' | 'name' | 'args'>[];
-  /** Left out: the batch gets a new conversation, and a repeated one is a new batch. */
+  /** Left out: the batch gets a new conversation, and submitting it again creates a new batch. */
   readonly conversation?: string;
   readonly placement: Pick<Placement, 'labels' | 'root' | 'startDeadlineMs' | 'priority' | 'timeoutMs'>;
 }
@@ -57,7 +57,7 @@ function readOptions(given: unknown): GivenBatch['placement'] {
     if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= least))
       throw wrong(`options.${name} must be a whole number from ${least}.`);
   }
-  // Checked above, one by one.
+  // Each call was checked above.
   return options as GivenBatch['placement'];
 }
 
@@ -81,7 +81,7 @@ export function readDecision(body: unknown): PlacedDecision & { readonly by?: st
   if (by !== undefined && !isName(by))
     throw wrong(`by must be a text of 1 to ${MOST_CHARACTERS} characters.`);
   return {
-    // Checked above, one by one.
+    // Each was checked above.
     decision: decision as unknown as ApprovalDecision,
     ...(hashes === undefined ? {} : { hashes: hashes as Record<string, string> }),
     ...(by === undefined ? {} : { by }),

@@ -2,12 +2,12 @@ import type { Logger } from '../contract/context.js';
 import { reasonOf } from '../executor/answer/results.js';
 import { systemClock } from '../platform/clock/clock.js';
 
-/** Work that is repeated with pauses until it ends. An error is logged, and the next round tries again. */
+/** Repeats some work with pauses until it is ended. An error is logged, and the next round tries again. */
 export class Rounds {
   readonly #logger: Logger;
   readonly #loops: Promise<void>[] = [];
   readonly #pauses = new Set<() => void>();
-  /** Counts the calls of `wakeUp`, so that one during a round is not lost. */
+  /** Counts the calls of `wakeUp`, so that a call during a round is not lost. */
   #wakes = 0;
   #forgetWake: (() => void) | undefined;
   #isEnded = false;
@@ -21,7 +21,7 @@ export class Rounds {
     this.#loops.push(this.#loop(act, pauseMs, wakes));
   }
 
-  /** Begins the next round of the work that is woken early. */
+  /** Starts the next round of the work with `early` before its pause is over. */
   wakeUp(): void {
     this.#forgetWake?.();
     this.#forgetWake = undefined;
@@ -29,12 +29,12 @@ export class Rounds {
     for (const goOn of [...this.#pauses]) goOn();
   }
 
-  /** The same after a time in milliseconds, unless something else begins a round before. */
+  /** The same after a time in milliseconds, unless a round starts earlier. */
   wakeUpWithin(ms: number): void {
     if (!this.#isEnded) this.#forgetWake ??= systemClock.after(ms, () => this.wakeUp());
   }
 
-  /** Resolves when the rounds that run have ended. */
+  /** Resolves when the running rounds have ended. */
   async end(): Promise<void> {
     this.#isEnded = true;
     this.wakeUp();
@@ -42,7 +42,7 @@ export class Rounds {
   }
 
   async #loop(act: () => Promise<void>, pauseMs: number, wakes: 'early' | undefined): Promise<void> {
-    // The constructor of the owner returns first.
+    // Lets the owner's constructor return first.
     await Promise.resolve();
     while (!this.#isEnded) {
       const wakesBefore = this.#wakes;

@@ -3,13 +3,13 @@ import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type { CallRecord } from '../contract/journal.js';
 import { asDecided } from '../executor/record/attach.js';
 
-/** Longer content of a block is read by itself, with `GET /v1/blobs/REF`. In bytes. */
+/** Longer content of a block is fetched separately, with `GET /v1/blobs/REF`. In bytes. */
 const MOST_INLINE = 65_536;
 
-/** A result as clients get it: without long content, which is named instead. */
+/** A result as clients get it: long content is replaced by a reference. */
 export type ShownResult = Omit<ToolResult, 'content'> & { readonly content?: readonly object[] };
 
-/** The content of a block that a result only names. */
+/** The content of a block to which a result only refers. */
 interface BlobPlace {
   readonly batchId: string;
   readonly index: number;

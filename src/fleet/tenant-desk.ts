@@ -23,7 +23,7 @@ export interface DeskParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly createId: () => string;
-  /** The server, as the worker of calls that it answers itself. */
+  /** The server as a worker, for the calls that it answers itself. */
   readonly worker: Worker;
   /** How long a call may wait for a worker if its sender does not say. */
   readonly startDeadlineMs: number;
@@ -31,14 +31,14 @@ export interface DeskParts {
   readonly quotas: RunningQuotas | undefined;
 }
 
-/** A batch, as the server shows it. */
+/** A batch as the server shows it. */
 export interface ShownBatch {
   readonly id: string;
   readonly conversation: string;
   /** `waiting`: for a person. */
   readonly state: 'queued' | 'running' | 'waiting' | 'done';
   readonly calls: readonly ShownCall[];
-  /** In the order of the calls; present exactly if the state is `done`. */
+  /** In call order; present exactly if the state is `done`. */
   readonly results?: readonly ShownResult[];
 }
 
@@ -49,15 +49,15 @@ export interface ShownCall {
   readonly result?: ShownResult;
 }
 
-/** Names a conversation of another tenant than the journal's; no name of a request may begin so. */
+/** The prefix of conversations of other tenants than the journal's; no name in a request may begin with it. */
 const OTHER_TENANT = 'tenant:';
 
-/** Whose call or batch this is. */
+/** The tenant of this call or batch. */
 export function tenantOf(record: Pick<CallRecord, 'placement'>, journal: Pick<Journal, 'tenant'>): string {
   return record.placement?.tenant ?? journal.tenant ?? 'default';
 }
 
-/** The name under which its tenant knows a conversation. */
+/** The name of a conversation as its tenant knows it. */
 export function conversationName(stored: string): string {
   return stored.startsWith(OTHER_TENANT)
     ? stored.slice(stored.indexOf(':', OTHER_TENANT.length) + 1)
@@ -65,9 +65,10 @@ export function conversationName(stored: string): string {
 }
 
 /**
- * The batches of one tenant in a journal that several share.
+ * The batches of one tenant in a journal that several tenants share.
  *
- * 1. A tenant sees its own batches only. Those of others are answered like unknown ones.
+ * 1. A tenant sees its own batches only. Requests about other tenants' batches are answered as if the batch were
+ *    unknown.
  * 2. The conversations of tenants have separate names in the journal, so no call attaches to another tenant's.
  * 3. The server has no tools: a worker evaluates each call, and defers it if it needs approval.
  */
@@ -92,7 +93,8 @@ export class TenantDesk {
     const entries: CallEntry[] = [];
     for (const call of calls) {
       const isTwin = entries.some(({ callId }) => callId === call.id);
-      // Evaluated by a worker. Until then it may do anything, so calls of a conversation run one after the other.
+      // A worker evaluates the call. Until then it may have any effect, so the calls of a conversation run one after
+      // another.
       entries.push({
         ...{ callId: call.id, toolName: call.name, args: call.args, effects: [{ kind: 'unknown' }] },
         disposition: isTwin ? 'pre_resolved' : 'requires_confirmation',
@@ -129,7 +131,7 @@ export class TenantDesk {
     };
   }
 
-  /** The batches of this tenant that wait for approval and that workers run, oldest first. */
+  /** The batches of this tenant that wait for approval or for a worker, oldest first. */
   async waiting(): Promise<readonly JsonObject[]> {
     const { journal } = this.#parts;
     const found: JsonObject[] = [];
@@ -159,7 +161,7 @@ export class TenantDesk {
   }
 
   /**
-   * Cancels calls of a batch: queued ones have their answer at once, running ones are asked to stop.
+   * Cancels calls of a batch: queued calls are answered immediately, running ones are asked to stop.
    * @param only call ids; left out: all
    * @throws ToolError `unknown_batch`, `bad_args` for a call that is not part of it
    */
@@ -180,7 +182,7 @@ export class TenantDesk {
     await this.#endWait(id);
   }
 
-  /** A batch whose calls all have answers waits for no person. */
+  /** If all calls of a batch have answers, it does not wait for a person. */
   async #endWait(id: string): Promise<void> {
     const { journal, clock } = this.#parts;
     const calls = await journal.batch(id);
@@ -208,7 +210,7 @@ export class TenantDesk {
   }
 
   /**
-   * The content of a block that a result names, or the output of one that was cut.
+   * The content of a block to which a result refers, or the whole output of a truncated result.
    * @throws ToolError `unknown_batch`, also for a blob of another tenant
    */
   async blob(ref: string): Promise<Uint8Array> {

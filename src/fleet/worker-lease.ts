@@ -37,14 +37,14 @@ export class WorkerLease {
     return this.#clock.monotonic() < this.#heldUntil;
   }
 
-  /** The lease was held, and has run out. */
+  /** The lease was held but has expired. */
   get isLost(): boolean {
     return this.#beat > 0 && !this.isHeld;
   }
 
   /**
-   * Begins or continues the session. @returns the calls of this worker that others have cancelled; undefined:
-   * the session is over. @throws the journal's error; the present lease then stays valid until it runs out
+   * Begins or continues the session. @returns the calls of this worker that were cancelled elsewhere; undefined: the
+   * session is over. @throws the journal's error; the current lease then stays valid until it expires
    */
   async renew(): Promise<readonly string[] | undefined> {
     const sentAt = this.#clock.monotonic();

@@ -62,7 +62,7 @@ export interface SettingsPlace {
   readonly env: Environment;
 }
 
-/** Where a person's own file is a link, as with managers of such files, the file that it leads to. */
+/** The target of a link, if the person's own settings file is a link, as with dotfile managers. */
 export function settingsFile({ agent, isUsers, project, env }: SettingsPlace): string {
   const { file, home } = SETTINGS[agent];
   if (!isUsers) return join(project, file);
@@ -78,7 +78,7 @@ export function hasAgentHome(agent: AgentName, env: Environment): boolean {
 /** The reason why settings cannot be changed. */
 export class SettingsProblem extends Error {}
 
-/** A change of a settings file that is not written yet. */
+/** A change of a settings file that has not been written yet. */
 export interface SettingsChange {
   readonly file: string;
   /** Undefined: there is no file. */
@@ -87,7 +87,7 @@ export interface SettingsChange {
   readonly after: string | undefined;
 }
 
-/** The command lines that the agent is to run. */
+/** The command lines that the agent runs. */
 export interface HookLines {
   /** Before a call. */
   readonly before: string;
@@ -116,7 +116,7 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
 export function planRemove(place: SettingsPlace, installed: Installed | undefined): SettingsChange {
   const { file, before, value } = read(place);
   if (before === undefined) return { file, before, after: before };
-  // If nothing else has changed it since, the file gets its earlier bytes back.
+  // If nothing else has changed the file since, it gets its earlier bytes back.
   if (installed?.after === before && !holdsOurs(installed.before, place.agent))
     return { file, before, after: installed.before };
   const found = hooksIn(value, file);
@@ -127,7 +127,7 @@ export function planRemove(place: SettingsPlace, installed: Installed | undefine
   return { file, before, after: Object.keys(rest).length === 0 ? undefined : write(rest, before) };
 }
 
-/** Earlier lines of ours: an earlier version wrote them. */
+/** Earlier forms of our lines: an earlier version wrote them. */
 function holdsOurs(text: string | undefined, agent: AgentName): boolean {
   return text?.includes(` hook --for ${agent}`) === true;
 }
@@ -135,7 +135,7 @@ function holdsOurs(text: string | undefined, agent: AgentName): boolean {
 /** Writes the change, unless the agent has changed the file meanwhile. @throws SettingsProblem */
 export function commitSettings({ file, before, after }: SettingsChange): void {
   if (readIfThere(file) !== before) throw new SettingsProblem(`"${file}" has changed meanwhile. Try again`);
-  // A project could lead the write to any file of the person.
+  // A project could redirect the write to any file of the person.
   if (entryStat(file)?.isSymbolicLink() === true)
     throw new SettingsProblem(`"${file}" is a link: replace it with a file, or use --user`);
   if (after === undefined) {
@@ -205,7 +205,8 @@ function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonVa
 }
 
 /**
- * These agents run the call if its hook was killed or is not found; only exit code 2 stops them. Every shell of Unix reads this.
+ * These agents run the call if its hook was killed or not found; only exit code 2 stops them. Every Unix shell
+ * understands this line.
  */
 export const OR_STOP = ' || exit 2';
 

@@ -38,7 +38,7 @@ function geminiAnswer({ kind, reason, input }: Decision): JsonObject {
   };
 }
 
-/** The agent is about to ask the person, so only decisions that need no person are answered. */
+/** The agent is about to ask the person anyway, so only decisions that need no person are answered. */
 function permissionAnswer(
   { eventName, agent }: HookDocument,
   { kind, reason, input }: Decision,

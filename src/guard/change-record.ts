@@ -43,8 +43,8 @@ export interface RecordWorld {
 }
 
 /**
- * Keeps what an agent's tool is about to change, as our own tools do, so that `undo` takes it back. The call stays open until
- * the agent reports its end, or dies.
+ * Keeps the files that an agent's tool is about to change, as our own tools do, so that `undo` can restore them. The
+ * call stays open until the agent reports its end, or dies.
  * @throws ToolError `journal_unavailable`; then the call must not be let through
  */
 export async function recordBegin(call: ChangingCall, world: RecordWorld): Promise<void> {
@@ -92,8 +92,8 @@ async function isNoted(key: CallKey, { journal }: RecordWorld): Promise<boolean>
 }
 
 /**
- * The id of a call that the agent does not identify. An equal call whose end was never reported is over: whether it ran is
- * not known.
+ * The id of a call that the agent does not identify. An equal call whose end was never reported counts as over; it is
+ * unknown whether it ran.
  */
 async function nextId({ id, session }: ChangingCall, world: RecordWorld): Promise<string> {
   const { open, next } = await equalCalls(session, id, world);
@@ -130,7 +130,7 @@ function notAccepted(kind: string | undefined): ToolError {
   });
 }
 
-/** Records the end of a call; nothing where its beginning was not recorded. */
+/** Records the end of a call. Does nothing if its beginning was not recorded. */
 export async function recordEnd(
   {
     session,
@@ -156,7 +156,7 @@ export async function closeOpen(session: string, world: RecordWorld): Promise<vo
 }
 
 interface Ending {
-  /** Undefined: the agent has not said. */
+  /** Undefined: the agent has not reported it. */
   readonly success: boolean | undefined;
   readonly why?: string;
 }
@@ -292,7 +292,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Directories that are made with a file, outermost first. */
+/** Directories that are created with a file, outermost first. */
 function missingAbove(path: string): readonly string[] {
   const missing: string[] = [];
   for (let at = dirname(path); entryStat(at) === undefined && at !== dirname(at); at = dirname(at))

@@ -2,7 +2,7 @@ import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { AGENT_TITLES, type AgentName } from './agents.js';
 
-/** A document or a part of it was not understood. The call that it may be about is denied. */
+/** A document, or a part of it, was not understood. The call that it may concern is denied. */
 export class NotUnderstood extends Error {}
 
 /** `other`: an event that changes nothing here. */

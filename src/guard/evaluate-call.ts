@@ -23,9 +23,9 @@ export interface Verdict {
 }
 
 export interface CommandVerdict {
-  /** If the command runs unchanged. */
+  /** The answer if the command runs unchanged. */
   readonly bare: Verdict;
-  /** If it runs in a transaction. Left out: it cannot, or may not. */
+  /** The answer if it runs in a transaction. Left out: it cannot, or must not. */
   readonly contained?: Verdict;
 }
 
@@ -39,7 +39,7 @@ export interface EvaluationWorld {
   readonly canContain: boolean;
 }
 
-/** Evaluates a call that is no command, with the rules for our own calls. */
+/** Evaluates a call that is not a command, with the rules for our own calls. */
 export async function evaluateCall(
   { tool, cwd }: Pick<HookDocument, 'cwd'> & { readonly tool: { readonly name: string } },
   mapped: Exclude<MappedTool, { readonly kind: 'command' | 'own' }>,
@@ -76,7 +76,7 @@ function plannedIn({ options, root }: EvaluationWorld) {
   return { ...options, root: options.root ?? root, sandbox, journal: false as const };
 }
 
-/** Evaluates a command twice: unchanged, and in a transaction. */
+/** Evaluates a command twice: as it is, and in a transaction. */
 export async function evaluateCommand(
   line: { readonly command: string; readonly cwd: string },
   world: EvaluationWorld,
@@ -179,7 +179,7 @@ function toVerdict({ disposition, reason, result }: PlannedCall): Verdict {
   return { decision: 'deny', reason: result?.error?.message ?? reason };
 }
 
-/** An agent's tool that is none of ours, under the agent's name. */
+/** An agent's tool without a counterpart among ours, under the agent's name. */
 function otherTool(name: string, effects: readonly Effect[]): Tool {
   const known = /^[A-Za-z0-9_-]{1,64}$/.test(name)
     ? name

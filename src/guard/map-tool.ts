@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { OwnToolName } from '../executor/load-own-tool.js';
 import { type AgentCall, isObject, NotUnderstood } from './document.js';
 
-/** Our view of an agent's tool. */
+/** An agent's tool, described in our terms. */
 export type MappedTool =
   | MappedCommand
   /** It does the same as one of our tools. */
@@ -192,7 +192,7 @@ function manyEdits(input: JsonObject): MappedTool {
   const { edits: list } = input;
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject))
     throw new NotUnderstood('its edits are missing, or are no list of objects');
-  // The result of several edits is known only after the call.
+  // The combined result of several edits is known only after the call.
   return {
     kind: 'call',
     name: 'write_file',

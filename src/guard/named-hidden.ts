@@ -3,7 +3,7 @@ import type { ExecutorOptions } from '../executor/executor-options.js';
 import { sandboxFor } from '../executor/sandbox-for.js';
 import { createSandbox } from '../files/create-sandbox.js';
 
-/** Patterns of files, of an agent's own search. */
+/** The file patterns of an agent's own search. */
 export interface NamedFiles {
   readonly patterns: readonly string[];
   /** Absolute. */
@@ -11,8 +11,8 @@ export interface NamedFiles {
 }
 
 /**
- * Why a person is to be asked about a search: its patterns name a file that deny patterns hide. Agents search by
- * themselves and know no deny patterns. Undefined: they name none.
+ * The reason why a person is asked about a search: its patterns name a file that deny patterns hide. Agents search by
+ * themselves and ignore deny patterns. Undefined: no pattern names such a file.
  */
 export function namesHidden(
   { patterns, directory }: NamedFiles,

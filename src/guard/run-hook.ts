@@ -140,8 +140,7 @@ async function changesOf({ document, root }: Place, mapped: Exclude<MappedTool, 
 }
 
 /**
- * If the agent has no call id, one of ours: both events of a call have the same, and so have equal calls of a
- * session.
+ * If the agent has no call id, we make one: both events of a call have the same id, and so do equal calls of a session.
  */
 function idOf({ session }: HookDocument, { name, input, useId }: AgentCall): string {
   if (useId !== undefined) return useId;
@@ -208,7 +207,7 @@ function plain({ inBackground }: MappedCommand, bare: Verdict): Decision {
   return { kind: bare.decision, reason: `${explained(bare)}${note}` };
 }
 
-/** The line is from an earlier answer. Other sessions have no use for it. */
+/** The line comes from an earlier answer. Other sessions have no use for it. */
 function decideIssued({ document }: Place, issued: IssuedCall): Decision {
   if (issued.session !== document.session)
     return { kind: 'deny', reason: 'This line belongs to another session. Run the command itself.' };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../contract/json.js';
 import type { AgentName } from './agents.js';
 
-/** A document as an agent sends it, and what must come of it. */
+/** A document as an agent sends it, and the expected outcome. */
 export interface SampleDocument {
   readonly title: string;
   readonly text: string;

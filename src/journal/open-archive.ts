@@ -48,7 +48,7 @@ export function openArchive(path: string, onLoss?: (loss: JournalLoss) => void):
   return archiveOf(path, () => openJournalReader(path, onLoss));
 }
 
-/** For frequent looks: writes nothing, waits for no disk, and reports no loss. @throws as `openArchive` */
+/** For frequent reads: writes nothing, waits for no disk, and reports no loss. @throws as `openArchive` */
 export function glanceAtArchive(path: string): JournalArchive {
   return archiveOf(path, () => openJournalLook(path).database);
 }

@@ -129,9 +129,7 @@ const OPTIONS: OptionRules<Required<JournalOptions>> = {
   logger: option<Pick<Logger, 'warn'>>({ warn: () => {} }, isObject, 'an object with a function warn'),
 };
 
-/**
- * It opens its file, and loads SQLite, with the first operation: `GroupCommit` requests the database then.
- */
+/** Opens its file and loads SQLite with the first operation: `GroupCommit` requests the database only then. */
 class SqliteJournal implements Journal {
   readonly durable: boolean;
   readonly file?: string;
@@ -293,12 +291,12 @@ class SqliteJournal implements Journal {
   }
 
   async isAlone(): Promise<boolean> {
-    // Opens it, and waits for a process that has exclusive access at the moment.
+    // Opens the file, and waits for a process that has exclusive access at the moment.
     await this.read('look who else uses it', () => undefined);
     try {
       return await this.commits.aside(isAlone);
     } catch {
-      // It cannot be written, so this cannot be determined.
+      // The file cannot be written, so this cannot be determined.
       return false;
     }
   }

@@ -63,7 +63,7 @@ class Pruning {
   #rows = 0;
   /** The commit at which the search for commits that cover the next rows begins. */
   #commit = 1;
-  /** Hashes of blobs that removed rows referred to. */
+  /** Hashes of blobs to which removed rows referred. */
   readonly #blobs = new Set<string>();
 
   constructor(database: JournalDatabase, options: PruneOptions) {
@@ -186,14 +186,14 @@ class Pruning {
     }
   }
 
-  /** Other readers and writers come first: free space in the file is not lost. */
+  /** Readers and writers have priority: free space in the file is not lost. */
   #shrink(): boolean {
     try {
       this.#database.prepared('VACUUM journal').run();
       this.#database.prepared('PRAGMA journal.wal_checkpoint(TRUNCATE)').all();
       return true;
     } catch (error) {
-      // The rows are removed, which is what was asked for.
+      // The requested rows are removed all the same.
       if (!['busy', 'full'].includes(sqliteFailure(error))) throw error;
       return false;
     }

@@ -13,9 +13,9 @@ import type { JournalArchive } from './open-archive.js';
 export interface SnapshotScope {
   /** Only this conversation, with its history and facts. */
   readonly conversation?: string;
-  /** Only what this names: a batch or the beginning of its id, a conversation, or the newest call with this id. */
+  /** Only the batch (by its id or the beginning of its id), the conversation, or the newest call with this id. */
   readonly id?: string;
-  /** The maximum number of batches, the newest; those that wait for a person are added. Default 1,000. */
+  /** The maximum number of batches, newest first; those that wait for a person are added. Default 1,000. */
   readonly limit?: number;
 }
 
@@ -31,8 +31,8 @@ interface WholeBatch {
 }
 
 /**
- * Copies a part of a journal that another machine keeps, so that it can be read like a file: each question to it is
- * answered from the copy.
+ * Copies a part of a journal that another machine keeps, so that it can be read like a file: every query is answered
+ * from the copy.
  * @throws ToolError `journal_unavailable`
  */
 export async function snapshotOf(journal: Journal, scope: SnapshotScope): Promise<JournalArchive> {
@@ -107,7 +107,7 @@ async function readBatch(journal: Journal, batch: BatchRecord): Promise<WholeBat
   return { batch, calls, decisions, notes: new Map(notes) };
 }
 
-/** The contents that notes name: old contents of files. */
+/** The contents that notes refer to: old contents of files. */
 async function readKept(
   journal: Journal,
   batches: readonly WholeBatch[],

@@ -60,8 +60,8 @@ export function verifyJournal(path: string): Verification {
 }
 
 /**
- * Accepts a journal as it is although recorded data is missing: after it was restored from a backup, or
- * removed on purpose. A journal with changed rows is not accepted.
+ * Accepts a journal in its current state although recorded data is missing: after it was restored from a backup, or
+ * after data was removed on purpose. A journal with changed rows is not accepted.
  *
  * @returns the result of verifying it afterwards.
  * @throws ToolError `journal_unavailable` if the file cannot be written or is not a journal.

@@ -108,7 +108,7 @@ export function outputOf(result: ToolResult): string {
 }
 
 export const CANCELLED_MESSAGE = 'Cancelled by user';
-/** The host program calls `close()`, not the person. */
+/** Not the person: the host program calls `close()`. */
 export const CLOSED_MESSAGE = 'Cancelled: the executor was closed';
 
 /** The message of a call that was cancelled by this signal of its batch. */

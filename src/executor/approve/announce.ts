@@ -9,7 +9,8 @@ interface Announced {
 }
 
 /**
- * A person needs longer than this to answer. A faster answer comes from an option, so nothing is announced.
+ * A person needs longer than this to answer. A faster answer comes from a program or an option, so nothing is
+ * announced.
  */
 const SOON_MS = 300;
 

@@ -65,7 +65,7 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of before) after[index] = unasked(ready(evaluated, index));
     return after;
   }
-  // The calls have no process: if this one dies, they go on waiting for the person.
+  // The calls have no process: if this one dies, they keep waiting for the person.
   const held = scope.placement === undefined ? undefined : recorder;
   if (held !== undefined) await defer(before, parts, held);
   const asked = await Promise.all(before.map((index) => withSnapshot(ready(evaluated, index), scope)));
@@ -79,8 +79,8 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
 }
 
 /**
- * A worker has consent to calls of another process. Those whose files have changed since they were shown wait for the
- * person again. Changed arguments were not shown with their files, so they have nothing to compare.
+ * A worker has consent to calls of another process. If a call's files have changed since they were shown, it waits for
+ * the person again. Changed arguments were not shown with their files, so there is nothing to compare.
  */
 async function askChanged(parts: ApprovalParts, recorder: Recorder): Promise<EvaluatedCall[]> {
   const { scope, evaluated, waiting } = parts;
@@ -170,7 +170,7 @@ export function askedNote({ ready, snapshot }: AskedCall): JsonObject {
 
 /**
  * Continues a deferred batch: plans its calls again, asks about them, and takes the batch over once they are
- * decided. A call that already has an answer keeps it. The batch goes on waiting if the question stays open,
+ * decided. A call that already has an answer keeps it. The batch keeps waiting if the question stays open,
  * or if a call differs from the shown one and there is no approver.
  */
 export async function approveDeferred(
@@ -227,8 +227,8 @@ export async function approveDeferred(
     const worker = isPlaced ? {} : { worker: { ...scope.settings.worker } };
     isOurs = await recorder.decide('resume', { ...worker, ...decision });
   } catch (error) {
-    // It is unknown whether this process took the batch over. Nothing may be recorded for the batch here; the
-    // process that owns it records its calls.
+    // It is unknown whether this process took the batch over. Record nothing for the batch here: the process that owns
+    // it records its calls.
     scope.settings.logger.error({ batch: scope.id, why: reasonOf(error) }, 'a batch could not be taken over');
     return goOnWaiting();
   }
@@ -355,7 +355,7 @@ async function ask(
   return answers;
 }
 
-/** Records the decision about each call, and the decider. @param more the decision about the batch that they belong to */
+/** Records the decision about each call, and the decider. @param more the decision about their batch */
 function noteAnswers(
   answers: readonly ApprovedCall[],
   indexes: readonly number[],

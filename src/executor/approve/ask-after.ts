@@ -19,8 +19,8 @@ export interface LateQuestion {
   readonly recorder: Recorder | undefined;
   readonly signal: AbortSignal;
   /**
-   * Called with the decision: true if a person agreed to the changes. An option such as `--yes` gives consent
-   * before there are changes to see, so it does not count.
+   * Called with the decision: true if a person agreed to the changes. An option such as `--yes` does not count, because
+   * it gives consent before there are any changes to see.
    */
   readonly agreed: (isPersons: boolean) => void;
 }

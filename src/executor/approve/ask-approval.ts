@@ -40,7 +40,7 @@ export interface Question {
   readonly replan: Replan;
   readonly signal: AbortSignal;
   readonly settings: ApprovalSettings;
-  /** The scope of the batch. Calls that the approver makes itself do not wait behind the batch that asks. */
+  /** The scope of the batch. Calls that the approver itself makes do not wait behind the batch that asks. */
   readonly scope: CallScope;
 }
 

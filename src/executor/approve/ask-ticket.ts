@@ -96,7 +96,7 @@ async function findAsked(
 }
 
 /**
- * @returns undefined if the call already has an answer: from an earlier delivery, or because nothing can be
+ * @returns undefined if the call already has an answer, because it was delivered earlier or because nothing can be
  * recorded.
  */
 async function askFirst(
@@ -120,7 +120,7 @@ async function askFirst(
   return { needed: true, request: await toQuestion(asked, settings), ticket: askedTicket(scope.id, secret) };
 }
 
-/** A question is in no queue: it waits for no other call. */
+/** A question is not in a queue, so it waits for no other call. */
 function outsideOf(recovery: TicketParts['recovery']): RecordedBatch {
   const isOrdered = false;
   return {

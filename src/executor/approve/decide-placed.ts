@@ -8,12 +8,12 @@ import { hint } from '../record/hint.js';
 import { deniedMessage } from './ask-approval.js';
 import { alreadyDecided, type FoundBatch, findWaiting } from './find-deferred.js';
 
-/** A call of a placed batch that waits for the person. */
+/** A call of a placed batch, waiting for the person. */
 export interface PlacedQuestion {
   readonly record: CallRecord;
   /** Binds a decision to these arguments. */
   readonly argsHash: string;
-  /** What the worker that evaluated the call has recorded about it. Left out: no worker has. */
+  /** The worker's record of its evaluation of the call. Left out: no worker has evaluated it. */
   readonly asked?: JsonObject;
 }
 
@@ -35,9 +35,9 @@ interface DecisionContext {
 
 /**
  * The consent of a call, as its notes and the decisions about its batch record it. Notes are written before the
- * decision that they belong to, and of several deciders only one decision counts: the notes of the others do not.
- * A note without a decision is the consent of a host. A question asked again, because files have changed, ends earlier
- * consent.
+ * decision that they belong to, and if several processes decide, only one decision counts, and the notes of the others
+ * are ignored. A note without a decision is the consent of a host. If a question is asked again because files have
+ * changed, earlier consent ends.
  */
 export async function readConsentNote(
   { key, batchId, decision }: Pick<CallRecord, 'key' | 'batchId' | 'decision'>,

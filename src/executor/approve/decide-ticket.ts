@@ -19,7 +19,7 @@ import {
 type World = Pick<ExecutorSettings, 'journal' | 'clock' | 'worker'>;
 
 /**
- * Records a person's decision about a ticket. A denied call is answered at once; an approved call waits for
+ * Records a person's decision about a ticket. A denied call is answered immediately; an approved call waits for
  * the program that runs it.
  * @throws ToolError `unknown_batch`, `already_decided`, `bad_args` for an invalid decision,
  * `journal_unavailable`.

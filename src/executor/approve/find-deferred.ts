@@ -107,13 +107,13 @@ export async function findWaiting(
   return { journal, id, conversation: own.conversation, calls, waitsFor: reasonToWait(last) };
 }
 
-/** A shorter beginning would match a batch only by chance. */
+/** A shorter prefix would match a batch only by chance. */
 const LEAST_CHARACTERS = 8;
 const MOST_NAMED = 5;
 
 /**
- * Returns the whole id of the batch with this id, or of the only batch whose id begins with `given` (at least
- * 8 characters).
+ * Returns the full id of the batch with this id, or of the only batch whose id begins with `given` (at least 8
+ * characters).
  * @throws ToolError `unknown_batch` if there is no such batch, or several; the message and `details.batches`
  * name them.
  */

@@ -82,7 +82,7 @@ export interface TicketState {
   readonly isClosed: boolean;
 }
 
-/** The note of a person's decision. The call goes on waiting for the program that runs it. */
+/** The note of a person's decision. The call keeps waiting for the program that runs it. */
 export function decidedNote(
   secret: string,
   id: string,
@@ -158,7 +158,8 @@ export async function beginRound(
 }
 
 /**
- * Files of the call have changed since its ticket was approved: that is another question, with another ticket.
+ * Files of the call have changed since its ticket was approved. This is therefore another question, with another
+ * ticket.
  * @returns false if no ticket was decided about the call
  */
 export async function askTicketAgain(

@@ -25,11 +25,9 @@ export interface PreviewRole {
   runs(ready: ReadyCall): boolean;
   /** Reports that a command changed more than its call declared and was allowed. */
   sawUnexpected(index: number, entries: readonly UnexpectedEntry[]): void;
-  /** @returns the calls; a call that changed more in the trial than it was allowed now needs approval */
+  /** @returns the calls; a call now needs approval if it changed more in the trial than it was allowed to */
   planned(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
-  /**
-   * Called with the approved calls before any call runs. @returns the calls that go on, and the refused ones
-   */
+  /** Called with the approved calls before any call runs. @returns the calls that continue, and the refused ones */
   approved(evaluated: readonly EvaluatedCall[]): readonly EvaluatedCall[];
   /** Runs a tool, or returns its result from the trial. */
   run(call: PreviewedCall, execute: () => unknown): unknown;
@@ -37,12 +35,12 @@ export interface PreviewRole {
   answered(index: number): void;
 }
 
-/** A recorded call without a process, which this process tries to run as a worker of a fleet. */
+/** A recorded call without a process. This process tries to run it as a worker of a fleet. */
 export interface TakenCall {
   readonly record: CallRecord;
   /**
-   * Called after the claim, right before the tool would start. A result: the call must not start any more, and this is
-   * its answer.
+   * Called after the claim, right before the tool would start. If it returns a result, the call must not start any more
+   * and that result is its answer.
    */
   readonly refusal: () => ToolResult | undefined;
   /** Receives the output while the call runs. */
@@ -72,9 +70,9 @@ export interface BatchScope {
         readonly shown: readonly ShownFile[];
       }
     | undefined;
-  /** The call that this process takes as a worker. Undefined: the batch is delivered here. */
+  /** The call that this process takes as a worker. Undefined: the batch was delivered to this process. */
   readonly taken: TakenCall | undefined;
-  /** The workers that run its calls. Undefined: this process runs them. */
+  /** The workers that may run its calls. Undefined: this process runs them. */
   readonly placement: Placement | undefined;
   /** Left out for an ordinary batch. */
   readonly preview?: PreviewRole | undefined;

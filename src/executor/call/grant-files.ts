@@ -16,8 +16,8 @@ interface ChangeRecord {
 }
 
 /**
- * The sandbox's files, restricted to the effects that the call has declared. The handle works only while the
- * call lives.
+ * The sandbox's files, restricted to the effects that the call has declared. The handle works only until the call is
+ * answered.
  */
 export function grantFiles(
   ready: ReadyCall,

@@ -49,8 +49,7 @@ export type CommandSandboxVerdict =
 
 export interface CommandGuard {
   /**
-   * The verdict as far as it is known without a test. @param isThrough it is known that the command writes
-   * through
+   * The verdict as far as it is known without a test. @param isThrough true if the command is known to write through
    */
   known(isThrough: boolean): CommandSandboxVerdict | undefined;
   /** Tests the sandbox, once per process. Never rejects. */
@@ -167,9 +166,12 @@ export interface ContainmentSettings {
   readonly keepsCommandsApart: boolean;
   /** `contained`: such commands run without a question, and the person is asked about unexpected changes. */
   readonly profile: 'none' | 'contained';
-  /** As `keepsCommandsApart`, for a command that requires the OS sandbox by itself, because it asks when it has ended. */
+  /**
+   * Like `keepsCommandsApart`, for a command that itself requires the OS sandbox because its question comes after its
+   * end.
+   */
   readonly mayKeepApart: boolean;
-  /** Whether this machine supports that. */
+  /** Whether this machine supports transactions. */
   readonly canKeepApart: () => Promise<boolean>;
 }
 
@@ -182,9 +184,9 @@ export interface JournalSettings {
   readonly isWorkerAlive: (worker: Worker) => boolean;
   /** Whether this process was started by the worker, or by a process that the worker started. */
   readonly isWorkerAncestor: (worker: Worker) => boolean;
-  /** Which workers run the calls. Undefined: this process does. */
+  /** The workers that may run the calls. Undefined: this process runs them. */
   readonly placement: Placement | undefined;
-  /** The maximum number of open calls of its tenant. Undefined: no limit. */
+  /** The maximum number of open calls of the tenant. Undefined: no limit. */
   readonly openQuota: number | undefined;
   /** Carries hints to those workers. */
   readonly dispatcher: Dispatcher | undefined;

@@ -28,8 +28,8 @@ export function showsDefinitions(executor: Executor, read: () => readonly ToolDe
 }
 
 /**
- * What an executor shows, for readers that change nothing in it: the same frozen objects until a tool changes. An executor
- * that a program has wrapped gives copies.
+ * The definitions that an executor shows, for readers that do not modify them: the same frozen objects until a tool
+ * changes. An executor that a program has wrapped gives copies.
  */
 export function readDefinitions(executor: Executor): readonly ToolDefinition[] {
   return readers.get(executor)?.() ?? executor.definitions();

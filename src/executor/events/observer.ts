@@ -31,7 +31,7 @@ export class Observer {
     return this.#stream !== undefined;
   }
 
-  /** Each of the two is computed only for its receiver. */
+  /** Each of the two is computed only if its receiver exists. */
   planned(call: Named, { plan, traced }: Planned): void {
     this.#stream?.push({ type: 'planned', ...this.#of(call), plan: plan() });
     this.#report((trace) => trace.planned(traced()));

@@ -112,7 +112,7 @@ function lookUp(cache: LruResultCache, parts: CallParts): KeptRead | undefined {
   };
 }
 
-/** Whether a call only fetches. Such a call changes no file, so it invalidates no cached read. */
+/** Whether a call only fetches from the web. Such a call changes no file, so it invalidates no cached read. */
 function onlyFetches({ effects }: ReadyCall): boolean {
   return effects.length > 0 && effects.every(({ effect }) => effect.kind === 'fetch');
 }

@@ -220,8 +220,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
     return own;
   }
 
-  // The abort runs the tool's own listeners. An error in them counts as the tool's, and an answer that
-  // already exists stays.
+  // The abort runs the tool's own listeners. An error in them counts as the tool's, and an existing answer stays.
   #abort(reason: Error): void {
     runInScope(this, () => this.#handles.abort(reason));
   }

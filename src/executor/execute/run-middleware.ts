@@ -12,8 +12,8 @@ interface Layers {
   readonly scope: BatchScope;
   readonly handles: { readonly signal: AbortSignal };
   /**
-   * The scope of middleware: calls that middleware makes do not wait behind this call, and its errors count
-   * as the host program's.
+   * The scope of middleware: calls that middleware makes do not wait behind this call, and its errors are treated as
+   * errors of the host program.
    */
   readonly inner: CallScope;
   /** Runs the tool. */

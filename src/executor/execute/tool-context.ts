@@ -242,7 +242,7 @@ export class CallHandles {
     this.#controller?.abort(reason);
   }
 
-  /** Shows the rest of the live output and ends every handle, because the call is answered. */
+  /** Shows the rest of the live output and closes every handle, because the call is answered. */
   close(): void {
     this.lease.end();
     this.#http?.close();

@@ -10,8 +10,8 @@ export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expa
 /**
  * Locates for the policy the paths that a command names. `locate` gives the canonical path, or undefined if
  * the sandbox would not reach the path; `refusal` gives the reason. The locator does not restrict a command.
- * It prevents a link from leading an allowed path outside, and it shows the person paths that the command
- * plainly names.
+ * It prevents a link from leading an allowed path outside, and it shows the person the paths that the command names
+ * explicitly.
  * @param home the directory that `~` means in commands.
  */
 export function createLocator(sandbox: Sandbox, home?: string): Locator {

@@ -4,8 +4,8 @@ import type { CommandGuard, CommandSandboxVerdict } from '../call/settings.js';
 
 /**
  * The verdict of the OS sandbox on a call that runs a command, or a program that belongs in the sandbox. The
- * policy has already allowed the call. The sandbox is tested only if the test can change the outcome: a
- * command that needs a question anyway is not tested yet, unless the command sandbox is required.
+ * policy has already allowed the call. The sandbox is tested only if the test can change the outcome: if the command
+ * needs a question anyway, the test waits, unless the command sandbox is required.
  * @param startsShell whether the call may start a background shell, which writes through
  */
 export function evaluateSandbox(

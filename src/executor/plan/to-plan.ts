@@ -11,7 +11,7 @@ export function toPlan(evaluated: readonly EvaluatedCall[]): Plan {
   return { calls: evaluated.map(toPlannedCall) };
 }
 
-/** A planned call for the readers of events and for its trace, each computed on demand. */
+/** A planned call for the readers of events and for its trace, both computed on demand. */
 export function plannedParts(
   evaluated: EvaluatedCall,
   settings: Pick<ExecutorSettings, 'journal' | 'secretValues'>,

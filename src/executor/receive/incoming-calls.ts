@@ -15,7 +15,7 @@ export interface IncomingParts {
   readonly conversation: string;
   readonly options: RunOptions;
   readonly settings: ExecutorSettings;
-  /** Recovers calls that earlier processes left, before anything else. */
+  /** Recovers the calls that earlier processes left unfinished, before anything else. */
   readonly ensureRecovered: () => Promise<void> | undefined;
   /** Starts the batch under its id. */
   readonly begin: (calls: readonly ToolCall[], options: RunOptions) => BatchRun;
@@ -79,7 +79,7 @@ export class IncomingCalls implements IncomingBatch {
     const spoken =
       this.#said === undefined ? options : { ...options, message: { ...message, text: this.#said } };
     const run = begin(this.#calls, spoken);
-    // By then the batch has a record, or none of its calls ran.
+    // By then the batch is recorded, or none of its calls ran.
     const results = this.#recordUnreadable(run.results).finally(() =>
       this.#end(`${this.#calls.length} calls came, and are batch ${this.id}.`),
     );

@@ -11,13 +11,13 @@ import { unrecordedResultsOf } from './unrecorded-results.js';
 /** The context for waiting for calls of other processes. */
 export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'clock'> {
   readonly journal: Journal;
-  /** Resolves when the batch is stopped: then nothing is waited for any longer. */
+  /** Resolves when the batch is stopped; then no wait continues. */
   readonly stopped: Promise<void>;
-  /** How long the journal may fail meanwhile, in milliseconds. */
+  /** How long the journal may fail during a wait, in milliseconds. */
   readonly patienceMs: number;
   /** Recovers the calls of dead processes. Never rejects. */
   readonly recoverLeft: () => Promise<void>;
-  /** Recovers those of the running calls whose worker is gone. Never rejects. */
+  /** Recovers the running calls among these whose worker is gone. Never rejects. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
 
@@ -92,9 +92,9 @@ const TOLD: Readonly<Record<string, string>> = {
 };
 
 /**
- * The same call was delivered before, and is being run right now, here or in another process: its answer there is the
- * answer of both (D085). Waits while its process lives, however long that takes; the calls of a dead process are
- * recovered first. Undefined: no call has to be waited for.
+ * The same call was delivered before and is running now, here or in another process: both deliveries get the answer of
+ * that run (D085). Waits while its process lives, however long that takes; the calls of a dead process are recovered
+ * first. Undefined: no call has to be waited for.
  */
 export function awaitDeliveries(
   answers: readonly Acceptance[],
@@ -119,7 +119,8 @@ async function poll(answers: readonly Acceptance[], world: AttachContext): Promi
   };
   await pollUntil(look, { clock: world.clock, stopped: world.stopped, patienceMs: world.patienceMs });
   if (left.length === 0) return current;
-  // A process that is gone now may have recorded the answer after it was read here; otherwise recovery does.
+  // If the process has gone since the read, it may have recorded the answer before; otherwise recovery answers the
+  // call.
   await world.recoverLeft();
   return Promise.all(current.map((answer) => readAgain(answer, world)));
 }
@@ -129,7 +130,7 @@ function isOpen(answer: Acceptance): boolean {
   return answer.kind === 'known' && answer.record.result === undefined && answer.record.decision !== 'wait';
 }
 
-/** The process that has it lives. */
+/** The process that has the call is alive. */
 async function isUnderWay(answer: Acceptance, { journal, isWorkerAlive }: AttachContext): Promise<boolean> {
   if (answer.kind !== 'known') return false;
   if (isForAnyWorker(answer.record)) return true;
@@ -143,7 +144,7 @@ async function readAgain(answer: Acceptance, world: AttachContext): Promise<Acce
   return withUnrecorded(record === undefined ? answer : { ...answer, record }, world);
 }
 
-/** This process has answered the call, and could not record it yet. */
+/** This process has answered the call and could not record the answer yet. */
 export function withUnrecorded(answer: Acceptance, { journal }: Pick<AttachContext, 'journal'>): Acceptance {
   if (answer.kind !== 'known' || answer.record.result !== undefined) return answer;
   const result = unrecordedResultsOf(journal).of(answer.record.key);

@@ -18,14 +18,14 @@ export interface ElsewhereContext {
   readonly clock: Clock;
   readonly batchId: string;
   readonly startDeadlineMs: number | undefined;
-  /** How long the journal may fail meanwhile, in milliseconds. */
+  /** How long the journal may fail during a wait, in milliseconds. */
   readonly patienceMs: number;
   readonly stop: { readonly reason: () => Stop | undefined; readonly happens: Promise<void> };
   /** Called when a worker has started the call. */
   readonly started: (open: OpenCall) => void;
   /** Called when the answer of the call is recorded. */
   readonly answered: (open: OpenCall, result: ToolResult) => void;
-  /** Recovers those of the running calls whose worker is gone. Never rejects. */
+  /** Recovers the running calls among these whose worker is gone. Never rejects. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface ElsewhereContext {
  * 1. Only a call that no worker has started is answered here: after its start deadline, or when the batch is
  *   stopped. The journal decides between this answer and a worker's claim.
  * 2. A running call is asked to stop, and its worker records the result.
- * 3. The calls of a worker that is gone are recovered, by another worker or here.
+ * 3. If a worker is gone, another worker or this process recovers its calls.
  *
  * @param calls answered calls are removed from it
  * @throws the journal's error
@@ -93,7 +93,7 @@ function signalsOf(
   };
 }
 
-/** Answers a call that no worker may start any more, unless a worker has started it. */
+/** Answers a call that has missed its start deadline, unless a worker has started it. */
 export async function expire(
   { key }: Pick<CallRecord, 'key'>,
   { journal, clock }: Pick<ElsewhereContext, 'journal' | 'clock'>,
@@ -102,7 +102,7 @@ export async function expire(
   await journal.finish(key, result, clock.now(), 'queued');
 }
 
-/** The answer to a call that no worker has started in time. */
+/** The answer to a call that no worker started in time. */
 export function expired(call: NamedCall, startDeadlineMs: number): ToolResult {
   const details: JsonObject = { start_deadline_ms: startDeadlineMs };
   const message = `Not run: no worker could start ${call.name} within ${startDeadlineMs} ms.`;

@@ -18,9 +18,9 @@ interface MemorySettings {
 const KEPT = 1_000;
 
 /**
- * The memory of tools, one for each conversation. The number is bounded, so that a server can run without
- * limit of time. The files that a conversation has read, and its to-do list, are also in the journal, so that
- * later and parallel processes know them too.
+ * The memory of tools, one for each conversation. The number is bounded, so that a server can run indefinitely. The
+ * files that a conversation has read, and its to-do list, are also in the journal, so that later and parallel processes
+ * know them too.
  */
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
@@ -74,8 +74,7 @@ export class ConversationMemories {
 }
 
 /**
- * Found by the memory object, out of reach of tools, because tools could replace methods of the objects in
- * the memory.
+ * Stored by the memory object, out of reach of tools, because tools could replace methods of the objects in the memory.
  */
 const journaled = new WeakMap<ConversationMemory, MemoryHandle>();
 

@@ -11,9 +11,8 @@ import type { FactsRecord } from './conversation-memories.js';
 const KEY = 'origin:';
 
 /**
- * The origins of all results that a conversation has seen, found by its memory object and out of reach of
- * tools. For a named conversation the journal also holds the origins, for later processes; the texts stay in
- * this process.
+ * The origins of all results that a conversation has seen, stored by its memory object, out of reach of tools. For a
+ * named conversation the journal also holds the origins, for later processes; the texts stay in this process.
  */
 class TrackedOrigins {
   readonly origins: ConversationOrigins;
@@ -90,7 +89,7 @@ export function trackOrigins(memory: ConversationMemory, budget: TextBudget, jou
   tracked.set(memory, new TrackedOrigins(journal, budget));
 }
 
-/** The conversation's memory is dropped, so its texts need none of the budget any more. */
+/** The conversation's memory was dropped, so its texts no longer use any of the budget. */
 export function forgetOrigins(memory: ConversationMemory, budget: TextBudget): void {
   const known = tracked.get(memory);
   if (known !== undefined) budget.forget(known.origins);

@@ -5,13 +5,13 @@ import { reasonOf } from '../answer/results.js';
 
 interface HintContext {
   readonly dispatcher?: Dispatcher | undefined;
-  /** Left out: a hint that is lost is not worth a message. */
+  /** Left out: a lost hint is not logged. */
   readonly logger?: Logger;
 }
 
 /**
- * Makes workers look sooner for calls that may start. They also look by themselves, so nothing waits for the hint, and a
- * failure is only logged.
+ * Makes workers look earlier for calls that may start. Workers also poll, so nothing depends on the hint, and a failure
+ * is only logged.
  */
 export function hint({ dispatcher, logger }: HintContext, calls: readonly CallKey[]): void {
   if (dispatcher === undefined || calls.length === 0) return;

@@ -76,7 +76,7 @@ export function stateBefore({ before, beforeKind }: NotedChange): NotedState {
   return beforeKind === 'link' ? `link ${before}` : beforeKind;
 }
 
-/** @param changes all changes of the intent: a link that is moved stays a link. */
+/** @param changes all changes of the intent, to recognise a link that is moved and stays a link. */
 export function stateAfter({ after, movedFrom }: NotedChange, changes: readonly NotedChange[]): NotedState {
   const source = movedFrom === undefined ? undefined : changes.find(({ path }) => path === movedFrom);
   return source?.beforeKind === undefined ? after : stateBefore(source);

@@ -6,13 +6,13 @@ import { type AttachContext, asDecided, awaitDeliveries } from './attach.js';
 import type { JournalDeadline } from './journal-deadline.js';
 import type { RecordedBatch } from './recorder.js';
 
-/** The answers that other processes give to calls of a batch. */
+/** The answers of other processes to calls of a batch. */
 export class OtherAnswers {
   readonly context: AttachContext;
   readonly #deadline: JournalDeadline;
   readonly #broke: (error: unknown) => void;
 
-  /** @param broke called when the journal fails meanwhile */
+  /** @param broke called if the journal fails during the wait */
   constructor(
     journal: Journal,
     { settings }: BatchScope,
@@ -25,7 +25,7 @@ export class OtherAnswers {
       isWorkerAlive,
       clock,
       journal,
-      // Asked for only if there is another process to wait for: an abort signal for each batch costs more than its plan.
+      // Created only if there is another process to wait for: an abort signal for each batch costs more than its plan.
       get stopped() {
         return batch.stopped;
       },
@@ -38,8 +38,8 @@ export class OtherAnswers {
   }
 
   /**
-   * The same acceptances, with the answers of calls that run elsewhere. If the journal fails meanwhile, what became of
-   * them stays unknown.
+   * The same acceptances, with the answers of calls that run elsewhere. If the journal fails during the wait, the
+   * outcome of those calls stays unknown.
    */
   async await(acceptances: readonly Acceptance[]): Promise<readonly Acceptance[]> {
     try {
@@ -50,7 +50,7 @@ export class OtherAnswers {
     }
   }
 
-  /** The recorded answer of a call, once it has one. Undefined: it is not known. Never rejects. */
+  /** Resolves to the recorded answer of a call. Undefined: the answer is not known. Never rejects. */
   async of(key: CallKey): Promise<ToolResult | undefined> {
     try {
       const record = await this.#deadline.within(Promise.resolve(this.context.journal.call(key)));
@@ -64,7 +64,7 @@ export class OtherAnswers {
   }
 }
 
-/** The answer to a call of another process whose own answer could not be read. */
+/** The answer to a call of another process if its recorded answer could not be read. */
 export function unknownElsewhere(call: NamedCall): ToolResult {
   const message = 'Another process has taken this call. Its result is in the journal, or not known yet.';
   return failure(call, 'outcome_unknown', message, 'maybe');

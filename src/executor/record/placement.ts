@@ -2,8 +2,8 @@ import type { BatchEntry, Placement } from '../../contract/journal.js';
 import type { EvaluatedCall } from '../call/evaluated-call.js';
 
 /**
- * The placement of a batch. A root belongs to a worker, so calls that touch files or run commands go to a
- * worker with this root. Other calls go to any worker with their tool.
+ * The placement of a batch. A root belongs to certain workers, so calls that touch files or run commands go to a worker
+ * with this root. Other calls go to any worker with their tool.
  */
 export function placedBatch(
   base: Placement,

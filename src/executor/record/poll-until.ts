@@ -1,27 +1,27 @@
 import type { Clock } from '../../contract/context.js';
 
-/** Pauses between two looks, in milliseconds: each twice as long as the one before it. */
+/** Pauses between two polls, in milliseconds. Each pause is twice as long as the one before it. */
 const PAUSES_MS = { first: 5, longest: 200 };
-/** The same where a signal calls for a look: then looks are only for signals that were lost. */
+/** The same if a signal triggers a poll: then the regular polls only catch lost signals. */
 const SIGNALLED_PAUSES_MS = { first: 100, longest: 500 };
 
 export interface PollOptions {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>;
-  /** Resolves when the batch is stopped: then there is no further look. */
+  /** Resolves when the batch is stopped: then polling ends. */
   readonly stopped: Promise<void>;
-  /** How long looks may fail one after the other, in milliseconds. */
+  /** How long consecutive polls may fail, in milliseconds. */
   readonly patienceMs: number;
   /**
-   * Calls the given function when there is something to see, until the returned function is called. With it, even the first
-   * look comes after a pause or a signal. Left out: there are no signals.
+   * Calls the given function when there is something to see, until the returned function is called. With signals, even
+   * the first poll comes after a pause or a signal. Left out: there are no signals.
    */
   readonly onSignal?: ((look: () => void) => () => void) | undefined;
 }
 
 /**
- * Looks again and again, until a look says that it is over, or the batch is stopped.
+ * Polls until a poll reports the end, or the batch is stopped.
  *
- * @throws the error of the last look, if looks have failed for too long
+ * @throws the error of the last poll, if polls have failed for too long
  */
 export async function pollUntil(isOver: () => Promise<boolean>, options: PollOptions): Promise<void> {
   const { clock, patienceMs, onSignal } = options;

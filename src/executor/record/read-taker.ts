@@ -1,7 +1,7 @@
 import type { BatchDecision, CallRecord, Journal, Worker } from '../../contract/journal.js';
 import type { JsonValue } from '../../contract/json.js';
 
-/** The worker of an unfinished call: it runs the call, has taken over its batch, or has accepted it. */
+/** The worker of an unfinished call: it runs the call, has taken over the call's batch, or has accepted it. */
 export async function ownerOf(
   { worker, decision, batchId, acceptedBy }: CallRecord,
   journal: Pick<Journal, 'decisions'>,
@@ -15,7 +15,7 @@ export function isForAnyWorker({ worker, placement, result }: CallRecord): boole
   return placement !== undefined && worker === undefined && result === undefined;
 }
 
-/** The process that took over a deferred batch by approving it, as it recorded itself. */
+/** The process that took over a deferred batch by approving it, according to its own record. */
 export function readTaker(decision: BatchDecision | undefined): Worker | undefined {
   return decision?.kind === 'resume' ? toWorker(decision.data.worker) : undefined;
 }

@@ -29,19 +29,19 @@ import { placedBatch } from './placement.js';
 import { SharedOrder } from './shared-order.js';
 import { type UnrecordedResults, unrecordedResultsOf } from './unrecorded-results.js';
 
-/** The batch of a recorder, as it is in its conversation's queue. */
+/** The batch of a recorder, as part of its conversation's queue. */
 export interface RecordedBatch {
   /** Resolves when the batch is stopped. */
   readonly stopped: Promise<void>;
-  /** It is in the queue of a conversation in which other processes may have calls. */
+  /** True if the batch is in the queue of a conversation in which other processes may have calls. */
   readonly isOrdered: boolean;
   /** Resolves when it is the batch's turn to be recorded. */
   arrival(): Promise<void>;
-  /** The journal has been asked to record it. */
+  /** Called once the journal has been asked to record the batch. */
   placed(): void;
   /** Recovers the calls of dead processes. Never rejects. */
   recoverLeft(): Promise<void>;
-  /** Recovers those of the running calls whose worker is gone. Never rejects. */
+  /** Recovers the running calls among these whose worker is gone. Never rejects. */
   recoverLost(running: readonly CallRecord[]): Promise<void>;
 }
 
@@ -62,12 +62,12 @@ export class Recorder {
   readonly #scope: BatchScope;
   readonly #options: RunOptions;
   readonly #batch: RecordedBatch;
-  /** The calls of other processes that come before. Undefined: there are none. */
+  /** The calls of other processes that come first. Undefined: there are none. */
   order: SharedOrder | undefined;
   readonly deadline: JournalDeadline;
   /** The answers of calls that other processes run. */
   readonly others: OtherAnswers;
-  /** One for each call; empty while the journal has not answered. */
+  /** One entry for each call; empty until the journal has answered. */
   #acceptances: readonly Acceptance[] = [];
   /** The write that accepts the batch, if the first claim must wait for it. Never rejects. */
   #accepting: Promise<unknown> | undefined;
@@ -105,8 +105,8 @@ export class Recorder {
   }
 
   /**
-   * Records the whole batch. A call that was delivered before gets its answer from the journal, or from the
-   * place where it runs now. If the journal refuses the batch, no call runs. Never rejects.
+   * Records the whole batch. A call that was delivered before gets its answer from the journal, or from the process
+   * that runs it now. If the journal refuses the batch, no call runs. Never rejects.
    * @param recovering the recovery of calls that dead processes left, which comes first. Undefined: it is
    * done.
    */
@@ -172,12 +172,12 @@ export class Recorder {
     return origin === undefined ? said : { ...said, origin };
   }
 
-  /** Other processes may have calls in this conversation, and the journal knows them. */
+  /** Other processes may have calls in this conversation, and the journal can report them. */
   get #isOrdered(): boolean {
     return this.#batch.isOrdered && this.#journal.waiting !== undefined;
   }
 
-  /** Workers run the calls, in order. */
+  /** The calls that workers run, in order. */
   get #isPlaced(): boolean {
     return this.#scope.placement !== undefined;
   }
@@ -206,7 +206,7 @@ export class Recorder {
       Promise.resolve(this.#journal.decide(this.#scope.id, decision)),
     );
     if (isOrdered && counts && !this.#isPlaced) {
-      // The batch is ours by now: if this fails, its calls are answered, and none is started.
+      // The batch is already ours: if this fails, its calls are answered, and none is started.
       await this.#findOrder().catch((error: unknown) =>
         this.#broke(error, 'the calls of other processes could not be read', 'all'),
       );
@@ -230,7 +230,7 @@ export class Recorder {
     return this.take(index);
   }
 
-  /** The claim itself, also for a call that is refused here: only the worker that has the claim may answer. */
+  /** The claim itself, also for a call that is refused here: only the worker with the claim may answer. */
   take(index: number): Awaitable<boolean> {
     try {
       const claiming = this.#journal.claim(
@@ -271,7 +271,7 @@ export class Recorder {
 
   /**
    * Records the answer of a call. True: it is on disk. False: it could not be recorded, so it is kept and
-   * written as soon as the journal works again. A result: that one is the answer, because another process has
+   * written as soon as the journal works again. A result: this result is the answer, because another process has
    * claimed or answered the call. Never throws or rejects.
    */
   finish(index: number, call: NamedCall, result: ToolResult): Awaitable<boolean | ToolResult> {
@@ -323,8 +323,8 @@ export class Recorder {
   }
 
   /**
-   * The answer to record, and the claim that it ends. If the journal fails, a call for workers is taken back, so that its
-   * next delivery is evaluated again; if a worker has started it by then, the worker's answer counts.
+   * The answer to record, and the claim that it ends. If the journal fails, a call for workers is withdrawn, so that
+   * its next delivery is evaluated again. If a worker has already started it, the worker's answer counts.
    */
   #ending(result: ToolResult): readonly [ToolResult, Claimant] {
     const { callId: id, toolName: name, error } = result;

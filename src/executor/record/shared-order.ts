@@ -11,7 +11,7 @@ interface Blocker {
 }
 
 interface SharedOrderContext extends AttachContext {
-  /** The id of this session: its own calls are in order in its own queues. */
+  /** The id of this session. Its own calls are already ordered by its own queues. */
   readonly workerId: string;
   readonly covers: Covers;
   readonly isWorkerAncestor: RecordSettings['isWorkerAncestor'];
@@ -20,12 +20,13 @@ interface SharedOrderContext extends AttachContext {
 /**
  * The order of a batch among the calls that other processes have in its conversation.
  *
- * 1. The journal's order of acceptance counts; a batch that waited for approval also waits for calls that run by then.
- * 2. A call waits for the conflicting ones until they have results, as long as their processes live. The calls of a
- *    dead process are recovered first.
+ * 1. The journal's order of acceptance counts. A batch that waited for approval also waits for the calls that are
+ *    running when it continues.
+ * 2. A call waits until the conflicting calls have results, as long as their processes live. The calls of a dead
+ *    process are recovered first.
  * 3. A call of the process that started this one blocks none: that process may be waiting for this one.
- * 4. A call that waits for approval blocks none, and none is added later: so the set only shrinks, and no two calls wait
- *    for each other.
+ * 4. A call that waits for approval blocks no other call, and no blocking call is added later. So the set only shrinks,
+ *    and no two calls wait for each other.
  */
 export class SharedOrder {
   readonly #context: SharedOrderContext;
@@ -55,7 +56,8 @@ export class SharedOrder {
         const left = await this.#look();
         if (left.length > 0) {
           await recoverLeft();
-          // Not every recovery may answer such a call: its files may belong to another root. It blocks no longer.
+          // Not every recovery may answer such a call: its files may belong to another root. From here on, it blocks no
+          // call.
           this.#blockers = this.#blockers.filter(({ key }) => !left.includes(key));
         }
         return isFree();
@@ -64,7 +66,7 @@ export class SharedOrder {
     );
   }
 
-  /** Drops the calls that block no longer. @returns the keys of those whose process is dead. */
+  /** Drops the calls that no longer block. @returns the keys of the calls whose process is dead. */
   async #look(): Promise<readonly string[]> {
     const { journal, isWorkerAlive, recoverLost } = this.#context;
     const left: string[] = [];
@@ -91,7 +93,7 @@ async function blocks(record: CallRecord, context: SharedOrderContext): Promise<
   return owner !== undefined && owner.id !== context.workerId && !context.isWorkerAncestor(owner);
 }
 
-/** It waits for the person, for as long as that takes. */
+/** The call waits for the person, for an unlimited time. */
 export function isDeferred({ decision, worker }: CallRecord): boolean {
   return decision === 'wait' && worker === undefined;
 }

@@ -33,7 +33,7 @@ export class UnrecordedResults {
 
   of(key: CallKey): ToolResult | undefined {
     const known = this.#results.get(key);
-    // A worker may run the call meanwhile.
+    // A worker may be running the call.
     return known?.claimant === 'queued' ? undefined : known?.result;
   }
 
@@ -65,7 +65,7 @@ export class UnrecordedResults {
         this.#results.delete(key);
       } catch {
         // If the journal does not know the call, its batch could not be recorded, and there is no record to
-        // complete. Otherwise the journal still fails, and would fail for every other answer.
+        // complete. In any other case the journal still fails, and would fail for every other answer.
         if (!(await this.#isUnknown(key))) return;
         this.#results.delete(key);
       }
@@ -82,7 +82,7 @@ export class UnrecordedResults {
 
   #tryLater(): void {
     if (this.#forgetTimer !== undefined) return;
-    // This timer does not keep a program alive that has no other work.
+    // This timer does not keep an otherwise idle program alive.
     this.#forgetTimer = idleClock.after(this.#pauseMs, () => {
       this.#forgetTimer = undefined;
       void this.flush();

@@ -8,7 +8,7 @@ import { toRecoveredResult } from './recovered-result.js';
 
 /** The default lease of a worker, in milliseconds. */
 export const LEASE_MS = 30_000;
-/** The minimum time between two looks, because many callers may ask for one. */
+/** The minimum time between two searches, because many callers may request one. */
 const PAUSE_MS = 100;
 
 /**
@@ -30,7 +30,7 @@ export class SessionReaper {
     this.#settings = settings;
   }
 
-  /** Never rejects. @param own the worker that looks; its session is not ended */
+  /** Never rejects. @param own the worker that searches; its session is not ended */
   look(own?: string): Promise<void> {
     const { clock, logger, journal } = this.#settings;
     if (journal?.sessions === undefined) return Promise.resolve();

@@ -33,7 +33,7 @@ import { runProbe, type Verdict } from './run-probe.js';
 export async function recoverCall(record: CallRecord, settings: RecoverySettings): Promise<ToolResult> {
   if (record.worker === undefined) return neverStarted(record);
   const { journal } = settings;
-  // Notes name files by canonical path, whatever paths callers may use.
+  // Notes contain canonical paths, whatever paths callers may use.
   const inside = { ...settings, sandbox: settings.sandbox.byCanonicalPath() };
   const noted = (await journal?.notes(record.key)) ?? [];
   const notes = await recoverTransactions(noted, inside);
@@ -101,8 +101,8 @@ async function inspectLastIntent(
 }
 
 /**
- * Removes directories that were created for files that were never written, if the directories are empty, and
- * creates missing ones.
+ * Removes directories that were created for files that were never written, if those directories are empty, and creates
+ * missing ones.
  */
 async function setDirectories(
   directories: Pick<RestoreOptions, 'make' | 'tidy'>,
@@ -146,8 +146,8 @@ function sweep(
   const own =
     ready === undefined ? effects.flatMap((effect) => (effect.kind === 'write' ? [effect.path] : [])) : [];
   const paths = [...declared, ...own.filter(isAbsolute), ...changes.map(({ change }) => change.path)];
-  // Contents known as old or new are in place by now, or in the journal. The same is true for contents that
-  // another recovery set aside.
+  // By now, contents known as old or new are in place or in the journal. The same is true for contents that another
+  // recovery set aside.
   const kept = new Set(
     changes.flatMap(({ change: { before, after } }) => [before ?? [], after ?? []].flat()),
   );
@@ -218,7 +218,7 @@ export async function recoverStream(
 /**
  * Rolls back a half-made change of several files: all of them, or none. Only files that are exactly as the
  * change left them are touched. Returns false if a rollback is not possible.
- * @param sandbox one that takes canonical paths
+ * @param sandbox a sandbox that takes canonical paths
  */
 async function rollBack(
   inspected: readonly InspectedChange[],

@@ -57,7 +57,10 @@ export class Recovery {
     return this.#first;
   }
 
-  /** Recovers what has died since. A call that cannot be recovered stays as it is. Never rejects. */
+  /**
+   * Recovers the calls of processes that have died since. A call that cannot be recovered stays unchanged. Never
+   * rejects.
+   */
   recoverLeft(): Promise<void> {
     this.#again ??= this.#recoverAll('list')
       .then(
@@ -74,7 +77,7 @@ export class Recovery {
     return this.#again;
   }
 
-  /** Recovers those of the running calls whose process is dead, or has lost its session. Never rejects. */
+  /** Recovers the running calls whose process is dead or has lost its session. Never rejects. */
   async recoverLost(running: readonly CallRecord[]): Promise<void> {
     const { isWorkerAlive } = this.#settings;
     const workers = running.flatMap(({ worker, acceptedBy }) => worker ?? acceptedBy ?? []);
@@ -82,12 +85,12 @@ export class Recovery {
     if (workers.some(({ epoch }) => epoch !== undefined)) await this.#reaper.look();
   }
 
-  /** Ends sessions that are not renewed, and answers their calls. Never rejects. @param own the worker that looks */
+  /** Ends sessions that are not renewed, and answers their calls. Never rejects. @param own the worker that searches */
   reap(own: string): Promise<void> {
     return this.#reaper.look(own);
   }
 
-  /** Recovers, and gives the batches that had to be, and those that wait; the oldest first. */
+  /** Recovers calls, and returns the recovered batches and those that wait; oldest first. */
   async run(): Promise<readonly RecoveredBatch[]> {
     const { journal } = this.#settings;
     if (journal === null) return [];
@@ -143,7 +146,7 @@ export class Recovery {
    */
   async #isHeld(journal: Journal, call: CallRecord, living: LivingWorkers): Promise<boolean> {
     if (call.worker !== undefined || call.decision === undefined) return false;
-    // Calls of the same batch that needed no approval should have run at once.
+    // The calls of the batch that needed no approval should already have run.
     if (call.disposition !== 'requires_confirmation') return false;
     const last = (await journal.decisions(call.batchId)).at(-1);
     if (last?.data.why !== 'approval') return false;
@@ -176,7 +179,7 @@ export class Recovery {
       all.some(isDone) && all.some(isLeftOut)
         ? journal.decide(batchId, { kind: 'wait', at, data: { why: 'recovery' } })
         : undefined;
-    // A process that has started a call meanwhile, or ends it, records the result itself.
+    // A process that has since started a call, or is ending it, records the result itself.
     const finished = [...results].map(([{ key, worker }, result]) =>
       journal.finish(key, result, at, worker ?? 'queued'),
     );
@@ -197,7 +200,7 @@ async function eachOf<T, R>(items: readonly T[], act: (item: T) => Promise<R>): 
   return results;
 }
 
-/** Whether the call took effect, at least in part: it says so, or its probe does. */
+/** Whether the call took effect, at least in part, according to its result or its probe. */
 function isDone(result: ToolResult | undefined): boolean {
   if (result === undefined) return false;
   if (result.success || result.error.details?.executed === 'yes') return true;
@@ -241,8 +244,8 @@ class LivingWorkers {
 
   /**
    * Whether the process that started a call is dead, or, if the call has not started, the process that
-   * accepted it. A queued call with a placement has no process, and one that a worker with a session has claimed ends
-   * with that session.
+   * accepted it. A queued call with a placement has no process. A call claimed by a worker with a session ends with
+   * that session.
    */
   async isLeft(record: CallRecord): Promise<boolean> {
     if (isForAnyWorker(record) || (record.placement !== undefined && record.worker?.epoch !== undefined))

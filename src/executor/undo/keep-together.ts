@@ -68,8 +68,8 @@ function keepWhole({ paths, because }: Group, fates: Map<string, Fate>): void {
 
 /**
  * A call may have moved a text between files without a move, for example by a patch that deletes `a` and adds
- * `b`. If `a` stays because a person has created it again, `b` holds the only copy of the old text and must
- * stay too.
+ * `b`. If `a` stays because a person has created it again, `b` holds the only copy of the old text and must stay as
+ * well.
  */
 function keepOnlyCopies(fates: Map<string, Fate>): void {
   const left = new Set([...fates.values()].map(stateLeft));

@@ -8,9 +8,9 @@ import {
   withNotices,
 } from './queue-dispatcher.js';
 
-/** A hint that a worker could not use is worth no second attempt: workers find the call by looking. */
+/** A hint that a worker could not use needs no second attempt: workers find the call by polling. */
 const ATTEMPTS = 1;
-/** Jobs are fetched and removed many at a time, each twice a second. */
+/** Jobs are fetched and removed in bulk, twice a second each. */
 const BATCHES = {
   pollInterval: LATE_MS,
   localQueue: { size: 64, refetchDelay: { durationMs: LATE_MS, threshold: 63, maxAbortThreshold: Infinity } },
@@ -51,7 +51,7 @@ export async function graphileDispatcher(options: QueueDispatcherOptions): Promi
         taskList: { [queue]: onJob },
       });
       runners.add(runner);
-      // A runner that fails listens no longer: workers still find calls by looking.
+      // A failed runner no longer listens, but workers still find calls by polling.
       runner.then(({ promise }) => promise.catch(() => {})).catch(() => {});
       return () => void stop(runner);
     },

@@ -10,11 +10,11 @@ import {
   withNotices,
 } from './queue-dispatcher.js';
 
-/** Errors are not worth a message: without hints, workers still find calls by looking. */
+/** Errors need no message: without hints, workers still find calls by polling. */
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-/** The maximum number of hints in one look. */
+/** The maximum number of hints in one fetch. */
 const MOST_HINTS = 64;
-/** A hint that no worker could use is worth no second attempt: workers find the call by looking. */
+/** A hint that no worker could use needs no second attempt: workers find the call by polling. */
 const JOB = { retryLimit: 0 };
 
 /** The parts of pg-boss that all supported versions have. */
@@ -38,7 +38,7 @@ type BossConstructor = new (options: {
 
 /**
  * Hints as jobs of pg-boss, which the user installs. It creates its tables in the schema `pgboss`. Workers look for jobs twice a
- * second; a notice of the server hints at once.
+ * second; a notification of the server (NOTIFY) arrives without delay.
  * @throws ToolError `config_invalid` for a wrong option, or if the package is not installed; otherwise the driver's error
  */
 export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise<QueueDispatcher> {
@@ -85,7 +85,7 @@ export async function pgBossDispatcher(options: QueueDispatcherOptions): Promise
     },
     async close() {
       listeners.clear();
-      // Not waited for: a look may wait for room in a worker.
+      // Not awaited: fetching may have to wait for room in a worker.
       void rounds?.end();
       await boss.stop({ graceful: false, close: true });
     },

@@ -2,13 +2,13 @@ import { loadPeer } from '../../base/load-peer.js';
 import { isFilledText, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
 import type { Dispatcher } from '../../contract/fleet.js';
 
-/** Where a queue keeps the hints. */
+/** The place where a queue keeps the hints. */
 export interface QueueDispatcherOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
   readonly url: string;
   /**
-   * The name of the queue, default `toolexec`. A worker that gets a hint of another journal cannot use it: processes with
-   * different journals, or tenants of `postgresJournal`, need different queues.
+   * The name of the queue, default `toolexec`. A worker cannot use a hint about another journal, so processes with
+   * different journals, or different tenants of `postgresJournal`, need different queues.
    */
   readonly queue?: string;
 }
@@ -38,12 +38,12 @@ export function queueOptions(
   return given;
 }
 
-/** How long a hint may lie in a queue whose workers have had a notice of it; in milliseconds. */
+/** How long a hint may stay in a queue whose workers have already been notified of it, in milliseconds. */
 export const LATE_MS = 500;
 
 /**
- * Sends each hint as a notice of the server too. A notice comes at once but may be lost, and a queue keeps hints but
- * hands them out later, many at a time, so that a call does not wait for the queue's own commits.
+ * Also sends each hint with NOTIFY. A notification arrives without delay but may be lost; a queue keeps hints, but
+ * delivers them later and in bulk. So a call does not wait for the commits of the queue.
  * @param schema of the queue's tables
  */
 export async function withNotices(

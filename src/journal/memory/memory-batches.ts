@@ -18,13 +18,15 @@ export class MemoryBatches {
   private readonly byConversation = new Map<string, Set<MemoryBatch>>();
   /** First deliveries by their identity. Later deliveries attach to them. */
   private readonly first = new Map<string, MemoryCall>();
-  /** By conversation: how many batches hold calls that share an identity with the first delivery, or may. */
+  /**
+   * By conversation: how many batches contain calls that share an identity with their first delivery, or may share one.
+   */
   private readonly seconds = new Map<string, number>();
   /** Finished batches in order of finishing, linked by `next`. */
   private oldest: MemoryBatch | undefined = undefined;
   private newest: MemoryBatch | undefined = undefined;
   private finishedCalls = 0;
-  /** The call that was requested last. */
+  /** The call that was read last. */
   private recent: MemoryCall | undefined = undefined;
   /** Batches that wait for the person, in the order in which they began to wait. */
   private readonly waiting = new Set<MemoryBatch>();
@@ -77,7 +79,7 @@ export class MemoryBatches {
   callOf(key: CallKey): MemoryCall | undefined {
     const { recent } = this;
     if (recent?.key === key) return recent;
-    // Calls are requested in order, so the next one is nearly always the neighbour of the last.
+    // Calls are read in order, so the next one is nearly always the neighbour of the last.
     const next = recent?.batch.calls[recent.index + 1];
     const call = next?.key === key ? next : this.lookUp(key);
     if (call !== undefined) this.recent = call;
@@ -90,7 +92,7 @@ export class MemoryBatches {
     return call?.key === key ? call : undefined;
   }
 
-  /** This call will be requested next. */
+  /** This call will be read next. */
   expect(call: MemoryCall | undefined): void {
     if (call !== undefined) this.recent = call;
   }
@@ -120,7 +122,7 @@ export class MemoryBatches {
     else this.waiting.delete(batch);
   }
 
-  /** All its calls are done: from now on it is kept while there is room. */
+  /** All its calls are done: from now on it is kept only while there is room. */
   finish(batch: MemoryBatch): void {
     if (this.newest === undefined) this.oldest = batch;
     else this.newest.next = batch;
@@ -171,7 +173,7 @@ export class MemoryBatches {
 
   /** The delivery that the identity names: the first one, unless that was planned again. */
   find(conversation: string, callId: string, turn: string | undefined): MemoryCall | undefined {
-    // A host looks for every call that it asks about, so a long conversation is read only if it must be.
+    // A host looks up every call that it asks about, so a long conversation is read only if necessary.
     if (!this.seconds.has(conversation))
       return this.first.get(
         identityOf(conversation, turn === undefined ? { callId } : { callId, madeUp: true, turn }) ?? '',

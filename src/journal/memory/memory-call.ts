@@ -185,7 +185,7 @@ export class MemoryContents {
     return this.contents.get(hash);
   }
 
-  /** @param before the number of the next batch */
+  /** @param before only batches with a lower number */
   send(conversation: string, message: ConversationMessage, before: number): void {
     this.messages.push({ conversation, before, message });
     // Removed in bulk, because removal moves the whole array.

@@ -124,7 +124,7 @@ class MemoryJournal implements Journal {
     return earlier?.isRepeatedBy(call) === true && !earlier.isOpen ? earlier : undefined;
   }
 
-  /** Nothing is accepted: only a call that was delivered before has its answer. */
+  /** Accepts nothing: only a call that was delivered before gets its answer. */
   private answerKnown({ id, conversation, calls }: BatchEntry, refusal: Refusal): readonly Acceptance[] {
     const seen = new Set<string>();
     return calls.map((call, index) => {

@@ -83,7 +83,7 @@ export class MemorySessions {
       }));
   }
 
-  /** A queued call that the worker has accepted is dead with its last session. */
+  /** A queued call that was accepted by the worker is dead once its last session is over. */
   private holds(session: Session, call: MemoryCall): boolean {
     if (call.worker !== undefined) return runsIn(call, session);
     const { id, epoch } = session.worker;

@@ -5,12 +5,12 @@ import type { Connection, Work } from './connections.js';
 import { queryCalls, readByPlaces, UNFINISHED } from './read-calls.js';
 import { KEPT_CHANGES } from './schema-changes.js';
 
-/** How many changes of all tenants may come between two looks: a part of those that are kept. */
+/** How many changes of all tenants may occur between two polls: fewer than are kept. */
 const MOST_BETWEEN = KEPT_CHANGES - 5_000;
 
 /**
- * Every transaction before `mark` has ended, so that this statement sees all of its changes; those of the others are read
- * again by the next look.
+ * Every transaction before `mark` has ended, so this statement sees all of its changes. The next poll reads the changes
+ * of the other transactions again.
  */
 const LOOK = `
   WITH here AS MATERIALIZED (
@@ -53,7 +53,7 @@ export function readChanges(tenant: string, since: string | undefined): Work<Cha
     if (row === undefined) throw new Error('the server gave no answer');
     const mark = `${row.mark} ${row.number}`;
     if (row.is_known) return { mark, isWhole: false, calls: await readChanged(connection, tenant, rows) };
-    // After a crash of the server, or if the database was restored in another one.
+    // After a crash of the server, or if the database was restored on another server.
     if (!row.is_kept) await connection.query(BEGIN);
     const calls = await queryCalls(connection, UNFINISHED, [tenant, null, null, null, null]);
     return { mark, isWhole: true, calls };

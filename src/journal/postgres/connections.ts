@@ -24,14 +24,14 @@ interface ConnectionsOptions {
   readonly pool: Pool;
   /** Quoted. */
   readonly schema: string;
-  /** The maximum time of an operation, waits for the server included. */
+  /** The maximum time of an operation, including waits for the server. */
   readonly patienceMs: number;
   readonly objects?: ObjectStore;
 }
 
 /**
- * Runs work over a pool of connections, and tries again while the server is away for a moment. No operation
- * takes longer than its patience: if a server does not answer, the connection is dropped.
+ * Runs work over a pool of connections, and retries while the server is briefly unavailable. No operation exceeds its
+ * time limit: if a server does not answer, the connection is dropped.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -81,7 +81,7 @@ export class Connections {
     }
   }
 
-  /** @returns how long it took, which counts for no operation */
+  /** @returns the time it took, which counts against no operation */
   async #migrate(client: PoolClient, deadline: number): Promise<number> {
     const began = systemClock.monotonic();
     await migrate(this.#toConnection(client, deadline), this.#toConnection(client, deadline + MIGRATION_MS));
@@ -103,8 +103,8 @@ export class Connections {
 }
 
 /**
- * Runs works in one transaction, which is sent as a whole: each must request its writes before it first
- * waits. If the process stops in between, the server undoes the transaction, so others do not wait for its
+ * Runs several operations in one transaction, which is sent as a whole: each must issue its writes before its first
+ * `await`. If the process stops in between, the server undoes the transaction, so other processes do not wait for its
  * locks.
  */
 export function inTransaction(works: readonly Work<void>[]): Work<void> {

@@ -11,10 +11,9 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Batches that were refused as `journal_unavailable` although the server may have recorded them, because its
- * answer came too late. Later deliveries of their calls would wait for this process, which runs none of them.
- * So the batches are sent once more, which makes their state certain, and their calls get the answer that the
- * caller got.
+ * Batches that were refused as `journal_unavailable` although the server may have recorded them, because its answer
+ * came too late. Later deliveries of their calls would wait for this process, which runs none of them. So the batches
+ * are sent again: then their state is certain, and their calls get the same answer as the caller.
  */
 export class DoubtfulBatches {
   #isEnded = false;
@@ -59,7 +58,7 @@ function withdraw(tenant: string, entry: BatchEntry, accept: Work<readonly Accep
     for (const [position, call] of entry.calls.entries()) {
       if (answers[position]?.kind !== 'fresh') continue;
       const place = { batch: toStoredText(entry.id), position };
-      // A worker that runs the call keeps it.
+      // A worker that already runs the call keeps it.
       await finishCall(tenant, place, refusalOf(call), entry.at, 'queued')(connection, true);
     }
   };

@@ -12,7 +12,7 @@ import { BYTES, type OrderedOperations } from './ordered-operations.js';
 export const MOST_BESIDE_OBJECTS = 1024 * 1024;
 /** The maximum size of a content in an object store. */
 export const MOST_IN_OBJECTS = 256 * 1024 * 1024;
-/** An object store has time for all of its attempts. */
+/** The time limit for all attempts of an object store. */
 const OBJECT_MS = 120_000;
 
 /** Writes contents before the records that name them: large ones to the object store, the others to the database. */
@@ -33,7 +33,7 @@ export class ContentWriter {
     return this.#keepObject(bytes.slice(), this.#objects);
   }
 
-  /** Begins to write the large contents of a result. The next operation of the journal begins when they are written. */
+  /** Starts to write the large contents of a result. The next operation of the journal starts when they are written. */
   write(result: ToolResult): WrittenResult {
     const objects = this.#objects;
     const { text, contents } = toStoredResult(
@@ -53,16 +53,16 @@ export class ContentWriter {
   }
 
   #keepObject(bytes: Uint8Array, objects: ObjectStore): Promise<string> {
-    // Alone, and not in the transaction of other writes: the row is committed before the object is written.
+    // Separately, not in the transaction of other writes: the row is committed before the object is written.
     const toWork = (tenant: string): Work<string> => keepObject(tenant, bytes, objects);
     return this.#operations.ask('keep a large content', BYTES, 'read', toWork, OBJECT_MS);
   }
 }
 
-/** A result whose large contents are in the object store, or on their way there. */
+/** A result whose large contents are in the object store or being written there. */
 export interface WrittenResult extends StoredResult {
   readonly error: ToolResult['error'];
-  /** Why a content is not there. Known before the result is recorded. */
+  /** The reason why a content is missing. Known before the result is recorded. */
   readonly failure?: Error;
 }
 
@@ -88,7 +88,8 @@ const INTO_DATABASE = `
   UPDATE {s}.blobs SET content = $3, object_key = NULL, object_bytes = NULL WHERE tenant = $1 AND hash = $2`;
 
 /**
- * Keeps a large content in the object store. If the store fails, a content that the database may hold goes there.
+ * Keeps a large content in the object store. If the store fails, the content goes to the database if it is small
+ * enough.
  * @throws ToolError `journal_unavailable`
  */
 function keepObject(tenant: string, bytes: Uint8Array, objects: ObjectStore): Work<string> {
@@ -102,7 +103,7 @@ function keepObject(tenant: string, bytes: Uint8Array, objects: ObjectStore): Wo
       bytes.length,
     ]);
     const referred = rows[0]?.object_key;
-    // The database has it.
+    // The content is in the database.
     if (referred === null || referred === undefined) return hash;
     try {
       await objects.put(referred, bytes);

@@ -30,7 +30,7 @@ export class Lanes<T extends LaneOperation> {
     void this.#drain(lane);
   }
 
-  /** Resolves when everything that was added so far is done. */
+  /** Resolves when everything added so far is done. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#pending].map(({ done }) => done));
   }

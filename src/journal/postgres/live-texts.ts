@@ -4,10 +4,10 @@ import { LIVE_MS, MOST_TEXTS } from '../records/live-text.js';
 import { fromStoredText, toStoredText } from '../records/stored-text.js';
 import type { Work } from './connections.js';
 
-/** The number of texts that are kept, of all tenants. */
+/** The number of texts that are kept, for all tenants together. */
 const MOST_KEPT = 8_192;
 
-/** Unlogged: nothing of it reaches the server's log, and a crash of the server empties it. */
+/** Unlogged: these writes do not reach the server's log, and a crash of the server empties the table. */
 export const LIVE_TEXTS = `
   CREATE UNLOGGED TABLE {s}.live_texts (
     number bigserial PRIMARY KEY,

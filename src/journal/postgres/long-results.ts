@@ -6,7 +6,7 @@ import { restoreResult, sha256, storeBlocks } from '../records/stored-content.js
 const MOST_IN_ROW = 65_536;
 /** The maximum size of a content in the database. */
 export const MOST_IN_DATABASE = 16 * 1024 * 1024;
-/** The output that is left of a result that is too long, in characters. */
+/** The length to which the output of a too long result is cut, in characters. */
 const MOST_LEFT = 65_536;
 const MOST_OF_MESSAGE = 2_000;
 
@@ -23,14 +23,14 @@ interface Stored {
 }
 
 /**
- * A result as the row has it. A long record is a content: the row names it in `stored`, followed by the contents that the
- * record names, and says in `output` that there is more, for processes of versions that do not know `stored`.
+ * A result as stored in its row. A long record is stored as a content: `stored` names it and then the contents that the
+ * record refers to. For versions that do not know `stored`, `output` says that there is more.
  */
 type RowResult = ToolResult & { readonly stored?: readonly Stored[]; readonly content?: unknown };
 
 /**
- * @param most the maximum size of a content and of the record, in bytes. A longer block becomes a line of text; of a
- * longer record the beginning of its output is left.
+ * @param most the maximum size of a content and of the record, in bytes. A longer block becomes a line of text; a
+ *   longer record keeps only the beginning of its output.
  */
 export function toStoredResult(result: ToolResult, most: number): StoredResult {
   const contents = new Map<string, Uint8Array>();
@@ -101,7 +101,7 @@ function fitting(block: ContentBlock, most: number): ContentBlock {
   return { type: 'text', text: `[${block.type}, ${data.length} bytes: ${tooLong(most)}]` };
 }
 
-/** What is left of a result that is too long: its beginning, which says so at its end. */
+/** A too long result, cut to its beginning, with a note at its end. */
 function shortened(result: ToolResult, size: number, most: number): ToolResult {
   const { callId, toolName, executionTimeMs, outputRef, error } = result;
   const rest = {

@@ -6,10 +6,10 @@ import { STEPS } from './schema.js';
 export const SCHEMA_VERSION = STEPS.length;
 
 /**
- * Brings the schema of a database up to this version; a newer one is left as it is, because versions only add. Processes
- * that start at the same time wait for each other.
+ * Brings the schema of a database up to this version; a newer schema is left unchanged, because versions only add.
+ * Processes that start at the same time wait for each other.
  *
- * @param quick for the look whether there is anything to do
+ * @param quick the connection that checks whether a migration is needed
  * @param connection with the time that a step may take
  * @throws ToolError `journal_unavailable` if the database cannot hold a journal; otherwise the driver's error
  */

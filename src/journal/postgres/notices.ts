@@ -13,7 +13,7 @@ const LONGEST_PAUSE_MS = 5_000;
 type Topic = 'hint' | SignalTopic;
 type Listener = (call: CallKey) => unknown;
 
-/** Hints over connections of their own. */
+/** A journal's hints, over separate connections. */
 export function openNotices(
   url: string,
   schema: string,
@@ -27,8 +27,8 @@ export function openNotices(
 }
 
 /**
- * Keys of calls by LISTEN and NOTIFY of the server that holds the journal, so there is nothing to install. Each listening
- * journal has one more connection. While that is broken, notices are lost.
+ * Keys of calls by LISTEN and NOTIFY of the server that holds the journal, so nothing needs to be installed. Each
+ * listening journal has one more connection. While that connection is broken, notices are lost.
  */
 export class PostgresNotices {
   /** Hints for workers. */
@@ -51,7 +51,7 @@ export class PostgresNotices {
       listen: (onHint) => this.#listen('hint', onHint),
     };
     this.signals = {
-      // Its readers look besides: a notice that could not be sent costs time only.
+      // Its readers also poll: a lost notification only costs time.
       send: (topic, calls) => void this.#post(topic, calls).catch(() => {}),
       listen: (topic, onSignal) => this.#listen(topic, onSignal),
     };
@@ -62,12 +62,12 @@ export class PostgresNotices {
     this.#listeners.clear();
     await this.#sending?.catch(() => {});
     const client = this.#client;
-    // Without this, a process that only waits for the end of the connection exits before.
+    // Without this, a process that only waits for the end of the connection exits early.
     if (client !== undefined && 'ref' in client && typeof client.ref === 'function') client.ref();
     await client?.end().catch(() => {});
   }
 
-  /** Calls that are posted while a notice is on its way share the next one. */
+  /** Calls that are posted while a notification is being sent share the next one. */
   #post(topic: Topic, calls: readonly CallKey[]): Promise<void> {
     const waiting = this.#waiting.get(topic);
     if (waiting === undefined) this.#waiting.set(topic, [...calls]);
@@ -130,7 +130,7 @@ export class PostgresNotices {
     }
   }
 
-  /** Hints have the bare name: processes of earlier versions listen there. */
+  /** Hints use the bare channel name: processes of earlier versions listen there. */
   #channelOf(topic: Topic): string {
     return topic === 'hint' ? this.#channel : `${this.#channel}_${topic}`;
   }
@@ -144,7 +144,7 @@ export class PostgresNotices {
   }
 }
 
-/** Groups keys into lists. A key that is too long is left out: its call is found by looking. */
+/** Groups keys into lists. A key that is too long is left out: its call is found by polling. */
 function toPayloads(keys: readonly CallKey[]): readonly string[] {
   const groups: CallKey[][] = [];
   let bytes = MOST_BYTES;

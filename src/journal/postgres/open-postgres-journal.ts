@@ -8,22 +8,22 @@ import { addressOf } from './address.js';
 import { PostgresJournal } from './postgres-journal.js';
 
 export interface PostgresJournalOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Default, with a pool of yours: the server of the pool. */
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Default, if you pass a pool: the server of the pool. */
   readonly url?: string;
   /** The tenant of the records: tenants of one database do not see each other's. Default `default`. */
   readonly tenant?: string;
   /** The schema of the tables, which is created if needed. Default `toolexec`. */
   readonly schema?: string;
-  /** The maximum number of connections, or a pool of `pg` that you end yourself. Default 10. */
+  /** The maximum number of connections, or your own pool of `pg`, which you end yourself. Default 10. */
   readonly pool?: number | Pool;
   /**
-   * The maximum time of an operation, waits for the server included, before it fails with
+   * The maximum time of an operation, including waits for the server, before it fails with
    * `journal_unavailable`; in milliseconds. Default 5,000.
    */
   readonly busyTimeoutMs?: number;
   /**
-   * Where contents of more than 1 MB are, such as `await s3Objects({ … })`. All processes that share the journal need it.
-   * Default: in the database, at most 16 MB.
+   * Where contents of more than 1 MB are stored, such as `await s3Objects({ … })`. All processes that share the journal
+   * need the same store. Default: in the database, at most 16 MB.
    */
   readonly objects?: ObjectStore;
 }
@@ -102,7 +102,7 @@ function createPool(url: string | undefined, max: number, patienceMs: number): P
     allowExitOnIdle: true,
     application_name: 'toolexec',
   });
-  // A connection that breaks while it is idle leaves the pool; the next operation opens another.
+  // A connection that breaks while idle leaves the pool; the next operation opens another.
   pool.on('error', () => {});
   return pool;
 }

@@ -14,7 +14,7 @@ export interface PostgresPlace {
   readonly tenant: string;
   /** Quoted. */
   readonly schema: string;
-  /** The maximum time of an operation, waits for the server included. */
+  /** The maximum time of an operation, including waits for the server. */
   readonly patienceMs: number;
   /** The server and the database, without the password. */
   readonly name: string;
@@ -75,7 +75,7 @@ export class OrderedOperations {
     }
   }
 
-  /** A step of long work on everything, which waits for no other operation. It may take longer. */
+  /** A step of a long task on all records, which waits for no other operation. It may take longer. */
   async step<T>(action: string, work: Work<T>): Promise<T> {
     if (this.#closing !== undefined) throw journalIsClosed(action);
     try {
@@ -174,7 +174,7 @@ class Asked {
     /** Operations that must end first. */
     readonly after: Promise<unknown> | undefined,
     work: Work<unknown>,
-    /** More time for one attempt. */
+    /** Extra time for one attempt. */
     readonly stepMs: number,
     // The value comes from the work of the same call.
     resolve: (value: never) => void,

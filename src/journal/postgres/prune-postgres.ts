@@ -22,19 +22,19 @@ import { ContentSweep } from './sweep-contents.js';
 /** Runs one step of a prune: one transaction. */
 export type RunStep = <T>(work: Work<T>) => Promise<T>;
 
-/** Deliveries in a transaction. A larger batch has one to itself. */
+/** The number of deliveries in one transaction. A larger batch has its own transaction. */
 const CALLS_AT_ONCE = 500;
 const BATCHES_A_PAGE = 5_000;
 const CONVERSATIONS_AT_ONCE = 500;
 /** The share of the estimate that is used: the oldest batches are not always the smallest. */
 const CAUTION = 0.8;
-/** How often batches of a conversation that is in use are tried again. */
+/** How often batches of a conversation in use are tried again. */
 const TRIALS = 3;
 const BETWEEN_TRIALS_MS = 100;
 
 /**
- * Removes old records of a tenant in many short transactions, beside processes that use the journal. Several prunes may
- * run at once: each counts what it removes. One that is interrupted leaves nothing half removed.
+ * Removes old records of a tenant in many short transactions, while other processes use the journal. Several prunes may
+ * run at the same time; each counts its own removals. An interrupted prune leaves nothing half removed.
  *
  * @throws the driver's error
  */
@@ -53,7 +53,7 @@ class Pruning {
   readonly #limits: PruneLimits;
   readonly #at: number;
   readonly #sweep: ContentSweep;
-  /** What a dry run has counted, with the conversation of each batch: the rows are still there. */
+  /** The records that a dry run has counted, with the conversation of each batch: their rows still exist. */
   readonly #counted = new Map<string, string>();
   #batches = 0;
   #calls = 0;
@@ -113,9 +113,9 @@ class Pruning {
   }
 
   /**
-   * Takes out the oldest batches that were finished before a time.
+   * Removes the oldest batches that were finished before a given time.
    * @param from only batches with a higher number.
-   * @returns the last one that it looked at.
+   * @returns the last batch that it examined.
    */
   async #takeOut(before: number, from: string, most: number): Promise<Candidate | undefined> {
     let busy: string[] = [];
@@ -151,7 +151,7 @@ class Pruning {
     this.#sweep.add(hashes);
   }
 
-  /** Takes out messages and facts, from before a time, of conversations that have no batch left. */
+  /** Removes messages and facts, older than a given time, of conversations without any batch. */
   async #takeOutLoose(before: number): Promise<void> {
     const gone = new Map<string, number>();
     for (const name of this.#counted.values()) gone.set(name, (gone.get(name) ?? 0) + 1);
@@ -201,7 +201,7 @@ function sumOf(sizes: readonly Size[]): Size {
   };
 }
 
-/** The ids of batches for one transaction each. */
+/** The ids of batches, grouped into one transaction each. */
 function* inTurns(page: readonly Candidate[]): Iterable<readonly string[]> {
   let ids: string[] = [];
   let calls = 0;
@@ -211,7 +211,7 @@ function* inTurns(page: readonly Candidate[]): Iterable<readonly string[]> {
       [ids, calls] = [[], 0];
     }
     ids.push(id);
-    // An empty batch takes a place too.
+    // An empty batch also counts as one.
     calls += Math.max(size, 1);
   }
   if (ids.length > 0) yield ids;

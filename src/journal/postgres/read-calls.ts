@@ -48,7 +48,7 @@ export function readCalls(
   return queryCalls(connection, `${CALLS} ${rest}`, values);
 }
 
-/** The same with a whole query. */
+/** The same with a complete query. */
 export async function queryCalls(
   connection: Connection,
   text: string,
@@ -58,7 +58,7 @@ export async function queryCalls(
   return toRecords(connection, values[0], rows);
 }
 
-/** A call as its row identifies it. */
+/** A call as identified in its row. */
 export interface CallPlace {
   /** In stored form. */
   readonly batch: string;
@@ -84,12 +84,12 @@ export async function readByPlaces(
 export const HOLDER = `
   SELECT r.* FROM {s}.holder_1($1, $2, $3, $4, false) AS h
   CROSS JOIN LATERAL {s}.calls_at_1($1, ARRAY[h.batch_id], ARRAY[h.position]) AS r`;
-/** The end of a query after `CALLS`: the delivery that an id names. */
+/** The end of a query after `CALLS`: the delivery that a call id refers to. */
 export const ANYWHERE = `
   WHERE c.tenant = $1 AND c.call_id = $2 AND ($3::text IS NULL OR c.turn = $3)
   ORDER BY c.worker_id IS NULL, c.number DESC LIMIT 1`;
 export const UNFINISHED = 'SELECT * FROM {s}.unfinished_1($1, $2, $3, $4, $5)';
-/** Those that a batch may have to wait for. */
+/** Calls that a batch may have to wait for. */
 export const WAITING = 'SELECT * FROM {s}.waiting_1($1, $2)';
 
 /** The calls of a batch, in order. A delivery that attached is represented by the call it attached to. */
@@ -123,7 +123,7 @@ async function toRecord(
   const result = row.result === null ? undefined : fromStoredResult(row.result, (hash) => contents.get(hash));
   const callId = fromStoredText(row.call_id);
   const batchId = fromStoredText(row.batch_id);
-  // Few calls have an unknown outcome; only those need another look.
+  // Few calls have an unknown outcome; only those need another query.
   const isUnknown = row.decision === 'resume' && result?.error?.code === 'outcome_unknown';
   const decisions = isUnknown ? await readDecisions(connection, tenant, row.batch_id) : [];
   return {

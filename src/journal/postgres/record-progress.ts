@@ -81,7 +81,7 @@ export function finishCall(
   at: number,
   claimant: Claimant | undefined,
 ): Work<'recorded' | 'late' | 'claimed'> {
-  // A caller without types may name none, and ends whichever claim the call has.
+  // A caller without types may pass no claimant, and then ends any claim of the call.
   if (claimant === undefined) return endCall(tenant, place, result, at, FINISH_ANY);
   return endCall(
     ...[tenant, place, result, at],
@@ -177,7 +177,7 @@ export function renewSession(
   };
 }
 
-// The queued calls that it accepted are dead with its last session.
+// The queued calls that the worker accepted are dead once its last session is over.
 /** Whether session `s` holds call `c` of batch `b`. */
 export const HOLDS = `
   c.tenant = s.tenant AND c.finished_at IS NULL AND (

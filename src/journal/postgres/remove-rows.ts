@@ -9,7 +9,7 @@ const SIZE = SIZED_TABLES.map(
   (table) => `(SELECT coalesce(sum(${sizeOf(table, 't')}), 0) FROM {s}.${table} t WHERE t.tenant = $1)`,
 ).join(' + ');
 
-/** The size of everything that a tenant has, in bytes. */
+/** The size of all records of a tenant, in bytes. */
 export function readSize(tenant: string): Work<number> {
   return async ({ query }) => {
     const { rows } = await query<{ readonly bytes: string }>(`SELECT ${SIZE} AS bytes`, [tenant]);
@@ -55,9 +55,9 @@ export interface RemovedBatch {
   readonly conversation: string;
   readonly calls: number;
   readonly bytes: number;
-  /** Contents that it named. */
+  /** Contents that the batch referred to. */
   readonly hashes: readonly string[];
-  /** It was not removed, because its conversation is in use. */
+  /** The batch was not removed, because its conversation is in use. */
   readonly isBusy: boolean;
 }
 
@@ -145,7 +145,7 @@ const LATE_NOTES = `
   DELETE FROM {s}.notes n WHERE n.tenant = $1 AND NOT EXISTS (
     SELECT 1 FROM {s}.calls c WHERE c.tenant = $1 AND c.batch_id = n.batch_id AND c.position = n.position)`;
 
-/** A note that was written while its call was removed. */
+/** A note that was written while its call was being removed. */
 export function removeLateNotes(tenant: string): Work<void> {
   return async ({ query }) => {
     await query(LATE_NOTES, [tenant]);

@@ -12,7 +12,9 @@ import {
 import { sha256 } from '../records/stored-content.js';
 
 export interface S3ObjectsOptions {
-  /** The address of the service: `https://s3.eu-central-1.amazonaws.com`, or that of another service with this interface. */
+  /**
+   * The address of the service: `https://s3.eu-central-1.amazonaws.com`, or another service with the same interface.
+   */
   readonly endpoint: string;
   /** An existing bucket. */
   readonly bucket: string;
@@ -20,7 +22,7 @@ export interface S3ObjectsOptions {
   readonly region?: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** For temporary credentials. */
   readonly sessionToken?: string;
   /** The maximum time of one request, in milliseconds. Default 10,000; a failed request is sent at most three times. */
   readonly timeoutMs?: number;
@@ -75,7 +77,7 @@ export async function s3Objects(options: S3ObjectsOptions): Promise<ObjectStore>
   });
   const name = `${given.endpoint.replace(/\/+$/, '')}/${given.bucket}`;
   const send = async (method: 'PUT' | 'GET' | 'DELETE', key: string, body?: Uint8Array): Promise<Answer> => {
-    // Signed with each request, so the service compares it with what arrives.
+    // Part of the signature, so the service compares it with the received content.
     const headers = { 'x-amz-content-sha256': sha256(body ?? '') };
     for (let attempt = 1; ; attempt++) {
       const answer = await answerOf(async () => {
@@ -112,7 +114,7 @@ export async function s3Objects(options: S3ObjectsOptions): Promise<ObjectStore>
 interface Answer {
   /** Undefined: the request succeeded. */
   readonly failure?: string;
-  /** Another attempt may succeed. */
+  /** Whether another attempt may succeed. */
   readonly isPassing: boolean;
   /** There is no object with this key; false if the bucket is missing. */
   readonly isMissing: boolean;

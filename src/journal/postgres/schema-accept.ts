@@ -1,6 +1,6 @@
 /**
- * The delivery that a call's identity names: the first one, or the next one of the same call if that was answered before
- * the person decided.
+ * The delivery that a call's identity names: the first one, or the next delivery of the same call if the first was
+ * answered before the person decided.
  */
 export const HOLDER = `
   CREATE FUNCTION {s}.holder_1(
@@ -26,8 +26,8 @@ export const HOLDER = `
 `;
 
 /**
- * Records a batch in one round trip, under the lock of its conversation. A batch that is there already is refused, unless
- * this is the same request once more, because the answer was lost.
+ * Records a batch in one round trip, under the lock of its conversation. An existing batch is refused, unless this is
+ * the same request, repeated because its answer was lost.
  */
 export const ACCEPT = `
   CREATE FUNCTION {s}.lock_1(p_tenant text, p_conversation text) RETURNS void LANGUAGE sql AS $$

@@ -2,9 +2,9 @@
 export const KEPT_CHANGES = 65_536;
 
 /**
- * Which calls have changed, written by every version in the transaction of the change. Unlogged: a crash of the server
- * empties it. Row 0 says since when it is whole. A change is found by its transaction and not by its number, because a
- * lower number may be committed later.
+ * Which calls have changed. Every version of the program writes this in the transaction of the change. Unlogged: a
+ * crash of the server empties it. Row 0 says since when it is complete. A change is found by its transaction and not by
+ * its number, because a lower number may be committed later.
  */
 export const CHANGES = `
   CREATE UNLOGGED TABLE {s}.changes (

@@ -1,4 +1,4 @@
-/** Claims and results, by compare-and-set. A result that is the recorded one is the same request once more. */
+/** Claims and results, by compare-and-set. A result that equals the recorded one is the same request, repeated. */
 export const PROGRESS = `
   CREATE FUNCTION {s}.claim_1(
     p_tenant text, p_batch text, p_position integer, p_worker text, p_worker_id text, p_epoch integer, p_token text,
@@ -90,8 +90,8 @@ export const PROGRESS = `
 `;
 
 /**
- * A result ends the claim of `p_worker_id`, or a call without a claim; null: only the latter. The lock on the row lasts to the
- * end of the transaction, so no claim comes in between.
+ * A result ends the claim of `p_worker_id`, or a call without a claim; null: only the latter. The row stays locked
+ * until the end of the transaction, so no claim can come in between.
  */
 export const CLAIMANTS = `
   CREATE FUNCTION {s}.finish_2(

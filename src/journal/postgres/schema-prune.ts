@@ -11,27 +11,27 @@ const COLUMNS = {
 export type SizedTable = keyof typeof COLUMNS;
 export const SIZED_TABLES = Object.keys(COLUMNS) as readonly SizedTable[];
 
-/** What a row takes beside its long columns, with its entries in indexes, in bytes. */
+/** The size of a row besides its long columns, including its index entries, in bytes. */
 const FIXED = 200;
 
 /**
- * The size of a row as SQL: that of its long columns as they are stored, compressed, and an estimate for the others. A
- * long value is not read for it.
+ * SQL for the size of a row: the stored (compressed) size of its long columns, and an estimate for the others. Long
+ * values are not read for this.
  */
 export function sizeOf(table: SizedTable, alias: string): string {
   const sizes = COLUMNS[table].map((column) => `coalesce(pg_column_size(${alias}.${column}), 0)`);
   return `(${FIXED}::bigint + ${sizes.join(' + ')})`;
 }
 
-/** The hashes of contents that a result's record names, and those that a note names. */
+/** The hashes of contents that the record of a result, or a note, refers to. */
 export const HASHES_OF_RESULT = `regexp_matches(c.result, '"data":\\{"sha256":"([0-9a-f]{64})"', 'g')`;
 export const NAMES_CONTENT = `strpos(c.result, '"data":{"sha256":"') > 0`;
 export const HASHES_OF_NOTE = String.raw`regexp_matches(n.data, '\m([0-9a-f]{64})\M', 'g')`;
 
-/** The same for a note, before its hashes are looked for. */
+/** The same for a note, before its hashes are extracted. */
 export const NOTE_NAMES_CONTENT = "n.data ~ '[0-9a-f]{64}'";
 
-/** A prune finds the records that name contents without reading the others. */
+/** Lets a prune find the records that refer to contents without reading the others. */
 export const REFERENCES = `
   CREATE INDEX calls_with_contents ON {s}.calls (tenant, batch_id, position) WHERE ${withoutAlias(NAMES_CONTENT)};
   CREATE INDEX notes_with_contents ON {s}.notes (tenant, number) WHERE ${withoutAlias(NOTE_NAMES_CONTENT)};
@@ -42,13 +42,13 @@ function withoutAlias(condition: string): string {
 }
 
 /**
- * Pruning, and what makes it safe beside workers.
+ * Pruning, made safe while workers run.
  *
- * `keep_1` is replaced and keeps its meaning, so that contents which processes of the previous version keep are safe too:
- * a content that is kept once more says so, and its transaction holds a lock until it ends. See `sweep-contents.ts`.
+ * `keep_1` is replaced and keeps its meaning, so that contents kept by processes of the previous version are safe too:
+ * keeping a content again records the time, and the transaction holds a lock until it ends. See `sweep-contents.ts`.
  *
- * `prune_1` removes a batch with those that attached to it, or none of them. It waits for no worker: batches of a
- * conversation that another transaction has locked are returned as busy.
+ * `prune_1` removes a batch together with the batches that attached to it, or none of them. It waits for no worker:
+ * batches of a conversation that another transaction has locked are returned as busy.
  */
 export const PRUNE = `
   ALTER TABLE {s}.blobs ADD COLUMN kept_at timestamptz NOT NULL DEFAULT now(), ADD COLUMN kept_again_at timestamptz;
@@ -130,9 +130,9 @@ export const PRUNE = `
 `;
 
 /**
- * Contents in an object store. The row of a content names its object, and is committed before the object is written, so a
- * crash in between leaves a row that nothing refers to, which a prune removes with the object. A key is never used again,
- * so a prune cannot remove the object of a content that was kept later. `dead_objects` holds the keys of objects that are
+ * Contents in an object store. The row of a content names its object and is committed before the object is written. A
+ * crash in between leaves an unreferenced row, and a prune removes it with the object. A key is never used again, so a
+ * prune cannot remove the object of a content that was kept later. `dead_objects` holds the keys of objects that are
  * still to be removed.
  */
 export const OBJECTS = `

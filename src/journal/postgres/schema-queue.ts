@@ -1,7 +1,7 @@
 /**
- * The queued calls that an offer can run now, in the order of `fairPage`. It is computed where the calls are, because most
- * of them are not handed out yet; as a function, because to plan it takes longer than to run it, and a function keeps its
- * plan. A reader expects a page of 64.
+ * The queued calls that an offer can run now, in the order of `fairPage`. The server computes it, because most of the
+ * calls are not handed out yet. It is a function, because planning the query takes longer than running it, and a
+ * function keeps its plan. A reader expects a page of 64.
  */
 export const FAIR_QUEUE = `
   CREATE FUNCTION {s}.queued_1(

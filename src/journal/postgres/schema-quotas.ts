@@ -1,6 +1,6 @@
 /**
- * Quotas of tenants. The lock of a tenant is held until the transaction ends, so two processes never take its last place
- * together; a tenant without quotas is not locked.
+ * Quotas of tenants. The lock of a tenant is held until the transaction ends, so two processes never take its last free
+ * place at the same time; a tenant without quotas is not locked.
  */
 export const QUOTAS = `
   CREATE FUNCTION {s}.lock_tenant_1(p_tenant text, p_of text, p_what text) RETURNS void LANGUAGE sql AS $$

@@ -10,8 +10,8 @@ import { TABLES } from './schema-tables.js';
 
 /**
  * The schema, as steps that are only ever appended: step n makes version n + 1 of version n. A released step is never
- * changed. Steps only add: processes of the previous version go on beside those of this one, so a function that changes
- * gets the next number in its name. Only a function that keeps its meaning is replaced.
+ * changed. Steps only add: processes of the previous version keep running next to those of this version, so a changed
+ * function gets the next number in its name. A function is replaced only if it keeps its meaning.
  */
 export const STEPS: readonly string[] = [
   [TABLES, HOLDER, ACCEPT, PROGRESS, CONVERSATIONS, SESSIONS].join('\n'),

@@ -14,23 +14,23 @@ const HASHES_AT_ONCE = 500;
 const HOUR_S = 3_600;
 
 /**
- * Removes contents that nothing refers to, beside processes that keep contents and refer to them.
+ * Removes unreferenced contents while other processes keep contents and refer to them.
  *
  * 1. A result keeps its contents in its own transaction, under a shared lock (`keep_1`). The sweep takes the time, waits
- *   for these locks once, and then reads the references. A reference that it misses was made later than that time, and its
- *   content then has a later time too, so it stays.
- * 2. A running call keeps the old content of a file before it notes it. So while calls run, a content that was kept once
- *   more during the last hour stays; and while calls are unfinished, so does every content of the last hour that no
- *   removed record named.
+ *   for these locks once, and then reads the references. If it misses a reference, that reference was made after that
+ *   time, and so its content has a later time too and stays.
+ * 2. A running call keeps the old content of a file before it notes it. So while calls run, a content that was kept
+ *    again during the last hour stays. While calls are unfinished, every content of the last hour stays too, unless a
+ *    removed record referred to it.
  */
 export class ContentSweep {
   readonly #run: RunStep;
   readonly #tenant: string;
   /** The batches that a dry run counts as removed. */
   readonly #without: ReadonlyMap<string, unknown> | undefined;
-  /** Named by removed records. */
+  /** Contents that removed records referred to. */
   #named = new Set<string>();
-  /** What a dry run has counted. */
+  /** The contents that a dry run has counted. */
   readonly #counted = new Set<string>();
 
   constructor(run: RunStep, tenant: string, without: ReadonlyMap<string, unknown> | undefined) {
@@ -66,7 +66,7 @@ export class ContentSweep {
     return { rows: one.rows + other.rows, bytes: one.bytes + other.bytes };
   }
 
-  /** The hashes that the remaining records name. */
+  /** The hashes that the remaining records refer to. */
   async *#references(): AsyncIterable<string> {
     for (const [sql, start] of [
       [OF_CALLS, ['', -1]],
@@ -99,7 +99,7 @@ export class ContentSweep {
   }
 }
 
-/** Contents that may be unused, and how long before the sweep they were kept: first, and once more. */
+/** Contents that may be unused, and how long before the sweep they were kept: the first and the last time. */
 interface Unused {
   readonly hashes: Set<string>;
   readonly since: string;
@@ -183,7 +183,7 @@ function removeContents(
     (await query<ContentRow>(sql, [tenant, since, keptS, againS, objectS, hashes])).rows;
 }
 
-/** A reference, or a row without one (null). The last row of a page has its place. */
+/** A reference, or a row without a reference (null). The last row of a page holds its position. */
 interface Reference {
   readonly batch: string;
   readonly place: string;

@@ -13,7 +13,7 @@ export function parseCallKey(key: CallKey): { readonly batchId: string; readonly
   return { batchId: key.slice(0, slash), index: Number(digits) };
 }
 
-/** Whether a later delivery can be the same call: a made-up id without its turn identifies none. */
+/** Whether a later delivery can be the same call: a made-up id without its turn identifies no call. */
 export function hasIdentity({ madeUp, turn }: Pick<CallEntry, 'madeUp' | 'turn'>): boolean {
   return madeUp !== true || turn !== undefined;
 }

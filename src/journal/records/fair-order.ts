@@ -6,7 +6,7 @@ import type {
   RunningQuotas,
 } from '../../contract/journal.js';
 
-/** The parts of a call that its place in the order and the quotas depend on. */
+/** The parts of a call that determine its place in the order and its quotas. */
 export interface PlacedCall extends Pick<CallRecord, 'conversation' | 'toolName'> {
   readonly placement?: Placement | undefined;
 }
@@ -43,7 +43,7 @@ export function fairPage<T extends PlacedCall>(
     .map(({ call }) => call);
 }
 
-/** The labels that a quota can limit: those that a database stores as they are. */
+/** The labels that a quota can limit: those that a database stores unchanged. */
 export const LIMITED_LABEL = /^[\w./@-]{1,64}$/;
 
 /** Whether a tenant has as many running calls as a quota of the placement or of the worker allows. @param ofJournal the journal's tenant */
@@ -83,7 +83,7 @@ export function countRunning(
   return [...counts.values()];
 }
 
-/** @param ofJournal the tenant of the journal, which counts if the placement names none */
+/** @param ofJournal the tenant of the journal, which applies if the placement names none */
 export function tenantOf(placement: Placement | undefined, ofJournal = 'default'): string {
   return placement?.tenant ?? ofJournal;
 }

@@ -1,6 +1,6 @@
 import type { Placement, WorkerOffer } from '../../contract/journal.js';
 
-/** Whether a worker can run the calls of a placement. @param offer left out: that of a worker with everything. */
+/** Whether a worker can run the calls of a placement. @param offer left out: a worker that offers everything. */
 export function admits(placement: Placement | undefined, offer: WorkerOffer | undefined): boolean {
   if (placement === undefined) return false;
   if (offer === undefined) return true;

@@ -24,8 +24,8 @@ export function keyPath(path: string): string {
 }
 
 /**
- * Creates digests with a key that is generated once and stored next to the journal, readable by its owner
- * only: a copy of the journal alone does not allow guessing values.
+ * Creates digests with a key that is generated once and stored next to the journal, readable only by its owner. So a
+ * copy of the journal alone does not allow guessing values.
  * @param path undefined: the key ends with the process.
  * @throws the digest throws ToolError `journal_unavailable` if the key can be neither read nor created.
  */

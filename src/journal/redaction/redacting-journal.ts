@@ -60,7 +60,7 @@ export function createRedactingJournal(journal: Journal, rules: RedactionRules, 
       const redacted = redaction.redactNote(key, note);
       return order.take(() => journal.note(key, redacted));
     },
-    // A content that repeats a value is not stored: an undo then reports that it is missing.
+    // A content that repeats a value is not stored; an undo then reports that it is missing.
     keep: (bytes) =>
       redaction.values.hideBytes(bytes) === bytes
         ? order.take(() => journal.keep(bytes))
@@ -165,10 +165,7 @@ class Order {
     return this.#held === undefined ? operation() : this.#held.then(operation);
   }
 
-  /**
-   * @param begin requests the operation from the journal: later operations wait for the request, not for its
-   * answer.
-   */
+  /** @param begin issues the operation to the journal: later operations wait until it is issued, not for its answer. */
   async hold<S, T>(look: () => Promise<S>, begin: (seen: S) => Awaitable<T>): Promise<T> {
     const before = this.#held;
     let release = (): void => {};

@@ -25,7 +25,7 @@ export function storeLongText(database: JournalDatabase, text: LongText): void {
   if (text.blob !== null) database.prepared(ADD_BLOB).run(text.blob, text.bytes.length, text.bytes);
 }
 
-/** Stores bytes under their hash. They must not change until that is done. */
+/** Stores bytes under their hash. The bytes must not change until they are stored. */
 export function keepBytes(bytes: Uint8Array): Operation<string> {
   const hash = sha256(bytes);
   return {
@@ -54,7 +54,7 @@ const REFERENCES = `
   SELECT blob FROM results WHERE blob IS NOT NULL UNION SELECT blob FROM notes WHERE blob IS NOT NULL
   UNION SELECT blob FROM batch_notes WHERE blob IS NOT NULL UNION SELECT blob FROM messages WHERE blob IS NOT NULL`;
 
-/** A note may name a stored content anywhere in its data. */
+/** A note may refer to a stored content anywhere in its data. */
 const NOTES = `
   SELECT n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
   WHERE n.blob IS NOT NULL OR length(n.data) >= 64`;

@@ -1,6 +1,6 @@
 import type { CallKey } from '../../contract/journal.js';
 
-/** Unfinished calls whose number is known without a look into the file. */
+/** The maximum number of unfinished calls whose number is kept in memory. */
 const REMEMBERED_CALLS = 10_000;
 
 /** The numbers of calls by their keys. Entries of an open transaction count after its commit. */

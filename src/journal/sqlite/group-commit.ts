@@ -32,8 +32,8 @@ interface GroupCommitOptions {
 /**
  * Runs operations in order, and commits together those that arrive together.
  *
- * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order. A group of lazy writes
- *   alone is not synced: the next one that is makes both durable.
+ * 1. A promise resolves after the COMMIT of its operation; groups follow each other in order. A group of only lazy
+ *    writes is not synced: the next synced group makes both durable.
  * 2. An operation that fails by itself is rejected alone: the group is rolled back and run again without it.
  * 3. If the system refuses (a full disk, a damaged file, another writer for too long), all writes of the
  *   group are rejected and none is kept, and the next group opens the file again. Pure reads are then tried
@@ -131,12 +131,12 @@ export class GroupCommit {
     return undefined;
   }
 
-  /** A full disk can still be read. */
+  /** Data on a full disk can still be read. */
   private readAlone(reads: Waiting[]): void {
     if (reads.length > 0 && this.attempt(reads) !== undefined) this.waiting = [...reads, ...this.waiting];
   }
 
-  /** A read-only medium can be read too. Like `attempt`. */
+  /** Data on a read-only medium can be read too. Like `attempt`. */
   private readOnly(reads: Waiting[], refusal: unknown): unknown {
     const { readOnly, toError } = this.options;
     try {

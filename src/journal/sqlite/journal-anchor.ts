@@ -109,7 +109,7 @@ export class JournalWatch {
   readonly #log: string;
   readonly #anchor: JournalAnchor;
   readonly #file: FileIdentity | undefined;
-  /** The write-ahead log is created with the first commit. */
+  /** The write-ahead log, created with the first commit. */
   #logFile: FileIdentity | undefined = undefined;
   #logLookedAt = 0;
 
@@ -121,7 +121,7 @@ export class JournalWatch {
   }
 
   /**
-   * @param commit the commit at the end of the chain now, and its hash.
+   * @param commit the last commit of the chain and its hash.
    * @param durable `later`: a power failure may take it back, so the anchor stays where it is
    * @throws ToolError `journal_unavailable` if the commit went into a file that was removed or replaced.
    */
@@ -131,13 +131,13 @@ export class JournalWatch {
     if (durable === 'now') this.#anchor.move({ commit, hash });
   }
 
-  /** Makes commits durable that are not yet. @throws the operating system's error */
+  /** Makes the remaining commits durable. @throws the operating system's error */
   sync(commit: number, hash: string): void {
     syncFile(this.#log);
     this.#anchor.move({ commit, hash });
   }
 
-  /** This connection made a new write-ahead log while no other had the journal open. */
+  /** This connection created a new write-ahead log while no other connection had the journal open. */
   logRenewed(): void {
     this.#logFile = undefined;
   }

@@ -18,7 +18,7 @@ import { type BufferedTable, insertOne, RowBuffer, toOneStatement, VIEWS } from 
 
 const ADD_LINK = 'INSERT INTO commits (number, added, hash) VALUES (?, ?, ?)';
 
-/** `later`: with the next commit that is durable now. */
+/** `later`: with the next commit that is synced. */
 export type Durability = 'now' | 'later';
 
 /** The parts of an open journal besides its database. */
@@ -29,7 +29,7 @@ interface JournalContext {
 }
 
 /**
- * One open journal file: statements that are prepared once, and transactions that end with a link of the hash chain.
+ * One open journal file: statements that are prepared once, and transactions that each add a link to the hash chain.
  */
 export class JournalDatabase {
   private readonly statements = new Map<string, SqliteStatement>();
@@ -37,14 +37,14 @@ export class JournalDatabase {
   /** The rows that the open transaction added, with the digests of their contents. */
   private added = '';
   private content = '';
-  /** Processes by their id: this one, as a rule, with every batch. */
+  /** Workers by their id: usually only this process, with every batch. */
   private readonly workers = new Map<string, number>();
   private freshWorkers = new Map<string, number>();
-  /** Of the open transaction, once they are asked for. */
+  /** Of the open transaction, once they have been read. */
   private ends: Ends | undefined = undefined;
   /** As the last transaction left them. Another process may have moved them since. */
   private last: Ends | undefined = undefined;
-  /** Rows that are not in the file yet, where they are written together. */
+  /** Rows that are not in the file yet and are written together. */
   private readonly rows = new RowBuffer((sql) => this.statement(sql));
   private others: { readonly commit: number; readonly of: string; readonly value: unknown } | undefined =
     undefined;
@@ -52,18 +52,18 @@ export class JournalDatabase {
   /** When the open transaction becomes durable, and when the last committed one did. */
   private durable: Durability = 'now';
   private isOwed = false;
-  /** As SQLite was told last. */
+  /** The value last set in SQLite. */
   private synced: Durability = 'now';
   private stage: 'none' | 'put off' | 'begun' = 'none';
   private hasViews = false;
 
-  /** @param around what belongs to the file; left out for one that nothing else knows of. */
+  /** @param around the parts that belong to the file; left out for a file that no other process knows. */
   constructor(
     private readonly sqlite: SqliteDatabase,
     private readonly around: JournalContext = {},
   ) {}
 
-  /** A statement that finds everything that was added before it. */
+  /** A statement that sees all rows added before it. */
   prepared(sql: string): SqliteStatement {
     if (this.stage === 'put off') this.start();
     this.rows.flush();
@@ -151,7 +151,8 @@ export class JournalDatabase {
       this.statement(rows.sql).run(...rows.values, ends.commit, this.added, ends.head);
     } catch (error) {
       if (sqliteFailure(error) !== 'statement') throw error;
-      // Whether it is one of the rows, or another process has written, shows where each is written for itself.
+      // The caller then writes each row separately, which shows the cause: one of the rows, or a write of another
+      // process.
       return false;
     }
     this.rows.clear();
@@ -160,12 +161,12 @@ export class JournalDatabase {
     return true;
   }
 
-  /** Says what row was added otherwise, with its values in the order of its columns. */
+  /** Adds a row to the chain that was written to the file in another way, with its values in column order. */
   chain(table: ChainedTable, number: number, values: readonly SqliteValue[]): void {
     this.cover(rowName(table, number), rowContent(values));
   }
 
-  /** The same of a row that is in the file already, by its name in a commit. */
+  /** The same for a row that is already in the file, by its name in a commit. */
   cover(name: string, content: string): void {
     this.added += this.added === '' ? name : ` ${name}`;
     this.content += content;
@@ -212,19 +213,19 @@ export class JournalDatabase {
     return { commit, hash: head };
   }
 
-  /** Accepts the loss of records: the journal continues from its present state. */
+  /** Accepts the loss of records: the journal continues from its current state. */
   acceptLoss(): void {
     this.around.watch?.accept(this.head());
   }
 
-  /** To be called after the journal's mode was changed: the write-ahead log is another file then. */
+  /** Call it after the journal's mode was changed: the write-ahead log is then another file. */
   logRenewed(): void {
     this.around.watch?.logRenewed();
   }
 
   /**
-   * A value that `find` computes from what other processes have written: it is computed again only once one of them
-   * has written since.
+   * A value that `find` computes from the writes of other processes. It is computed again only after one of them has
+   * written.
    */
   fromOthers<T>(of: string, find: () => T): T {
     const { commit } = this.findEnds();
@@ -233,12 +234,12 @@ export class JournalDatabase {
     return this.others.value as T;
   }
 
-  /** To be called with a change that `find` would see although this process makes it. */
+  /** Call it with a change by this process that affects the result of `find`. */
   forgetOthers(): void {
     this.others = undefined;
   }
 
-  /** The number of the next batch, and behind it of its calls; taken once the batch is written. */
+  /** The number of the next batch, followed by those of its calls; reserved once the batch is written. */
   nextNumber(): number {
     return this.findEnds().next;
   }
@@ -250,7 +251,7 @@ export class JournalDatabase {
 
   private findEnds(): Ends {
     if (this.stage === 'put off' && this.last === undefined) this.start();
-    // Before BEGIN it is a guess, which is compared with the file afterwards.
+    // Before BEGIN it is a guess, which is later compared with the file.
     this.ends ??= (this.stage === 'put off' ? this.last : undefined) ?? this.readEnds();
     return this.ends;
   }
@@ -264,7 +265,7 @@ export class JournalDatabase {
     this.statement(ADD_LINK).run(this.ends.commit, this.added, this.ends.head);
   }
 
-  /** With the link of the open transaction. */
+  /** Including the link of the open transaction. */
   private nextEnds(): Ends {
     const { commit, head, next } = this.findEnds();
     return { commit: commit + 1, head: linkHash(head, this.added, this.content), next };
@@ -277,17 +278,17 @@ export class JournalDatabase {
     if (this.sqlite.inTransaction) this.statement('ROLLBACK').run();
   }
 
-  /** Knows the number of a call that the open transaction adds, and remembers it once that is committed. */
+  /** Knows the number of a call that the open transaction adds, and remembers it after the commit. */
   willHold(key: CallKey, number: number): void {
     this.numbers.add(key, number);
   }
 
-  /** The number of a key's call; undefined for a key that this journal never gave out. */
+  /** The number of a key's call; undefined for a key that this journal never issued. */
   numberOf(key: CallKey): number | undefined {
     return this.numbers.get(key) ?? this.lookUp(key);
   }
 
-  /** How many calls this process has begun and not finished, as far as they are remembered. */
+  /** How many unfinished calls of this process are remembered. */
   get unfinished(): number {
     return this.numbers.unfinished;
   }
@@ -297,7 +298,7 @@ export class JournalDatabase {
     return this.numbers.isFresh(key);
   }
 
-  /** A finished call's number is hardly ever asked for again. */
+  /** The number of a finished call is hardly ever needed again. */
   forget(key: CallKey): void {
     this.numbers.forget(key);
   }
@@ -322,12 +323,12 @@ export class JournalDatabase {
     return number;
   }
 
-  /** Everything is in the one file then, where no other connection is at work on it. */
+  /** Closes the file. If no other connection uses it, everything is then in this one file. */
   close(): void {
     try {
       this.sqlite.close();
     } catch {
-      // Rows that are not in this file yet are in the one next to it.
+      // Rows that are not in this file yet are in the write-ahead log next to it.
     }
     this.around.watch?.close();
     this.around.onClosed?.();

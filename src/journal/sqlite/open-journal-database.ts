@@ -84,9 +84,9 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
 }
 
 /**
- * Opens a journal's file for reading: like the function above if it can be written; otherwise, on read-only
- * media, full disks or files that other users can write, the file itself, or a copy if only that can be read. A
- * newer head next to it is reported and kept.
+ * Opens a journal's file for reading: like the function above if it can be written. Otherwise (read-only media, full
+ * disks, files of other users) it opens the file itself, or a copy if only a copy can be read. A newer head next to it
+ * is reported and kept.
  *
  * @throws as `openJournalDatabase` does
  */
@@ -122,7 +122,7 @@ function openWaiting(path: string, options: OpeningOptions): JournalDatabase {
   }
 }
 
-/** On a full disk not even the files that SQLite needs beside the journal can be made. */
+/** On a full disk, even the files that SQLite needs next to the journal cannot be created. */
 function isUnwritable(error: unknown): boolean {
   if (isToolError(error) || !(error instanceof Error && 'code' in error)) return false;
   return (
@@ -130,10 +130,10 @@ function isUnwritable(error: unknown): boolean {
   );
 }
 
-/** A journal opened for a look. */
+/** A journal opened only for reading. */
 export interface JournalLook {
   readonly database: JournalDatabase;
-  /** Whether it sees later commits of other processes, each as a whole. */
+  /** Whether it sees later commits of other processes, each one complete. */
   readonly isLive: boolean;
 }
 

@@ -66,7 +66,7 @@ const OPEN = `
   JOIN batch_notes p ON p.batch = c.batch AND p.kind = 'placement'
   WHERE c.disposition <> 'pre_resolved' GROUP BY c.batch`;
 
-/** The number of a tenant's open calls. */
+/** The number of open calls of a tenant. */
 export function readOpen(database: JournalDatabase, tenant: string): number {
   return database
     .prepared(OPEN)

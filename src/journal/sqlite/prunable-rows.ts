@@ -32,7 +32,7 @@ const BY_DELIVERY: readonly (readonly [table: ChainedTable, column: string])[] =
   ['calls', 'number'],
   ['batches', 'number'],
 ];
-/** Tables whose rows have their own number, with the column that says what they belong to. */
+/** Tables whose rows have their own number, with the column that names their owner. */
 const NOTES: readonly (readonly [table: ChainedTable, column: string])[] = [
   ['notes', 'call'],
   ['batch_notes', 'batch'],
@@ -216,7 +216,7 @@ export class PrunableBatches {
   }
 
   /**
-   * The next batches to remove: at least so many, if there are that many. A batch is removed together with
+   * The next batches to remove, at least the given number if there are enough. A batch is removed together with
    * those attached to it, or not at all.
    */
   take(count: number): readonly PrunableBatch[] {
@@ -232,7 +232,7 @@ export class PrunableBatches {
     return [...taken].sort((a, b) => a.number - b.number);
   }
 
-  /** Reads deliveries that arrived since the last time. */
+  /** Reads the deliveries that arrived since the last call. */
   #readAttached(): void {
     for (const values of this.#database.prepared(REPEATS).all(this.#lastRepeat)) {
       const row = new JournalRow(values);

@@ -70,7 +70,7 @@ const PLACEMENT = `
   SELECT n.data, n.blob, x.content FROM batch_notes n LEFT JOIN blobs x ON x.hash = n.blob
   WHERE n.batch = ? AND n.kind = 'placement'`;
 
-/** @param batch its number */
+/** @param batch the batch's number */
 export function readPlacement(database: JournalDatabase, batch: number): Placement | undefined {
   const values = database.prepared(PLACEMENT).get(batch);
   if (values === undefined) return undefined;

@@ -151,7 +151,7 @@ export function toRecord(database: JournalDatabase, values: SqliteRow): CallReco
   // Few calls have an unknown outcome; only those need another look.
   const isUnknown = decision === 'resume' && result?.error?.code === 'outcome_unknown';
   const settled = isUnknown ? settledBy(readDecisions(database, batchId).at(-1), callId, result) : {};
-  // A batch that a process will run has none.
+  // A batch that a worker will run later has none.
   const placement = acceptedBy === undefined ? readPlacement(database, row.number('batch')) : undefined;
   return {
     callId,

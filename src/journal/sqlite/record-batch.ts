@@ -83,7 +83,7 @@ function findRefusal(
   return added > 0 && open + added > quota ? { kind: 'over_quota', open, quota } : undefined;
 }
 
-/** Nothing is accepted: only a call that was delivered before has its answer. */
+/** Accepts nothing: only a call that was delivered before gets its answer. */
 function answerKnown(
   database: JournalDatabase,
   { id, conversation }: BatchEntry,

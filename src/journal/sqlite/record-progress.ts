@@ -45,7 +45,7 @@ function addClaim(
   values: readonly [call: number, ...SqliteValue[]],
 ): boolean {
   const [call] = values;
-  // Another process cannot have answered a call that is only now added.
+  // A call that is only now added cannot have an answer from another process.
   if (database.isFresh(key)) return database.add('claims', call, values);
   if (database.prepared(CLAIM).run(...values) === 0) return false;
   database.chain('claims', call, values);
@@ -87,7 +87,7 @@ export function recordResult(
   };
 }
 
-/** As the statement compares it; null equals no worker. */
+/** Compares workers as the statement does; null means no worker. */
 function idOf(claimant: Claimant | undefined, database: JournalDatabase, call: number): string | null {
   if (claimant === undefined) {
     const { worker } = database.prepared(CLAIMED_BY).get(call) ?? {};
@@ -108,7 +108,7 @@ interface Standing {
   isResult(values: readonly SqliteValue[]): boolean;
 }
 
-/** The claim and the result that a call has, read only where a result could not be added. */
+/** The claim and the result of a call, read only if a result could not be added. */
 function readStanding(database: JournalDatabase, call: number): Standing {
   const { worker, result, blob, finished_at: at } = database.prepared(STANDING).get(call) ?? {};
   return {
@@ -120,7 +120,7 @@ function readStanding(database: JournalDatabase, call: number): Standing {
 const STATE_OF_CALL = `
   SELECT EXISTS (SELECT 1 FROM results WHERE call = ?1) AS done, EXISTS (SELECT 1 FROM claims WHERE call = ?1) AS runs`;
 
-/** Ends a queued call; leaves a note for the worker of one that runs. */
+/** Ends a queued call, or leaves a note for the worker of a running one. */
 export function recordCancel(
   key: CallKey,
   result: ToolResult,
@@ -203,7 +203,7 @@ const STATE_OF_BATCH = `
     EXISTS (SELECT 1 FROM unfinished WHERE call > b.number AND call <= b.number + b.size) AS open
   FROM batches b LEFT JOIN decided d ON d.batch = b.number WHERE b.id = ?`;
 
-/** Decides a batch, if there is anything to decide. */
+/** Decides a batch that can still be decided. */
 export function recordDecision(batchId: string, decision: BatchDecision): Operation<boolean> {
   const { kind, at } = decision;
   const text = toLongText(JSON.stringify(decision.data));

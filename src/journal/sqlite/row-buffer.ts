@@ -117,7 +117,9 @@ function insertInto(table: BufferedTable, rows: number): string {
   return sql;
 }
 
-/** The rows of results whose call has no claim, or that of the claimant. SQLite names the columns of VALUES by number. */
+/**
+ * The rows of results whose call has no claim, or the claimant's claim. SQLite names the columns of VALUES by number.
+ */
 function resultsOf(values: string): string {
   return `SELECT column1, column2, column3, column4 FROM (${values})
     WHERE NOT EXISTS (SELECT 1 FROM claims WHERE call = column1 AND worker IS NOT column5)`;
@@ -132,9 +134,9 @@ const STATEMENTS: Readonly<Record<BufferedTable, Map<number, string>>> = {
 };
 
 /**
- * Views of this connection that exist only to be inserted into. One statement writes the start or the end of
- * a call together with its link of the chain, and is its own transaction. A single caller waits for each
- * statement of a transaction, and the way into the database costs more than the work done there.
+ * Views of this connection that exist only to be inserted into. One statement writes the start or the end of a call
+ * together with its link of the chain, and is its own transaction. A single caller waits for each statement of a
+ * transaction, and calling into the database costs more than the work done there.
  *
  * It first checks that the last link is the one that this process knows. If another process has written
  * meanwhile, nothing is written. Checking that the new link's number is free would not be enough, because a
@@ -188,7 +190,7 @@ export function toOneStatement({ batches, calls, claims, results }: BufferedRows
   if (count !== 3 || batch === undefined || call === undefined || claim === undefined) return undefined;
   const [number = null, , , ...ofCall] = call;
   const [, ...ofClaim] = claim;
-  // The call's batch and conversation are those of its batch, and the claim is the call's.
+  // Batch and conversation are fields of the call's batch; the claim is a field of the call.
   return { sql: START, values: [...batch, number, ...ofCall, ...ofClaim] };
 }
 

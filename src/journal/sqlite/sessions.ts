@@ -83,7 +83,7 @@ const STATE = `
   FROM sessions WHERE worker = ?1 AND epoch = ?2`;
 const END = 'UPDATE sessions SET ended_at = ?3 WHERE worker = ?1 AND epoch = ?2';
 
-// A queued call that it has accepted is dead with its last session.
+// A queued call that was accepted by the worker is dead once its last session is over.
 const HOLDS = `
   c.number IN (SELECT call FROM unfinished) AND (
     (k.worker = s.worker AND e.epoch = s.epoch) OR

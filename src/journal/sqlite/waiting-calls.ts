@@ -10,7 +10,7 @@ const WAITING = `
     AND (c.number < own.number OR k.call IS NOT NULL)
   ORDER BY c.number`;
 
-/** The calls that those of a batch may have to wait for; oldest first. */
+/** The calls that the calls of a batch may have to wait for; oldest first. */
 export function readWaiting(database: JournalDatabase, batchId: string): readonly CallRecord[] {
   return database
     .prepared(WAITING)
@@ -18,7 +18,7 @@ export function readWaiting(database: JournalDatabase, batchId: string): readonl
     .map((row) => toRecord(database, row));
 }
 
-// A batch that waits for approval may be another worker's once it is approved, and one with a placement is any worker's.
+// After approval, a waiting batch may belong to another worker; a batch with a placement may go to any worker.
 const OF_OTHERS = `
   SELECT DISTINCT c.conversation FROM unfinished u JOIN calls c ON c.number = u.call JOIN batches b ON b.number = c.batch
   LEFT JOIN workers w ON w.number = b.worker LEFT JOIN decided d ON d.batch = b.number
