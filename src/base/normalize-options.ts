@@ -31,13 +31,13 @@ export function normalizeOptions<T extends object>(label: string, given: unknown
  */
 export function checkOptions<T extends object>(label: string, given: unknown, rules: OptionRules<T>): void {
   const values = valuesIn(label, given, rules);
-  // Every call pays for this check, and gives few of the options. An object of a class may inherit others.
+  // Every call pays for this check and sets few of the options. An object of a class may inherit other properties.
   const isPlain = Object.getPrototypeOf(values) === Object.prototype;
   for (const key in isPlain ? values : rules) acceptedValue(label, key, values, rules);
 }
 
 /**
- * Checks an argument that has to be an object of a certain kind, by a method that the kind has.
+ * Checks an argument that must be an object of a certain kind, recognised by a method.
  * @param noun completes the sentence `… is expected`
  * @throws ToolError `config_invalid`
  */
@@ -95,7 +95,7 @@ interface Described {
   readonly fallback: unknown;
 }
 
-/** The rules that a table of options describes. `T` is the type that follows from the same table. */
+/** The rules described by a table of options. `T` is the type derived from the same table. */
 export function rulesOf<T extends object>(
   table: Readonly<Record<keyof T & string, Described>>,
 ): OptionRules<T> {

@@ -1,7 +1,12 @@
-/** The callbacks of each signal. One listener a signal, because Node warns of a leak at the eleventh. */
+/**
+ * The callbacks of each signal. Only one listener is added to a signal, because Node warns of a leak at the eleventh.
+ */
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls back once when `signal` aborts, at once if it has. The returned function takes that back, and leaves nothing on the signal. */
+/**
+ * Calls back once when `signal` aborts, or immediately if it has already aborted. The returned function cancels this
+ * and leaves no listener on the signal.
+ */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {
     callback();

@@ -1,6 +1,6 @@
 export interface ListenAddress {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 

@@ -1,16 +1,17 @@
 interface Together {
-  /** Pieces of work, which are known by their place. */
+  /** Pieces of work, identified by their index. */
   readonly count: number;
-  /** How many run at a time. */
+  /** How many run at the same time. */
   readonly limit: number;
-  /** Asked of every pair before anything runs. */
+  /** Asked about every pair before anything runs. */
   readonly waitsFor: (later: number, earlier: number) => boolean;
   /** Must not reject. */
   readonly run: (place: number) => Promise<void>;
 }
 
 /**
- * Runs pieces of work side by side. They start in order, but a piece that waits for an earlier one lets later ones pass.
+ * Runs pieces of work concurrently. They start in order, but later pieces may overtake one that waits for an earlier
+ * piece.
  */
 export async function runTogether({ count, limit, waitsFor, run }: Together): Promise<void> {
   const waiting = new Map<number, Set<number>>();

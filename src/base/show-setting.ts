@@ -33,7 +33,7 @@ function write(value: unknown, depth: number): string {
   return `[${[...items, ...(value.length > MAX_ITEMS ? ['…'] : [])].join(', ')}]`;
 }
 
-/** As TOML writes it. */
+/** In TOML notation. */
 function writeNumber(value: number): string {
   return Number.isNaN(value) ? 'nan' : String(value).replace('Infinity', 'inf');
 }

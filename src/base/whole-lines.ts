@@ -1,21 +1,21 @@
-/** The end of a line. A message of the protocol is one line. */
+/** The end of a line. Each message of the protocol is one line. */
 const NEWLINE = 10;
 
 /**
- * Holds the chunks of a line back until the line ends. The SDK's buffer copies and searches all that it holds with each
- * chunk, so that one line of 60 MB blocks the process for many seconds.
+ * Holds the chunks of a line back until the line is complete. The SDK's buffer copies and searches everything it holds
+ * with each chunk, so a line of 60 MB would block the process for many seconds.
  */
 export class WholeLines {
   readonly #mostBytes: number;
   #held: Uint8Array[] = [];
   #size = 0;
 
-  /** @param mostBytes a longer line is given out before its end, for the reader to refuse */
+  /** @param mostBytes a longer line is passed on before its end, so that the reader can refuse it */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
-  /** @returns all lines that have ended; undefined: no line has ended yet */
+  /** @returns all complete lines; undefined: no line is complete yet */
   take(chunk: Uint8Array): Buffer | undefined {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     const isTooLong = this.#size + chunk.length > this.#mostBytes;

@@ -4,9 +4,8 @@ import { isAutomated } from './display/display.js';
 import { drawn } from './question-screen.js';
 
 /**
- * Asks the person a question that `y` or `yes` answers; everything else means no. Undefined if no person can
- * be asked.
- * @param yes agreed to in advance
+ * Asks the person a question. Only `y` or `yes` means yes. Undefined if no person can be asked.
+ * @param yes agreed in advance
  */
 export async function askConsent(
   question: string,

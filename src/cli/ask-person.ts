@@ -45,7 +45,7 @@ export function chooseAsker(
   };
 }
 
-/** During a question from a running call, the display leaves the screen to it. */
+/** While a running call asks a question, the display leaves the screen to it. */
 export function holding<A extends unknown[], R>(
   display: Pick<Display, 'hold'>,
   ask: (...args: A) => R | Promise<R>,
@@ -69,7 +69,7 @@ function promptFor({ options, multiSelect }: Question): string {
   return multiSelect ? PICK_SEVERAL : PICK_ONE;
 }
 
-/** Another choice than the first, where the person is asked whether to answer at all. */
+/** Any choice but the first, when the person is asked whether to answer at all. */
 function isRefusal({ form, options }: Question, { chosen }: QuestionAnswer): boolean {
   return form?.kind === 'consent' && chosen[0] !== options[0]?.label;
 }
@@ -97,7 +97,7 @@ async function readAnswer(
   for (;;) {
     const line = (await readLine(problem))?.trim();
     if (line === undefined) return undefined;
-    // A form goes on without a value that it does not need.
+    // A form continues without a value that it does not need.
     const { form } = question;
     if (line === '') return form?.kind === 'field' && !form.required ? { chosen: [] } : undefined;
     const answer = line.includes('\n')

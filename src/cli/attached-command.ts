@@ -13,7 +13,7 @@ import {
 interface AttachedArgs {
   readonly command: string;
   readonly shell: 'sh' | 'bash';
-  /** Absolute, inside of a root. */
+  /** Absolute, inside a root. */
   readonly working_dir: string;
 }
 
@@ -23,13 +23,12 @@ export interface AttachedCommandOptions {
   readonly aliases?: readonly string[];
   readonly attached: AttachedStreams;
   readonly approval?: ApprovalTime;
-  /** Changes that may not be kept are left out, and the rest is kept. */
+  /** Changes that are not permitted are left out, and the rest is committed. */
   readonly keepsRest?: boolean;
 }
 
 /**
- * A command on the streams of this program. Its result contains only text that the command itself has not
- * printed.
+ * A command on this program's standard streams. Its result contains only text that the command has not printed itself.
  */
 export function attachedCommandTool({
   name,

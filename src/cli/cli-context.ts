@@ -21,8 +21,8 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]['code'];
 export type DefineCommand = (command: Command, context: CliContext, finish: (code: number) => void) => void;
 
 /**
- * A command that agents start for each of their calls also exports this: it reads the words that they use without the
- * parser of options, which takes long to load. Undefined: other words, for the parser to read or to refuse.
+ * A command that agents start for each of their calls also exports this. It handles the words that agents use without
+ * the option parser, which takes long to load. Undefined: other words, which the parser reads or refuses.
  */
 export type RunPlain = (words: readonly string[], context: CliContext) => Promise<number> | undefined;
 

@@ -35,7 +35,7 @@ export async function decideQuestion(
   return isApproved ? 0 : 1;
 }
 
-/** A person who leaves the question has not decided. */
+/** If the person leaves the question, there is no decision. */
 async function answered<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();

@@ -31,10 +31,10 @@ export function commandExitCode({ exit_code: code, signal }: JsonObject): number
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Errors that the person can mend by typing the command differently. */
+/** Errors that the person can fix by typing the command differently. */
 const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const;
 
-/** The one line that is left of an error; the stack only for who asks for it (TOOLEXEC_DEBUG=1). */
+/** Reports an error in one line; the stack only with TOOLEXEC_DEBUG=1. */
 export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'stdio' | 'env'>): ExitCode {
   const isCwdGone = isDirectoryGone(error);
   const isMendable =

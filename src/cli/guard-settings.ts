@@ -33,7 +33,7 @@ export function placeOf(agent: AgentName, { user }: GuardOptions, { env }: CliCo
   return { agent, isUsers: user === true, project: resolve('.'), env };
 }
 
-/** The lines that an agent runs. @throws UsageError where they would not last */
+/** The lines that an agent runs. @throws UsageError if the lines would stop working later */
 export function hookLines(agent: AgentName): HookLines {
   const words = [...ownProgram('toolexec'), 'hook', '--for', agent];
   if (words.some((word) => word.includes('/_npx/')))
@@ -57,7 +57,7 @@ export function orUsage<T>(action: () => T): T {
   }
 }
 
-/** Shows the difference, asks, and makes it. @returns whether it was made; 3: there is no person to ask */
+/** Shows the difference, asks, and makes the change. @returns whether it was made; 3: there is no person to ask */
 export async function changeSettings(
   change: SettingsChange,
   { yes }: GuardOptions,

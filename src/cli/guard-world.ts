@@ -26,7 +26,7 @@ export function guardWorld(context: CliContext): HookWorld {
       return { options, journal };
     },
     async canContain(root, options) {
-      // Tried once in each state of the machine: it starts processes.
+      // Tested once in each state of the machine, because the test starts processes.
       const machine = `toolexec ${context.version}\n${machineState()}`;
       const name = `transactions-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
       const known = state.remembered(name, machine);

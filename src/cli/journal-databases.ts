@@ -9,8 +9,8 @@ interface Database {
 }
 
 /**
- * The databases of this process, by their place: the address without user and password. Commands pass the place on and
- * show it, as they do with the path of a file; the password stays here.
+ * The databases of this process by their place, which is the address without user and password. Commands pass and show
+ * the place like the path of a file; the password stays here.
  */
 const databases = new Map<string, Database>();
 

@@ -95,7 +95,7 @@ function pageOutcome(record: CallRecord, { decision }: RecordedBatch): PageOutco
   return waits ? 'waits' : outcome;
 }
 
-/** Undefined if nothing was asked. */
+/** Undefined if there was no question. */
 function questionOf(notes: readonly JournalNote[], outcome: PageOutcome): PageQuestion | undefined {
   const decided = notes.findLast(({ kind }) => kind === 'approval');
   if (decided === undefined) {

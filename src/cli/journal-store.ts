@@ -51,10 +51,10 @@ async function openObjects(settings: ObjectSettings): Promise<ObjectStore> {
   });
 }
 
-/** A command needs few; a fleet has many processes, and connections are the first thing that it runs out of. */
+/** A command needs few connections; a fleet has many processes, and connections run out first. */
 const MOST_CONNECTIONS = 5;
 
-/** Opens what a journal holds now, for reading. @param scope the part of a journal in a database that is read */
+/** Opens the current content of a journal for reading. @param scope the part to read, for a journal in a database */
 export async function openArchiveAt(place: string, scope: SnapshotScope = {}): Promise<JournalArchive> {
   if (!isDatabase(place)) return glanceAtArchive(place);
   const journal = await openStore(place);
@@ -65,13 +65,13 @@ export async function openArchiveAt(place: string, scope: SnapshotScope = {}): P
   }
 }
 
-/** Whether there is a journal. A database creates its tables with the first operation. */
+/** Whether the journal exists. A database creates its tables with the first operation. */
 export function isStored(place: string): boolean {
   return isDatabase(place) || probePlace(place).exists;
 }
 
 /**
- * @param remedy what a user does instead where the journal is a database
+ * @param remedy the alternative for a user whose journal is a database
  * @throws UsageError for a command that reads files only
  */
 export function requireFile(

@@ -15,7 +15,7 @@ export interface GatewayChoice {
   readonly pinsOf?: (name: string) => Pins | undefined;
 }
 
-/** The servers of the configuration, contained as commands are. @throws ToolError `config_invalid` */
+/** The configured servers, contained like commands. @throws ToolError `config_invalid` */
 export async function openMcpGateway(
   { servers, pinsOf }: GatewayChoice,
   { executor }: ResolvedRun,
@@ -62,8 +62,8 @@ function describeWarning(data: object, message: string): string {
 }
 
 /**
- * The servers whose tools these calls name, for a command that goes on with calls of a gateway. Undefined: they name none
- * that is configured.
+ * The servers of the tools in these calls, for a command that continues calls of a gateway. Undefined: the calls use no
+ * configured server.
  */
 export async function gatewayOfCalls(
   calls: readonly { readonly toolName: string }[],
@@ -82,7 +82,7 @@ export function disposable(gateway: Gateway): Gateway & AsyncDisposable {
   return { ...gateway, [Symbol.asyncDispose]: () => gateway.close() };
 }
 
-/** The gateway's tools, beside those that there are without it. */
+/** Adds the gateway's tools to the others. */
 export function withGatewayTools<T extends Pick<OpenOptions, 'builtins'>>(
   world: T,
   gateway: Gateway | undefined,
@@ -93,7 +93,7 @@ export function withGatewayTools<T extends Pick<OpenOptions, 'builtins'>>(
 export const NO_SERVERS =
   'No MCP server is configured: write [mcp.servers.NAME] in toolexec.toml, or run toolexec mcp import.';
 
-/** @throws UsageError if no server is configured, or none has that name */
+/** @throws UsageError if no server is configured, or none has this name */
 export function requireServers(
   configured: Readonly<Record<string, McpServerSettings>> = {},
   named?: string,

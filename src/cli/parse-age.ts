@@ -8,7 +8,7 @@ const MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Milliseconds: `30d`, `12h`. @throws InvalidArgumentError */
+/** An age such as `30d` or `12h` in milliseconds. @throws InvalidArgumentError */
 export function parseAge(text: string): number {
   const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? [];
   const ms = MS[unit];

@@ -57,7 +57,7 @@ export function openRecorded(path: string, { stdio }: Pick<CliContext, 'stdio'>)
   );
 }
 
-/** The same for a journal anywhere. @param scope of a database only this is read */
+/** The same for a journal in a file or a database. @param scope only this part of a database is read */
 export async function openStored(
   place: string,
   context: Pick<CliContext, 'stdio'>,

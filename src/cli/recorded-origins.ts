@@ -8,7 +8,7 @@ import { isOrigin } from '../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../provenance/conversation-origins.js';
 import { originOfCall } from '../provenance/origin-of-call.js';
 
-/** Where the text of a recorded result may come from, as it says itself. */
+/** The recorded origins of a result. */
 export function originsOf(result: Pick<ToolResult, 'metadata'> | undefined): readonly Origin[] {
   const origin = result?.metadata.origin;
   return Array.isArray(origin) ? origin.filter(isOrigin) : [];
@@ -21,7 +21,7 @@ export interface SeenResult {
   readonly text: string;
 }
 
-/** Undefined: it has no result. An older record says nothing of its origin: then the effects of its call do. */
+/** Undefined: the call has no result. An older record names no origin; the effects of its call then show it. */
 export function seenResult(
   record: Pick<CallRecord, 'callId' | 'toolName' | 'effects' | 'result'>,
 ): SeenResult | undefined {
@@ -57,14 +57,14 @@ export class RecordedOrigins {
     this.#conversations.delete(conversation);
   }
 
-  /** Undefined: nothing was seen that could matter. */
+  /** Undefined: nothing relevant was seen. */
   of(conversation: string, args: JsonObject): CallOrigins | undefined {
     const known = this.#conversations.get(conversation);
     return known === undefined || known.isEmpty ? undefined : known.of(args);
   }
 }
 
-/** All that a recorded conversation has seen since it was last marked clean. */
+/** Everything that a recorded conversation has seen since it was last marked clean. */
 export function readSeen(archive: JournalArchive, conversation: string): RecordedOrigins {
   const seen = new RecordedOrigins();
   const cleanAt = markedCleanAt(archive.facts(conversation));
@@ -74,7 +74,7 @@ export function readSeen(archive: JournalArchive, conversation: string): Recorde
   return seen;
 }
 
-/** When a conversation was last marked clean, in milliseconds since the epoch; 0: never. */
+/** The time when a conversation was last marked clean, in milliseconds since the epoch; 0: never. */
 export function markedCleanAt(facts: readonly Pick<ConversationFact, 'key' | 'value'>[]): number {
   const value = facts.findLast(({ key }) => key === CLEAN_MARK)?.value;
   return Array.isArray(value) && typeof value[1] === 'number' ? value[1] : 0;

@@ -50,7 +50,7 @@ export async function recoverLeft(
   return waits;
 }
 
-/** It belongs to other directories, or to a living process: its outcome is not known here. */
+/** The batch belongs to other directories, or to a living process: its outcome is unknown here. */
 function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
   if (batch.calls.every(({ result }) => result !== undefined)) return false;
   display.note(

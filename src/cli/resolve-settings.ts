@@ -18,7 +18,7 @@ export interface ConfigOptions {
   readonly root?: readonly string[] | undefined;
   readonly config?: string;
   readonly parallel?: boolean;
-  /** Where configuration is looked for; left out: here. */
+  /** The directory in which configuration is searched; left out: the current one. */
   readonly cwd?: string;
 }
 
@@ -134,7 +134,7 @@ export function resolveServed(
   };
 }
 
-/** The place of the journal of the fleet. Undefined: a file is named, or the configuration names no database. */
+/** The place of the fleet's journal. Undefined: a file is named, or no database is configured. */
 export function databaseOf(
   { url, tenant, objects }: FleetSettings,
   named: string | undefined,
@@ -147,7 +147,7 @@ export function databaseOf(
   });
 }
 
-/** The results report everything else. */
+/** Everything else appears in the results. */
 function lossLogger({ stdio }: Pick<CliContext, 'stdio'>): Logger {
   return {
     debug: () => {},

@@ -81,7 +81,7 @@ async function follow(run: BatchRun, display: Display): Promise<readonly ToolRes
 const LEAVE_WITHIN_MS = 1000;
 
 async function leave(executor: Executor, exitNow: () => void): Promise<void> {
-  // Closing kills running commands: leaving them would be no end.
+  // Closing kills running commands: otherwise they would continue after the end.
   const patience = new Promise<void>((resolve) => systemClock.after(LEAVE_WITHIN_MS, resolve));
   await Promise.race([executor.close(), patience]);
   exitNow();

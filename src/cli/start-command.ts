@@ -2,8 +2,8 @@ import type { CliContext } from './cli-context.js';
 import { COMMANDS } from './commands.js';
 
 /**
- * Runs the command that the words of this process name. The parser of options is loaded only for words that a command does
- * not read by itself.
+ * Runs the command in this process's arguments. The option parser is loaded only for words that a command does not
+ * handle itself.
  * @throws UsageError for an unknown command, argument or option.
  */
 export async function startCommand(context: CliContext): Promise<number> {

@@ -8,12 +8,12 @@ import { systemClock } from '../platform/clock/clock.js';
 /** The result for one call when several calls are undone. */
 export type CallUndo =
   | ({ readonly toolName: string } & UndoReport)
-  /** Nothing of it can be undone. */
+  /** No part of it can be undone. */
   | { readonly toolName: string; readonly callId: string; readonly reason: string };
 
 export interface UndoneSince {
   readonly conversation: string;
-  /** Only calls that began so long ago at most; milliseconds. Left out: all. */
+  /** Only calls that began within this time; milliseconds. Left out: all. */
   readonly sinceMs?: number;
   readonly dryRun: boolean;
 }
@@ -42,7 +42,7 @@ function mayHaveChanged({ toolName, worker, effects, result }: CallRecord): bool
   return result?.error?.details?.executed !== 'no';
 }
 
-/** Undoes them in this order; one that cannot be undone stops no other. */
+/** Undoes the calls in this order; one that cannot be undone does not stop the others. */
 export async function* undoEach(
   executor: Executor,
   calls: readonly CallRecord[],

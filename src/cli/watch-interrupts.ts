@@ -1,7 +1,7 @@
 import type { Stdio } from '../platform/runtime/stdio.js';
 
 /**
- * Ctrl-C once cancels, twice ends at once. SIGTERM and SIGHUP count like Ctrl-C, because a command would
+ * Ctrl-C once cancels, twice ends immediately. SIGTERM and SIGHUP count like Ctrl-C, because a command would
  * outlive its parent.
  * @returns whether it happened, and a function to stop watching.
  */

@@ -5,7 +5,7 @@ import type { CliContext } from './cli-context.js';
 import { flushOutput, UsageError } from './cli-context.js';
 
 /**
- * Writes a file that a person named, whole or not at all, and reports it; `-` is standard output.
+ * Writes the file that a person named, completely or not at all, and reports it; `-` is standard output.
  * @throws UsageError if something else is there, or the system refuses
  */
 export async function writeOutputFile(file: string, text: string, stdio: CliContext['stdio']): Promise<void> {

@@ -41,7 +41,7 @@ const UNATTENDED = {
   GIT_TERMINAL_PROMPT: '0',
   GCM_INTERACTIVE: 'never',
   SSH_ASKPASS_REQUIRE: 'never',
-  // Accepts the text unchanged: `git rebase --continue` goes on, and a commit without a message is refused.
+  // Accepts the text unchanged: `git rebase --continue` continues, and a commit without a message is refused.
   GIT_EDITOR: 'true',
   GIT_SEQUENCE_EDITOR: 'true',
   EDITOR: 'false',

@@ -94,7 +94,7 @@ function sessionLeader(pid: number, startTicks: number): ProcessEntry {
 
 interface MarkedTree {
   readonly leader: ProcessEntry;
-  /** The last process number that was assigned before the command began. */
+  /** The last process number assigned before the command began. */
   readonly after?: number | undefined;
   readonly files: readonly string[];
   readonly mark: CommandMark;
@@ -124,7 +124,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
     let found: ProcessEntry[];
     do {
       found = takeOut(strangers, (entry) => isDescendant(entry, members));
-      // Last, because this look-up is the expensive one.
+      // Last, because this look-up is expensive.
       if (found.length === 0) found = takeOut(strangers, isMarked);
       for (const entry of found) {
         members.set(entry.pid, entry);

@@ -1,7 +1,6 @@
 /**
- * A program for `sh -c`, in a process that adopts its orphans, followed by a name and the command with its
- * arguments: it runs the command, reports its end on descriptor 4 like the shell in the sandbox, and ends its
- * remaining processes.
+ * A program for `sh -c`, in a process that adopts its orphans. A name and the command with its arguments follow. It
+ * runs the command, reports its end on descriptor 4 like the shell in the sandbox, and ends the remaining processes.
  */
 export function holdingProgram(limits: string): string {
   return `exec 5>&2 2>&4

@@ -197,7 +197,7 @@ async function leftOutside({ outside }: StartedCommand): Promise<LeftOutside | u
 interface FirstEnding {
   readonly end?: ProcessEnd;
   readonly aborted: boolean;
-  /** Without a grace period, in which the command could go on reading protected content. */
+  /** Without a grace period, during which the command could continue to read protected content. */
   readonly isAtOnce?: boolean;
   readonly limit?: LimitHit;
   readonly failure?: { readonly error: unknown };
@@ -240,9 +240,7 @@ async function firstEnding(
   }
 }
 
-/**
- * Resolves when the output has ended, with the end of the process. That is known before the process exits.
- */
+/** Resolves when the output has ended, with the end of the process, which is known before the process exits. */
 function endOfOutput(output: OutputPump, exitStatus: StartedCommand['exitStatus']): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     void output.ended.then(() => {

@@ -14,7 +14,7 @@ export interface ServerRequest extends Pick<ProgramRequest, 'file' | 'args' | 'c
 
 export interface LaunchedServer {
   readonly process: StartedCommand;
-  /** Input after the end of the program is lost; `ended` tells that it has ended. */
+  /** Input after the end of the program is lost; `ended` reports that end. */
   write(text: string): void;
   /** Ends the input, so that the program may exit. */
   closeInput(): void;

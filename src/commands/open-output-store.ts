@@ -24,7 +24,7 @@ export interface OutputStoreOptions {
 }
 
 const PREFIX = 'toolexec-output:';
-/** Behind the id, a fleet names the call. */
+/** In a fleet, the id is followed by the name of the call. */
 const REFERENCE = /^toolexec-output:([0-9a-f]{32})(?:@[\w.-]{1,200})?$/;
 /** Outputs in a permanent directory are kept for a week. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;

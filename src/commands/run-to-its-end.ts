@@ -42,7 +42,7 @@ export interface EndRequest
   readonly forbids?: ForbidsChange | undefined;
   /** The text for the shell; left out for a program. */
   readonly command?: string;
-  /** No other command may commit in the roots before this one has. */
+  /** No other command may commit in the roots before this one has committed. */
   readonly hasTurn?: boolean;
 }
 
@@ -96,9 +96,9 @@ const MOST_RERUNS = 2;
 /** For a command that takes less than this, others wait during its last run. */
 const SHORT_MS = 5000;
 
-/** Two conversations that constantly change the same paths then do not block each other for ever. */
+/** Two conversations that constantly change the same paths then do not block each other forever. */
 async function takeTurn({ confinement, agree }: EndRequest): Promise<MachineLock | undefined> {
-  // Other commands must not wait for a person.
+  // Other commands must not wait while a person decides.
   if (confinement === undefined || agree !== undefined) return undefined;
   return takeCommitTurn(outermost(confinement.roots));
 }
@@ -146,8 +146,8 @@ async function runOnce(
 }
 
 /**
- * Whether its failure may be that of a git that could not work beside another one. A shell goes on after a
- * git that died, so the exit code may be that of a later step. A long command is not run again for that.
+ * Whether its failure may be that of a git that could not work beside another one. A shell continues after a git that
+ * failed, so the exit code may come from a later step. A long command is not run again for this reason.
  */
 function hasGitFailed(
   { command }: EndRequest,

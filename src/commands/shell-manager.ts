@@ -123,7 +123,7 @@ export class ShellPool {
 export class ShellManager extends ShellPool {
   constructor() {
     super();
-    // biome-ignore lint/correctness/noConstructorReturn: one instance for all is what B039 asks for.
+    // biome-ignore lint/correctness/noConstructorReturn: B039 requires one instance for all.
     if (shared !== undefined) return shared;
     share(this);
   }

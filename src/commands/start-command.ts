@@ -82,7 +82,7 @@ export async function startCommand(
   if (file === undefined) throw spawnFailed(request, 'ENOENT', `there is no ${shell} on this machine`);
   const { sandbox, inside } = await chooseSandbox(confinement);
   // The view of a preview is a separate user namespace, which a process in the room's user namespace cannot
-  // enter. An attached command is the only one of its process, so it would share its room with none.
+  // enter. An attached command is the only one of its process, so there is no command to share a room with.
   const hasRoom = inside !== undefined && request.layers === undefined && request.attached === undefined;
   const stay = hasRoom ? await enterRoom(roomRequest(request, inside)) : undefined;
   try {
@@ -268,7 +268,7 @@ function shownBeside({
   return committedVersions(findRepositories(readOnly, roots), hidden, { bubblewrap: bubblewrap.file, roots });
 }
 
-/** Without a sandbox. Everything that the command started is ended with it, if the machine supports that. */
+/** Starts it without a sandbox. Everything that the command started is ended with it, if the machine supports that. */
 function plainEntry(request: CommandStart, file: string): CommandEntry {
   const canHold = findOrphanHolder() !== undefined && shellsCarry(request.env);
   const report = canHold ? openReportFile() : undefined;

@@ -88,7 +88,7 @@ function helperEnvironment(): Record<string, string> {
  * For `sh -c`. Descriptor 3 is a list of running commands, one line `pid:start:mark:file` each, or blank; the
  * number is 0 for one that may not have started. The end of the input means that our program has ended: then
  * every process of a listed command is ended, found by session, parent, mark in its environment, or open mark
- * file. TERM first, KILL after 300 ms, until two searches find none.
+ * file. TERM first, KILL after 300 ms, until two searches find no process.
  *
  * Plain POSIX, for dash, bash, busybox and others; `grep` and `find` find what the shell itself cannot.
  */

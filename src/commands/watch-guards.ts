@@ -13,7 +13,7 @@ export interface WatchedGuards {
   report(): Pick<CommandSandbox, 'lost' | 'disarmed'>;
 }
 
-/** Most commands have ended by then: those are checked at their end. */
+/** Most commands have ended by then; their guards are checked at the end. */
 const BEGIN_MS = 20;
 /** If the system reports no changes, and for repositories created anywhere. */
 const EVERY_MS = 1000;

@@ -14,7 +14,7 @@ export interface ClientServers {
  * The MCP servers in the configuration file of another client: `mcpServers` of Claude Code, Cursor and Gemini
  * CLI, `servers` of VS Code; for Claude Code's own file also the servers of the current directory. Undefined
  * if there is no such file.
- * @throws ToolError `config_invalid` for a file that cannot be read, or is no JSON
+ * @throws ToolError `config_invalid` for a file that cannot be read, or is not JSON
  */
 export function readClientServers(
   file: string,
@@ -89,10 +89,10 @@ function timeoutFrom(timeout: unknown): { readonly timeoutMs?: number } {
   return typeof timeout === 'number' && timeout >= 1 ? { timeoutMs: Math.round(timeout) } : {};
 }
 
-/** `${NAME}` and `${env:NAME}`, as these clients write it. */
+/** `${NAME}` and `${env:NAME}`, in the notation of these clients. */
 const REFERENCE = /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/;
 
-/** A variable that only passes on the one of the same name is named; else all are values. */
+/** A variable that only passes on a variable of the same name is listed by name; all others are values. */
 function envFrom(name: string, env: unknown, notes: string[]): McpServerSettings['env'] {
   const entries = isTable(env) ? Object.entries(env).filter(isTextEntry) : [];
   if (entries.length === 0) return undefined;
@@ -120,7 +120,7 @@ function headersFrom(name: string, headers: unknown, notes: string[]): McpServer
   return Object.fromEntries(kept);
 }
 
-/** JSON with comments and commas at the end, as editors write it. */
+/** JSON with comments and trailing commas, as editors write it. */
 function parseJsonc(text: string, file: string): Table {
   const plain = text.replace(/^\u{feff}/u, '');
   let document: unknown;
@@ -140,7 +140,7 @@ function parseJsonc(text: string, file: string): Table {
   throw new ToolError('config_invalid', `Cannot read "${file}": an object was expected.`);
 }
 
-/** Texts stay as they are: what looks like a comment in them is none. */
+/** Strings are unchanged: a comment sign inside a string is not a comment. */
 function withoutComments(text: string): string {
   return text
     .replace(

@@ -25,9 +25,8 @@ type PathIn<Options> = Options extends readonly unknown[] | boolean | number | s
     }[keyof Options & string];
 
 /**
- * The key of an option in `SETTINGS`, which has its kind of value and its default. A key has a different kind
- * if the file is stricter, as for the entries of a list, and a different default if the command has another
- * one.
+ * The key of an option in `SETTINGS`, which has its kind of value and its default. A key states its own kind if the
+ * file is stricter, as for the entries of a list, and its own default if the command has another one.
  */
 export function setting<Section extends SettingSection>(
   section: Section,

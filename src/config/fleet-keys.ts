@@ -14,7 +14,7 @@ import {
 
 const ADDRESS_EXPECTED = 'an address such as "postgres://USER:PASSWORD@HOST:PORT/DATABASE"';
 
-/** It may hold a password, so no message repeats it. */
+/** The address may contain a password, so no message repeats it. */
 const POSTGRES_ADDRESS: ValueKind = {
   expected: ADDRESS_EXPECTED,
   schema: { type: 'string', pattern: '^[Pp][Oo][Ss][Tt][Gg][Rr][Ee][Ss](?:[Qq][Ll])?://' },
@@ -81,7 +81,10 @@ const REGION: ValueKind = {
 
 const CALLS = wholeNumber(1, 'calls');
 
-/** Several machines: which database they share, and what this one does for them. Only a trusted file chooses these. */
+/**
+ * Settings for several machines: the database that they share, and the role of this machine. Only a trusted file may
+ * set them.
+ */
 export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
   'fleet.url': {
     kind: POSTGRES_ADDRESS,

@@ -3,12 +3,12 @@ import type { JsonSchema } from '../contract/json.js';
 import type { Flaw } from '../schema/definition-flaws.js';
 import { mustBe, SECONDS, type ValueKind } from './value-kind.js';
 
-/** How a server is reached: `[mcp.servers.NAME]`. Exactly one of `command` and `url`. */
+/** How to reach a server: `[mcp.servers.NAME]`. Exactly one of `command` and `url`. */
 export interface McpServerSettings {
   readonly command?: string;
   readonly args?: readonly string[];
   readonly url?: string;
-  /** Names that are passed on, or values. */
+  /** Names of variables that are passed on, or values. */
   readonly env?: readonly string[] | Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly headers?: Readonly<Record<string, McpHeader>>;
@@ -91,7 +91,7 @@ const FIELDS: Readonly<
   },
 };
 
-/** `[mcp.servers.NAME]`: other people's MCP servers, and how they are reached. */
+/** `[mcp.servers.NAME]`: third-party MCP servers, and how to reach them. */
 export const MCP_SERVERS: ValueKind = {
   expected: EXPECTED,
   schema: {
@@ -134,7 +134,7 @@ function flawsOf(name: string, server: unknown): readonly Flaw[] {
   return [{ at: [name], problem: `.${name} must have one of command and url, and not both.` }];
 }
 
-/** The parser's tables have no prototype; plain objects are what programs expect. */
+/** The parser's tables have no prototype; programs expect plain objects. */
 function toServer(server: unknown, directory: string): object {
   const { timeout, cwd, ...rest } = JSON.parse(JSON.stringify(server)) as Readonly<Record<string, unknown>>;
   return {

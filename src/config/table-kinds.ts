@@ -25,7 +25,7 @@ function ruleFlaws(value: unknown): readonly Flaw[] {
 
 function flawOf(rule: unknown, index: number): readonly Flaw[] {
   const place = `[${index}]`;
-  // The place of a file decides the origin of its rules.
+  // The location of a file determines the origin of its rules.
   if (typeof rule === 'object' && rule !== null && Object.hasOwn(rule, 'origin')) {
     return [{ at: [index, 'origin'], problem: `${place}.origin is not for files. Remove it.` }];
   }

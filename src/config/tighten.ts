@@ -39,7 +39,7 @@ export interface Tighten {
   apply(asked: unknown, scope: TightenScope): Tightened;
 }
 
-/** Accepts a smaller number. @param unnamed the effective default, if it is less than the documented one. */
+/** Accepts a smaller number. @param unnamed the effective default, if it is lower than the documented one. */
 export function smaller(unnamed = Number.POSITIVE_INFINITY): Tighten {
   return {
     may: unnamed === Number.POSITIVE_INFINITY ? 'smaller' : `smaller, and at most ${unnamed}`,

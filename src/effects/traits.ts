@@ -36,7 +36,7 @@ const ORDER: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2 };
 
 /** The risk of the most dangerous effect; low if there are none. */
 export function riskOfEffects(effects: readonly Effect[]): Risk {
-  // Before the loop, whose iterator every call would pay for.
+  // Checked before the loop, because its iterator would cost every call time.
   if (effects.length === 0) return 'low';
   let risk: Risk = 'low';
   for (const effect of effects) {
@@ -57,8 +57,8 @@ export function reachesOut(effects: readonly Effect[]): boolean {
 }
 
 /**
- * Whether an effect sends data to others: a request, a change of a remote service, a command with the network. A call of unknown
- * effects may, and is asked about for that.
+ * Whether an effect sends data out: a request, a change of a remote service, a command with the network. A call with
+ * unknown effects may do so, and is asked about for that reason.
  */
 export function opensWayOut(effect: Effect, network: boolean): boolean {
   if (effect.kind === 'call') return effect.access !== 'read';

@@ -191,7 +191,7 @@ class CheckedRuns {
     );
   }
 
-  /** Checks that it answers a ping and gets the same call right twice. */
+  /** Checks that the tool answers a ping and answers the same call correctly twice. */
   async serves(args: JsonObject, output: Checker): Promise<CheckStep> {
     const late = new AbortController();
     const forget = systemClock.after(this.#timeoutMs, () => late.abort());
@@ -227,7 +227,7 @@ class CheckedRuns {
     }
   }
 
-  /** Our own calls never send this, but a tool that accepts it does not check its arguments. */
+  /** Our own calls never send this, but a tool that accepts it does not validate its arguments. */
   async brokenInput(): Promise<CheckStep> {
     const ended = await this.#run('{"broken":', this.#timeoutMs);
     if (typeof ended === 'string') return failed('broken input', ended);
@@ -251,7 +251,7 @@ class CheckedRuns {
       : ok('ended early', `it ends within ${Math.round(ended.durationMs - this.#breakOffMs)} ms of SIGTERM`);
   }
 
-  /** A text: why it could not run. */
+  /** A text: the reason why it could not run. */
   async #run(input: string, limitMs: number): Promise<ProgramOutcome | string> {
     const late = new AbortController();
     const forget = systemClock.after(limitMs, () => late.abort());

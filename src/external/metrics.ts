@@ -8,7 +8,10 @@ const KEPT = 1_000;
 export class MetricsBook {
   readonly #counters = new Map<string, Counter>();
 
-  /** @param startedAt milliseconds since the epoch. @param failure left out for a success. */
+  /**
+   * @param startedAt milliseconds since the epoch.
+   * @param failure left out for a success.
+   */
   record(name: string, startedAt: number, durationMs: number, failure?: ErrorCode): void {
     const counter = this.#counters.get(name) ?? newCounter();
     this.#counters.set(name, counter);

@@ -174,7 +174,7 @@ export class ServingProcess {
     }
   }
 
-  /** An answer with the previous id may be meant for the open request: then no other comes. */
+  /** An answer with the previous id may be meant for the open request; in that case no other answer follows. */
   #passOver({ id, type }: Addressed, open: Pending): void {
     const reason = 'it wrote a line that belongs to no open request';
     if (id === undefined || id !== this.#answered) {
@@ -192,7 +192,7 @@ export class ServingProcess {
     this.#doubt(reason);
   }
 
-  /** The first doubt is the reason for all later ones. */
+  /** The first reason to distrust the process also counts for all later ones. */
   #doubt(reason: string): ServingFault {
     this.#fault ??= new ServingFault(reason);
     this.#abort.abort();

@@ -222,7 +222,7 @@ func TestFailsWithoutAName(t *testing.T) {
 const program = (path: string, text: string): TemplateFile => ({ path, text, executable: true });
 const source = (path: string, text: string): TemplateFile => ({ path, text, executable: false });
 
-/** Sources of a compiled language lie in a sub-folder, where they are not mistaken for a tool. */
+/** Sources of a compiled language are in a sub-folder, where they are not mistaken for a tool. */
 export const TOOL_TEMPLATES: Readonly<Record<TemplateLanguage, ToolTemplate>> = {
   sh: {
     files: [program('greet', SH), source('greet.test.sh', SH_TEST)],

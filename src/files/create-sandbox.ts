@@ -100,7 +100,7 @@ export function sandboxOf(containment: Containment): Sandbox {
 function resolveContained(containment: Containment, asked: string, purpose: Access | 'delete'): string {
   const access = purpose === 'delete' ? 'write' : purpose;
   const request = admit(containment, asked, access);
-  // The short way uses names of this process's own view.
+  // The short way uses names from this process's own view.
   const isSimple = containment.opener.reach === undefined && leadsNowhereElse(containment, request.path);
   const path = isSimple ? request.path : walkTo(containment, request, purpose);
   if (purpose !== 'delete') {
@@ -123,7 +123,7 @@ function leadsNowhereElse({ rootSet }: Containment, path: string): boolean {
   return realPath(existing) === existing;
 }
 
-/** False also if that is not known: the walk then gives the reason. */
+/** False also if it is not known; the walk then gives the reason. */
 function isMissing(path: string): boolean {
   try {
     return entryStat(path) === undefined;

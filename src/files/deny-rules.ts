@@ -20,7 +20,7 @@ interface DenyRulesOptions {
 }
 
 export interface DenyPatterns {
-  /** Of toolexec, valid. */
+  /** Valid patterns of toolexec itself. */
   readonly builtin: readonly string[];
   /** From options. */
   readonly given: readonly string[];

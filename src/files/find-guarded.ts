@@ -12,7 +12,7 @@ import type { Containment } from './containment.js';
 const MOST_DIRECTORIES = 20_000;
 /** Maximum number of entries to read in them. They take a second and 60 MB. */
 const MOST_ENTRIES = 500_000;
-/** Entries between two moments at which others may run. */
+/** The number of entries after which other work gets a turn. */
 const ENTRIES_AT_ONCE = 2_000;
 /** This many mounts take a quarter of a second. */
 const MOST_GUARDED = 2000;
@@ -82,7 +82,7 @@ interface Examined {
   readonly incomplete: boolean;
 }
 
-/** Yields where other work may run. */
+/** Pauses at points where other work may run. */
 function* examineAll({ containment, known, mostEntries }: GuardSearch): Generator<void, Examined> {
   const visited: KnownDirectory[] = [];
   const queue = [...containment.rootSet.roots];
@@ -104,7 +104,7 @@ function* examineAll({ containment, known, mostEntries }: GuardSearch): Generato
   return { visited, incomplete: false };
 }
 
-/** As many of them as can be mounted over, those of `first` before the others. */
+/** As many as can be mounted over; those of `first` come first. */
 function mountable(found: GuardedPaths, first: ReadonlySet<string>): GuardedPaths {
   if (found.hidden.length + found.readOnly.length <= MOST_GUARDED) return found;
   const isFirst = ({ path }: GuardedPath): boolean => first.has(path);
@@ -162,7 +162,7 @@ class KnownDirectory implements SeenDirectory {
     return this.verdicts.has(name);
   }
 
-  /** Whether reading it again, up to so many entries, would find no more. */
+  /** Whether reading it again, with this maximum number of entries, would find no more. */
   isReadUpTo(most: number): boolean {
     return this.isCut ? this.verdicts.size >= most : this.verdicts.size <= most;
   }

@@ -37,9 +37,7 @@ export function removeEmpty(containment: Containment, directories: Iterable<stri
   }
 }
 
-/**
- * Does nothing if a link is now on the way or the file system refuses: the directory then stays unchanged.
- */
+/** Does nothing if a link is now on the path or the file system refuses; the directory then stays unchanged. */
 function atDirectory(
   containment: Containment,
   path: string,

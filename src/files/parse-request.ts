@@ -18,7 +18,7 @@ export interface PathRequest {
 
 /** Linux's PATH_MAX. Without it, a walk component by component has no limit. */
 const MAX_PATH_BYTES = 4096;
-// oxlint-disable-next-line no-control-regex -- that is what it looks for
+// oxlint-disable-next-line no-control-regex -- the pattern searches for control characters
 const CONTROLS = /[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
 const CACHED_REQUESTS = 4096;

@@ -25,8 +25,8 @@ const TOKEN = /^tx_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const TENANT = /^[\w.-]{1,64}$/;
 
 /**
- * The tokens of a journal. Every process with the journal can create and revoke them, and a running server notices
- * with its next request.
+ * The tokens of a journal. Every process with the journal can create and revoke them, and a running server notices this
+ * at its next request.
  */
 export class FleetTokens {
   readonly #journal: Journal;

@@ -81,7 +81,7 @@ const DECISIONS: ReadonlyMap<unknown, HookOutcome['decision']> = new Map([
   ['block', 'deny'],
 ]);
 
-/** A guard that fails must not open the gate. */
+/** A failing guard must not let calls through. */
 function failed(
   { command, on_failure: onFailure }: CommandHook,
   how: string,

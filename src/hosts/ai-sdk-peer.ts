@@ -10,8 +10,8 @@ const loaded = await loadPeer(
 );
 
 /**
- * The executor's tools for the Vercel AI SDK. A call runs only if the policy lets it, or if the person approved exactly
- * this call after it was asked about; a call that ran is answered from the journal when it comes again.
+ * The executor's tools for the Vercel AI SDK. A call runs only if the policy allows it, or if the person was asked
+ * about exactly this call and approved it. If a call that has run is delivered again, it is answered from the journal.
  * @throws ToolError `config_invalid` without a conversation
  */
 export const aiTools = (executor: Executor, options: HostOptions): AiTools =>

@@ -33,7 +33,7 @@ export interface AiTools {
   tools: Record<string, Tool<unknown, AiToolOutput>>;
   /**
    * Gives the reason why a call needs a person. If it is left out, calls that need approval are still asked
-   * about, without the reason. If a program replaces the entry of such a tool, that never lets the tool run.
+   * about, without the reason. Replacing the entry of such a tool never lets the tool run.
    */
   toolApproval: Record<string, AiToolApproval>;
 }
@@ -43,13 +43,13 @@ export type AiToolApproval = (
   options: { toolCallId: string; messages: ModelMessage[] },
 ) => Promise<{ type: 'user-approval' | 'denied'; reason: string } | { type: 'not-applicable' }>;
 
-/** Long output arrives in many small pieces; a page needs no more than this. */
+/** Long output arrives in many small pieces; a page needs updates no more often than this. */
 const PAUSE_MS = 100;
 const MOST_RUNNING_CHARACTERS = 16_384;
 
 /**
- * The executor's tools for the Vercel AI SDK. A call runs only if the policy lets it, or if the person approved exactly
- * this call after it was asked about; a call that ran is answered from the journal when it comes again.
+ * The executor's tools for the Vercel AI SDK. A call runs only if the policy allows it, or if the person was asked
+ * about exactly this call and approved it. If a call that has run is delivered again, it is answered from the journal.
  * @throws ToolError `config_invalid` without a conversation
  */
 export function aiTools(executor: Executor, options: HostOptions): AiTools {
@@ -70,7 +70,7 @@ function toTool(
     description,
     ...(title === undefined ? {} : { title }),
     inputSchema: jsonSchema(inputSchema),
-    // For where `toolApproval` is left out.
+    // For programs that leave out `toolApproval`.
     needsApproval: async (input, given) => (await status(input, given)).type === 'user-approval',
     execute: (input, { toolCallId, messages, abortSignal }) => {
       const call = { id: toolCallId, name, args: input };
@@ -81,7 +81,7 @@ function toTool(
   return tool as AiTools['tools'][string];
 }
 
-/** A page sends outputs back, so this one may come from outside. */
+/** A page sends outputs back, so this value may come from outside. */
 function toModelOutput(output: unknown): AiSdkContent {
   const given = typeof output === 'object' && output !== null ? (output as Partial<AiToolOutput>) : {};
   if (given.state === 'done' && given.content !== undefined) return given.content;
@@ -100,7 +100,7 @@ function approvalOf(name: string, host: Host): AiToolApproval {
   };
 }
 
-/** The person's answer about a call, from the messages; of several answers a refusal counts. */
+/** The person's answer about a call, from the messages. If there are several answers, a refusal counts. */
 function answerIn(messages: readonly ModelMessage[], callId: string): HostAnswer {
   const approvals = new Set<string>();
   let answer: HostAnswer;

@@ -11,8 +11,8 @@ const loaded = await loadPeer(
 
 /**
  * The executor's tools for the Claude Agent SDK. A call that needs approval runs only if the executor's approver, or
- * `executor.decide`, approved exactly this call; a call that ran is answered from the journal when it comes again.
- * Claude's own tools for files, commands and the network are off: they would run outside of the executor.
+ * `executor.decide`, approved exactly this call; if a call that has run is delivered again, it is answered from the
+ * journal. Claude's own tools for files, commands and the network are off, because they would run outside the executor.
  * @throws ToolError `config_invalid` without a conversation
  */
 export const claudeAgent = (executor: Executor, options: HostOptions): ClaudeAgent =>

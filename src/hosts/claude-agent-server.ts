@@ -17,7 +17,7 @@ import { resultContent } from './result-content.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** Claude's own tools are off, so these are shown at once instead of through its search for tools. */
+/** Claude's own tools are off, so these tools are listed directly and not through its tool search. */
 const ALWAYS_SHOWN = { 'anthropic/alwaysLoad': true };
 
 /** The field in which Claude Code sends the id of the model's call. */
@@ -71,7 +71,7 @@ async function report(
     if (progressToken === undefined || (event.type !== 'stdout' && event.type !== 'stderr')) continue;
     progress += 1;
     const params = { progressToken, progress, message: event.chunk };
-    // A client that is gone has aborted the call.
+    // A client that disconnects has aborted the call.
     await extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {});
   }
 }

@@ -59,8 +59,8 @@ const ASKING: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
 
 /**
  * The executor's tools for the Claude Agent SDK. A call that needs approval runs only if the executor's approver, or
- * `executor.decide`, approved exactly this call; a call that ran is answered from the journal when it comes again.
- * Claude's own tools for files, commands and the network are off: they would run outside of the executor.
+ * `executor.decide`, approved exactly this call; if a call that has run is delivered again, it is answered from the
+ * journal. Claude's own tools for files, commands and the network are off, because they would run outside the executor.
  * @throws ToolError `config_invalid` without a conversation
  */
 export function claudeAgent(executor: Executor, options: HostOptions): ClaudeAgent {
@@ -182,7 +182,7 @@ function tryMap(name: string, input: Record<string, unknown>): MappedTool | unde
   }
 }
 
-/** Our tool that does the same. */
+/** Our equivalent of the tool. */
 function counterpart(mapped: Exclude<MappedTool, { kind: 'own' }>): string | undefined {
   if (mapped.kind === 'command') return 'bash';
   if (mapped.kind === 'call') return mapped.name;

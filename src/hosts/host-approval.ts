@@ -21,18 +21,18 @@ export interface HostOptions {
 /** An executor inside a framework. */
 export interface Host extends HostOptions {
   readonly executor: Executor;
-  /** The framework: it is recorded as the one who decided. */
+  /** The framework, recorded as the decider. */
   readonly by: string;
 }
 
-/** A call as a framework hands it over. */
+/** A call as a framework passes it. */
 export type HostCall = ToolCall<unknown>;
 
 /** The person's answer, as the framework reports it. Undefined: none. */
 export type HostAnswer = 'approved' | 'denied' | undefined;
 
 export interface HostTicket extends AskedTicket {
-  /** The framework brings an approval, and the question was never put. */
+  /** The framework sends an approval, but the question was never asked. */
   readonly isInvented: boolean;
 }
 
@@ -48,7 +48,7 @@ export function openHost(maker: string, executor: Executor, options: HostOptions
   throw new ToolError('config_invalid', `Cannot make tools: ${maker}.conversation is missing.`);
 }
 
-/** Runs a call as far as it was approved: without that it is answered with why it has not run. */
+/** Runs a call if it was approved. Otherwise the answer says why it has not run. */
 export async function startForHost(
   host: Host,
   call: HostCall,
@@ -94,7 +94,7 @@ export async function askForHost(host: Host, call: HostCall, answer: HostAnswer)
   if (answer === undefined) rememberUnasked(host, call, asked);
   if (!asked.needed || answer === undefined) return { ...asked, isInvented: false };
   const isInvented = before === undefined;
-  // Files have changed since the question was put: the answer was to another question.
+  // Files have changed since the question was asked, so the answer belongs to another question.
   if (!isInvented && before !== asked.ticket) return { ...asked, isInvented };
   const decision =
     answer === 'approved' && !isInvented
@@ -117,9 +117,9 @@ interface UnaskedCall {
 }
 
 /**
- * Calls that needed no approval when their framework asked, by their arguments. A framework runs such a call
- * next, so it is not planned a third time: the run plans it, and runs nothing that needs approval by then, or whose
- * arguments changed since.
+ * Calls that needed no approval when their framework asked, by their arguments. A framework runs such a call next, so
+ * it is not planned a third time: the run itself plans it, and refuses a call that needs approval by then or whose
+ * arguments have changed.
  */
 const unasked = new WeakMap<object, UnaskedCall>();
 

@@ -16,7 +16,7 @@ import {
 } from './host-approval.js';
 import { resultContent } from './result-content.js';
 
-/** The value of the interrupt for a call that needs approval. The resumed graph brings a `LangChainAnswer`. */
+/** The value of the interrupt for a call that needs approval. The resumed graph returns a `LangChainAnswer`. */
 export interface LangChainQuestion {
   readonly type: 'tool_approval';
   readonly ticket: string;
@@ -61,7 +61,7 @@ function toTool({ name, description, inputSchema }: ToolDefinition, host: Host):
     name,
     description,
     schema: { ...inputSchema },
-    // LangChain checks the arguments first: then the model reads which one is wrong.
+    // LangChain checks the arguments first: the model then reads which argument is wrong.
     verboseParsingErrors: true,
     func: async function* (args: unknown, _manager, config?: ToolRunnableConfig) {
       const id = config?.toolCall?.id;
@@ -75,7 +75,7 @@ function toTool({ name, description, inputSchema }: ToolDefinition, host: Host):
   }) as LangChainTool;
 }
 
-/** Puts the question as an interrupt, and gives the answer that the resumed graph brings. */
+/** Asks the question as an interrupt, and returns the answer from the resumed graph. */
 async function answerInGraph(
   host: Host,
   call: HostCall,
@@ -87,8 +87,8 @@ async function answerInGraph(
   const { interrupt } = await import('@langchain/langgraph');
   const { toolName, args, summary, risk } = request;
   const question: LangChainQuestion = { type: 'tool_approval', ticket, toolName, args, summary, risk };
-  // LangGraph counts a node's interrupts and gives the answers again in that order. Answers to other questions (of
-  // another call of the node, or from before the files changed) are passed over.
+  // LangGraph counts a node's interrupts and returns the answers in that order. Answers to other questions (of another
+  // call of the node, or from before the files changed) are skipped.
   for (;;) {
     const answer = readAnswer(interrupt(question));
     if (answer?.ticket === ticket) return answer.approved ? 'approved' : 'denied';

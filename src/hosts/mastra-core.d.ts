@@ -1,7 +1,6 @@
 /**
  * The used part of Mastra. It is not installed here, because it needs Node 22.13 and brings 150 packages. The
- * soak compiles and runs our tools with the real package. A program that imports our door gets the real
- * types.
+ * soak compiles and runs our tools with the real package. A program that imports `toolexec/mastra` gets the real types.
  */
 declare module '@mastra/core/tools' {
   export function createTool(options: {

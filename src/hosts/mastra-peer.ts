@@ -15,7 +15,8 @@ export type MastraTool = ToolsInput[string];
 
 /**
  * The executor's tools for an agent of Mastra, by name. A call that needs approval suspends the run; after
- * `approveToolCall` it runs once. A call that ran is answered from the journal when it comes again. A failed call throws.
+ * `approveToolCall` it runs once. If a call that has run is delivered again, it is answered from the journal. A failed
+ * call throws.
  * @throws ToolError `config_invalid` without a conversation
  */
 export const mastraTools = (executor: Executor, options: HostOptions): Record<string, MastraTool> =>

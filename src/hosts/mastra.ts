@@ -24,11 +24,11 @@ export interface MastraQuestion {
   readonly risk: string;
 }
 
-/** What a program sees of a call that succeeded. A failed one is an error of its tool. */
+/** The program's view of a successful call. A failed call is an error of its tool. */
 export interface MastraOutput {
   readonly output: string;
   readonly structured?: JsonValue;
-  /** What the model gets. */
+  /** The model's view of it. */
   readonly content: MastraContent;
 }
 
@@ -71,14 +71,14 @@ function toOptions({ name, description, inputSchema }: ToolDefinition, host: Hos
   };
 }
 
-/** Mastra answers arguments that do not match the schema itself: with an object in place of our output. */
+/** Mastra itself answers arguments that do not match the schema, with an object in place of our output. */
 function foreignContent(output: unknown): MastraContent {
   const { error, message } = (output ?? {}) as { readonly error?: unknown; readonly message?: unknown };
   if (error !== true || typeof message !== 'string') return { type: 'text', value: '' };
   return { type: 'error-text', value: `Error: ${message}` };
 }
 
-/** A call that needs approval suspends its run. The resumed run calls this again, and brings the answer. */
+/** A call that needs approval suspends its run. The resumed run calls this again, and passes the answer. */
 async function execute(name: string, args: unknown, context: MastraContext, host: Host): Promise<unknown> {
   const { agent, abortSignal } = context;
   const call: HostCall =
@@ -94,7 +94,7 @@ async function execute(name: string, args: unknown, context: MastraContext, host
   return toOutput(await resultOf(run));
 }
 
-/** `approveToolCall` and `declineToolCall` bring this, and so may `resumeStream` with data of the program. */
+/** `approveToolCall` and `declineToolCall` pass this, and `resumeStream` may pass it with data of the program. */
 function answerIn(resumed: unknown): HostAnswer {
   if (typeof resumed !== 'object' || resumed === null || !('approved' in resumed)) return undefined;
   if (typeof resumed.approved !== 'boolean') return undefined;
@@ -104,7 +104,7 @@ function answerIn(resumed: unknown): HostAnswer {
 async function showOutput({ events }: BatchRun, { writer }: MastraContext): Promise<void> {
   for await (const event of events) {
     if (writer === undefined || (event.type !== 'stdout' && event.type !== 'stderr')) continue;
-    // A reader that is gone does not stop the call.
+    // A reader that disconnects does not stop the call.
     await writer.write({ type: 'toolexec-output', output: event.chunk }).catch(() => {});
   }
 }

@@ -12,7 +12,7 @@ const loaded = await loadPeer(
 /**
  * The executor's tools for OpenAI's Agents SDK. A call that needs approval interrupts the run, and runs only if the
  * person approved exactly this call; a call that ran is answered from the journal when the same state is resumed again.
- * @throws ToolError `config_invalid` without a conversation, or for two tools whose names the SDK does not tell apart
+ * @throws ToolError `config_invalid` without a conversation, or for two tools whose names the SDK does not distinguish
  */
 export const agentTools = <Context = unknown>(
   executor: Executor,

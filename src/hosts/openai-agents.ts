@@ -22,7 +22,7 @@ type Parameters = Extract<FunctionTool['parameters'], { additionalProperties: tr
 /**
  * The executor's tools for OpenAI's Agents SDK. A call that needs approval interrupts the run, and runs only if the
  * person approved exactly this call; a call that ran is answered from the journal when the same state is resumed again.
- * @throws ToolError `config_invalid` without a conversation, or for two tools whose names the SDK does not tell apart
+ * @throws ToolError `config_invalid` without a conversation, or for two tools whose names the SDK does not distinguish
  */
 export function agentTools<Context = unknown>(
   executor: Executor,
@@ -54,7 +54,7 @@ function toTool<Context>({ name, description, inputSchema }: ToolDefinition, hos
   return tool<Parameters, Context, AgentsContent>({
     name: toolName,
     description,
-    // Strict schemas would have every property required: planning checks the arguments.
+    // Strict schemas would require every property; planning checks the arguments anyway.
     strict: false,
     parameters: inputSchema as unknown as Parameters,
     needsApproval: async (context, input, callId) => {
@@ -76,7 +76,7 @@ function toTool<Context>({ name, description, inputSchema }: ToolDefinition, hos
   });
 }
 
-/** A failure with pictures: the SDK sends what this function gives, and declares that it is a text. */
+/** A failure with pictures: the SDK sends the return value of this function, although it declares it as a text. */
 const textOf = (result: ToolResult): string => resultContent(result, 'openai-agents') as string;
 
 /** The SDK marks the call as failed in its trace; the model reads the text of the result. */

@@ -29,7 +29,7 @@ export type LangChainContent =
   | string
   | ({ type: 'text'; text: string } | { type: 'image' | 'audio' | 'file'; mimeType: string; data: string })[];
 
-/** What a Mastra tool gives its model. */
+/** The content that a Mastra tool gives its model. */
 export type MastraContent =
   | { type: 'text'; value: string }
   | { type: 'error-text'; value: string }
@@ -73,8 +73,9 @@ const WRITERS: { [H in HostName]: (result: ToolResult) => ContentOfHost[H] } = {
 };
 
 /**
- * A result as a framework sends it to its model, images included. A failure is its message and the kept output, marked
- * as a failure where the framework has a place for that. A block that the framework cannot send becomes a line of text.
+ * A result as a framework sends it to its model, images included. A failure consists of its message and the kept
+ * output, and is marked as a failure if the framework supports that. A block that the framework cannot send becomes a
+ * line of text.
  * @throws ToolError `bad_args` for an unknown framework
  */
 export function resultContent<H extends HostName>(result: ToolResult, host: H): ContentOfHost[H] {
@@ -131,7 +132,7 @@ function asText<P extends object>(part: string | P): { type: 'text'; text: strin
   return typeof part === 'string' ? { type: 'text', text: part } : part;
 }
 
-/** Undefined for a block without bytes: it is said in words. */
+/** Undefined for a block without bytes, which is described in words. */
 function bytesOfBlock(block: ContentBlock): { data: string; mediaType: string } | undefined {
   if (block.type === 'text' || block.type === 'resource_link') return undefined;
   if (block.type === 'resource' && block.text !== undefined) return undefined;

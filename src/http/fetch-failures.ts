@@ -8,10 +8,7 @@ export function failed(url: URL, why: string, details: Record<string, string> = 
   });
 }
 
-/**
- * The reason why there was no answer, in words: the connection, the name, the certificate, or the answer
- * itself.
- */
+/** The reason for a missing answer, in words: the connection, the name, the certificate, or the answer itself. */
 export function whyFailed(url: URL, error: unknown): ToolError {
   const code = codeOf(error);
   const known = WORDS[code];
@@ -44,7 +41,7 @@ const WORDS: Readonly<Record<string, string>> = {
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { code } = error as { code?: unknown };
-  // Every address was tried: one failure stands for all.
+  // Every address was tried; one failure represents all.
   if (error instanceof AggregateError && code === undefined) return codeOf(error.errors[0]);
   return typeof code === 'string' ? code : '';
 }

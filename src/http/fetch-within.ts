@@ -12,13 +12,13 @@ export interface FetchScope {
   /** Whether the call has declared this address. */
   readonly declares: (url: URL) => boolean;
   readonly undeclared: (shown: string, redirect: string | undefined) => ToolError;
-  /** Addresses that need not be public. */
+  /** Hosts whose addresses need not be public. */
   readonly exceptions: readonly HostPattern[];
-  /** Ends every request of the call. */
+  /** Aborting it ends every request of the call. */
   readonly signal: AbortSignal;
 }
 
-/** How names are resolved and connections made: tests bring hostile ones. */
+/** How names are resolved and connections are made: tests pass hostile versions. */
 export interface Network {
   readonly lookUp: LookUpHost;
   readonly send: SendRequest;
@@ -30,7 +30,7 @@ const MOST_REDIRECTS = 10;
 const DEFAULT_BYTES = 10 * 1024 * 1024;
 const DEFAULT_MS = 30_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Written by the transport, or of one connection. */
+/** An error of the transport, or of one connection. */
 const OWN_HEADERS = [
   ...['accept-encoding', 'connection', 'content-length', 'expect', 'host', 'keep-alive', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'proxy-authorization', 'proxy-connection'],
@@ -43,7 +43,7 @@ const USER_AGENT = 'toolexec (+https://github.com/toolexec-placeholder/toolexec)
  * 1. Every hop is checked as a whole: scheme, port and literal address, the declaration, and all answers of
  *   the name system. If one address is not public, the hop is refused.
  * 2. The connection goes to the checked addresses: no name is resolved twice.
- * 3. Time and bytes are limited, also for a server that never ends. Both count until the body is read.
+ * 3. Time and bytes are limited, even if a server never ends its answer. Both count until the body is read.
  * 4. No message contains a user name, a password or a query.
  */
 export async function fetchWithin(
@@ -86,7 +86,7 @@ export async function fetchWithin(
   }
 }
 
-/** When a request has to end, from its start to the end of its body. */
+/** The time limit of a request, from its start to the end of its body. */
 class RequestLife {
   readonly #controller = new AbortController();
   readonly #undo: (() => void)[] = [];
@@ -105,7 +105,7 @@ class RequestLife {
     this.#undo.push(systemClock.after(timeoutMs, () => this.#abort(late)));
   }
 
-  /** The body may never be read, and then nothing else ends its timer. */
+  /** The body may never be read, and then nothing else would end its timer. */
   #abort(reason: ToolError): void {
     this.#controller.abort(reason);
     this.end();
@@ -131,7 +131,7 @@ interface Sending {
   readonly body: Uint8Array | undefined;
 }
 
-/** @throws ToolError `fetch_failed` for a method, header or body that `fetch` does not take */
+/** @throws ToolError `fetch_failed` for a method, header or body that `fetch` does not accept */
 async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): Promise<Sending> {
   try {
     const request = new Request(url, {
@@ -150,7 +150,10 @@ async function normalizeRequest(url: URL, { method, headers, body }: HttpInit): 
   }
 }
 
-/** As browsers do: after 303, and after 301 or 302 of a POST, the new address is read. Another origin gets no credentials. */
+/**
+ * Like browsers: after 303, and after 301 or 302 of a POST, the new address is requested with GET. Another origin
+ * receives no credentials.
+ */
 function afterRedirect(sending: Sending, status: number, isOtherOrigin: boolean): Sending {
   const { method, headers, body } = isOtherOrigin ? withoutCredentials(sending) : sending;
   const isRead = method === 'GET' || method === 'HEAD';
@@ -231,7 +234,7 @@ function streamOf(answer: PinnedAnswer, limits: BodyLimits): ReadableStream<Uint
   const body: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => ({
       next: () => chunks.next(),
-      // A generator that was not started ends without its `finally`: a body that is cancelled unread closes here.
+      // A generator that was not started ends without its `finally`, so a body that is cancelled unread is closed here.
       async return() {
         answer.close();
         limits.life.end();

@@ -1,17 +1,17 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Why a request must not go to this address; undefined: it is public. Everything that the registries set apart is refused:
- * loopback, private and shared networks, link-local (where clouds answer with credentials), multicast, documentation,
- * IPv4 inside IPv6 in every form (mapped, compatible, translated, 6to4, Teredo).
+ * Why a request must not go to this address; undefined if it is public. Every range that the registries reserve is
+ * refused: loopback, private and shared networks, link-local (the address of credentials in clouds), multicast,
+ * documentation, and IPv4 inside IPv6 in every form (mapped, compatible, translated, 6to4, Teredo).
  */
 export function whyNotPublic(address: string): string | undefined {
-  // `fe80::1%eth0`: a zone is always of this machine.
+  // `fe80::1%eth0`: an address with a zone is always local.
   if (address.includes('%') || !ipaddr.isValid(address)) return 'it is no address';
   const parsed = ipaddr.process(address);
   const range = parsed.range();
   if (range !== 'unicast') return `it is ${WORDS[range] ?? 'reserved'}`;
-  // Only 2000::/3 is given out for use on the internet.
+  // Only 2000::/3 is assigned for use on the internet.
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST)) return 'it is reserved';
   return undefined;
 }

@@ -4,7 +4,10 @@ import type { HostPattern } from '../patterns/host.js';
 import { readHost } from '../patterns/host.js';
 import { whyNotPublic } from './public-address.js';
 
-/** Ports of other protocols, which the fetch standard refuses as well: a request there could speak to a mail server. */
+/**
+ * Ports of other protocols, which the fetch standard also refuses: a request to such a port could talk to a mail
+ * server.
+ */
 const BAD_PORTS = new Set(
   [
     1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -15,9 +18,9 @@ const BAD_PORTS = new Set(
 );
 
 /**
- * Reads an address, and refuses what its text alone rules out: a scheme, a port, a user name, a literal address that is not
- * public in any of its spellings.
- * @throws ToolError `url_blocked`; `bad_args` if the text is no address at all
+ * Reads an address, and refuses it if its text alone rules it out: a scheme, a port, a user name, a literal address
+ * that is not public in any of its spellings.
+ * @throws ToolError `url_blocked`; `bad_args` if the text is not an address
  */
 export function parseTarget(text: string, exceptions: readonly HostPattern[]): URL {
   const url = parseUrl(text);
@@ -42,13 +45,13 @@ export function parseTarget(text: string, exceptions: readonly HostPattern[]): U
   return url;
 }
 
-/** The address that a URL names itself. The URL parser has read decimal, octal and hexadecimal spellings already. */
+/** The literal IP address in a URL. The URL parser has already decoded decimal, octal and hexadecimal spellings. */
 export function literalOf(url: URL): string | undefined {
   if (url.hostname.startsWith('[')) return url.hostname.slice(1, -1);
   return /^[\d.]+$/.test(url.hostname) ? url.hostname.replace(/\.$/, '') : undefined;
 }
 
-/** The host program has named it. */
+/** The host program has listed it. */
 export function isException(url: URL, exceptions: readonly HostPattern[]): boolean {
   if (exceptions.length === 0) return false;
   const host = readHost(url.href);
@@ -82,7 +85,7 @@ function notAnAddress(text: string): ToolError {
   return new ToolError('bad_args', `Cannot fetch ${shown}: ${why}.`, { details: { url: shown } });
 }
 
-/** Without what may be secret: the user, and the values of the query. */
+/** The address without parts that may be secret: the user, and the values of the query. */
 export function showUrl(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }

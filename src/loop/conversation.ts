@@ -22,7 +22,7 @@ export class Conversation {
   readonly #areRecorded: boolean;
   #resumed: Promise<void> | undefined;
 
-  /** @param given whether the journal is still empty; whether the executor records the results */
+  /** @param given says whether the journal is still empty, and whether the executor records the results */
   constructor(
     name: string,
     executor: Executor,

@@ -14,7 +14,7 @@ export interface Limit {
 
 export type Stop = Pick<LoopResult, 'stopReason' | 'error' | 'cutOff'>;
 
-/** How often hooks may let a turn go on. */
+/** How many times hooks may continue a turn. */
 const MOST_CONTINUATIONS = 8;
 
 /** The state of one turn. */
@@ -36,7 +36,7 @@ export class Turn {
     return { text: this.#text, isGoingOn: this.#continued > 0 };
   }
 
-  /** Whether it may go on because a hook wants it to: not for ever, and not past a limit. */
+  /** Whether a hook may continue the turn: not without limit, and not beyond another limit. */
   goesOn(): boolean {
     return this.overLimit === undefined && this.#continued++ < MOST_CONTINUATIONS;
   }

@@ -4,26 +4,26 @@ import type { ToolContext } from '../contract/context.js';
 import { toContent, toQuestions } from './form-questions.js';
 import { addressQuestion, readAddress } from './upstream-address.js';
 
-/** How often at most a person is asked to fill in one form, until its values fit the form's schema. */
+/** The maximum number of times a person is asked to fill in one form before its values fit the form's schema. */
 const MOST_ROUNDS = 5;
-/** A call with more questions than these gets no answer to the others. */
+/** A call may ask at most this many questions; further ones get no answer. */
 const MOST_QUESTIONS = 20;
 
-/** A call of a client while it runs: its server may ask the person through it. */
+/** A running call of a client: its server may ask the person through it. */
 export interface AskingCall {
   readonly ctx: Pick<ToolContext, 'ask' | 'emit' | 'memory'>;
-  /** The time of the call stands while the person is asked. */
+  /** The time limit of the call pauses while the person is asked. */
   whilePaused<T>(wait: () => Promise<T>): Promise<T>;
 }
 
-/** The calls of each client that run now, in the order of their start. */
+/** The running calls of each client, in the order of their start. */
 const running = new WeakMap<Client, Set<AskingCall>>();
-/** In the revision 2026-07-28 a question is a part of the call's own exchange. */
+/** In the revision 2026-07-28 a question is part of the call's own exchange. */
 const exchange = new AsyncLocalStorage<AskingCall>();
 
 /**
- * Lets the server of a client ask the person, through the call that it asks for. To be called before anything else handles
- * such questions; a client that has not declared elicitation is asked nothing.
+ * Lets a client's server ask the person, through the call that the question belongs to. Call this before another
+ * handler for such questions is set. A client that has not declared elicitation receives no questions.
  */
 export function answerUpstream(client: Client, server: string): void {
   client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
@@ -44,7 +44,7 @@ interface Turns {
 
 const turnsOf = new WeakMap<AskingCall, Turns>();
 
-/** The questions of a call reach the person one after another, and not without end. */
+/** The questions of a call reach the person one after another, up to a limit. */
 function inTurn(
   call: AskingCall,
   server: string,
@@ -66,7 +66,7 @@ function inTurn(
   return answered;
 }
 
-/** Runs a request to a server. During it, the server's questions go to the person of this call. */
+/** Sends a request to a server. Meanwhile, the server's questions go to the person of this call. */
 export async function whileAsking<T>(client: Client, call: AskingCall, work: () => Promise<T>): Promise<T> {
   let calls = running.get(client);
   if (calls === undefined) {
@@ -81,14 +81,17 @@ export async function whileAsking<T>(client: Client, call: AskingCall, work: () 
   }
 }
 
-/** Before 2026-07-28 a question does not say which call it belongs to: it is put where all calls are of one conversation. */
+/**
+ * Before 2026-07-28 a question does not name its call. It is asked only if all running calls belong to one
+ * conversation.
+ */
 function onlyOne(client: Client): AskingCall | undefined {
   const calls = [...(running.get(client) ?? [])];
   const conversations = new Set(calls.map(({ ctx }) => ctx.memory));
   return conversations.size === 1 ? calls.at(-1) : undefined;
 }
 
-/** The person opens the address. Nothing here does. */
+/** The person opens the address. Nothing here opens it. */
 async function askToVisit(
   call: AskingCall,
   server: string,
@@ -108,7 +111,7 @@ async function askToVisit(
   return { action: answer?.declined === true || answer?.chosen.length === 0 ? 'decline' : 'accept' };
 }
 
-/** The model learns why its call came to nothing. */
+/** Tells the model why its call failed. */
 function cannotAsk({ ctx }: AskingCall, server: string): ElicitResult {
   void ctx.emit(`The MCP server ${server} asked the person, who cannot be asked here.\n`, 'stderr');
   return { action: 'decline' };

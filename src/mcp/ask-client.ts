@@ -18,18 +18,18 @@ export type Decision =
   | { readonly kind: 'give_up' }
   | { readonly kind: 'again'; readonly problem?: string };
 
-/** Whether a form can be shown. A client that names no mode takes forms. */
+/** Whether a form can be shown. A client that names no mode accepts forms. */
 export function canBeAsked({ capabilities: { elicitation } }: Client): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
 const COLUMNS = 100;
-/** Arguments that are longer are no text that a person edits in a form. */
+/** Longer arguments are not suitable for editing in a form. */
 const MOST_ARGUMENTS = 4_000;
 const plain = (text: string): string => text;
 const PLAIN = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
 
-/** The picture of the terminal as text, and a form in which the arguments can be changed. */
+/** The terminal's picture of the call as text, and a form in which the arguments can be changed. */
 export async function questionOf(
   request: ApprovalRequest,
   problem?: string,
@@ -99,7 +99,7 @@ function approvalOf(given: unknown, request: ApprovalRequest): Decision {
     return { kind: 'again', problem: `The arguments are no JSON: ${why}` };
   }
   if (!isObject(edited)) return { kind: 'again', problem: 'The arguments have to be one JSON object.' };
-  // As they are, in another spelling.
+  // The same arguments in another spelling.
   if (canonicalize(edited) === canonicalize(request.args)) return { kind: 'approve' };
   return { kind: 'approve', edits: edited as JsonObject };
 }

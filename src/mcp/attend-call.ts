@@ -13,27 +13,27 @@ import { callDigest, type RequestStates } from './request-state.js';
 import { type AskingCalls, type RunCall, RunningCall } from './running-call.js';
 
 export interface Identity {
-  /** A name, or how it follows from the client's. */
+  /** A name, or a function that derives it from the client's name. */
   readonly conversation: string | ((client: string) => string);
   readonly legacyClient: () => {
     readonly capabilities: ClientCapabilities | undefined;
     readonly info: Implementation | undefined;
   };
-  /** Whether the connection speaks 2026-07-28 or later: then a question is an answer, and not a request of ours. */
+  /** Whether the connection uses 2026-07-28 or later: then a question is sent as an answer, not as a request. */
   readonly isModern: () => boolean;
 }
 
-/** The parts of a connection that questions during a call need. */
+/** The parts of a connection that are needed to ask questions during a call. */
 export interface AttendingParts {
   readonly identify: Identity;
   readonly states: RequestStates;
-  /** Calls that ask while they run, and whose client comes back with the answer. */
+  /** Calls that ask while they run; the client returns with the response. */
   readonly asking: AskingCalls;
-  /** The client's connection, if it has one: calls that ask end with it. */
+  /** The client's connection, if there is one: calls that ask end with it. */
   readonly connection: object;
 }
 
-/** A `tools/call` while it is served. */
+/** A `tools/call` that is being served. */
 export interface Asked {
   readonly name: string;
   readonly args: JsonObject;
@@ -50,14 +50,14 @@ export function attendCall(
   run: (how: Parameters<RunCall>[0], running: () => RunningCall) => Promise<ToolResult>,
 ): Promise<ToolResult | InputRequiredResult> {
   const running: RunningCall = new RunningCall(personAt(asked.client), async (how) => {
-    // It knows itself once it is made.
+    // The attendance refers to itself, so it must exist first.
     await Promise.resolve();
     return run(how, () => running);
   });
   return goOn(parts, asked, callId, running);
 }
 
-/** Until the call is answered, or its question has to be an answer of ours. */
+/** Until the call is answered, or until its question must be sent as an answer. */
 export async function goOn(
   { identify, states, asking, connection }: AttendingParts,
   { name, args, context, conversation }: Asked,
@@ -82,7 +82,7 @@ export async function goOn(
   }
 }
 
-/** How long a person may take in the revisions in which we wait for them. Milliseconds. */
+/** How long a person may take in the revisions in which the server waits for the answer. Milliseconds. */
 const PERSON_MS = 24 * 3600 * 1000;
 
 export async function askNow({ mcpReq }: ServerContext, question: ElicitRequestFormParams): Promise<unknown> {
@@ -90,7 +90,7 @@ export async function askNow({ mcpReq }: ServerContext, question: ElicitRequestF
   return mcpReq.send({ method: 'elicitation/create', params: { ...question } }, options);
 }
 
-/** The name of the decider in the record. */
+/** The name of the decider in the journal. */
 export function personAt({ name }: Client): string {
   return `the person at ${name} (MCP)`;
 }

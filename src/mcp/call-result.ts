@@ -4,10 +4,10 @@ import type { ContentBlock, ToolResult } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import { bytesOf, textBeside, toModelText } from '../providers/content-words.js';
 
-/** For the parts of a result that the protocol has no field for. */
+/** For the parts of a result for which the protocol has no field. */
 const RESULT_META = 'toolexec/result';
 
-/** A result as MCP carries it: blocks as blocks, structured content, and a link to the whole of a cut output. */
+/** A result in MCP's form: blocks as blocks, structured content, and a link to the whole of a truncated output. */
 export function toCallToolResult(result: ToolResult): CallToolResult {
   const { content = [], structured, success, outputRef } = result;
   const text = textOf(result);
@@ -41,7 +41,7 @@ function metaOf({ callId, error, truncated, executionTimeMs, metadata, outputRef
   };
 }
 
-/** Metadata may repeat the output. */
+/** Metadata may repeat the output, so such entries are left out. */
 const MOST_CHARACTERS = 1_000;
 
 function isShort([, value]: readonly [string, JsonValue]): boolean {
@@ -83,7 +83,7 @@ function mimeOf(mediaType: string | undefined): { readonly mimeType?: string } {
   return mediaType === undefined ? {} : { mimeType: mediaType };
 }
 
-/** Any JSON value is structured content since 2026-07-28; what older clients get, the SDK wraps. */
+/** Since 2026-07-28, structured content is any JSON value; the SDK wraps it for older clients. */
 function toUnknown(value: unknown): { [key: string]: unknown } {
   return value as { [key: string]: unknown };
 }

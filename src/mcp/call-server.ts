@@ -32,15 +32,15 @@ export interface CallServerParts extends AttendingParts {
   readonly undelivered: UndeliveredCalls;
 }
 
-/** The answer, and the output schema of the tool that the client knows. */
+/** The answer, and the tool's output schema that the client knows. */
 export interface CallAnswer {
   readonly answer: CallToolResult | InputRequiredResult;
   readonly schema: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Serves calls of one connection. A call that needs approval waits in the journal while its person is asked, so that the
- * answer may come to a later process; of several answers one counts, because a batch is decided once.
+ * Serves calls of one connection. A call that needs approval waits in the journal while the person is asked, so a later
+ * process may receive the answer. Only one of several answers counts, because a batch is decided once.
  */
 export class CallServer {
   readonly #parts: CallServerParts;
@@ -49,7 +49,7 @@ export class CallServer {
     this.#parts = parts;
   }
 
-  /** @throws ProtocolError for a tool that is not served, and for a state that is not of this call */
+  /** @throws ProtocolError for a tool that is not served, and for a state that belongs to another call */
   async answer(params: CallToolRequestParams, context: ServerContext): Promise<CallAnswer> {
     const { list, identify } = this.#parts;
     const tool = list.find(params.name);
@@ -58,7 +58,7 @@ export class CallServer {
     const { conversation } = identify;
     const asked: Asked = {
       name: params.name,
-      // JSON, as it came.
+      // JSON, as received.
       args: (params.arguments ?? {}) as JsonObject,
       conversation: typeof conversation === 'string' ? conversation : conversation(client.name),
       client,
@@ -84,12 +84,12 @@ export class CallServer {
     const result = await this.#execute(asked, earlier);
     const batch = waitsFor(result);
     if (batch === undefined) {
-      // If two requests ask for it again, one gets the kept result and the other is a new call.
+      // If two requests ask for it again, one gets the kept result and the other becomes a new call.
       const isOurs = undelivered.deliver(asked.conversation, digest, earlier);
       return isOurs ? toCallToolResult(result) : this.#run(asked, own);
     }
     if (!(await this.#isAllowedNow(asked))) return this.#ask(asked, earlier, batch);
-    // A rule has come since: nothing waits any more.
+    // A new rule has decided in the meantime: nothing waits any more.
     undelivered.deliver(asked.conversation, digest, earlier);
     await this.#giveUp(batch);
     return this.#run(asked, own);
@@ -162,7 +162,7 @@ export class CallServer {
     if (this.#parts.identify.isModern()) {
       return { ...askInput(question), requestState: await this.#parts.states.mint(state) };
     }
-    // Where the question is an answer of ours, the client decides how often it comes back.
+    // If the question is sent as an answer, the client decides how often it returns.
     if (round === MOST_ROUNDS)
       return this.#refuse(
         asked,
@@ -189,22 +189,22 @@ export class CallServer {
     return found?.requests.find((request) => request.callId === callId);
   }
 
-  /** The question was put, and no answer came. */
+  /** The question was asked, and no answer came. */
   async #unanswered(asked: Asked, callId: string, batch: string, error: unknown): Promise<CallToolResult> {
     const { signal } = asked.context.mcpReq;
-    // The client has taken the call back. A connection that broke has not: the call may be asked for again.
+    // The client has cancelled the call. A broken connection cancels nothing: the client may ask for the call again.
     const isTakenBack = signal.aborted && !(signal.reason instanceof Error);
     if (isTakenBack) await this.#giveUp(batch);
     const why = error instanceof Error ? error.message : String(error);
     return this.#refuse(asked, callId, batch, `The question could not be answered: ${why}`);
   }
 
-  /** Kept for the client that asks again, under an id that may be another. */
+  /** Kept for the client that asks again, possibly under another id. */
   async #refuse(asked: Asked, callId: string, batch: string, why?: string): Promise<CallToolResult> {
     const { undelivered, executor } = this.#parts;
     const { name, args, conversation } = asked;
     const kept = undelivered.keep(conversation, callDigest(name, args), callId);
-    // Asked for twice at once: one of them waits.
+    // If two requests ask at the same time, one of them waits.
     if (kept !== callId) await this.#giveUp(batch);
     const result = only(await executor.run([{ id: kept, name, args }], { conversation, defer: 'unasked' }));
     const id = waitsFor(result);
@@ -219,7 +219,7 @@ export class CallServer {
 
   // ---- the decision ---------------------------------------------------------------------------------------------
 
-  /** The client is back with what its person said. */
+  /** The client returns with the person's answer. */
   async #resumed(asked: Asked, state: CarriedState): Promise<CallToolResult | InputRequiredResult> {
     const isSame =
       state.digest === callDigest(asked.name, asked.args) && state.conversation === asked.conversation;
@@ -228,14 +228,14 @@ export class CallServer {
     if ('running' in state) {
       const { callId } = state;
       const kept = this.#parts.asking.take(state.running);
-      // Used before, or of a process that has ended: the record says what became of it.
+      // The state was used before, or by a process that has ended: the journal holds the outcome.
       if (kept === undefined) return toCallToolResult(await this.#execute(asked, callId));
       kept.question.answer(inputResponses?.[QUESTION]);
       const answer = await goOn(this.#parts, asked, callId, kept.call);
       return isInputRequiredResult(answer) ? answer : this.#answered(asked, callId, answer);
     }
     const request = await this.#requestOf(asked, state.callId, state.batch);
-    // Used before: the first use has decided.
+    // Used before: the first use decided.
     if (request === undefined) return toCallToolResult(await this.#execute(asked, state.callId));
     return this.#decide(asked, state, request, readDecision(inputResponses?.[QUESTION], request));
   }
@@ -255,7 +255,7 @@ export class CallServer {
     }
     const by = personAt(asked.client);
     const approver: Approver = ([now]) => {
-      // The picture that the person saw last counts, not the one from the time when the call was deferred.
+      // The last picture that the person saw counts, not the one from the time of the deferral.
       if (now === undefined || !isSameContent(now.shown, shown))
         throw new Error('what it would change has changed since.');
       if (decision.kind === 'deny') return { kind: 'deny_all', by };
@@ -282,7 +282,7 @@ export class CallServer {
     return this.#ask(asked, callId, batch, problem, round + 1);
   }
 
-  /** None of it runs. */
+  /** Runs none of the calls. */
   async #giveUp(batch: string): Promise<void> {
     try {
       await this.#parts.executor.decide(batch, 'discard');
@@ -292,10 +292,10 @@ export class CallServer {
   }
 }
 
-/** How often a client that answers by itself is asked about one call. */
+/** How many times a client that answers automatically is asked about one call. */
 const MOST_ROUNDS = 10;
 
-/** The name of the one question that a call has. */
+/** The name of a call's only question. */
 export const QUESTION = 'approval';
 
 function only(results: readonly ToolResult[]): ToolResult {
@@ -332,7 +332,7 @@ function unknownTool(name: string, list: ToolList): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${shown}.${hint}`);
 }
 
-/** In the words of the SDK for a state that it refuses. */
+/** The SDK's own wording for a state that it refuses. */
 function foreignState(): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
     reason: 'invalid_request_state',

@@ -8,12 +8,12 @@ import {
 import type { TraceContext } from '../contract/telemetry.js';
 
 export interface Client {
-  /** Safe as a part of a conversation's name. */
+  /** Characters that are safe in a conversation's name. */
   readonly name: string;
   readonly capabilities: ClientCapabilities;
 }
 
-/** A client's description of itself: sent with each request, or once for its connection. */
+/** A client's description of itself: sent with each request, or once per connection. */
 export function clientOf(
   { mcpReq: { envelope } }: ServerContext,
   legacy: () => {
@@ -21,7 +21,7 @@ export function clientOf(
     readonly info: Implementation | undefined;
   },
 ): Client {
-  // The SDK has checked it, and does not type its keys.
+  // The SDK has checked it, but does not declare types for its keys.
   const said = envelope as Partial<Record<string, ClientCapabilities & Implementation>> | undefined;
   const declared = said?.[CLIENT_CAPABILITIES_META_KEY];
   const { capabilities, info } =
@@ -34,11 +34,11 @@ function plainName(name: string | undefined): string {
   return plain === '' ? 'client' : plain;
 }
 
-/** Where clients put the id that the model gave the call: a retry carries the same. */
+/** Keys under which clients send the model's id of the call: a retry has the same id. */
 const ID_KEYS = ['claudecode/toolUseId', 'callId', 'toolexec/callId'];
 const MOST_ID_CHARACTERS = 256;
 
-/** The call's id as the client has it. A request's own id is another one for each attempt. */
+/** The client's id of the call. The id of a request differs for each attempt. */
 export function ownCallId({ mcpReq: { _meta = {} } }: ServerContext): string | undefined {
   const given = ID_KEYS.map((key) => (_meta as Readonly<Record<string, unknown>>)[key]);
   return given.find(
@@ -46,7 +46,7 @@ export function ownCallId({ mcpReq: { _meta = {} } }: ServerContext): string | u
   );
 }
 
-/** The client's trace, where the request carries one. */
+/** The client's trace, if the request contains one. */
 export function traceIn({ mcpReq: { _meta = {} } }: ServerContext): { readonly trace?: TraceContext } {
   const { traceparent, tracestate, baggage } = _meta as Partial<Record<keyof TraceContext, unknown>>;
   if (typeof traceparent !== 'string') return {};

@@ -11,9 +11,9 @@ import { readEnvironment } from '../platform/runtime/environment.js';
 import { answerUpstream } from './answer-upstream.js';
 import { SpawnTransport } from './spawn-transport.js';
 
-/** The files and network that servers which are programs may reach. */
+/** The files and the network that servers may use if they are programs. */
 export interface GatewayWorld {
-  /** Canonical; the first is where programs start. */
+  /** Canonical; programs start in the first one. */
   readonly roots: readonly string[];
   readonly os: Confinement['os'];
   readonly guarded: () => Pick<GuardedPaths, 'hidden' | 'readOnly'>;
@@ -22,7 +22,7 @@ export interface GatewayWorld {
 
 export interface ConnectLimits {
   readonly timeoutMs: number;
-  /** Ends a connection that has not begun yet, and its program. */
+  /** Ends a connection that is not established yet, and its program. */
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export async function connectUpstream(
   try {
     return await connect(name, server, world, limits, 'auto');
   } catch (error) {
-    // Some servers of the older revision end at a request that they do not know.
+    // Some servers of the older revision exit when they receive an unknown request.
     if (server.command === undefined || error instanceof ToolError || limits.signal.aborted) throw error;
     return connect(name, server, world, limits, 'legacy');
   }
@@ -77,7 +77,7 @@ async function connect(
   }
 }
 
-/** A server that says nothing to a request that it does not know is one of the older revision. */
+/** A server that does not answer an unknown request uses the older revision. */
 const PROBE_MS = 5_000;
 
 async function transportOf(server: McpServerSettings, world: GatewayWorld): Promise<Transport> {
@@ -113,7 +113,7 @@ function fileOf(command: string, cwd: string): string | undefined {
   return command.includes('/') ? resolve(cwd, command) : findProgram(command)[0];
 }
 
-/** The sanitized environment, with variables that the configuration passes on or sets. */
+/** The sanitized environment, with the variables that the configuration passes on or sets. */
 function environmentOf(given: McpServerSettings['env'] = []): Record<string, string> {
   const inherited = readEnvironment();
   if (!isNames(given)) return { ...commandEnvironment(inherited), ...given };
@@ -134,7 +134,7 @@ async function headersOf(given: Readonly<Record<string, McpHeader>>): Promise<Re
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** Read when a connection begins: a command may give a token that does not last. */
+/** Read when a connection starts: a command may return a short-lived token. */
 async function headerOf(name: string, value: McpHeader): Promise<string> {
   if (typeof value === 'string') return value;
   if ('env' in value) {

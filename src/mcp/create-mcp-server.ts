@@ -24,21 +24,21 @@ export interface McpServerOptions {
   /** Only tools that change nothing are served. Default false. */
   readonly readOnly?: boolean;
   /**
-   * The conversation of the calls: a call with the same id in it is the same call, and is answered from the
+   * The conversation of the calls: within it, a call with the same id is the same call, and is answered from the
    * journal. Default: `mcp/` and the name of the client.
    */
   readonly conversation?: string;
 }
 
-/** Additional facts from the command. */
+/** Additional facts from the command line. */
 export interface ServedPlace {
-  /** The command line with which the person decides about a batch that waits. */
+  /** The command line that lets the person decide a waiting batch. */
   readonly decideWith?: (batchId: string) => string;
-  /** Calls that a client was refused, and may ask for again in a later process. */
+  /** Calls that were refused to a client, which may ask for them again in a later process. */
   readonly undelivered?: UndeliveredCalls;
-  /** Tools that are of no use here. */
+  /** Tools that are useless here. */
   readonly hidden?: readonly string[];
-  /** Called when a client is about to get a list of the tools. */
+  /** Called before a client receives a list of the tools. */
   readonly onListed?: () => void;
 }
 
@@ -60,9 +60,9 @@ const INSTRUCTIONS =
   'Where output was too long, its whole text is a resource.';
 
 /**
- * Serves the tools of an executor over MCP, in the revisions 2026-07-28 and 2025-11-25. It is the official SDK's server:
- * connect a transport, or give it to `serveStdio` or `createMcpHandler` in a factory. Closing it cancels its calls and
- * leaves the executor open.
+ * Serves the tools of an executor over MCP, in the revisions 2026-07-28 and 2025-11-25. It is the official SDK's
+ * server: connect a transport, or pass it to `serveStdio` or `createMcpHandler` in a factory. Closing it cancels its
+ * calls and leaves the executor open.
  * @throws ToolError `config_invalid` for a wrong option, `unknown_tool`
  */
 export function createMcpServer(

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { Question, QuestionAnswer } from '../contract/question.js';
 import { sanitize } from '../output/sanitize.js';
 
-/** A server cannot fill the person's screen for ever. */
+/** A server must not fill the person's screen without limit. */
 const MOST_CHARACTERS = 4_000;
 const YES = 'Yes';
 const ACCEPT = 'Answer';
@@ -12,7 +12,7 @@ type Field = Extract<Question['form'], { kind: 'field' }>;
 
 // ---- a form of another server as questions ------------------------------------------------------------------------------
 
-/** The form of another server as questions to the person: first whether to answer that server at all, then its fields. */
+/** Another server's form as questions to the person: first whether to answer this server at all, then the fields. */
 export function toQuestions(
   server: string,
   { message, requestedSchema }: ElicitRequestFormParams,
@@ -42,7 +42,7 @@ export function toQuestions(
   return [consent, ...fields];
 }
 
-/** Texts that a person reads, without characters that they do not see. */
+/** Texts for a person, without invisible characters. */
 function plainSchema(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).map(([key, value]) => {
     const isRead = (key === 'title' || key === 'description') && typeof value === 'string';
@@ -51,7 +51,7 @@ function plainSchema(schema: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** The answers as the content of that form. A text: the fault in one of them. */
+/** The answers as the form's content. A text: the fault in one of the answers. */
 export function toContent(
   questions: readonly Question[],
   answers: readonly QuestionAnswer[],
@@ -87,7 +87,7 @@ function fieldValue({ schema }: Field, { chosen, other }: QuestionAnswer): Field
   }
 }
 
-/** The form's value for a field that is left empty, if it fits the field. */
+/** The form's value for a field left empty, if it is valid for the field. */
 function defaultOf(schema: JsonObject): FieldValue | undefined {
   const { type, default: value } = schema;
   const isText = (one: unknown): one is string => typeof one === 'string' && one.length <= MOST_CHARACTERS;
@@ -150,7 +150,7 @@ function choicesOf(schema: JsonObject): readonly Choice[] {
   const choices = Array.isArray(listed)
     ? listed.flatMap((entry) => titled(entry))
     : textsOf(source?.enum).map((value, at) => ({ value, label: named[at] ?? value }));
-  // Two of the same name could not be told apart.
+  // Two choices with the same name could not be distinguished.
   const isClear = new Set(choices.map(({ label }) => label)).size === choices.length;
   return choices.map(({ value, label }) => ({ value, label: isClear ? sanitize(label, 'inline') : value }));
 }
@@ -169,7 +169,7 @@ function textsOf(value: JsonValue | undefined): readonly string[] {
 
 type Properties = ElicitRequestFormParams['requestedSchema']['properties'];
 
-/** Questions as one form for the client's person. Fields of another server's form stay as they were. */
+/** Questions as one form for the client's person. Fields of another server's form are unchanged. */
 export function toForm(questions: readonly Question[]): ElicitRequestFormParams {
   const properties: Record<string, JsonObject> = {};
   const required: string[] = [];
@@ -205,7 +205,7 @@ export function toForm(questions: readonly Question[]): ElicitRequestFormParams 
   };
 }
 
-/** The names of the two fields of a question that is of no form. */
+/** The names of the two fields of a question that does not come from a form. */
 function namesOf(at: number): readonly [own: string, other: string] {
   return [`answer_${at + 1}`, `answer_${at + 1}_other`];
 }

@@ -4,7 +4,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { ensureSecretFile } from '../platform/fs/secret-file.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 
-/** The token that clients must send over HTTP. It is created when it is first needed, with mode 0600. */
+/** The token that clients must send over HTTP. Created on first use, with mode 0600. */
 export function httpToken(): { readonly path: string; readonly token: string } {
   const path = join(stateDirectory(), 'toolexec', 'mcp-token');
   const token = ensureSecretFile(path, () => `${randomBytes(32).toString('base64url')}\n`).trim();

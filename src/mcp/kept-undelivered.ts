@@ -2,11 +2,12 @@ import { entryStat } from '../platform/fs/fs-entry.js';
 import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 import { keyOf, type UndeliveredCalls } from './undelivered-calls.js';
 
-/** Above this number the oldest are forgotten. If such a call is sent again, it is a new call. */
+/** Above this number the oldest calls are forgotten. If such a call is sent again, it is a new call. */
 const MOST_CALLS = 1_000;
 
 /**
- * Such calls in a file (mode 0600), for all processes that serve the same journal. It is made for the first.
+ * Keeps such calls in a file (mode 0600), for all processes that serve the same journal. The first call creates the
+ * file.
  * @param path beside the journal
  */
 export function keptUndelivered(path: string): UndeliveredCalls {

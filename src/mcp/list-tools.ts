@@ -2,14 +2,14 @@ import type { Client } from '@modelcontextprotocol/client';
 import { systemClock } from '../platform/clock/clock.js';
 import { type SeenTool, toSeenTool } from './tool-pins.js';
 
-/** A server that goes on for ever is no list. */
+/** A server may return pages without end; such a list is refused. */
 const MOST_PAGES = 1_000;
 const MOST_TOOLS = 10_000;
-/** The pause before a list is read again. */
+/** The pause before a list is read again after a change. */
 const LEAST_PAUSE_MS = 200;
 
 /**
- * All tools that a server offers. @throws errors of the SDK; Error for a list without an end, or with a name
+ * All tools that a server offers. @throws errors of the SDK; Error for an endless list, or one that contains a name
  * twice
  */
 export async function listUpstreamTools(client: Client, timeoutMs: number): Promise<readonly SeenTool[]> {
@@ -29,8 +29,8 @@ export async function listUpstreamTools(client: Client, timeoutMs: number): Prom
 }
 
 /**
- * Reads the list of a server again each time the server says that it has changed: one read at a time, and one more for all
- * that it says meanwhile. A list that cannot be read changes nothing.
+ * Reads a server's list again whenever the server reports a change. Only one read runs at a time; all changes reported
+ * during it cause one more read. A list that cannot be read changes nothing.
  */
 export function followList(client: Client, read: () => Promise<void>): void {
   let isReading = false;

@@ -17,22 +17,21 @@ import { type Server, UpstreamSource } from './upstream-source.js';
 
 export interface McpToolsOptions {
   /**
-   * The name of the server for people, rules and models: its tools are `NAME__tool`. Several clients in a
+   * The server's name for people, rules and models: its tools are `NAME__tool`. Several clients in a
    * list are `NAME-1` and so on; in an object, the keys are the names.
    */
   readonly name?: string;
   /**
-   * The statements of the servers about the effects of their tools are believed. Default false: the effects
-   * are unknown, and asked about.
+   * Whether the servers' statements about the effects of their tools are trusted. Default false: the effects are
+   * unknown, and every call needs approval.
    */
   readonly trusted?: boolean;
   /**
-   * Hides tools that are new or changed since they were seen. `trust`: the tools that are offered now count
-   * as seen. `ask`: a person sees them with `toolexec mcp trust NAME`. False: nothing is hidden. Default
-   * `trust`.
+   * Hides tools that are new or have changed since a person saw them. `trust`: the currently offered tools count as
+   * seen. `ask`: a person must accept them with `toolexec mcp trust NAME`. False: nothing is hidden. Default `trust`.
    */
   readonly pins?: 'ask' | 'trust' | false;
-  /** How long a call may be silent; progress begins it again. Default 60000. */
+  /** How long a call may be silent; progress restarts the time. Default 60000. */
   readonly timeoutMs?: number;
 }
 
@@ -50,11 +49,11 @@ const RULES: OptionRules<{ [K in keyof McpToolsOptions]-?: McpToolsOptions[K] | 
 export type McpClients = Client | readonly Client[] | Readonly<Record<string, Client>>;
 
 /**
- * The tools of connected MCP clients, for `createExecutor({ tools: [builtinTools(), source] })`: planned, approved, limited and
- * recorded as every tool. The source follows the servers where they say that their tools have changed. If a client has declared
- * elicitation and has no handler for it, its server's questions go to the executor's asker. The clients stay the caller's:
- * closing them ends their calls.
- * @throws ToolError `config_invalid` for a wrong option or name; what a client throws that cannot list its tools
+ * The tools of connected MCP clients, for `createExecutor({ tools: [builtinTools(), source] })`: planned, approved,
+ * limited and recorded like every other tool. The source follows servers that report changes of their tools. If a
+ * client has declared elicitation and has no handler for it, its server's questions go to the executor's asker. The
+ * clients still belong to the caller: closing them ends their calls.
+ * @throws ToolError `config_invalid` for a wrong option or name; the error of a client that cannot list its tools
  */
 export async function mcpTools(clients: McpClients, options: McpToolsOptions): Promise<ToolSource> {
   const normalized = normalizeOptions('options', options, RULES);
@@ -88,13 +87,13 @@ export async function mcpTools(clients: McpClients, options: McpToolsOptions): P
   return source;
 }
 
-/** A client that asks the person by itself, or has not declared that it can, stays as it is. */
+/** A client that asks the person itself, or has not declared elicitation, is unchanged. */
 function answerWhereItMay(client: Client, server: string): void {
   try {
     client.assertCanSetRequestHandler('elicitation/create');
     answerUpstream(client, server);
   } catch {
-    // The SDK says so by throwing, and nothing was changed.
+    // The SDK reports this by throwing, and nothing was changed.
   }
 }
 

@@ -14,27 +14,27 @@ export interface GatewayOptions extends GatewayWorld {
   /** For servers without `timeoutMs`. Default 60000. */
   readonly timeoutMs?: number;
   readonly logger: Pick<Logger, 'warn'>;
-  /** Only these pins. Default: those of the record. */
+  /** Only these pins. Default: the recorded pins. */
   readonly pinsOf?: (name: string) => Pins | undefined;
 }
 
 export interface Gateway {
   readonly source: UpstreamSource;
-  /** Connects to all servers that can be reached. Resolves when each has listed its tools or failed. */
+  /** Connects to all reachable servers. Resolves when each has listed its tools or failed. */
   connectAll(): Promise<void>;
-  /** Ends every connection, and every program that was started. */
+  /** Ends every connection and every started program. */
   close(): Promise<void>;
 }
 
-/** The maximum time until a server has listed its tools. */
+/** The time limit for a server to list its tools. */
 const CONNECT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Other servers behind one executor. Nothing is started before a tool is called, or `connectAll`: until then the tools are those
- * of the pins. A server that is lost is connected to again with the next call, each time after a longer pause.
- * @throws ToolError `config_invalid` for a name that cannot be used, or a record of pins that cannot
+ * Other servers behind one executor. Nothing starts before a tool is called, or `connectAll`: until then the pins
+ * provide the tools. After a lost connection, the next call connects again, each time after a longer pause.
+ * @throws ToolError `config_invalid` for an unusable name or an unusable record of pins
  */
 export function openGateway(options: GatewayOptions): Gateway {
   const connections = Object.entries(options.servers).map(([name, server]) => {
@@ -78,7 +78,7 @@ class UpstreamConnection {
     };
   }
 
-  /** Never rejects: a server that does not work has no tools but those of its pins. */
+  /** Never rejects: a server that does not work has only its pinned tools. */
   async tryIt(): Promise<void> {
     await this.#connect().catch(() => {});
   }
@@ -109,7 +109,7 @@ class UpstreamConnection {
   }
 
   async #begin(): Promise<Client> {
-    // A client gets its first list, from the pins, before this code is loaded.
+    // A client gets its first list from the pins, before this code is loaded.
     const { connectUpstream } = await import('./connect-upstream.js');
     const client = await connectUpstream(this.#name, this.#configured, this.#options, {
       timeoutMs: CONNECT_MS,

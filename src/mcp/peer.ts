@@ -12,19 +12,19 @@ const [served, taken] = await loadPeer(
 );
 
 /**
- * Serves the tools of an executor over MCP, in the revisions 2026-07-28 and 2025-11-25. It is the official SDK's server:
- * connect a transport, or give it to `serveStdio` or `createMcpHandler` in a factory. Closing it cancels its calls and
- * leaves the executor open.
+ * Serves the tools of an executor over MCP, in the revisions 2026-07-28 and 2025-11-25. It is the official SDK's
+ * server: connect a transport, or pass it to `serveStdio` or `createMcpHandler` in a factory. Closing it cancels its
+ * calls and leaves the executor open.
  * @throws ToolError `config_invalid` for a wrong option, `unknown_tool`
  */
 export const createMcpServer = (executor: Executor, options?: McpServerOptions): Server =>
   served.createMcpServer(executor, options);
 
 /**
- * The tools of connected MCP clients, for `createExecutor({ tools: [builtinTools(), source] })`: planned, approved, limited and
- * recorded as every tool. The source follows the servers where they say that their tools have changed. The clients stay the
- * caller's: closing them ends their calls.
- * @throws ToolError `config_invalid` for a wrong option or name; what a client throws that cannot list its tools
+ * The tools of connected MCP clients, for `createExecutor({ tools: [builtinTools(), source] })`: planned, approved,
+ * limited and recorded like every other tool. The source follows servers that report changes of their tools. The
+ * clients still belong to the caller: closing them ends their calls.
+ * @throws ToolError `config_invalid` for a wrong option or name; the error of a client that cannot list its tools
  */
 export const mcpTools = (clients: McpClients, options: McpToolsOptions): Promise<ToolSource> =>
   taken.mcpTools(clients, options);

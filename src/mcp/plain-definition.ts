@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { sanitize } from '../output/sanitize.js';
 import type { SeenTool } from './tool-pins.js';
 
-/** Texts of a tool that a model reads. */
+/** The texts of a tool that a model reads. */
 const READ = new Set(['title', 'description', '$comment']);
 
-/** A tool as a model is shown it: without the characters that people do not see, and models read. */
+/** A tool as shown to a model: without characters that models read but people do not see. */
 export function plainDefinition(tool: SeenTool): SeenTool {
   const { title, description, inputSchema, outputSchema, ...rest } = tool;
   return {
@@ -19,12 +19,12 @@ export function plainDefinition(tool: SeenTool): SeenTool {
   };
 }
 
-/** Whether it holds such characters anywhere that a model reads. */
+/** Whether any text for a model contains such characters. */
 export function hidesText(tool: SeenTool): boolean {
   return !isDeepStrictEqual(asJson(plainDefinition(tool)), asJson(tool));
 }
 
-/** Without members that are undefined, and without the prototypes of the SDK's objects. */
+/** A copy without undefined members, and without the prototypes of the SDK's objects. */
 function asJson(tool: SeenTool): unknown {
   return JSON.parse(JSON.stringify(tool));
 }

@@ -8,10 +8,10 @@ import { toBase64 } from '../base/base64.js';
 import type { Executor } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
 
-/** More than that no client takes in one answer; a tool reads any part of the file. */
+/** Clients accept no more in one answer; a tool can read any part of the file. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** A whole output that a result linked to. @throws ProtocolError */
+/** The whole output to which a result linked. @throws ProtocolError */
 export async function readOutput(uri: string, executor: Executor): Promise<ReadResourceResult> {
   let bytes: Uint8Array;
   try {

@@ -2,15 +2,15 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { ToolEvent } from '../contract/executor.js';
 import { systemClock } from '../platform/clock/clock.js';
 
-/** A client draws no faster, and each report is a message. */
+/** Clients do not draw faster than this, and each report is a message. */
 const LEAST_PAUSE_MS = 100;
-/** The maximum output since the last report; of more, the end is sent. */
+/** The maximum output since the last report; if there is more, only its end is sent. */
 const MOST_CHARACTERS = 4_000;
 
 /**
- * Sends the output and the progress of a call to the client that asked for it. The result contains all of it
- * too. Resolves when the events have ended. Never rejects.
- * @param attending the current request of the client, if it has one
+ * Sends the output and the progress of a call to the client that requested it. The result contains all of it too.
+ * Resolves when the events have ended. Never rejects.
+ * @param attending the current request of the client, if there is one
  */
 export async function reportProgress(
   events: AsyncIterable<ToolEvent>,
@@ -27,7 +27,7 @@ export async function reportProgress(
     text = '';
     progress += 1;
     lastAt = systemClock.monotonic();
-    // A client that is gone has taken the call back: the signal says so.
+    // A client that has disconnected has cancelled the call: the signal reports that.
     await mcpReq
       .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
       .catch(() => {});
@@ -46,7 +46,7 @@ export async function reportProgress(
         });
     }
   } catch {
-    // The results say why.
+    // The results contain the reason.
   }
   timer?.();
   await send();

@@ -12,20 +12,20 @@ import { ensureSecretFile } from '../platform/fs/secret-file.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 
 /**
- * The state that a client carries for us while its person decides. It is signed, and contains only facts that
- * the person is shown.
+ * The state that a client keeps for the server while its person decides. It is signed, and contains only facts that the
+ * person is shown.
  */
 export interface AskedState {
   readonly batch: string;
   readonly callId: string;
   readonly conversation: string;
-  /** Of the tool's name and arguments: consent to one call is none to another. */
+  /** SHA-256 of the tool's name and arguments: consent to one call is not consent to another. */
   readonly digest: string;
   /** The contents that the person saw. */
   readonly shown: readonly ShownFile[];
 }
 
-/** The same while a call runs and asks: its question lives in this process. */
+/** The same for a running call that asks: its question exists only in this process. */
 export interface RunningState extends Omit<AskedState, 'batch' | 'shown'> {
   /** The name of the question. */
   readonly running: string;
@@ -35,14 +35,17 @@ export type CarriedState = AskedState | RunningState;
 
 export interface RequestStates {
   mint(state: CarriedState): Promise<string>;
-  /** For the SDK. @throws Error for a state that is not ours, or too old */
+  /** For the SDK. @throws Error for a state that was not signed here, or is too old */
   readonly verify: (state: string, context: ServerContext) => Promise<CarriedState>;
 }
 
-/** A person may sleep over it. That a state is used once the journal sees to: a batch is decided once. */
+/** A person may answer the next day. The journal ensures that a state is used once: a batch is decided once. */
 const VALID_SECONDS = 24 * 3600;
 
-/** Signed with a key that outlives the process: an answer may come after a restart. Nothing is opened before it is needed. */
+/**
+ * Signed with a key that outlives the process, because an answer may come after a restart. Nothing is opened before it
+ * is needed.
+ */
 export function requestStates(): RequestStates {
   let codec: RequestStateCodec<CarriedState> | undefined;
   const own = (): RequestStateCodec<CarriedState> => {

@@ -8,11 +8,11 @@ import { systemClock } from '../platform/clock/clock.js';
 import { questionOf, readDecision } from './ask-client.js';
 import { toAnswers, toForm } from './form-questions.js';
 
-/** A question of a call that runs. It is answered once, with the client's response. */
+/** A question of a running call. It is answered once, with the client's response. */
 export interface OpenQuestion {
   readonly form: ElicitRequestFormParams;
   answer(response: unknown): void;
-  /** No answer can come. */
+  /** No answer is possible. */
   fail(error: Error): void;
 }
 
@@ -21,7 +21,7 @@ export type Step =
   | { readonly kind: 'result'; readonly result: ToolResult }
   | { readonly kind: 'question'; readonly question: OpenQuestion };
 
-/** Runs a call with a person who may be asked questions. */
+/** Runs a call, with a person to whom it may ask questions. */
 export type RunCall = (how: {
   readonly signal: AbortSignal;
   readonly whileRunning: PersonWhileRunning;
@@ -29,8 +29,8 @@ export type RunCall = (how: {
 
 /**
  * A client's running call, which may ask the client's person about the changes of a command or for a tool.
- * One request of the client at a time attends it and gets its progress. If the answer to that request is a
- * question, the next request brings the response.
+ * At any time, one request of the client attends the call and gets its progress. If the answer to that request is a
+ * question, the next request contains the response.
  */
 export class RunningCall {
   readonly #abort = new AbortController();
@@ -39,19 +39,19 @@ export class RunningCall {
   #wake: () => void = () => {};
   #attending: ServerContext | undefined;
 
-  /** @param by who decides, for the record */
+  /** @param by the decider, for the record */
   constructor(by: string, run: RunCall) {
     this.#result = run({ signal: this.#abort.signal, whileRunning: this.#person(by) });
-    // It is awaited when a request attends it.
+    // A request awaits it when it attends the call.
     this.#result.catch(() => {});
   }
 
-  /** The request whose client is there now. */
+  /** The client's current request. */
   get attending(): ServerContext | undefined {
     return this.#attending;
   }
 
-  /** Until the call is answered or asks. Cancelling the request cancels the call. */
+  /** Resolves when the call is answered or asks. Cancelling the request cancels the call. */
   async next(context: ServerContext): Promise<Step> {
     const { signal } = context.mcpReq;
     const cancel = (): void => this.cancel(signal.reason);
@@ -116,21 +116,21 @@ export class RunningCall {
   }
 }
 
-/** A call that waits for the client to come back with the response to its question. */
+/** A call that waits for the client to return with the response to its question. */
 interface Kept {
   readonly call: RunningCall;
   readonly question: OpenQuestion;
   readonly forget: () => void;
-  /** Of the connection; undefined: requests come without one. */
+  /** The connection; undefined: requests come without a connection. */
   readonly connection: object | undefined;
 }
 
-/** How long a client may take that has no connection which could end. Milliseconds. */
+/** How long a client without a connection may take. Milliseconds. */
 const AWAY_MS = 3600 * 1000;
-/** The same for one that has. */
+/** The same for a client with a connection. */
 const CONNECTED_MS = 24 * 3600 * 1000;
 
-/** Calls of one executor whose question is with a client, by the name that the client brings back. */
+/** The calls of one executor whose question is with a client, by the name that the client returns. */
 export class AskingCalls {
   readonly #kept = new Map<string, Kept>();
 
@@ -145,7 +145,7 @@ export class AskingCalls {
     return name;
   }
 
-  /** Each is taken once. Undefined: it was taken, or its process has ended. */
+  /** Each can be taken once. Undefined: it was already taken, or its process has ended. */
   take(name: string): Pick<Kept, 'call' | 'question'> | undefined {
     const kept = this.#kept.get(name);
     this.#kept.delete(name);
@@ -153,7 +153,7 @@ export class AskingCalls {
     return kept;
   }
 
-  /** The connection has ended: its calls are taken back. */
+  /** Called when the connection has ended: its calls are cancelled. */
   close(connection: object): void {
     for (const [name, { call, forget, connection: own }] of this.#kept) {
       if (own !== connection) continue;

@@ -14,42 +14,42 @@ import type { OnChange } from './serve-stdio.js';
 /** A server and its resources, for one session. */
 export interface Served {
   readonly create: () => Server;
-  /** Ends everything that the session has started. */
+  /** Ends everything that the session started. */
   release(): Promise<void>;
 }
 
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
-  /** Every request has to bring it. */
+  /** Every request must contain it. */
   readonly token: string;
-  /** For clients in 2026-07-28, which have no sessions. */
+  /** For clients of 2026-07-28, which have no sessions. */
   readonly shared: () => Server;
-  /** For a session in 2025-11-25. */
+  /** For a session of 2025-11-25. */
   readonly open: () => Promise<Served>;
-  /** Problems that no answer tells. */
+  /** Receives problems that no answer contains. */
   readonly report: (problem: Error) => void;
   /** Called when the tools have changed; the clients are notified. */
   readonly onChange?: OnChange;
-  /** A session without a request for so long is ended. Default 30 minutes. */
+  /** A session without requests ends after this time. Default 30 minutes. */
   readonly idleMs?: number;
 }
 
 export interface HttpServing {
   readonly url: string;
-  /** Open sessions. */
+  /** The number of open sessions. */
   readonly sessions: number;
   close(): Promise<void>;
 }
 
-/** The limit of one request. */
+/** The maximum size of one request. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 30 * 60_000;
 const MOST_SESSIONS = 1_000;
 const PATHS: readonly string[] = ['/mcp', '/'];
 
 /**
- * Serves MCP over Streamable HTTP in both revisions. A request needs the token, a `Host` that this server has, and, where a
+ * Serves MCP over Streamable HTTP in both revisions. A request needs the token, a `Host` of this server, and, if a
  * browser sends it, an `Origin` of this machine.
  * @throws the operating system's error
  */
@@ -118,7 +118,7 @@ interface Session {
   stopWaiting: () => void;
 }
 
-/** The clients of revision 2025-11-25: what each has begun ends with its session. */
+/** The clients of revision 2025-11-25: everything that a client started ends with its session. */
 class Sessions {
   readonly #options: HttpOptions;
   readonly #byId = new Map<string, Session>();
@@ -134,13 +134,13 @@ class Sessions {
   async answer(request: Request): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     const session = id === null ? undefined : this.#byId.get(id);
-    // The specification: the client begins again with `initialize`.
+    // As specified: the client starts again with `initialize`.
     if (id !== null && session === undefined)
       return refusal(404, 'There is no such session, or not any more.');
     return session === undefined ? this.#begin(request) : this.#ask(session, request);
   }
 
-  /** A request without a session begins one, if it is `initialize`; the transport refuses any other. */
+  /** A request without a session starts one if it is `initialize`; the transport refuses any other. */
   async #begin(request: Request): Promise<Response> {
     if (request.method !== 'POST') return refusal(400, 'Send the header Mcp-Session-Id.');
     if (this.#byId.size >= MOST_SESSIONS) return refusal(503, 'Too many sessions are open.');
@@ -155,7 +155,7 @@ class Sessions {
       },
     });
     let isReleased = false;
-    // Also after a DELETE of the client.
+    // Also called after a DELETE of the client.
     server.onclose = () => {
       if (isReleased) return;
       isReleased = true;
@@ -204,7 +204,7 @@ class Sessions {
   }
 }
 
-/** The same response; `done` is called once when its body has ended, or its reader is gone. */
+/** The same response; `done` is called once, when its body has ended or its reader has disconnected. */
 function whenRead(response: Response, done: () => void): Response {
   if (response.body === null) {
     done();

@@ -1,6 +1,6 @@
 import { systemClock } from '../platform/clock/clock.js';
 
-/** How long a server may be silent. Each sign of life begins the time again; it stands while a person is asked. */
+/** How long a server may be silent. Each message from it restarts the time, which pauses while a person is asked. */
 export class SilenceLimit {
   readonly #ms: number;
   readonly #onOver: () => void;

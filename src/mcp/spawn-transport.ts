@@ -12,15 +12,15 @@ import {
 } from '../commands/launch-contained-server.js';
 import { systemClock } from '../platform/clock/clock.js';
 
-/** How long a server that was asked to go may take. */
+/** How long a server may take to exit after it was asked to. */
 const GRACE_MS = 2_000;
 const KEPT_ERRORS = 4_000;
-/** The limit of one message. */
+/** The maximum size of one message. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
- * A server that is a program, over its standard input and output: in the command sandbox, and ended with all that it has
- * started when the connection ends, or this program does.
+ * A server that is a program, over its standard input and output. It runs in the command sandbox. It is ended, with
+ * everything that it started, when the connection or this program ends.
  */
 export class SpawnTransport implements Transport {
   onclose?: () => void;
@@ -59,14 +59,14 @@ export class SpawnTransport implements Transport {
   }
 
   #read(chunk: Uint8Array): void {
-    // A server that is being ended may still write for a while.
+    // A server that is being ended may still write for a moment.
     if (this.#abort.signal.aborted) return;
     const lines = this.#lines.take(chunk);
     if (lines === undefined) return;
     try {
       this.#buffer.append(lines);
     } catch (error) {
-      // A message without an end.
+      // A message without an end would exceed the limit.
       this.onerror?.(error as Error);
       this.#abort.abort();
       return;

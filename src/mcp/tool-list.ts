@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { readDefinitions } from '../executor/declare/shown-definitions.js';
 
-/** The tools that are served, as they are now: sources of tools may change them at any time. */
+/** The tools that are served now. Sources of tools may change them at any time. */
 export interface ToolList {
   all(): Tool[];
   find(name: string): Tool | undefined;
@@ -16,7 +16,10 @@ export interface ShownTools {
   readonly readOnly?: boolean | undefined;
 }
 
-/** @throws ToolError `unknown_tool` for a name that the executor does not have, `config_invalid` for one that changes things */
+/**
+ * @throws ToolError `unknown_tool` for a name that the executor does not have, `config_invalid` for a tool that changes
+ * things
+ */
 export function createToolList(
   executor: Executor,
   { tools, readOnly = false }: ShownTools,
@@ -73,7 +76,7 @@ function requireKnown(
   }
 }
 
-/** A tool that does not say what it touches may change anything. */
+/** A tool that does not declare its kinds of effects may change anything. */
 function isReadOnly({ annotations }: ToolDefinition): boolean {
   return annotations?.readOnlyHint === true;
 }
@@ -90,14 +93,17 @@ function toMcpTool({
     name,
     ...(title === undefined ? {} : { title }),
     description,
-    // Arguments are an object, also where a schema does not say so: the protocol wants it said.
+    // Arguments are always an object, even if a schema does not say so: the protocol requires the statement.
     inputSchema: { ...copyOf(inputSchema), type: 'object' },
     ...(outputSchema === undefined ? {} : { outputSchema: copyOf(outputSchema) }),
     ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
   };
 }
 
-/** Our schemas are frozen, and the SDK writes into the objects that it sends. They are JSON, which is copied fastest as text. */
+/**
+ * Our schemas are frozen, and the SDK writes into the objects that it sends. They are JSON, so copying them as text is
+ * fastest.
+ */
 function copyOf(schema: JsonSchema): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema));
 }

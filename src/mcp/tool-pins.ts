@@ -6,7 +6,7 @@ import { ToolError } from '../errors/tool-error.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 
-/** The parts of a tool that a model sees and clients use: the ones that a person has seen. */
+/** The parts of a tool that models see and clients use, as a person has seen them. */
 export interface SeenTool {
   readonly name: string;
   readonly title?: string;
@@ -19,7 +19,7 @@ export interface SeenTool {
 /** The tools of a server as a person has approved them, by name. */
 export type Pins = ReadonlyMap<string, SeenTool>;
 
-/** How a server's tools differ from its pins. Names, sorted. */
+/** The differences between a server's tools and its pins. Names, sorted. */
 export interface PinDifference {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -38,7 +38,7 @@ export function toSeenTool(tool: Tool): SeenTool {
   };
 }
 
-/** SHA-256 of the canonical JSON: the order of members makes no difference. */
+/** SHA-256 of the canonical JSON: the order of members does not matter. */
 export function pinHash(tool: SeenTool): string {
   let hash = hashes.get(tool);
   if (hash === undefined) {
@@ -50,7 +50,7 @@ export function pinHash(tool: SeenTool): string {
   return hash;
 }
 
-/** Pins are compared with each list of their server. */
+/** Pins are compared with every list of their server. */
 const hashes = new WeakMap<SeenTool, string>();
 
 export function comparePins(pins: Pins, tools: readonly SeenTool[]): PinDifference {
@@ -66,15 +66,15 @@ export function comparePins(pins: Pins, tools: readonly SeenTool[]): PinDifferen
   };
 }
 
-/** Beside the record of trusted projects, never in a project: mode 0600. */
+/** Stored next to the record of trusted projects, never in a project: mode 0600. */
 function place(): string {
   return join(stateDirectory(), 'toolexec', 'mcp-pins.json');
 }
 
-/** @throws ToolError `config_invalid` for a record that is damaged, or could be another user's */
+/** @throws ToolError `config_invalid` for a record that is damaged, or that another user could have written */
 export function readPins(server: string): Pins | undefined {
   const servers = orUnusable(() => parse(readPrivateFile(place())));
-  // A server may have a name that every object has.
+  // A server may be named like a property that every object has.
   const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
   return tools === undefined ? undefined : new Map(tools.map((tool) => [tool.name, tool]));
 }

@@ -1,23 +1,23 @@
 import type { Executor } from '../contract/executor.js';
 
 /**
- * Calls that wait for the person, of clients that could not be asked: the client got a refusal, and will ask for the same
- * again under another id. One for each conversation and digest.
+ * Calls that wait for the person, from clients that could not be asked. The client received a refusal and will request
+ * the same call again under another id. One entry for each conversation and digest.
  */
 export interface UndeliveredCalls {
-  /** There is none. Asked for every call. */
+  /** True if there is no entry. Checked for every call. */
   readonly isEmpty: boolean;
   /** The id of such a call. */
   find(conversation: string, digest: string): string | undefined;
-  /** Keeps a call. @returns the id under which it is kept: an earlier one if the call was kept before */
+  /** Keeps a call. @returns the id under which it is kept: the earlier id if it was kept before */
   keep(conversation: string, digest: string, callId: string): string;
-  /** Its result is delivered now. @returns false where another delivery came first */
+  /** Its result is being delivered now. @returns false if another delivery came first */
   deliver(conversation: string, digest: string, callId: string): boolean;
 }
 
 const ofExecutors = new WeakMap<Executor, UndeliveredCalls>();
 
-/** In memory, and the same for all servers of an executor. */
+/** In memory, shared by all servers of an executor. */
 export function undeliveredOf(executor: Executor): UndeliveredCalls {
   let calls = ofExecutors.get(executor);
   if (calls === undefined) {

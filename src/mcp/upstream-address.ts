@@ -5,14 +5,14 @@ const MOST_CHARACTERS = 2_000;
 
 /** An address that a server wants the person to open. */
 export interface Address {
-  /** As a browser writes it: a name in another script shows its ASCII form. */
+  /** In a browser's spelling: a host name in another script appears in its ASCII form. */
   readonly href: string;
   readonly host: string;
 }
 
 /**
- * Undefined: no address of the web, one that names a user before the host (`https://bank.test@evil.test`), or one that is too
- * long to be looked at.
+ * Undefined: not a web address, an address with a user before the host (`https://bank.test@evil.test`), or one that is
+ * too long to read.
  */
 export function readAddress(url: unknown): Address | undefined {
   if (typeof url !== 'string' || url.length > MOST_CHARACTERS || !URL.canParse(url)) return undefined;
@@ -21,7 +21,7 @@ export function readAddress(url: unknown): Address | undefined {
   return isWeb && username === '' && password === '' ? { href, host } : undefined;
 }
 
-/** The person sees the whole address and its host. toolexec itself never opens it. */
+/** The person sees the whole address and its host. toolexec never opens it. */
 export function addressQuestion(server: string, message: string, { href, host }: Address): Question {
   const said = sanitize(message).slice(0, MOST_CHARACTERS);
   return {
@@ -35,7 +35,7 @@ export function addressQuestion(server: string, message: string, { href, host }:
   };
 }
 
-/** Addresses that a server names in its error, if it runs a call only after a visit there. */
+/** Addresses in a server's error, if it runs a call only after a visit there. */
 export function addressesIn(data: unknown): readonly Address[] {
   const { elicitations } = (data ?? {}) as { readonly elicitations?: unknown };
   if (!Array.isArray(elicitations)) return [];

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { ToolError } from '../errors/tool-error.js';
 
-/** The limit that providers have for the name of a tool. */
+/** The maximum length of a tool's name at the providers. */
 const MOST_CHARACTERS = 64;
 const SEPARATOR = '__';
 const HASH_CHARACTERS = 10;
 const HASHED = new RegExp(`_h[0-9a-f]{${HASH_CHARACTERS}}$`);
 
 /**
- * A server's name. It holds no `__` and does not end in `_`, so that the first `__` of a tool's name ends it: no two servers
- * can give the same name.
+ * A server's name. It contains no `__` and does not end in `_`, so the first `__` in a tool's name marks its end: two
+ * servers can never produce the same name.
  */
 export function serverNameFlaw(name: string): string | undefined {
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(name)) return 'letters, digits, _ and - are expected; at most 32';
@@ -26,8 +26,8 @@ export function requireServerName(name: string): void {
 }
 
 /**
- * `NAME__tool`. A tool whose name does not fit gets a hash of it at its end, and so does one whose name looks as if it had:
- * no two tools of a server can get the same name.
+ * `NAME__tool`. If a tool's name does not fit, or looks as if it ended in a hash, it gets a hash at its end: two tools
+ * of a server can never get the same name.
  */
 export function upstreamName(server: string, tool: string): string {
   const plain = `${server}${SEPARATOR}${tool}`;

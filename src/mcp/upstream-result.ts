@@ -26,7 +26,7 @@ export function toToolOutput(result: CallToolResult): ToolOutput {
   };
 }
 
-/** The server's own entries for its clients; the protocol's keys belong to the connection. */
+/** The server's own entries for its clients; keys of the protocol belong to the connection. */
 function ownMeta(meta: CallToolResult['_meta']): JsonObject | undefined {
   const own = Object.entries(meta ?? {}).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
   return own.length === 0 ? undefined : (Object.fromEntries(own) as JsonObject);

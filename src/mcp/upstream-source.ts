@@ -5,25 +5,25 @@ import { comparePins, type PinDifference, type Pins, type SeenTool } from './too
 import { upstreamName } from './upstream-names.js';
 import { defineUpstreamTool, type Upstream } from './upstream-tool.js';
 
-/** How the tools of a server stand. */
+/** The state of a server's tools. */
 export interface UpstreamState {
   readonly name: string;
   /** Shown to models. */
   readonly shown: readonly string[];
   readonly difference: PinDifference;
-  /** Tools that no executor can take, and why. */
+  /** Tools that no executor can accept, and the reasons. */
   readonly broken: Readonly<Record<string, string>>;
-  /** Why it does not answer; undefined: it does, or was not asked yet. */
+  /** Why the server does not answer; undefined: it does, or it was not asked yet. */
   readonly problem?: string;
 }
 
 export interface Server {
   readonly upstream: Upstream;
-  /** Only these of its tools. Undefined: all. */
+  /** Only these of the server's tools. Undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
   /** The tools that a person has seen. Undefined: the first offered tools count as seen. */
   pins: Pins | undefined;
-  /** Pins are not asked for. */
+  /** Pins are not required. */
   readonly unpinned: boolean;
   /** The last list from the server. Undefined: there was none yet. */
   offered?: readonly SeenTool[];
@@ -34,19 +34,19 @@ const NO_PINS: Pins = new Map();
 const SAME: PinDifference = { added: [], changed: [], gone: [] };
 
 /**
- * The tools of some servers: those that each server offers and a person has seen. A broken server hides no
+ * The tools of several servers: those that a server offers and a person has seen. A broken server does not hide the
  * tools of others.
  */
 export class UpstreamSource implements ToolSource {
   readonly #servers: readonly Server[];
   readonly #listeners = new Set<() => void>();
-  /** Undefined: they were not asked for yet. */
+  /** Undefined: they were not read yet. */
   #tools: readonly Tool[] | undefined;
   #revision = 0;
-  /** By the name that models call, why it is not there. */
+  /** By the name that models call: the reason why a tool is missing. */
   #hidden: ReadonlyMap<string, string> = new Map();
   #states: readonly UpstreamState[] = [];
-  /** A tool object is kept as long as the server's description of it is the same. */
+  /** A tool object is kept as long as the server's description of the tool is unchanged. */
   readonly #made = new Map<SeenTool, Tool | Error>();
 
   constructor(servers: readonly Server[]) {
@@ -68,12 +68,12 @@ export class UpstreamSource implements ToolSource {
     return this.#states;
   }
 
-  /** As the server last said; undefined: it has said nothing yet. */
+  /** The server's last list; undefined: it has sent none yet. */
   offeredBy(name: string): readonly SeenTool[] | undefined {
     return this.#servers.find(({ upstream }) => upstream.name === name)?.offered;
   }
 
-  /** Calls back when tools have come, gone or changed. @returns what ends that */
+  /** Calls back when tools were added, removed or changed. @returns the function that removes the callback */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -87,10 +87,11 @@ export class UpstreamSource implements ToolSource {
     return why === undefined ? undefined : new ToolError('unknown_tool', `Cannot call ${name}: ${why}`);
   }
 
-  /** Call it after a server has listed its tools, or was lost. */
+  /** Call it after a server has listed its tools, or its connection was lost. */
   update(): void {
     const before = this.#tools;
-    // A client starts one process only to learn the protocol's revision: pinned tools wait until they are asked for.
+    // A client starts one process only to learn the protocol's revision, so pinned tools are created when they are
+    // asked for.
     if (before === undefined && this.#servers.every(({ offered }) => offered === undefined)) return;
     const tools = this.#read();
     if (before !== undefined && isSame(tools, before)) return;
@@ -122,7 +123,7 @@ export class UpstreamSource implements ToolSource {
     };
     const shown: string[] = [];
     const broken = new Map<string, string>();
-    // Until the server has listed its tools, the pins stand for them.
+    // Until the server has listed its tools, the pins take their place.
     for (const tool of offered ?? [...pins.values()]) {
       const name = upstreamName(upstream.name, tool.name);
       const why = whyHidden(tool.name);

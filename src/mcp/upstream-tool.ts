@@ -1,5 +1,5 @@
 import type { CallToolRequestOptions, CallToolResult, Client } from '@modelcontextprotocol/client';
-// Errors are known by their brand, whichever package made them: programs need only the server's.
+// Errors are recognised by their brand, whichever package created them: programs need only the server package.
 import { ProtocolError, SdkError } from '@modelcontextprotocol/server';
 import type { ToolContext } from '../contract/context.js';
 import type { Effect } from '../contract/effect.js';
@@ -17,12 +17,12 @@ import { addressesIn } from './upstream-address.js';
 import { upstreamName } from './upstream-names.js';
 import { toToolOutput } from './upstream-result.js';
 
-/** A server as its tools need it. */
+/** The view of a server that its tools need. */
 export interface Upstream {
   readonly name: string;
-  /** The statements of its tools about their effects are believed. */
+  /** Whether the tools' statements about their effects are trusted. */
   readonly trusted: boolean;
-  /** Without a word of the server. Progress begins it again. */
+  /** How long the server may be silent. Progress restarts the time. */
   readonly timeoutMs: number;
   /** A working connection. @throws ToolError if there is none */
   client(signal: AbortSignal): Promise<Client>;
@@ -31,7 +31,7 @@ export interface Upstream {
 /** The executor's own limit. The connection decides how long to wait. */
 const LONGEST_MS = 24 * 3600 * 1000;
 
-/** A tool of another server as one of ours: the same plan, approval, limits and record as every tool has. */
+/** Another server's tool as one of ours: planned, approved, limited and recorded like every other tool. */
 export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   const { name: server, trusted } = upstream;
   requireShort(seen);
@@ -58,7 +58,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   return tool;
 }
 
-/** A model reads all of a definition with each request. */
+/** A model reads the whole definition with each request. */
 const MOST_CHARACTERS = 100_000;
 
 function requireShort(seen: SeenTool): void {
@@ -67,7 +67,7 @@ function requireShort(seen: SeenTool): void {
     throw new Error(`it has ${length} characters, and at most ${MOST_CHARACTERS} are taken.`);
 }
 
-/** As the specification has it where a hint is left out: it may destroy, and reach anything. */
+/** The defaults of the specification for missing hints: the tool may destroy data, and reach anything. */
 function hintsOf({ annotations = {} }: SeenTool): ToolAnnotations {
   const {
     readOnlyHint = false,
@@ -105,9 +105,9 @@ async function callUpstream(
   ctx.signal.addEventListener('abort', cancel, { once: true });
   const options: CallToolRequestOptions = {
     signal: abort.signal,
-    // `silence` decides how long to wait: the SDK's own limit would go on while a person is asked.
+    // `silence` limits the wait: the SDK's own limit would continue while a person is asked.
     timeout: LONGEST_MS,
-    // Without it no progress is sent, and nothing extends the time.
+    // Without this, the server sends no progress, and nothing extends the time.
     onprogress: ({ progress, total, message }) => {
       silence.heard();
       void ctx.emit(message ?? `${progress}${total === undefined ? '' : `/${total}`}\n`);

@@ -100,7 +100,7 @@ function mappedAddress(host: string): string | undefined {
   return bytes.join('.');
 }
 
-/** Whether the text names a host, or the hosts below one, and is no pattern for every host. */
+/** Whether the text names one host, or the hosts below a domain, but not every host. */
 export function isNarrowHostPattern(text: string): boolean {
   try {
     return parseHostPattern(text, false).kind !== 'any';

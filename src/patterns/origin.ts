@@ -5,7 +5,7 @@ export function isUntrusted(origin: Origin): boolean {
   return origin.startsWith('web:') || origin.startsWith('mcp:') || origin.startsWith('program:');
 }
 
-/** Data that the person would not give away: files of the roots, and output of commands, which may hold any. */
+/** Data that the person would not give away: files of the roots, and output of commands, which may contain any data. */
 export function isPrivate(origin: Origin): boolean {
   return origin === 'workspace' || origin === 'command';
 }
@@ -13,7 +13,7 @@ export function isPrivate(origin: Origin): boolean {
 /** `web:*` stands for every host, `*` for every origin; `web:*.example.com` for the hosts below one. */
 export function matchesOrigin(pattern: string, origin: Origin): boolean {
   if (pattern === '*' || pattern === origin) return true;
-  // A command that reached the network may have read any host.
+  // A command that reached the network may have read data from any host.
   if (origin === 'web:*') return pattern.startsWith('web:');
   const star = pattern.indexOf('*');
   if (star === -1) return false;
@@ -32,7 +32,7 @@ export function isOriginPattern(value: unknown): value is string {
   );
 }
 
-/** `web:*` is an origin too: of a command that reached the network, any host. */
+/** `web:*` is also an origin: that of a command that reached the network, so of any host. */
 export function isOrigin(value: unknown): value is Origin {
   return isOriginPattern(value) && (value === 'web:*' || !value.includes('*'));
 }

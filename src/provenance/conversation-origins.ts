@@ -5,20 +5,24 @@ import { type FoundOrigins, type SeenText, searchArguments } from './search-argu
 import type { BudgetedTexts, TextBudget } from './text-budget.js';
 import { LEAST_CHARACTERS, TextIndex } from './text-index.js';
 
-/** Bytes of memory for one conversation, beside the bound for all of them. Older results count only for `seen`. */
+/**
+ * Bytes of memory for one conversation, in addition to the bound for all conversations. Older results count only for
+ * `seen`.
+ */
 const MOST_BYTES = 16_777_216;
-/** The key of the fact that a conversation was marked clean; its value holds the time. */
+/** The key of the fact that a conversation was marked clean; its value is the time. */
 export const CLEAN_MARK = 'origins:clean';
 
 /**
  * The origins of the data that a model has seen in one conversation, since it was last marked clean.
  *
  * 1. `seen` is complete: no result leaves it before the mark.
- * 2. `args` is exact for copied text: it is found in the results, ignoring white space and case, and after
- *    percent signs and base64 were decoded once. The newest results are searched, up to 16 MB of memory.
- * 3. The search runs when `args` or `places` of a call are first read, over the results that were there when the call
- *    was planned.
- * 4. If other conversations need the memory, all texts of this one are dropped, and its later calls say so.
+ * 2. `args` is exact for copied text: the text is found in the results, ignoring white space and case, and after
+ *    percent encoding and base64 are decoded once. The newest results are searched, up to 16 MB of memory.
+ * 3. The search runs when `args` or `places` of a call are first read, over the results that existed when the call was
+ *    planned.
+ * 4. If other conversations need the memory, all texts of this conversation are dropped, and its later calls report
+ *    that.
  */
 export class ConversationOrigins implements OriginView, BudgetedTexts {
   readonly #budget: TextBudget | undefined;
@@ -34,7 +38,7 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
     this.#budget = budget;
   }
 
-  /** @returns the origins that are new here */
+  /** @returns the origins that are new to this conversation */
   add(callId: string, origin: readonly Origin[], text: string): readonly Origin[] {
     const fresh = origin.filter((one) => !this.#seen.has(one));
     for (const one of fresh) this.#seen.add(one);
@@ -52,7 +56,7 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
     return fresh;
   }
 
-  /** Another process has added it. */
+  /** Another process has added this origin. */
   recall(origin: Origin): void {
     this.#seen.add(origin);
   }
@@ -71,7 +75,7 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
     this.#isForgotten = true;
   }
 
-  /** Nothing relevant was seen: words of the person or of the host program do not count. */
+  /** True if nothing relevant was seen: words of the person or of the host program do not count. */
   get isEmpty(): boolean {
     return this.#seen.size === 0 || (this.#seen.size === 1 && this.#seen.has('user'));
   }

@@ -5,7 +5,7 @@ import { isPrivate, isUntrusted } from '../patterns/origin.js';
 
 /**
  * The three lights of a call, given the origins that its model has seen.
- * @param network whether its commands reach the network
+ * @param network whether the call's commands can reach the network
  */
 export function lightsOf(seen: readonly Origin[], effects: readonly Effect[], network: boolean): Lights {
   return {
@@ -15,7 +15,7 @@ export function lightsOf(seen: readonly Origin[], effects: readonly Effect[], ne
   };
 }
 
-/** The lights of a conversation, over its results and the calls that ran in it. */
+/** The lights of a conversation, from its results and the calls that ran in it. */
 export class ConversationLights {
   readonly #seen = new Set<Origin>();
   #out: readonly string[] = [];

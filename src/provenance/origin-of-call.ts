@@ -11,13 +11,13 @@ export interface OriginFacts {
   readonly toolName: string;
   /** The tool is a separate program. */
   readonly isProgram: boolean;
-  /** The MCP server that runs the tool. */
+  /** The MCP server that runs the tool, if there is one. */
   readonly server?: string | undefined;
   readonly effects: readonly Effect[];
   readonly containment: Pick<Containment, 'network'>;
 }
 
-/** Where a result comes from, by what its call may have read. Most results share a list. */
+/** The origins of a result, derived from what its call may have read. Most results share one list. */
 export function originOfCall(facts: OriginFacts): readonly Origin[] {
   const { effects, isProgram } = facts;
   if (effects.length === 0 && !isProgram) return USER;
@@ -30,7 +30,7 @@ export function originOfCall(facts: OriginFacts): readonly Origin[] {
 
 const servers = new WeakMap<Tool, string>();
 
-/** Says which MCP server runs a tool, also if nothing is known of its effects. */
+/** Returns the MCP server that runs a tool, even if the tool's effects are unknown. */
 export function stateServer(tool: Tool, server: string): void {
   servers.set(tool, server);
 }

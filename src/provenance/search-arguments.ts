@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { CallOrigins, Origin } from '../contract/origin.js';
 import { LEAST_CHARACTERS, normalize, type TextIndex, WantedText } from './text-index.js';
 
-/** For one call: arguments, and pieces of them. */
+/** Limits for one call: arguments, and pieces of them. */
 const MOST_TEXTS = 1_000;
 const MOST_PIECES_OF_CALL = 4_000;
-/** For one argument. */
+/** Limit for one argument. */
 const MOST_PIECES = 200;
 const LONGEST_PIECE = 10_000;
 
@@ -19,7 +19,7 @@ export interface SeenText {
 
 export type FoundOrigins = Pick<CallOrigins, 'args' | 'places'>;
 
-/** Where the texts of a call's arguments stand in results. */
+/** Finds the places in results at which the texts of a call's arguments occur. */
 export function searchArguments(args: JsonObject, texts: readonly SeenText[]): FoundOrigins {
   const found: Record<string, readonly Origin[]> = {};
   const places: Record<string, string> = {};
@@ -43,8 +43,8 @@ interface Place {
 }
 
 /**
- * All origins of the pieces, and one place: of the first piece that stands in text from outside, otherwise of the
- * first piece that stands anywhere; of the results that hold it, the oldest.
+ * All origins of the pieces, and one place: that of the first piece found in text from outside, otherwise of the first
+ * piece found anywhere. If several results contain it, the oldest counts.
  */
 function findIn(
   texts: readonly SeenText[],
@@ -55,7 +55,7 @@ function findIn(
   for (const text of texts) {
     const isBetter = place === undefined || (text.isUntrusted && !place.text.isUntrusted);
     const isNews = isBetter || !text.origin.every((one) => origins.has(one));
-    // An earlier piece names a better place, but only in a result that is as good as the one known.
+    // An earlier piece gives a better place, but only in a result that is at least as relevant as the known one.
     const end = isNews ? wanted.length : text.isUntrusted === place?.text.isUntrusted ? place.piece : 0;
     const piece = text.index.firstOf(wanted, end);
     if (piece === -1) continue;
@@ -74,7 +74,7 @@ function describe({ text, piece }: Place, wanted: readonly WantedText[]): string
 function* textsIn(args: JsonObject): Generator<readonly [pointer: string, text: string]> {
   const waiting: (readonly [string, JsonValue])[] = [['', args]];
   let texts = 0;
-  // By index: taking from the front of a long list moves the rest each time.
+  // By index: removing the first element of a long list would move the rest each time.
   for (let at = 0; at < waiting.length && texts < MOST_TEXTS; at++) {
     const [pointer, value] = waiting[at] as readonly [string, JsonValue];
     if (typeof value === 'string') {
@@ -92,7 +92,7 @@ function escapeKey(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The whole of an argument, its words, and both decoded once; normalized, each once. */
+/** The whole argument, its words, and both decoded once; normalized, without duplicates. */
 function piecesOf(argument: string, most: number): readonly WantedText[] {
   const pieces = new Set<string>();
   const take = (text: string): void => {
@@ -113,7 +113,7 @@ function piecesOf(argument: string, most: number): readonly WantedText[] {
   return Array.from(pieces, (piece) => new WantedText(piece));
 }
 
-/** The first half of a character that was cut in two. */
+/** The first half of a truncated surrogate pair. */
 const HALF = /[\ud800-\udbff]$/;
 const BETWEEN = /[\s"'`<>()[\]{},;&=?#|]+/;
 

@@ -7,10 +7,13 @@ export interface BudgetedTexts {
   drop(): void;
 }
 
-/** One bound for the texts of many conversations: the one that has been given no text for longest loses its texts first. */
+/**
+ * One bound for the texts of many conversations: the conversation that has received no text for longest loses its texts
+ * first.
+ */
 export class TextBudget {
   readonly #most: number;
-  /** Bytes by conversation, the one that was given a text last at the end. */
+  /** Bytes by conversation; the one that received a text last is at the end. */
   readonly #bytes = new Map<BudgetedTexts, number>();
   #total = 0;
 
@@ -18,7 +21,7 @@ export class TextBudget {
     this.#most = most;
   }
 
-  /** A conversation holds this many bytes now. */
+  /** Sets the number of bytes that a conversation holds. */
   holds(texts: BudgetedTexts, bytes: number): void {
     this.forget(texts);
     if (bytes === 0) return;
@@ -31,7 +34,7 @@ export class TextBudget {
     }
   }
 
-  /** A conversation is over, or holds nothing any more. */
+  /** The conversation is over, or holds no texts any more. */
   forget(texts: BudgetedTexts): void {
     this.#total -= this.#bytes.get(texts) ?? 0;
     this.#bytes.delete(texts);

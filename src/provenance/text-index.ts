@@ -1,12 +1,12 @@
-/** Shorter texts stand everywhere: they say nothing about where they came from. */
+/** Shorter texts occur everywhere, so they say nothing about their origin. */
 export const LEAST_CHARACTERS = 8;
 
-/** The form in which texts are compared: without white space, case, and the variants of Unicode. */
+/** The form in which texts are compared: without white space, case, and Unicode variants. */
 export function normalize(text: string): string {
   return lowerCase(text, isAscii(text)).replace(/\s+/g, '');
 }
 
-/** A text that is looked for: of at least eight characters. Its parts are hashed once for all texts. */
+/** A text to search for, of at least eight characters. Its parts are hashed once for all texts. */
 export class WantedText {
   readonly bytes: Buffer;
   readonly #hashes = new Map<Grain, Int32Array>();
@@ -16,7 +16,7 @@ export class WantedText {
     this.bytes = Buffer.from(normalized);
   }
 
-  /** Of the part at each position. */
+  /** The hash of the part at each position. */
   hashes(grain: Grain): Int32Array {
     let known = this.#hashes.get(grain);
     if (known === undefined) {
@@ -28,13 +28,13 @@ export class WantedText {
   }
 }
 
-/** Which parts of a text are in its set. */
+/** The set of parts that occur in a text. */
 interface Grain {
-  /** Bytes of a part. */
+  /** The size of a part in bytes. */
   readonly part: number;
-  /** Bytes from one part to the next. Any eight bytes in a row cover one part. */
+  /** Bytes from one part to the next. Any eight consecutive bytes cover one part. */
   readonly stride: number;
-  /** Bits of the set for a byte of the text, at least. */
+  /** The minimum number of bits in the set per byte of the text. */
   readonly bits: number;
   hash(view: DataView, at: number): number;
 }
@@ -60,10 +60,11 @@ function mix(first: number, second: number): number {
 /**
  * Answers whether a text holds another one, both normalized.
  *
- * 1. A set of bits knows parts of the text. If it lacks a part of the text that is looked for, that one is not there.
- * 2. Otherwise the text is searched. Its normalized form is made again each time, because it would double the memory.
- * 3. Nothing is computed before the first question: most results are never asked about. Then a coarse set is made,
- *    and a fine one once the coarse one was wrong.
+ * 1. A bit set records the parts of the text. If a part of the searched text is missing in it, the text does not occur.
+ * 2. Otherwise the text is searched. Its normalized form is computed again each time, because storing it would double
+ *    the memory.
+ * 3. Nothing is computed before the first question: most results are never asked about. Then a coarse set is created,
+ *    and a fine one after the coarse one was wrong.
  */
 export class TextIndex {
   readonly #text: string;
@@ -75,13 +76,13 @@ export class TextIndex {
     this.#isAscii = isAscii(text);
   }
 
-  /** Bytes of memory at most. */
+  /** The maximum memory in bytes. */
   get size(): number {
     const { length } = this.#text;
     return length * (this.#isAscii ? 1 : 2) + 2 ** logOfBits(length, FINE) / 8 + OVERHEAD;
   }
 
-  /** @returns the position of the first of these texts, up to `end`, that stands here; -1: none does */
+  /** @returns the position of the first of these texts, before `end`, that occurs here; -1 if none does */
   firstOf(wanted: readonly WantedText[], end = wanted.length): number {
     let bytes: Buffer | undefined;
     for (let at = 0; at < end; at++) {
@@ -94,18 +95,18 @@ export class TextIndex {
     return -1;
   }
 
-  /** False: it does not. */
+  /** False: the text certainly does not occur. */
   mayHold(wanted: WantedText): boolean {
     this.#set ??= new PartSet(this.#normalized(), COARSE);
     return this.#set.mayHold(wanted);
   }
 
-  /** The line, from 1, in which such a text begins. */
+  /** The line, counted from 1, in which such a text begins. */
   lineOf({ bytes }: WantedText): number | undefined {
     let left = this.#normalized().indexOf(bytes);
     if (left === -1) return undefined;
     let line = 0;
-    // A line feed is a border for Unicode: lines are normalized one by one as they are together.
+    // Unicode normalization never crosses a line feed, so lines can be normalized one by one.
     for (const text of this.#text.split('\n')) {
       line++;
       left -= normalizedBytes(text, this.#isAscii || isAscii(text)).length;
@@ -119,7 +120,7 @@ export class TextIndex {
   }
 }
 
-/** A set of hashes of parts. It never lacks one. */
+/** A set of hashes of parts. It may contain too many, but never too few. */
 class PartSet {
   readonly grain: Grain;
   readonly #bits: Uint32Array;
@@ -157,7 +158,7 @@ class PartSet {
   }
 }
 
-/** Of objects and strings, roughly. */
+/** The approximate overhead of objects and strings. */
 const OVERHEAD = 500;
 
 function logOfBits(bytes: number, { bits }: Grain): number {
@@ -168,7 +169,7 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** `normalize` in UTF-8. Results are long, so white space leaves without a branch. */
+/** `normalize` in UTF-8. Results are long, so white space is removed without a branch. */
 function normalizedBytes(text: string, ascii: boolean): Buffer {
   const bytes = ascii
     ? Buffer.from(text, 'latin1')
@@ -176,7 +177,7 @@ function normalizedBytes(text: string, ascii: boolean): Buffer {
   let to = 0;
   for (let at = 0; at < bytes.length; at++) {
     const kept = KEPT[bytes[at] as number] as number;
-    // It never writes beyond what it has read.
+    // It never writes beyond the bytes that it has read.
     bytes[to] = kept;
     to += kept >>> 8;
   }
@@ -194,7 +195,7 @@ function isAscii(text: string): boolean {
 /** White space beyond ASCII. */
 const OTHER_SPACES = /[^\S\t-\r ]+/g;
 
-/** For each byte: itself in lower case, and above it a 1 if it is no white space. */
+/** For each byte: the byte in lower case, with an additional 1 above it if it is not white space. */
 const KEPT = Uint16Array.from({ length: 256 }, (_, byte) => {
   const isSpace = byte === 32 || (byte >= 9 && byte <= 13);
   return (byte >= 65 && byte <= 90 ? byte + 32 : byte) | (isSpace ? 0 : 256);

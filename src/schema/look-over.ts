@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/json.js';
 import { isSchemaObject } from './map-schema.js';
 
-/** A quick assessment of a schema. If in doubt, both are false, and ajv finds the faults, if any. */
+/** A quick assessment of a schema. In doubt, both are false, and ajv finds any faults. */
 export interface SchemaOverview {
   /** Both dialects' own schemas accept it. Asking them takes 50 ms the first time, and 50 µs each time. */
   readonly isValid: boolean;

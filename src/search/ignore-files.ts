@@ -37,7 +37,7 @@ function rulesBelow(line: string, directories: readonly string[]): readonly stri
   const body = rule.slice(mark.length, rule.length - end.length);
   if (!body.includes('/')) return [rule];
   const parts = body.replace(/^\//, '').split('/');
-  // No path has an empty part. Such a rule matches nothing, and what is left of it further down could: `/**//`.
+  // No path has an empty part. Such a rule matches nothing, but its remainder in a subdirectory could: `/**//`.
   if (parts.includes('')) return [];
   const segments = parseParts(parts);
   if (segments === undefined) return [];

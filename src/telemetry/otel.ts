@@ -29,9 +29,12 @@ export interface OtelOptions {
   readonly tracerProvider?: TracerProvider;
   /** Default: the global one of `@opentelemetry/api`. */
   readonly meterProvider?: MeterProvider;
-  /** Spans carry the arguments, without known secrets and without what the journal leaves out. Default false. */
+  /**
+   * Spans contain the arguments, without known secrets and without arguments that the journal leaves out. Default
+   * false.
+   */
   readonly recordArguments?: boolean;
-  /** Spans carry the output and the error's message, redacted and cut as results are. Default false. */
+  /** Spans contain the output and the error's message, redacted and truncated like results. Default false. */
   readonly recordResults?: boolean;
 }
 
@@ -65,7 +68,7 @@ export function otel(options: OtelOptions = {}): Telemetry {
   };
 }
 
-/** The global provider may be replaced after `otel()`, so its tracer is looked up again when it is another one. */
+/** The global provider may be replaced after `otel()`, so the tracer is looked up again if the provider has changed. */
 function tracerOf(given: TracerProvider | undefined): () => Tracer {
   let known: { readonly provider: TracerProvider; readonly tracer: Tracer } | undefined;
   return () => {
@@ -120,7 +123,7 @@ interface OpenCall {
   readonly span: Span | undefined;
   /** Contains the span of the call, ours or the framework's. */
   readonly context: Context;
-  /** A span that is not recorded costs about half of one that is, so its children are not made. */
+  /** An unrecorded span costs about half as much as a recorded one, so its children are not created. */
   readonly isRecorded: boolean;
   queue: Open | undefined;
   approval: Open | undefined;
@@ -133,7 +136,7 @@ interface OpenCall {
 
 /**
  * The calls of a batch from their plan to their answer. A call is in the queue from its plan, or from the
- * decision about it, until it runs. The time of its run stands still while it waits for the person.
+ * decision about it, until it runs. The time of its run pauses while it waits for the person.
  */
 class OtelBatch implements BatchTrace {
   readonly #settings: BatchSettings;
@@ -150,7 +153,7 @@ class OtelBatch implements BatchTrace {
 
   planned(call: TracedCall): void {
     const { callId, toolName } = call;
-    // Of several calls with the same id, all but the first are answered at once.
+    // If several calls have the same id, all but the first are answered immediately.
     if (this.#calls.has(callId)) return;
     const outer = trace.getSpan(this.#parent);
     const isInFramework = isToolSpan(outer);

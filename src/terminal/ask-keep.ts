@@ -9,16 +9,16 @@ export interface KeepQuestion extends PromptPlace {
   readonly palette: Palette;
   /** The changes, and the texts of the files among them. */
   readonly parts: readonly PicturePart[];
-  /** Whether a pattern, as it is typed, means a path. */
+  /** Whether a pattern matches a path, in the person's spelling. */
   readonly matches: (pattern: string, path: string) => boolean;
 }
 
-/** `paths`: only these are kept; left out: all. */
+/** `paths`: only these are kept; left out: all are kept. */
 export type KeepAnswer =
   | { readonly kind: 'keep'; readonly paths?: readonly string[] }
   | { readonly kind: 'discard'; readonly isInterrupted: boolean };
 
-/** Shows the changes of a command that the person ran, and asks which to keep. No answer keeps nothing. */
+/** Shows the changes of a command that the person ran, and asks which to keep. Without an answer, nothing is kept. */
 export async function askKeep(question: KeepQuestion): Promise<KeepAnswer> {
   return new KeepDialogue(question).ask();
 }
@@ -70,7 +70,7 @@ class KeepDialogue {
     );
   }
 
-  /** One Ctrl-C is a habit, and a long session is lost with it. */
+  /** A single Ctrl-C is often typed from habit, and would lose a long session. */
   async #isMeant(): Promise<boolean> {
     const prompt = ownWords(
       'Discard everything? y or Ctrl-C discards, n goes back:',
@@ -100,7 +100,7 @@ class KeepDialogue {
     const all = (this.#part?.entries ?? []).map(({ path }) => path);
     const isMeant = (pattern: string, path: string): boolean =>
       matches(pattern, path) || path.startsWith(`${pattern.replace(/\/$/, '')}/`);
-    // Where paths are only left out, all others stay.
+    // If paths are only excluded, all others are kept.
     let chosen = words[0]?.startsWith('!') === true ? new Set(all) : new Set<string>();
     for (const word of words) {
       const isLeftOut = word.startsWith('!');

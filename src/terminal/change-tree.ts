@@ -7,11 +7,11 @@ import { inOneLine, toPieces, toVisible } from './visible-text.js';
 export interface TreeOptions {
   readonly columns: number;
   readonly palette: Palette;
-  /** Only these paths are kept; the others are shown as left out. Left out: all are. */
+  /** Only these paths are kept; the others are shown as left out. If this is undefined, all are kept. */
   readonly chosen?: ReadonlySet<string>;
 }
 
-/** Entries of a directory that is new, or goes, before they become one line. */
+/** The number of entries of a new or removed directory above which they become one line. */
 const FOLDED_ENTRIES = 20;
 
 /** The changes of a command as lines: the counts by kind, then the removed paths, then the rest as a tree. */
@@ -51,7 +51,7 @@ function drawTree(entries: readonly ChangedEntry[], options: TreeOptions): reado
   return [...top.inner.values()].flatMap((branch) => drawBranch(branch, 0, options));
 }
 
-/** `a/b/` is `a/` with `b/` in it; an absolute path begins with `/`. */
+/** `a/b/` is shown as `a/` with `b/` in it; an absolute path begins with `/`. */
 function namesIn(path: string): readonly string[] {
   return path.match(/^\/|[^/]+\/?/g) ?? [path];
 }
@@ -62,7 +62,7 @@ function drawBranch(branch: Branch, depth: number, options: TreeOptions): readon
   const below = inner.size === 0 ? [] : entriesBelow(branch);
   if (entry === undefined) {
     const only = [...inner.values()];
-    // One line for directories that lead to one another and nothing else.
+    // One line for a chain of directories that contain only each other.
     if (only.length === 1 && only[0] !== undefined && only[0].inner.size > 0)
       return drawBranch({ ...only[0], name: `${branch.name}${only[0].name}` }, depth, options);
     return [
@@ -98,7 +98,7 @@ function bytes(size: number): string {
   return size < 10_000_000 ? `${Math.round(size / 1000)} kB` : `${Math.round(size / 1_000_000)} MB`;
 }
 
-/** Text from elsewhere, in lines that no terminal has to wrap and that all begin behind the same indent. */
+/** Untrusted text, in lines that no terminal has to wrap and that all have the same indent. */
 function line(
   text: string,
   sign: string,

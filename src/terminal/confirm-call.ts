@@ -12,7 +12,7 @@ export async function confirmCall(
 ): Promise<'yes' | 'back' | NoAnswer> {
   const { screen, palette } = place;
   const visible = toVisible(inOneLine(title), { lookalikes: true, isShortened: true });
-  // The rest is shown above: wrapped by the terminal, it could look like a line of ours.
+  // The details are shown above: if the terminal wrapped them here, a part could look like a line of ours.
   const [shown = ''] = toPieces(visible, screen.columns - 10);
   screen.write(`${palette.red(`⚠ ${number}. ${shown}`)}\n`);
   const prompt = ownWords(CONFIRM, screen.columns, ' yes'.length);

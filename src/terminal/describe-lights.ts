@@ -1,7 +1,7 @@
 import type { Lights } from '../contract/origin.js';
 import { sanitize } from '../output/sanitize.js';
 
-/** Three marks, lit or not, and what lit them. Nothing while one alone is lit that is not text from outside. */
+/** Three marks, lit or not, with their causes. Nothing if only one is lit and it is not `untrusted`. */
 export function describeLights({ private: own, untrusted, out }: Lights): string {
   const lit = [own, untrusted, out].filter(({ length }) => length > 0).length;
   if (untrusted.length === 0 && lit < 2) return '';
@@ -12,7 +12,7 @@ export function describeLights({ private: own, untrusted, out }: Lights): string
   ].join(' · ');
 }
 
-/** All three: data can leave as a text from outside says. */
+/** All three: a text from outside could make data leave. */
 export function areAllLit({ private: own, untrusted, out }: Lights): boolean {
   return own.length > 0 && untrusted.length > 0 && out.length > 0;
 }

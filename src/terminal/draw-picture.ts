@@ -278,7 +278,10 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   pen.folded(pen.whole ? lines : foldSides(lines), (line) => drawDiffLine(line, pen));
 }
 
-/** All from the first line that differs to the last one as one change, for texts that share too little for a diff. */
+/**
+ * Everything from the first to the last differing line as one change, for texts that have too little in common for a
+ * diff.
+ */
 function oneHunk(
   before: string,
   after: string,
@@ -306,7 +309,7 @@ function oneHunk(
 /** How many lines of one side are shown before the other side of a long change. */
 const SIDE_LINES = FOLDED_LINES / 2;
 
-/** A long change from the start of both sides: a line `…` replaces the rest of a side. */
+/** A long change, from the start of both sides: a line `…` replaces the rest of each side. */
 function foldSides(lines: readonly string[]): readonly string[] {
   if (lines.length <= FOLDED_LINES + 10) return lines;
   const folded: string[] = [];
@@ -348,7 +351,7 @@ function drawCommand({ text, cwd, marks, touches, commands }: CommandPart, pen: 
   for (const untold of untoldIn(commands)) pen.line(`may touch more: ${untold}`, palette.dim);
 }
 
-/** Commands that may touch more than their words show, each once; for `sudo git gc` only `git gc`. */
+/** Commands that may touch more than their words show, without duplicates; for `sudo git gc` only `git gc`. */
 export function untoldIn(commands: CommandPart['commands']): readonly string[] {
   const texts = new Set(commands.flatMap(({ words, isUntold }) => (isUntold ? [words.join(' ')] : [])));
   const all = [...texts].map((text) => text.replace(/\s+/g, ' '));

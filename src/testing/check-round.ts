@@ -120,7 +120,7 @@ function whatItSays(result: ToolResult): Said {
   if (result.success) return { happened: 'yes', text: 'its result is a success' };
   const { executed } = result.error.details ?? {};
   const text = `its result is ${result.error.code}, executed: ${String(executed)}`;
-  // It ran and failed: how far it got is its own matter.
+  // It ran and failed, so its progress is not checked.
   return { happened: executed === 'no' ? 'no' : 'maybe', text };
 }
 

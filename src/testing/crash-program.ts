@@ -6,7 +6,7 @@ import { loadTrialModule } from './crash-trial.js';
 import type { RoundNews, RoundOrder } from './watched-journal.js';
 import { WatchedJournal } from './watched-journal.js';
 
-// The process under test: it runs one batch and ends itself at the given step, unless it is killed before.
+// The process under test. It runs one batch and kills itself at the given step, unless it is killed before.
 const order = readOrder() as RoundOrder;
 const { tools } = await loadTrialModule(order.tools);
 const steps: string[] = [];

@@ -10,7 +10,7 @@ function looking(run: (journal: Journal, reader: Looking) => Promise<void>): Sha
   return (first, second) => (knows(second) ? run(first, second) : Promise.resolve());
 }
 
-/** Looks until the journal knows its changes. A change may be read by more than one look. */
+/** Polls until the journal reports its changes. Several polls may read the same change. */
 async function markOf(reader: Looking): Promise<string> {
   let { mark } = await reader.changes();
   for (let looks = 0; looks < 20; looks++) {
@@ -26,7 +26,7 @@ const shown = ({ isWhole, calls }: Changes): unknown => ({
   calls: calls.map(({ key, state, decision }) => [key, state, decision ?? null]),
 });
 
-/** What a reader in another process sees of the calls that change. */
+/** The view of a reader in another process of the calls that change. */
 export const SHARED_CHANGE_CASES: readonly SharedJournalCase[] = [
   {
     title: 'gives a reader the calls that have changed since its last look, as they are now',

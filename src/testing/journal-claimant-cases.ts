@@ -17,7 +17,7 @@ async function accept(journal: Journal, id: string, options: Partial<BatchEntry>
   return assertPresent(answer, 'answer').key;
 }
 
-/** A result ends the claim that it names, and no other. */
+/** A result ends the claim that it names, and no other claim. */
 export const CLAIMANT_CASES: readonly JournalCase[] = [
   {
     title: 'records no refusal of a host over the claim of a worker, whose result counts',
@@ -54,7 +54,7 @@ export const CLAIMANT_CASES: readonly JournalCase[] = [
       await journal.claim(first, reaped, 2);
       const [left] = (await journal.reap(reaped, 1, 3)) ?? [];
       const dead = assertPresent(left?.worker, 'the claim that is left');
-      // Its tool found out that nothing had happened, so the call may be delivered again.
+      // The tool found out that nothing had happened, so the call may be delivered again.
       await journal.finish(first, failureOf('x', 'approval_unavailable'), 4, dead);
       const again = await accept(journal, 'b2', { attach: true });
       assertEqual(await journal.claim(again, OTHER_WORKER, 5), true, 'the second claim');
@@ -89,7 +89,7 @@ export const CLAIMANT_CASES: readonly JournalCase[] = [
   },
 ];
 
-/** The same among processes, which ask at once. */
+/** The same with several processes that try at the same time. */
 export const SHARED_CLAIMANT_CASES: readonly SharedJournalCase[] = [
   {
     title: 'recovers a call while its worker records the result: the first answer counts, the other is late',

@@ -24,7 +24,7 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       const second = one(await journal.accept(batchEntry('b2', [callEntry('x')])));
       assertEqual(second.kind, 'fresh', 'second delivery');
       assertEqual(await journal.claim(second.key, WORKER, 1), true, 'its claim');
-      // Nor does a delivery that attaches attach to these.
+      // A delivery that attaches does not attach to these either.
       assertEqual(
         one(await journal.accept(batchEntry('b3', [callEntry('x')], ATTACH))).kind,
         'fresh',

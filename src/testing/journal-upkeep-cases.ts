@@ -17,7 +17,7 @@ import {
 export interface JournalUpkeep {
   /** Whether every record is unchanged; called while nothing is running. */
   readonly verify: () => Awaitable<boolean>;
-  /** Removes records that were settled before a time; milliseconds since the epoch. */
+  /** Removes records that were finished before a time; milliseconds since the epoch. */
   readonly prune: (before: number) => Awaitable<unknown>;
 }
 

@@ -202,7 +202,7 @@ export function chooseKillPoints(calm: CalmRun, counts: KillCounts, random: () =
   return [...spread(around, counts.steps), ...instants];
 }
 
-/** At most `most` of them, evenly spread; with more than there are, it starts again. */
+/** At most `most` of them, evenly spread; if `most` is larger than their number, it starts again. */
 function spread(points: readonly KillPoint[], most: number): KillPoint[] {
   if (most === Number.POSITIVE_INFINITY || points.length === 0) return [...points];
   if (most >= points.length) {

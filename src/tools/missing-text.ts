@@ -6,9 +6,9 @@ interface TextInput {
 }
 
 /**
- * `missing or invalid 'path' parameter`: the words of earlier programs that had these tools, which prompts and scripts
- * look for. Undefined for other faults, and beside an unknown name, because the schema's message says if it is a
- * misspelling.
+ * `missing or invalid 'path' parameter`: the wording of earlier programs with these tools, which prompts and scripts
+ * search for. Undefined for other faults, and if there is an unknown name as well, because the schema's message
+ * recognises misspellings.
  */
 export function missingText({ required, properties }: TextInput): (args: JsonObject) => string | undefined {
   return (args) => {

@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly createLoop: (choice: ModelChoice, conversation: string) => ToolLoop;
   /** True if a batch of this conversation waits for the person; then no new call runs in it. */
   readonly recover: (conversation: string) => Promise<boolean>;
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   readonly leave: () => Promise<void>;
 }
 

@@ -147,7 +147,7 @@ async function findDeferred(
   journal: Journal,
 ): Promise<{
   readonly id: string;
-  /** A program has asked about its call, and runs it. */
+  /** The program that asked about its call also runs it. */
   readonly isQuestion: boolean;
   readonly origin: BatchOrigin;
   readonly model: ModelChoice;

@@ -95,10 +95,7 @@ async function runContained(issued: IssuedCall, context: CliContext): Promise<nu
   }
 }
 
-/**
- * The hook, or the person whom the agent asked, has agreed to the command. No person has agreed to changes
- * beyond it.
- */
+/** The hook, or the person asked by the agent, has agreed to the command. No person has agreed to changes beyond it. */
 function agreedBefore({ isAsked }: IssuedCall): Approver {
   return (requests) => {
     const beyond = requests.flatMap(({ unexpected = [] }) => unexpected);
@@ -112,8 +109,8 @@ function agreedBefore({ isAsked }: IssuedCall): Approver {
 }
 
 /**
- * An earlier command of the session that a crash interrupted must not block later ones: it gets a result that
- * says how much is known.
+ * An earlier command of the session that a crash interrupted must not block later ones: it gets a result that states
+ * what is known.
  */
 async function recoverEarlier(executor: Executor, { session }: IssuedCall): Promise<void> {
   for (const { batchId, conversation, waits, waitsFor } of await executor.recover())

@@ -48,7 +48,7 @@ export const runPlain: RunPlain = (words, context) => {
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** `toolexec hook`: what cannot be decided about is not let through. */
+/** `toolexec hook`: an event that cannot be decided is not let through. */
 async function answerHook(options: HookOptions, context: CliContext): Promise<number> {
   const { stdio } = context;
   let document: HookDocument | undefined;
@@ -59,12 +59,12 @@ async function answerHook(options: HookOptions, context: CliContext): Promise<nu
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     stdio.stderr.write(`toolexec: ${sanitize(`${wordsFor(error, document)}${why}`, 'inline')}\n`);
-    // These agents run the call after any other code.
+    // These agents run the call after any other exit code.
     return isOver(document) ? 1 : 2;
   }
   await flushOutput(stdio).catch((error: Error) => {
     if (isOver(document)) throw error;
-    // Without the answer these agents run the call, unless the exit code is 2.
+    // Without an answer these agents run the call, unless the exit code is 2.
     throw new UsageError(`not let through: the answer is lost. ${error.message}`, { cause: error });
   });
   return 0;
@@ -78,7 +78,7 @@ function wordsFor(error: unknown, document: HookDocument | undefined): string {
     : 'not let through: ';
 }
 
-/** There is no call any more that could be stopped. */
+/** There is no call left that could be stopped. */
 function isOver(document: HookDocument | undefined): boolean {
   return document !== undefined && !['before', 'permission'].includes(document.event);
 }

@@ -118,7 +118,7 @@ export async function tryCommand(
   }
 }
 
-/** About 24.8 days: a person's own command ends when it ends. */
+/** About 24.8 days: a person's own command has no time limit. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Decides about the changes of the command, and remembers them. */
@@ -228,7 +228,7 @@ function isKept({ error }: ToolResult): boolean {
   );
 }
 
-/** Where nothing was kept, the result names only what stood in the way. */
+/** If nothing was committed, the result names only the obstacles. */
 function changesOf({ metadata }: ToolResult, { changes, outcome }: Keeper): JsonObject {
   const found = outcome === 'kept' || changes === undefined ? metadata.changes : changes;
   return JSON.parse(JSON.stringify(found ?? { created: [], modified: [], deleted: [] }));
@@ -238,7 +238,7 @@ function exitCodeOf({ metadata, error }: ToolResult, keeper: Keeper, isInterrupt
   if (isInterrupted || keeper.isInterrupted) return 130;
   const code = commandExitCode(metadata);
   if (code !== undefined && code !== 0) return code;
-  // It was to be kept, and was not.
+  // The change was to be committed, but was not.
   return keeper.outcome === 'kept' && error !== undefined ? 1 : 0;
 }
 

@@ -83,12 +83,12 @@ export async function watchJournal(options: WatchOptions, context: CliContext): 
   return isCut ? 130 : 0;
 }
 
-/** How many of the newest batches a look into a database reads. */
+/** How many of the newest batches one poll of a database reads. */
 const MOST_BATCHES = 100;
-/** The pause between two looks into a database, in milliseconds. */
+/** The pause between two polls of a database, in milliseconds. */
 const PAUSE_MS = 500;
 
-/** @throws UsageError if the first look fails */
+/** @throws UsageError if the first poll fails */
 async function lookAgainAndAgain(
   follower: Follower,
   scope: Pick<WatchOptions, 'conversation'>,
@@ -175,7 +175,7 @@ class Follower {
   /** Shows new events. @throws UsageError if it is not a journal from the start. */
   look(): void {
     if (!isRecorded(this.#path)) {
-      // A new file there is another journal, and all of it is new.
+      // A new file in its place is another journal, and all of its content is new.
       this.#changes = new JournalChanges(this.#conversation, true);
       this.#hasLooked = true;
       return;
@@ -188,7 +188,7 @@ class Follower {
     this.#hasLooked = true;
   }
 
-  /** The same for a journal anywhere. */
+  /** The same for a journal in a file or a database. */
   async lookOnce({ conversation }: Pick<WatchOptions, 'conversation'>): Promise<void> {
     if (!isDatabase(this.#path)) return this.look();
     const scope = { limit: MOST_BATCHES, ...(conversation === undefined ? {} : { conversation }) };
@@ -203,7 +203,7 @@ class Follower {
   #failed(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     if (!this.#hasLooked) throw new UsageError(problem, { cause: error });
-    // Another process may have exclusive access for a moment: the next look tries again.
+    // Another process may have exclusive access for a moment: the next poll tries again.
     if (this.#problem !== problem) this.#view.note(problem);
     this.#problem = problem;
   }

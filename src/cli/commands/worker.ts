@@ -56,7 +56,7 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('A whole number from 1 is expected.');
 }
 
-/** `toolexec worker`: takes calls until a signal. */
+/** `toolexec worker`: takes calls until a signal arrives. */
 async function runWorker(options: WorkerCommandOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
   const resolved = resolveRun(options, context);

@@ -2,10 +2,10 @@ import { isToolError } from '../../errors/tool-error.js';
 import { examinePostgres, type PostgresState } from '../../journal/postgres/examine-postgres.js';
 import type { Check } from './check-machine.js';
 
-/** From this lag on, a standby that takes over may not know calls that have run. */
+/** With this lag or more, a standby that takes over may not know calls that have run. */
 const MUCH_LAG_MS = 1_000;
 
-/** Whether a journal in Postgres can be used: its versions, and how far a standby is behind. Changes nothing. */
+/** Whether a journal in Postgres can be used: its versions, and the delay of a standby. Changes nothing. */
 export async function checkPostgres(url: string): Promise<Check> {
   try {
     return toCheck(await examinePostgres(url));

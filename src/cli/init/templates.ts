@@ -6,13 +6,13 @@ import { LANGCHAIN } from './template-langchain.js';
 import { MASTRA } from './template-mastra.js';
 import { MCP } from './template-mcp.js';
 
-/** A project of one framework: what differs between them. */
+/** A project for one framework: the parts in which the projects differ. */
 export interface HostTemplate {
   /** For the README: "an agent of …". */
   readonly title: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
-  /** By path. */
+  /** Files by their path. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -59,7 +59,7 @@ const TSCONFIG = {
 /** @param version of toolexec */
 export function projectFiles(host: HostOfProject, version: string): readonly NewFile[] {
   const { title, dependencies, devDependencies, files }: HostTemplate = TEMPLATES[host];
-  // Node 20 finds no tests in TypeScript by itself.
+  // Node 20 does not find tests in TypeScript by itself.
   const tests = Object.keys(files).filter((path) => path.endsWith('.test.ts'));
   const manifest = {
     name: `toolexec-${host}`,

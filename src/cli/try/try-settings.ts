@@ -45,7 +45,7 @@ export function trySettings(
 /** All of the person's environment. */
 const SHOWN: Pick<OpenOptions, 'environment'> = { environment: { denylist: [], pass: ['*'] } };
 
-/** Nothing is hidden; what makes other programs run something cannot be changed all the same. */
+/** Nothing is hidden; files that make other programs run something are protected all the same. */
 function shownFiles(more: readonly string[] = []): NonNullable<OpenOptions['sandbox']> {
   const own = [configDirectory(), stateDirectory()].map((home) => `${join(home, 'toolexec')}/**`);
   return {
@@ -60,7 +60,7 @@ const SHELL_SETTINGS = [
   ...['.zshrc', '.zshenv', '.zprofile', '.config/fish/config.fish', '.config/starship.toml'],
 ];
 
-/** The home directory is an empty one in there, and a shell without its settings is another shell. */
+/** In the sandbox the home directory is empty, and a shell without its settings behaves differently. */
 function shellSettings({ env }: CliContext): readonly string[] {
   const home = homeOf(env);
   return SHELL_SETTINGS.map((name) => join(home, name)).filter((path) => probePlace(path).exists);

@@ -49,7 +49,7 @@ const PAGE = 100;
 /** How many reported batches are remembered: enough to find one again, even if the newest were pruned. */
 const REMEMBERED = 1_000;
 
-/** Reports the new events of a journal at each look. */
+/** Reports the new events of a journal at each poll. */
 export class JournalChanges {
   readonly #open = new Map<string, OpenBatch>();
   readonly #known = new Set<string>();
@@ -89,7 +89,7 @@ export class JournalChanges {
       before = page.at(-1)?.id;
       if (page.length < PAGE || (this.#isFirst && found.size >= LOOKED_BACK)) isDone = true;
     }
-    // After the others: those not found yet are older.
+    // Placed after the others: those not found yet are older.
     if (this.#isFirst)
       for (const record of archive.batches({ ...only, waiting: true })) found.set(record.id, record);
     const records = [...found.values()].reverse();

@@ -106,7 +106,7 @@ export class WatchLines implements WatchView {
     };
   }
 
-  /** Where the call has lit another of the three. */
+  /** The call has lit another of the three lights. */
   #showLights(conversation: string, { effects, result }: CallRecord): void {
     let known = this.#lights.get(conversation);
     if (known === undefined) {
@@ -149,7 +149,7 @@ export class WatchLines implements WatchView {
   }
 
   #print(line: string): void {
-    // Only lines about a batch have a time in front.
+    // Only lines about a batch begin with a time.
     const hang = /^(?:\d\d:| {9})/.test(line) ? BELOW_TIME : '  ';
     const lines = this.#out.isTerminal ? foldLine(line, this.#columns, hang) : [line];
     const text = lines.map((piece) => `${piece}\n`).join('');

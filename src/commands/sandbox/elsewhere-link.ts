@@ -11,8 +11,8 @@ import { entryNames, entryStat } from '../../platform/fs/fs-entry.js';
 
 /**
  * Detects that a command looked for a path outside the roots. The kernel does not count such look-ups, but it
- * sets the access time of a followed link. So invisible places of the machine are links to one dangling link
- * of ours: the command finds nothing there, and we see that it looked.
+ * sets the access time of a followed link. So invisible places of the machine are replaced by links to one dangling
+ * link of ours: the command finds nothing there, and we see that it looked.
  */
 export class ElsewhereLink {
   /** Its directory on the machine. */
@@ -56,7 +56,7 @@ const NAME = 'link';
 interface Places {
   /** With content that is hidden from commands. */
   readonly full: readonly string[];
-  /** They hide nothing, so they are there and cannot be written: the error for a write in them names the reason. */
+  /** Hidden from no one, so they exist but cannot be written: the error for a write in them names the reason. */
   readonly empty: readonly string[];
 }
 

@@ -21,7 +21,7 @@ export interface GuardMounts {
 
 /** Watches protected files while a command runs. */
 export interface GuardWatch {
-  /** Call it when the command has started. Left out: it began when the sandbox was built. */
+  /** Call it when the command has started. Left out: watching began when the sandbox was built. */
   readonly begin?: () => void;
   /** Directories and files whose events matter. */
   readonly watched: readonly string[];
@@ -131,7 +131,7 @@ function isLost(path: string, { inode, names }: Identity): boolean {
     const stat = entryStat(path);
     return inodeOf(stat) !== inode || (stat?.nlink ?? 0) > names;
   } catch {
-    // The way there is inaccessible, or a circle.
+    // The path to it is inaccessible, or a loop of links.
     return true;
   }
 }

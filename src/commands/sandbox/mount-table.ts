@@ -2,8 +2,8 @@ import { findTrustedProgram } from '../../platform/process/find-program.js';
 import { FIRST_PLACE, type Mount } from './mount-holder.js';
 
 /**
- * For each mount, bubblewrap reads all mounts again, so many take long: 340 ms for 500. More than this number
- * are made before it from a table in a separate namespace: 500 take 28 ms.
+ * Bubblewrap reads all mounts again for each mount, so many mounts take long: 340 ms for 500. More than this number are
+ * made beforehand from a table in a separate namespace: 500 take 28 ms.
  */
 export const FEW_MOUNTS = 24;
 
@@ -11,7 +11,7 @@ export const FEW_MOUNTS = 24;
 const MOST_ROOTS = 9 - FIRST_PLACE;
 
 export interface MountTable {
-  /** For the program to inherit, after the places. */
+  /** For the program to inherit, after the descriptors of the places. */
   readonly text: string;
   /** Arguments before bubblewrap's own command line. */
   readonly command: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Settings for programs that retry without a network: they try once, so they fail at once and the kernel
- * counts the refusal. None of them means "offline", because a program that does not try leaves no evidence.
+ * Settings for programs that retry without a network: they try once, so they fail immediately and the kernel counts the
+ * refusal. None of them means "offline", because a program that does not try leaves no evidence.
  */
 export const OFFLINE_ENVIRONMENT: Readonly<Record<string, string>> = {
   NPM_CONFIG_FETCH_RETRIES: '0',

@@ -27,9 +27,9 @@ export interface SandboxedCommand extends MountRequest {
   readonly shellFile: string;
   /** The network namespace that it joins. Left out: a new one, if the network is off. */
   readonly room?: Room | undefined;
-  /** It is started before its command is known, and reads that from its standard input (`orderFor`). */
+  /** It is started before its command is known, and reads the command from standard input (`orderFor`). */
   readonly isAhead?: boolean;
-  /** Its end is not read. */
+  /** The report of its end is not read. */
   readonly isBackground?: boolean;
 }
 
@@ -143,8 +143,8 @@ function entryOf({
 }
 
 /**
- * The shell that reports how the command ends. It is a copy without read permission, so the kernel lets no process trace
- * it, read its memory or write to its open files.
+ * The shell that reports how the command ends. It is a copy without read permission. So the kernel lets no process
+ * trace it, read its memory or write to its open files.
  */
 const REPORTER = '/dev/toolexec/sh';
 
@@ -153,7 +153,7 @@ function reporterArguments(descriptor: number): readonly string[] {
   return ['--dir', dirname(REPORTER), '--perms', '0111', '--file', `${descriptor}`, REPORTER];
 }
 
-/** @param dropsModes false for a transaction: modes are checked before its changes are committed */
+/** @param dropsModes false for a transaction: there, modes are checked before the changes are committed */
 function openFilter(dropsModes: boolean): readonly InheritedFile[] {
   const bytes = dropsModes ? STRICT_FILTER : FILTER;
   return bytes === undefined ? [] : [openBytes(bytes)];
@@ -179,7 +179,7 @@ function withGit(
     [`GIT_CONFIG_VALUE_${first + index}`, value],
   ]);
   return {
-    // Reading the state of a repository then does not write its index, which other programs may be writing.
+    // Reading the state of a repository then does not rewrite its index, which another program may be writing.
     GIT_OPTIONAL_LOCKS: '0',
     ...env,
     ...Object.fromEntries(variables),
@@ -194,7 +194,7 @@ export interface CommandEntry {
     'holdsOrphans' | 'file' | 'name' | 'args' | 'report' | 'places' | 'attached'
   >;
   readonly env: Readonly<Record<string, string>>;
-  /** Some paths that need a guard have none. */
+  /** Some paths that need a guard are not guarded. */
   readonly incomplete: boolean;
   /** Left out: no guard needs watching while the command runs. */
   readonly watch?: GuardWatch;

@@ -32,7 +32,9 @@ import { isWithin } from './mount-holder.js';
 export interface OutsidePlaces {
   /** Size limit, together with the changes of a transaction. Above it, the command is ended. */
   readonly maxMb: number;
-  /** Their disk usage; Infinity if a path in them is too long. @param when nothing changes them any more */
+  /**
+   * Their disk usage; Infinity if a path in them is too long. @param when resolves when nothing changes them any more
+   */
   bytes(when?: 'ended'): number;
   /** Whether the command looked for a path that is neither there nor in the roots. */
   isLookedBeyond(): boolean;
@@ -171,7 +173,7 @@ class Walk {
     this.#mountedPaths = mountedPaths;
   }
 
-  /** They contain more than the mounts needed. */
+  /** The places contain more than the mounts needed. */
   get isWritten(): boolean {
     return this.#isWritten;
   }

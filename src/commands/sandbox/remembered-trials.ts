@@ -8,8 +8,8 @@ import { machineState } from '../../platform/process/machine-state.js';
 import { readPrivateFile } from '../../platform/sqlite/private-file.js';
 
 /**
- * Trials of the sandbox that have passed, kept for later processes. They hold for one state of the machine, so
- * at most until it starts again. Only passed trials are kept: after a failure the next process tries again.
+ * Successful trials of the sandbox, kept for later processes. They are valid for one state of the machine, so at most
+ * until it restarts. Failures are not kept: the next process tries again.
  *
  * A remembered trial only replaces the test. The sandbox of a command is built in full every time, and a command
  * whose sandbox cannot be built does not run.
@@ -45,7 +45,7 @@ class RememberedTrials {
     removeFile(this.#file);
   }
 
-  /** Nothing, if the file is missing, damaged, within reach of other users, or about another state. */
+  /** Empty if the file is missing, damaged, accessible to other users, or about another state of the machine. */
   #read(): readonly string[] {
     try {
       const bytes = readPrivateFile(this.#file);
@@ -78,7 +78,7 @@ function open(): RememberedTrials | undefined {
 }
 
 /**
- * Keeps the trials of this process in a file, and trusts those that earlier processes have kept there. Left out:
+ * Keeps the trials of this process in a file, and trusts the trials of earlier processes there. If this is not called,
  * every process tries everything once.
  * @param file in a directory that no command can write
  * @param version of this program
@@ -88,7 +88,7 @@ export function rememberTrials(file: string, version: string): void {
   opened = undefined;
 }
 
-/** Whether the trial has passed in an earlier process, on this machine as it is. */
+/** Whether the trial has passed in an earlier process, in the current state of the machine. */
 export function hasPassed(trial: string): boolean {
   return open()?.has(trial) === true;
 }

@@ -46,7 +46,7 @@ export class RoomLedger {
     return stay;
   }
 
-  /** @returns its refusals; the second time none */
+  /** @returns its refusals; empty the second time */
   leave(stay: Stay, now: NetworkCounts | undefined): readonly NetworkRefusal[] {
     this.#tally(now);
     const account = this.#accounts.get(stay);

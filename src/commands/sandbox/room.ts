@@ -38,7 +38,7 @@ export interface RoomStay {
   leave(): readonly NetworkRefusal[];
 }
 
-/** Why there is none: a command gets its own network namespace. */
+/** Why there is no room: a command then gets its own network namespace. */
 export interface NoRoom {
   readonly reason: string;
 }

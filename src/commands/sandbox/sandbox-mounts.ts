@@ -54,7 +54,7 @@ export interface SandboxMounts {
   /** Arguments for bubblewrap. */
   readonly mounts: readonly string[];
   readonly git: Readonly<Record<string, string>>;
-  /** Some paths that need a guard have none. */
+  /** Some paths that need a guard are not guarded. */
   readonly incomplete: boolean;
   /** Left out for a transaction: its changes are checked before they are committed. */
   readonly watch?: GuardWatch;

@@ -12,7 +12,7 @@ import type { PersonalFile } from './git/personal-settings.js';
  * and its messages go to the report. (It prints none about a command whose streams it has redirected: hence
  * the subshell.)
  *
- * A descriptor after the report would be a place of the machine that bubblewrap was given and has not closed.
+ * A descriptor after the report would be a place of the machine that was passed to bubblewrap and not closed.
  */
 export function sandboxProgram({
   limits,
@@ -50,7 +50,7 @@ exit $status
 `;
 }
 
-/** By its position in the line: the kernel never changes the order. */
+/** By its position in the line: the kernel never changes the order of the fields. */
 const REPORT_COUNTS = `[ $status -eq 0 ] || {
   read -r _; read -r _ _ _ _ _ _ _ _ _ _ _ _ toolexec_routes _
 } </proc/net/snmp
@@ -96,7 +96,7 @@ export interface SandboxProgram {
   readonly isReported: boolean;
   /** Files that are written before the start. */
   readonly settings: readonly PersonalFile[];
-  /** It is started before its command is known, and standard input brings `orderFor` that command. */
+  /** It is started before its command is known; standard input provides the order (`orderFor`). */
   readonly isAhead: boolean;
   /** It has its own network namespace, whose refusals are reported if the command fails. */
   readonly isCounted: boolean;

@@ -53,7 +53,7 @@ const LOOKED_UP = [
   'ssl',
 ].map((name) => `/etc/${name}`);
 
-/** A system Java does not start without them: `/etc/java-21-openjdk`. */
+/** Needed to start a system Java: `/etc/java-21-openjdk`. */
 function javaSettings(): readonly string[] {
   try {
     return entryNames('/etc').flatMap((name) => (/^java(?:-[\w-]+)?$/.test(name) ? [`/etc/${name}`] : []));

@@ -35,7 +35,7 @@ import { isAsKnown, knownTree } from './whole-trees.js';
 export interface ApplyOptions {
   /** The indices of the remaining changes; left out: all, or unknown. */
   readonly only?: ReadonlySet<number>;
-  /** An earlier attempt may have taken some steps, and half of one. */
+  /** An earlier attempt may have completed some steps, and half of one step. */
   readonly isAgain?: boolean;
   /** Left out: everything is read when it is committed. */
   readonly before?: PrintsBefore;
@@ -155,7 +155,7 @@ function takeStep(step: Step): MadeChange {
   return withOpenWay(step, STEPS[step.change.change]);
 }
 
-/** The same for the directories with the new version: they are ours, and nothing stays in them. */
+/** The same for the directories with the new version: they are ours, and are empty at the end. */
 function openWay({ change: { from }, directory }: PlacedStep): void {
   const own = `${(from === undefined ? undefined : ownDirectoryOf(from)) ?? directory}/`;
   if (from === undefined || !from.startsWith(own)) return;

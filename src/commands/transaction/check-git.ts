@@ -10,7 +10,7 @@ import { DANGEROUS, harmlessConfig } from '../sandbox/git/adopt-repository.js';
 import { parseGitConfig } from '../sandbox/git/parse-git-config.js';
 import type { Refusal, ScannedRoot } from './found-changes.js';
 
-/** The answer about a path in a repository: `fine`, or the reason for a refusal. */
+/** The verdict about a path in a repository: `fine`, or the reason for a refusal. */
 export type GitAnswer = 'fine' | Refusal;
 
 /**

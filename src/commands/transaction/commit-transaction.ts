@@ -76,7 +76,7 @@ export async function commitTransaction(
   const isAsked = request.agree !== undefined || unexpected.size > 0;
   const chosen = isAsked ? await requireConsent(parts, first, unexpected, request) : undefined;
   const commit = async (isLate: boolean): Promise<CommandChanges> => {
-    // Others may have changed something during the question, or during the wait.
+    // Other programs may have changed something during the question, or during the wait.
     const isWhole = chosen === undefined;
     const last = isAsked || isLate ? await scanTransaction(parts, refusal, isWhole) : first;
     const kept = isWhole ? last : chooseChanges(last, chosen, namingOf(parts));
@@ -184,7 +184,7 @@ function notPlanned({ root, path, isDirectory, reason, isConflict }: LeftOut): N
   return { root, path, isDirectory, reason, isConflict };
 }
 
-/** Another program changed something between the last scan and the commit, which was taken back. */
+/** Another program changed something between the last scan and the commit, which was undone. */
 function takenBack(
   parts: TransactionParts,
   { changes }: TransactionPlan,
@@ -205,8 +205,8 @@ function takenBack(
 }
 
 /**
- * A change that should have been taken back and could not is still there, so the commit is no success; the
- * cause is a conflict in any case.
+ * A change that should have been undone, but could not be, is still there. So the commit did not succeed; the cause is
+ * a conflict in any case.
  */
 function failuresOf({ failed, left }: Pick<DonePlan, 'failed' | 'left'>): readonly FailedChange[] {
   if (left === undefined) return failed;

@@ -12,7 +12,8 @@ import type { TransactionPlan } from './transaction-plan.js';
  * 2. The plan, by its name.
  * 3. The changes in the roots. If they are on the directory's file system, and that keeps the order of all changes,
  *    the sync of `done.json` includes them. Otherwise the file systems of the roots are synced first.
- * 4. `done.json`. Its name may come later: until then the plan is there, and is applied again to the same end.
+ * 4. `done.json`. Its name may reach the disk later: until then the plan exists, and is applied again with the same
+ *    result.
  * 5. The journal's record of the result.
  */
 

@@ -71,7 +71,7 @@ interface Group {
 
 const MOST_FILES = 2000;
 
-/** Empty if one of its entries is no file, or belongs to no repository. */
+/** Empty if one of its entries is not a file, or belongs to no repository. */
 function groupOf(parts: FollowedParts, { root, path }: LeftOut): readonly Group[] {
   const { root: lower = '', upper = '' } = parts.mounts[root] ?? {};
   const isGone = !['file', 'dir', 'link', 'special'].includes(kindAt(`${upper}/${path}`) ?? '');

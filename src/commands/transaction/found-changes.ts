@@ -63,7 +63,7 @@ export interface Witness {
 
 /** A change that is not committed. */
 export interface LeftOut extends NotPlanned {
-  /** The command loses nothing by it. */
+  /** The command loses nothing if it is left out. */
   readonly isHarmless?: true;
   /** A deny pattern refuses it. */
   readonly byPattern?: true;

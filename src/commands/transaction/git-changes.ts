@@ -13,7 +13,7 @@ import type { GitUnit } from './git-unit.js';
 /**
  * Changes in a repository, compared with git's meaning.
  *
- * 1. Objects are only added; a name stands for its content.
+ * 1. Objects are only added; a name identifies its content.
  * 2. Branches, tags and `HEAD` are compared one by one. A change of a reference or of the index depends on
  *   `HEAD` and on the operation that git has in progress (a merge, a rebase).
  * 3. The index is compared by its entries; its times are a cache.
@@ -70,7 +70,7 @@ export class GitChanges {
 
   #object(unit: GitUnit, { path, upper, lower }: FoundChange): GitVerdict {
     if (upper !== undefined) return lower?.kind === 'file' && NAMED_BY_CONTENT.test(path) ? 'skip' : 'take';
-    // Objects that others have added stay.
+    // Objects that other programs have added stay.
     if (lower?.kind === 'dir') return lower.ctimeNs <= this.#begun.begunNs ? 'take' : 'skip';
     if (lower !== undefined && lower.ctimeNs > this.#begun.begunNs) return { conflict: OBJECTS };
     // New commits by others may need objects that the command found unnecessary.

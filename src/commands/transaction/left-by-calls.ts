@@ -108,7 +108,7 @@ function changedSince(
   }
   for (const [key, was] of before) {
     if (now.has(key)) continue;
-    // An entry that was created and is gone, or was removed and is back.
+    // An entry that was created and removed again, or removed and created again.
     changes.push({ ...was, change: was.change === 'delete' ? 'create' : 'delete' });
   }
   return changes;

@@ -32,7 +32,7 @@ export function lookAt(
   const look = new Look();
   const merged = mergedByPath(changes);
   const whyOf = ({ gone }: Merged): Unexpected | undefined => unexpected.why(gone.root, gone.path);
-  // The first entries are read first, while there is room.
+  // Entries are read in order, while there is room.
   const ordered = [...merged.filter(whyOf), ...merged.filter((one) => whyOf(one) === undefined)];
   const entries = ordered.map((one): PreviewedChanges['entries'][number] => {
     const { gone, come } = one;

@@ -65,7 +65,7 @@ export class MountedView {
 
 const ends = new Set<Promise<void>>();
 
-/** Resolves when all ending ones are gone. */
+/** Resolves when all ending views are gone. */
 export async function viewsEnded(): Promise<void> {
   await Promise.all(ends);
 }

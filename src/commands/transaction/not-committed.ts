@@ -7,13 +7,13 @@ import { nameOthers } from './name-others.js';
 import { namingIn, reportChanges } from './report-changes.js';
 import { TooMuch } from './scan-changes.js';
 
-/** Nothing of the changes was committed. The message gives the reason. */
+/** None of the changes were committed. The message gives the reason. */
 export class NotCommitted extends Error {
   /** The cause: the person or the policy, changes by others, or changes that commands may not make. */
   readonly by: NonNullable<CommandOutcome['discardedBy']>;
   /** The paths that prevented the commit. */
   readonly changes: CommandChanges | undefined;
-  /** The roots do not exist any more, so the command cannot run again. */
+  /** The roots no longer exist, so the command cannot run again. */
   readonly isLasting: boolean;
 
   constructor(by: NotCommitted['by'], why: string, changes?: CommandChanges, isLasting = false) {

@@ -11,8 +11,8 @@ interface Held {
 }
 
 /**
- * A command may have moved a content from one file to another: `mv a b`. If `a` stays as a person has
- * recreated it, removing `b` would remove the last copy of that content. So `b` stays.
+ * A command may have moved a content from one file to another: `mv a b`. If `a` stays because a person has recreated
+ * it, removing `b` would remove the last copy of the content. So `b` stays.
  * @returns the changes that are not undone, each with the change whose content it holds
  */
 export function findOnlyCopies(
@@ -51,7 +51,7 @@ function entryAt(at: BinaryPath): BinaryEntry | undefined {
   try {
     return binaryEntry(at);
   } catch {
-    // Inaccessible, or a circle: nothing is known about it.
+    // Inaccessible, or a loop of links: nothing is known about it.
     return undefined;
   }
 }

@@ -25,7 +25,7 @@ export interface NoTransaction {
 /** The layers of a transaction, ready to be mounted. */
 export interface Layers extends Omit<TransactionParts, keyof BegunParts> {
   readonly release: () => void;
-  /** Removes them unused. */
+  /** Removes the unused layers. */
   readonly drop: () => void;
 }
 
@@ -58,7 +58,7 @@ export interface Survey {
   readonly rules: TransactionRules;
   readonly roots: readonly string[];
   readonly setup: OverlaySetup;
-  /** As they were examined. */
+  /** The hidden and guarded paths as they were examined. */
   readonly directories: readonly SeenDirectory[];
   readonly repositories: readonly Repository[];
   readonly hidden: readonly GuardedPath[];

@@ -97,7 +97,7 @@ export function removeLayersLater(mounts: readonly OverlayMount[], path: string)
     try {
       for (const name of LEFT_BY_KERNEL) setBinaryMode(toBinary(`${work}/${name}`), 0o700);
     } catch {
-      // It was never mounted, or without the option that leaves the inner ones.
+      // It was never mounted, or mounted without the option that leaves the inner directories.
     }
   }
   return removeLater(path);

@@ -71,8 +71,8 @@ function sweep(setup: OverlaySetup | NoOverlay): OverlaySetup | NoOverlay {
 }
 
 /**
- * The same for diagnosis: it leaves nothing behind. A place that earlier transactions have made is tried itself, and a command
- * of this process does not try it again.
+ * The same test for diagnosis, which leaves nothing behind. If earlier transactions have created the place, the place
+ * itself is tested, and a command of this process does not test it again.
  * @returns undefined if they work
  */
 export async function whyNoOverlays(
@@ -109,7 +109,7 @@ export function rootsRefused(roots: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** A scratch place is gone after the trial, so nothing of it is remembered. */
+/** A scratch place is removed after the trial, so nothing about it is remembered. */
 async function look(
   roots: readonly string[],
   places: readonly string[],
@@ -189,7 +189,7 @@ async function tryRemembered(
   return tried;
 }
 
-/** The trial, and the directories on which its end depends. */
+/** The trial, and the directories on which its result depends. */
 function trialOf(
   programs: OverlayPrograms,
   roots: readonly string[],

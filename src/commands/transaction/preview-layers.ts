@@ -24,7 +24,7 @@ import { namingIn } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
 
-/** Why no change of a preview is committed. */
+/** Why no change of a preview was committed. */
 export interface NothingCommitted {
   readonly why: string;
   /** Another program changed the same paths. */
@@ -76,7 +76,7 @@ export class PreviewLayers {
     return { root: this.#view.root, enter: this.#view.enter('--wd=.') };
   }
 
-  /** Why it is invalid: a part of it comes from a stopped command. */
+  /** Why the preview is invalid: a part of it comes from a stopped command. */
   get broken(): string | undefined {
     return this.#broken;
   }

@@ -4,7 +4,7 @@ import { type BinaryEntry, type BinaryPath, binaryEntry, toText } from '../../pl
 import { checkGit } from './check-git.js';
 import type { Refusal, ScannedRoot, ScanOptions } from './found-changes.js';
 
-/** @param tool whose command made the change. @param forbids paths that its call may not change */
+/** @param tool the tool whose command made the change. @param forbids paths that its call may not change */
 export function refusalBy(
   rules: TransactionRules,
   tool: string | undefined,
@@ -63,7 +63,7 @@ const LEADS_TO_OWN: Refusal = {
   reason: "it leads to toolexec's own files, and commands may not change that",
 };
 
-/** For an entry on the way to toolexec's own files: directories may come and go, if each is a directory. */
+/** For an entry on the path to toolexec's own files: directories may be created and removed, if each is a directory. */
 function leadsElsewhere(
   root: ScannedRoot,
   path: BinaryPath,

@@ -105,7 +105,7 @@ function versionOf(
   try {
     return keepVersion(readBinaryFile(from));
   } catch {
-    // A full disk: the outcome of the changes is reported nevertheless.
+    // On a full disk, the outcome of the changes is still reported.
     return undefined;
   }
 }

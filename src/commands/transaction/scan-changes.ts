@@ -184,7 +184,7 @@ class Scan {
     await this.visit(root, path, false);
   }
 
-  /** If only another program has changed it, that mode stays. */
+  /** If only another program has changed it, the current mode stays. */
   #changeMode(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry): void {
     const [now, wanted] = [lower.mode & 0o1777, entry.mode & 0o1777];
     if (now === wanted) return;

@@ -78,7 +78,7 @@ function conclude(
   try {
     writeDurably(`${directory}/back.json`, JSON.stringify(back));
   } catch {
-    // A full disk. If this process dies, the next one tries the plan again, and undoes it then.
+    // A full disk. If this process dies, the next one tries the plan again, and then undoes it.
   }
   return takeBack(directory, plan, back);
 }

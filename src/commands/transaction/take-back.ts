@@ -82,7 +82,7 @@ const DIRECTORY_STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   },
   modify({ change: { before, after }, change, places }, _at, there) {
     if (there?.kind !== 'dir' || before === undefined) return;
-    // It was not set yet, or is opened for steps inside, or another program has set another one.
+    // It was not set yet, or is temporarily opened for steps inside, or another program has set another mode.
     const isOurs = ((there.mode ^ (after?.mode ?? 0)) & 0o1477) === 0;
     if (isOurs) places.keepMode(change, before.mode);
     else if (((there.mode ^ before.mode) & 0o1477) !== 0) throw new Conflict(AGAIN);

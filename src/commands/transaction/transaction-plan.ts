@@ -9,9 +9,7 @@ export interface EntryPrint {
   readonly mtimeNs: string;
   /** SHA-256 of a link's target, or of the content of a file of up to 1 MB; left out if it was not read. */
   readonly content?: string;
-  /**
-   * The same entry with the same times is unchanged. A copy has other numbers, so they say nothing about it.
-   */
+  /** The same entry with the same times is unchanged. A copy has other numbers, so these prove nothing about a copy. */
   readonly dev?: string;
   readonly ino?: string;
   readonly ctimeNs?: string;
@@ -48,7 +46,7 @@ export interface NotPlanned {
   readonly isConflict: boolean;
 }
 
-/** `takeBack`: a failed change undoes the earlier ones. `keep_rest`: the others are made nevertheless. */
+/** `takeBack`: a failed change undoes the earlier ones. `keep_rest`: the other changes are still made. */
 export type OnConflict = 'takeBack' | 'keep_rest';
 
 /** The intended changes of a transaction: once the plan is on disk, some process will complete it. */
@@ -86,7 +84,7 @@ export interface FailedChange {
   readonly isConflict: boolean;
   /** It may succeed later: the disk is full, or not writable for now. */
   readonly isPassing?: true;
-  /** It was possible, but is not kept because another change failed. */
+  /** It was possible, but was undone because another change failed. */
   readonly isTakenBack?: true;
 }
 

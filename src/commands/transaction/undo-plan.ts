@@ -41,7 +41,7 @@ export function planTransactionUndo(directory: string, refusal: UndoRefusal): Tr
   };
 }
 
-/** Repeated until no only copy of a content would be removed. */
+/** Repeated until no remaining removal would delete the only copy of a content. */
 function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal): UndoneChanges {
   const kept = new Map<string, string>();
   for (;;) {

@@ -6,7 +6,7 @@ export function createClock(timersKeepAlive = true): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after(delayMs, callback) {
-      // A longer delay would fire at once.
+      // A longer delay would fire immediately.
       const timer = setTimeout(callback, Math.min(delayMs, LONGEST_MS));
       if (!timersKeepAlive) timer.unref();
       return () => clearTimeout(timer);

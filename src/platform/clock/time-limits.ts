@@ -71,9 +71,9 @@ export class TimeLimits<T extends Limited> {
 interface Alarm {
   /** Replaces the previous setting. */
   set(delayMs: number, ring: () => void): void;
-  /** Nothing waits for it, and it keeps no process alive. False: it has no timer. */
+  /** Nothing waits for the work, and it keeps no process alive. False: the work has no timer. */
   rest(): boolean;
-  /** Something waits for it again. */
+  /** Something waits for the work again. */
   wake(): void;
 }
 

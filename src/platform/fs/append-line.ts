@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { makeDirectories } from './make-directories.js';
 
 /**
- * Adds one line to a file (mode 0600) that several processes write to; its directory is made (0700). A file that has grown to
- * `maxBytes` becomes `PATH.1` first.
+ * Adds one line to a file (mode 0600) that several processes write to; the directory is created if needed (0700). A
+ * file that has reached `maxBytes` is first renamed to `PATH.1`.
  * @throws the operating system's error
  */
 export function appendLine(path: string, line: string, maxBytes: number): void {

@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 
-/** Longer than a tick of the clock that file systems use. */
+/** Longer than one tick of a file system's clock. */
 const TICK_MS = 50;
 
 /** A text that differs after each change or replacement of a file; undefined if there is none. */

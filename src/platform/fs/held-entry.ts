@@ -36,7 +36,7 @@ function isAt(path: string, { dev, ino }: { readonly dev: number; readonly ino: 
     const stat = entryStat(path);
     return stat?.ino === ino && stat.dev === dev;
   } catch {
-    // The way there is inaccessible, or a circle.
+    // The path to it is inaccessible, or a loop of links.
     return false;
   }
 }

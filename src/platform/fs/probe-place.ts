@@ -96,7 +96,7 @@ export function directoryPrint(path: string, before?: DirectoryPrint): Directory
     const isSame =
       before?.ctimeMs === ctimeMs && before.mtimeMs === mtimeMs && before.ino === ino && before.dev === dev;
     if (isSame) return before;
-    // No time equals this one.
+    // Equals no time.
     const isLate = Date.now() - ctimeMs < LATELY_MS;
     return { dev, ino, mode, mtimeMs, ctimeMs: isLate ? Number.NaN : ctimeMs };
   } catch {
@@ -114,7 +114,7 @@ interface NamedEntry {
   readonly type: 'file' | 'dir' | 'other';
 }
 
-/** The entries of a directory, read as they are asked for. None if it cannot be read. */
+/** The entries of a directory, read on demand. Empty if the directory cannot be read. */
 export function* namedEntries(path: string): Generator<NamedEntry, void> {
   let opened: Dir;
   try {

@@ -46,8 +46,8 @@ export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Arr
   }
 }
 
-// A repository can bring such a file along, but not with a mode that only its owner can read: Git keeps no
-// such modes.
+// A repository can contain such a file, but not with a mode that lets only its owner read it: Git does not store such
+// modes.
 function requireOwn(stat: Stats): void {
   const user = process.getuid?.();
   if (user === undefined) return;

@@ -6,8 +6,8 @@ import { syncDirectoryOf } from './sync-directory.js';
  * @throws the operating system's error; then nothing has changed
  */
 export function replaceFile(path: string, content: Uint8Array | string): void {
-  // The name is made of the process id and the time, and `wx` guards against a collision. A random name would
-  // load node:crypto, which takes 3 ms of a start.
+  // The name consists of the process id and the time, and `wx` guards against a collision. A random name would load
+  // node:crypto, which takes 3 ms at startup.
   const draft = `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}`;
   const descriptor = openSync(draft, 'wx', 0o600);
   try {

@@ -6,7 +6,7 @@ export interface DirectoryWatch {
 
 /** Changes that follow each other this quickly are reported once. */
 const QUIET_MS = 100;
-/** A directory may be made, or made again, under a name that is watched. */
+/** A watched directory may be created, or created again, later. */
 const RENEW_MS = 1_000;
 
 /** Calls back some time after an entry of a directory has changed. Does not keep this program running. */
@@ -41,7 +41,7 @@ class WatchedDirectory {
     this.renew();
   }
 
-  /** Returns whether the directory is now another one than the one that was watched, or is missing. */
+  /** Returns whether the directory is missing, or is another one than the watched one. */
   renew(): boolean {
     const inode = inodeOf(this.#path);
     if (inode === this.#inode && (inode === undefined) === (this.#watcher === undefined)) return false;
@@ -62,7 +62,7 @@ class WatchedDirectory {
       this.#watcher = watch(this.#path, { persistent: false }, this.#changed);
       this.#watcher.on('error', () => this.end());
     } catch {
-      // The system has no more watches: it is tried again.
+      // The system has no more watches; watching is tried again later.
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 
 /**
- * Calls back at once when a file, or an entry of a directory, has changed, as far as the system reports that.
+ * Calls back immediately when a file, or an entry of a directory, has changed, if the system reports it.
  * Does not keep this program running. Paths that cannot be watched are skipped.
  * @returns a function that ends it
  */

@@ -5,15 +5,15 @@ export interface FileWatch {
   close(): void;
 }
 
-/** However often a file is written, `onChange` is called no more often than this. */
+/** `onChange` is called no more often than this, however often a file is written. */
 const LEAST_MS = 100;
-/** How often files are examined that are missing, or whose file system reports no changes. */
+/** How often missing files, and files on file systems that report no changes, are examined. */
 const LOOK_MS = 1_000;
 
 /**
- * Calls back at once, and then soon after one of these files, all of one directory, was changed, made or
- * removed. The files and the directory may be missing at first. It may call back once more than there were
- * changes. Keeps this program running until it is closed.
+ * Calls back immediately, and then soon after one of these files (all in one directory) was changed, created or
+ * removed. The files and the directory may be missing at first. It may call back once more than there were changes.
+ * Keeps this program running until it is closed.
  */
 export function watchFiles(paths: readonly [string, ...string[]], onChange: () => void): FileWatch {
   const [first] = paths;
@@ -54,7 +54,7 @@ export function watchFiles(paths: readonly [string, ...string[]], onChange: () =
         watcher = undefined;
       });
     } catch {
-      // There is no such directory yet, or the system has no more watches: it is tried again.
+      // The directory does not exist yet, or the system has no more watches: it is tried again later.
     }
   };
   listen();

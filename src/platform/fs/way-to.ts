@@ -37,7 +37,7 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** Also undefined if it cannot be found out. */
+/** Also undefined if this cannot be determined. */
 function linkAt(path: string): string | undefined {
   try {
     // Reading the target of something that is not a link would cost an error each time.

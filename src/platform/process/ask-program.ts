@@ -8,8 +8,8 @@ const LIMIT_MS = 5000;
 const LIMIT_BYTES = 64 * 1024;
 
 /**
- * Runs a short program, such as one that prints its version, and returns its output. Never rejects: that the
- * program cannot be run is also an answer.
+ * Runs a short program, for example to print its version, and returns its output. Never rejects: if the program cannot
+ * be run, that is an answer too.
  */
 export function askProgram(
   file: string,

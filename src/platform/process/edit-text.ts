@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /**
  * Opens a text in the person's editor, on the terminal, whatever the standard streams are.
  * @param editor a command line, as in the variable `EDITOR`
- * @param name of the file; from it the editor knows the kind of text
+ * @param name the file name, from which the editor recognises the kind of text
  * @throws Error if the editor cannot be started or fails
  */
 export async function editText(

@@ -12,9 +12,8 @@ export type OrphanHolder = readonly [file: string, ...args: string[]];
 
 /**
  * Finds such a program; undefined if the machine has none. Normally a process whose parent ends becomes a
- * child of init. If it has also left its session, its environment and its descriptors, it cannot be told from
- * an unrelated process. Linux lets a process adopt all of its orphaned descendants (a subreaper), but a shell
- * cannot ask for that.
+ * child of init. If it has also left its session, its environment and its descriptors, it looks like an unrelated
+ * process. Linux lets a process adopt all of its orphaned descendants (a subreaper), but a shell cannot ask for that.
  */
 export function findOrphanHolder(): OrphanHolder | undefined {
   found ??= { holder: look() };

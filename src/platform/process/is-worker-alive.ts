@@ -31,8 +31,7 @@ export function mayBeAlive(worker: Worker): boolean {
 }
 
 /**
- * Whether the process could be seen from here if it were alive. In another container's pid namespace it could
- * not.
+ * Whether the process would be visible from here if it were alive. In another container's pid namespace it would not.
  */
 export function isWorkerVisible({ system }: Worker): boolean {
   const own = workerOfThisProcess();
@@ -40,7 +39,8 @@ export function isWorkerVisible({ system }: Worker): boolean {
 }
 
 /**
- * Whether the worker is the process that started this one, or one further up. False where `/proc` does not show it.
+ * Whether the worker is the process that started this one, directly or through others. False if `/proc` does not show
+ * it.
  */
 export function isWorkerAncestor({ pid, startTicks, system }: Worker): boolean {
   const own = workerOfThisProcess();
@@ -63,7 +63,7 @@ export function isProcessAlive(pid: number, startTicks?: number): boolean {
   return entry.alive && (startTicks === undefined || entry.startTicks === startTicks);
 }
 
-/** A process reports its start by a clock that may have been set since. */
+/** The start time of a process comes from a clock that may have been changed since. */
 const SAME_START_MS = 5_000;
 
 function bootOf(system: string): string {

@@ -11,8 +11,8 @@ export interface MachineLock {
 
 /**
  * Takes a lock that one process of this machine holds at a time. It is the name of a socket that leaves
- * nothing on disk, so it ends with its process, however the process ends. After `limitMs` the caller goes on
- * without the lock.
+ * nothing on disk, so it ends with its process, however the process ends. After `limitMs` the caller continues without
+ * the lock.
  */
 export async function takeMachineLock(name: string, limitMs: number): Promise<MachineLock> {
   const path = `\0toolexec-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;

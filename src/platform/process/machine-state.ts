@@ -4,8 +4,9 @@ import { systemName } from '../runtime/environment.js';
 import { findTrustedProgram } from './find-program.js';
 
 /**
- * The facts of this machine and this process that decide whether a sandbox can be built, one a line. As long as they
- * stay the same, a trial of the sandbox ends the same way. Undefined on a machine that does not tell its boots apart.
+ * The facts about this machine and process that determine whether a sandbox can be built, one per line. As long as they
+ * are unchanged, a trial of the sandbox has the same result. Undefined on a machine whose boots cannot be
+ * distinguished.
  */
 export function machineState(): string | undefined {
   const boot = lineOf('/proc/sys/kernel/random/boot_id');
@@ -26,14 +27,14 @@ const NAMESPACES = ['user', 'mnt', 'pid'];
 /** The security module's profile, and the users that the namespace knows. */
 const PROCESS_FACTS = ['attr/current', 'uid_map', 'gid_map'];
 
-/** Each can forbid namespaces. */
+/** Settings that can each forbid namespaces. */
 const SETTINGS = [
   ...['kernel/unprivileged_userns_clone', 'kernel/apparmor_restrict_unprivileged_userns'],
   ...['kernel/apparmor_restrict_unprivileged_unconfined', 'user/max_user_namespaces'],
   ...['user/max_mnt_namespaces', 'user/max_pid_namespaces', 'user/max_net_namespaces'],
 ];
 
-/** The programs that sandboxes and their trials start. */
+/** The programs that sandboxes and their trials run. */
 const PROGRAMS = ['bwrap', 'unshare', 'mount', 'mknod', 'nsenter', 'sh'];
 
 /** Users, capabilities and system call filters of this process, which its children inherit. */

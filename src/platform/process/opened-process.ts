@@ -15,11 +15,11 @@ export interface OpenedProcess {
 export interface HandOver {
   /** The last process number that was assigned before its program began. */
   readonly after: number;
-  /** Called once, when this program need not stay alive for it any more. */
+  /** Called once, when this program need no longer stay alive for it. */
   readonly letGo: () => void;
 }
 
-/** Hands the process over to its caller. From now on it keeps this program alive. */
+/** Hands the process over to its caller. From then on it keeps this program alive. */
 export function handOver(opened: OpenedProcess, { after, letGo }: HandOver): StartedProcess {
   const { pid, startTicks, outputs, stdout, stderr, ended } = opened;
   stdout.ref();

@@ -6,8 +6,8 @@ import { fateOf, ownTag, TAG_DIGITS } from './process-tag.js';
 
 export interface Placeholder {
   /**
-   * An empty directory in the placeholder for all programs that use it. What they make in it stays until the
-   * last of them ends.
+   * An empty directory in the placeholder, shared by all programs that use it. Its content stays until the last of them
+   * ends.
    */
   readonly inner: string;
   readonly release: () => void;
@@ -73,7 +73,7 @@ function leave(path: string): void {
 
 function takeAway(path: string, keepMade: KeepMade): void {
   if (!startLeaving(path)) return;
-  // Usually nothing was made in it.
+  // Usually the directory is empty.
   if (!attempt(() => rmdirSync(`${path}/${INNER}`))) keepRest(path, keepMade);
   left(path);
 }
@@ -89,7 +89,7 @@ function keepRest(path: string, keepMade: KeepMade): void {
   attempt(() => rmSync(taken, { recursive: true, force: true }));
 }
 
-/** The directory in which programs make things. */
+/** The directory in which the programs work. */
 const INNER = 'toolexec-new';
 
 /** Every thread has its own. */

@@ -98,8 +98,7 @@ function readSmall(path: string): string {
 }
 
 /**
- * Processes end while they are being read, and those of other users cannot be read: in both cases there is
- * nothing to see.
+ * Processes end while they are being read, and those of other users cannot be read: in both cases the answer is empty.
  */
 function attempt<T>(look: () => T, otherwise: T): T {
   try {

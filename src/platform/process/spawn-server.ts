@@ -168,7 +168,7 @@ class NodeSpawnServer implements SpawnServer {
     this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
     try {
       const { pid, startTicks } = await started;
-      // They have no name any more.
+      // By then their names are removed.
       const outputs = pipes.map(({ name: pipe }) => `${pipe} (deleted)`);
       return { pid, startTicks, stdout: readerOf(stdout), stderr: readerOf(stderr), outputs, ended };
     } catch (error) {

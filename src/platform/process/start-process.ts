@@ -40,7 +40,7 @@ let server: SpawnServer | undefined;
 
 /** Forking costs 45 ms for each GB of our memory. Starting the server costs about as much, once. */
 const LARGE_BYTES = 200_000_000;
-/** A server that has ended is replaced a few times, not for ever. */
+/** A server that has ended is replaced only a few times. */
 const MOST_SERVERS = 5;
 
 function isWorthIt(): boolean {

@@ -4,8 +4,8 @@ import { findTrustedProgram } from './find-program.js';
 
 /**
  * Removes the extended attributes whose names begin with `prefix` from files. The paths are bytes (latin1).
- * Node has no function for this, so perl makes the system calls. Never rejects: without perl, or if a file is
- * gone, the attributes stay.
+ * Node has no function for this, so perl makes the system calls. Never rejects: without perl, or for a missing file,
+ * the attributes stay.
  */
 export async function stripAttributes(prefix: string, paths: readonly string[]): Promise<void> {
   const numbers = NUMBERS.get(machineArchitecture());

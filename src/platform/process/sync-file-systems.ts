@@ -2,13 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { findTrustedProgram } from './find-program.js';
 
 /*
- * Everything that was written on a file system reaches the disk. Node has no function for this, so the program
- * `sync` makes the system call.
+ * Flushes everything written on a file system to the disk. Node has no function for this, so the program `sync` makes
+ * the system call.
  */
 
 /**
- * Writes the file systems of these paths to the disk. Resolves with the reason why that failed; undefined if all is
- * on the disk. Never rejects.
+ * Flushes the file systems of these paths to the disk. Resolves with the reason for a failure; undefined if everything
+ * is on the disk. Never rejects.
  */
 export function syncFileSystems(paths: readonly string[]): Promise<string | undefined> {
   const program = findSync();
@@ -25,7 +25,7 @@ export function syncFileSystems(paths: readonly string[]): Promise<string | unde
   });
 }
 
-/** The same, and this process waits. */
+/** The same, but blocks this process. */
 export function syncFileSystemsNow(paths: readonly string[]): string | undefined {
   const program = findSync();
   if (program === undefined) return MISSING;

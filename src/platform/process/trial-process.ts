@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** A Node program that is started in order to be killed. */
+/** A Node program that is started to be killed. */
 export interface TrialProcess {
   /** The lines that it prints. */
   readonly lines: AsyncIterable<string>;
-  /** Kills it with SIGKILL after so many milliseconds. */
+  /** Kills it with SIGKILL after the given number of milliseconds. */
   killAfter(delayMs: number): void;
   readonly ended: Promise<TrialEnd>;
 }
@@ -71,7 +71,7 @@ export function readOrder(): unknown {
   return JSON.parse(readFileSync(0, 'utf8'));
 }
 
-/** Appends a line in one write: when this returns, the system has it, whatever happens to this process. */
+/** Appends a line in one write. After it returns, the system has the line, even if this process dies. */
 export function appendLine(path: string, line: string): void {
   appendFileSync(path, `${line}\n`);
 }
@@ -80,7 +80,7 @@ export function sayLine(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-/** Ends this process at once, as a power failure would. */
+/** Ends this process immediately, as a power failure would. */
 export function endAtOnce(): never {
   process.kill(process.pid, 'SIGKILL');
   // The signal takes a moment to arrive; nothing may happen until then.

@@ -62,7 +62,7 @@ export async function startView(command: readonly string[], places: readonly num
     pid: process.pid,
     root: `/proc/${process.pid}/root`,
     get isAlive() {
-      // The process may be dead before this program is told.
+      // The process may die before this program learns that it is ready.
       return isAlive && existsSync(`/proc/${process.pid}/ns/mnt`);
     },
     end,

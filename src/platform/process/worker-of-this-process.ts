@@ -11,12 +11,12 @@ export function workerOfThisProcess(): Worker {
   return worker;
 }
 
-/** This process as another worker: for a further journal that it opens. */
+/** This process as another worker, for another journal that it opens. */
 export function newWorkerOfThisProcess(): Worker {
   return Object.freeze({ ...workerOfThisProcess(), id: randomUUID() });
 }
 
-/** Whether the worker is this process, by whichever of its journals. */
+/** Whether the worker is this process, under the id of any of its journals. */
 export function isThisProcess({ pid, startedAt, startTicks, system }: Worker): boolean {
   const own = workerOfThisProcess();
   const isSameStart = startedAt === own.startedAt && startTicks === own.startTicks;

@@ -30,18 +30,18 @@ function hostnameOf(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).hostname || undefined : undefined;
 }
 
-/** The token that a request brings; empty if it brings none. */
+/** The token in a request; empty if there is none. */
 export function bearerOf(request: Request): string {
   return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
 }
 
-/** Compares secrets in a time that does not depend on their contents. */
+/** Compares secrets in a time that does not depend on their content. */
 export function isSameSecret(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Whether only programs of this machine reach a server that listens there. */
+/** Whether only programs on this machine can reach a server that listens at this address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }

@@ -27,6 +27,6 @@ export function removeLeftover(directory: string): void {
   try {
     if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined) rmSync(directory, { recursive: true });
   } catch {
-    // It does no harm: nothing reads it.
+    // A remaining directory does no harm: nothing reads it.
   }
 }

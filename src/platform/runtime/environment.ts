@@ -17,7 +17,7 @@ export function environmentIgnoresCase(): boolean {
   return process.platform === 'win32';
 }
 
-/** Whether programs run command lines with a shell of Unix. */
+/** Whether programs run command lines with a Unix shell. */
 export function hasUnixShell(): boolean {
   return process.platform !== 'win32';
 }
@@ -56,7 +56,7 @@ export function homeOf(env: Environment): string {
 
 const userHome = (): string => userInfo().homedir;
 
-/** `homedir` returns an empty HOME as it is, and the system may not know the user. */
+/** `homedir` returns an empty HOME unchanged, and the system may not know the user. */
 function systemHome(ask: () => string): string | undefined {
   try {
     return ask();

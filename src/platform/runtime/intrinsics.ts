@@ -2,15 +2,15 @@ import { checkFor, type Watched, watchLanguage, watchTime } from './watched-intr
 
 /**
  * All code of this process depends on the functions of the language. A tool runs in the same process and can replace
- * them, or give every object a member through `Object.prototype`. Calls run with the language as it was when the first
- * call of this process began.
+ * them, or give every object a member through `Object.prototype`. Calls run with the built-in functions in the state in
+ * which the first call of this process found them.
  *
- * 1. A change that a tool makes before it first waits is attributed to the tool: it is undone, and the tool is named.
+ * 1. A change that a tool makes before its first `await` is attributed to the tool: it is undone, and the tool is named.
  * 2. The same holds for changes while tools run, except for the clock and the timers, which a test may replace at that
  *    moment: those stay.
  * 3. A change while no tool runs comes from the host program (a polyfill, a spy) or from a timer of a tool that has its
- *    answer. It is set aside while calls are under way, and given back afterwards. New members of `Object.prototype`
- *    are not given back: with a `then` of all objects, `await` never ends.
+ *    answer. It is removed while calls are running, and restored afterwards. New members of `Object.prototype` are not
+ *    restored: if every object has a `then`, `await` never ends.
  * 4. A clock and timers that were replaced while no tool runs stay, unless they throw or return nothing.
  */
 const { defineProperty, deleteProperty, get, getOwnPropertyDescriptor, ownKeys, set } = Reflect;
@@ -21,20 +21,20 @@ interface Known {
 }
 
 interface Language extends Known {
-  /** The members of all objects and of all arrays. */
+  /** The prototypes of all objects and of all arrays. */
   readonly ofObjects: readonly PropertyKey[];
   readonly ofArrays: readonly PropertyKey[];
-  /** How many of them `for … in` shows. */
+  /** How many of their members `for … in` lists. */
   readonly shown: number;
   /** Whether every object had a member that only some objects should have. */
   readonly isPolluted: boolean;
 }
 
-/** Undefined before the first call. */
+/** Undefined before the first call of the process. */
 let language: Language | undefined;
 let time: Known | undefined;
 
-/** How many batches are under way, and how many tools run. */
+/** The number of running batches, and of running tools. */
 let open = 0;
 let running = 0;
 
@@ -46,12 +46,12 @@ interface SetAside {
 /** Replacements that were found while no tool ran. */
 let aside: SetAside[] = [];
 
-/** To be called when a batch of calls is admitted, after `keepLanguage`. */
+/** Call it when a batch of calls is admitted, after `keepLanguage`. */
 export function beginCalls(): void {
   open++;
 }
 
-/** To be called when the results of the batch are complete. */
+/** Call it when the results of the batch are complete. */
 export function endCalls(): void {
   if (--open === 0 && aside.length > 0) giveBack();
 }
@@ -75,7 +75,7 @@ export function keepLanguage(): void {
   if (!isAsKnown(time)) takeTime(time);
 }
 
-/** To be called before a tool starts. */
+/** Call it before a tool starts. */
 export function beginTool(): void {
   keepLanguage();
   running++;
@@ -102,7 +102,7 @@ export function afterLaterTurn(): string | undefined {
   return running === 1 ? names || undefined : undefined;
 }
 
-/** To be called when a tool has ended, just after the last check. */
+/** Call it when a tool has ended, right after the last check. */
 export function endTool(): void {
   running--;
 }

@@ -6,7 +6,7 @@ export type LookUpHost = (host: string, signal: AbortSignal) => Promise<readonly
 /** @throws what Node throws for a name without an address (`ENOTFOUND`, `EAI_AGAIN`), or the signal's reason. */
 export const lookUpHost: LookUpHost = (host, signal) =>
   new Promise((resolve, reject) => {
-    // A look-up cannot be cancelled; its caller need not wait for it.
+    // A look-up cannot be cancelled, but its caller need not wait for it.
     const stop = (): void => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();

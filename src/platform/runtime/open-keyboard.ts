@@ -43,7 +43,7 @@ function openTerminal(): ReadStream | undefined {
   }
 }
 
-/** If nothing arrives for so long, nothing was typed earlier. */
+/** If nothing arrives for this long, nothing was typed earlier. */
 const SILENCE_MS = 30;
 /** A person who is typing something else has to see the question first. */
 const TYPING_MS = 600;
@@ -73,12 +73,12 @@ class TerminalKeyboard implements Keyboard {
 
   async readKey(draw: Draw, signal: AbortSignal): Promise<string | undefined> {
     const early = await this.#forgetTyped(signal);
-    // It does not answer a question, but it ends the program all the same.
+    // It does not answer a question, but it still ends the program.
     if (early.includes(CTRL_C)) return CTRL_C;
     draw(early !== '');
     const typed = await this.#read(signal, () => this.#text !== '');
     if (typed?.includes(CTRL_C) === true) return CTRL_C;
-    // Programs that answer for a person end their input with Enter.
+    // Programs that answer in place of a person end their input with Enter.
     return /^([!-~])(?:\r\n?|\n)$/.exec(typed ?? '')?.[1] ?? typed;
   }
 

@@ -4,7 +4,7 @@ import { ReadStream } from 'node:tty';
 
 export type TypedLine =
   | { readonly kind: 'line'; readonly text: string }
-  /** Ctrl-C; `text` is what stood in the line. */
+  /** Ctrl-C; `text` is the content of the line. */
   | { readonly kind: 'interrupt'; readonly text: string }
   /** Ctrl-D in an empty line, or the terminal is gone. */
   | { readonly kind: 'end' };
@@ -22,7 +22,7 @@ export interface LineSettings {
 export interface LineMemory {
   /** Newest first. */
   readonly history: string[];
-  /** Lines that arrived together with an earlier one, to be returned by the next reads. */
+  /** Lines that arrived together with an earlier one; the next reads return them. */
   readonly ahead: string[];
   /** The beginning of a line that arrived that way. */
   begun: string;
@@ -124,7 +124,7 @@ class LineReading {
     else if (this.#isPasting) this.#pasted.push(line);
     else {
       this.#line = [...this.#pasted, line].join('\n');
-      // Earlier input arrives in one piece with it, and now.
+      // Earlier input arrives together with the answer, and at this moment.
       queueMicrotask(() => this.#finish());
     }
   }

@@ -4,9 +4,8 @@ import { foreignReach } from '../fs/out-of-reach.js';
 import { stateDirectory } from './environment.js';
 
 /**
- * Why another user could replace a file of this program: `every user may write "/srv"`. A path that the
- * caller has named may lie in another user's directory, as a container's volume does; one in the state
- * directory may not.
+ * Why another user could replace a file of this program: `every user may write "/srv"`. A path named by the caller may
+ * lie in another user's directory, such as a container's volume; a path in the state directory may not.
  */
 export function reachOfOthers(path: string): string | undefined {
   const file = resolve(path);

@@ -24,7 +24,7 @@ export const postHttp: PostHttp = async ({ url, headers, body, signal }) => {
     headers: new Headers(headers),
     body,
     signal,
-    // Following a redirect would hand the key to another host.
+    // Following a redirect would send the key to another host.
     redirect: 'manual',
     ...silentForLong(),
   };
@@ -48,7 +48,7 @@ let unlimited: WithDispatcher | undefined;
 
 /**
  * `fetch` gives up on a connection that is silent for five minutes, and a model that thinks may be silent for
- * longer. The caller's time limit has to be the only one. A dispatcher that the program has set, such as a
+ * longer. Only the caller's time limit may apply. A dispatcher that the program has set, such as a
  * proxy, stays.
  */
 function silentForLong(): WithDispatcher {

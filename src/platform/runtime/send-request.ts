@@ -6,7 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 /** One HTTP request over a new connection. */
 export interface PinnedRequest {
   readonly url: URL;
-  /** The only addresses that are connected to: no name is resolved here. */
+  /** The only addresses for a connection: no name is resolved here. */
   readonly addresses: readonly string[];
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface PinnedAnswer {
   readonly statusText: string;
   /** In order; a name may come several times. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Decompressed, read once. Throws what went wrong on the way. */
+  /** Decompressed; can be read once. Throws the error that interrupted the transfer. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Closes the connection. */
   close(): void;
@@ -47,13 +47,13 @@ export const sendRequest: SendRequest = ({ url, addresses, method, headers, body
         'accept-encoding': 'gzip, deflate, br',
         ...(body === undefined ? {} : { 'content-length': String(body.length) }),
       },
-      // A connection that is kept would outlive the check of its address.
+      // A kept-alive connection would outlive the check of its address.
       agent: false,
-      // Not called for an address that is written in the URL: that one has been checked as it stands.
+      // Not called for a literal IP address in the URL, which has already been checked.
       lookup: onlyTo(addresses),
       maxHeaderSize: MOST_HEADER_BYTES,
       insecureHTTPParser: false,
-      // The environment must not switch the check of certificates off.
+      // No environment variable may switch off the check of certificates.
       rejectUnauthorized: true,
       ...(isSecure && isIP(host) === 0 ? { servername: host } : {}),
     });
@@ -118,7 +118,7 @@ async function* decoded(
   try {
     if (name === '' || name === 'identity') {
       yield* response;
-      // Without a length, an answer ends with its connection: also with one that is closed here.
+      // Without a length, an answer ends with its connection, even if this side closes it.
       signal.throwIfAborted();
       return;
     }
@@ -133,7 +133,7 @@ async function* decoded(
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
-    // Also where the reader has had enough: nothing more is received or decompressed.
+    // Also when the reader stops early: nothing more is received or decompressed.
     response.destroy();
   }
 }

@@ -2,23 +2,26 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 
 export interface HttpService {
-  /** Of the socket: the port that it has got, where it was asked for any. */
+  /** The address of the socket, including the assigned port if any port was allowed. */
   readonly port: number;
   /** Ends every connection. */
   close(): Promise<void>;
 }
 
-/** Its `signal` aborts when the client is gone. */
+/** Its `signal` aborts when the client disconnects. */
 export type ServeRequest = (request: Request) => Promise<Response>;
 
 export interface HttpLimits {
-  /** How long a client may take to send a request, in milliseconds. Default: as long as it takes. */
+  /** How long a client may take to send a request, in milliseconds. Default: no limit. */
   readonly receiveMs?: number;
-  /** The maximum number of open connections; further ones are closed at once. Default: any number. */
+  /** The maximum number of open connections; further ones are closed immediately. Default: no limit. */
   readonly connections?: number;
 }
 
-/** Serves HTTP at one address. @throws the operating system's error: the port is taken, the address is not of this machine */
+/**
+ * Serves HTTP at one address. @throws the operating system's error: the port is in use, or the address does not belong
+ * to this machine
+ */
 export async function serveHttp(
   { host, port }: { readonly host: string; readonly port: number },
   fetch: ServeRequest,
@@ -27,7 +30,7 @@ export async function serveHttp(
   // Node's own `Request` stays unchanged for the host program.
   const serverOptions = { connectionsCheckingInterval: 1_000, headersTimeout: 60_000 };
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false, serverOptions }) as Server;
-  // The time for the request alone: an answer may take as long as its person does.
+  // Limits only the request: an answer may take as long as a person needs.
   server.requestTimeout = receiveMs;
   if (receiveMs > 0) server.headersTimeout = receiveMs;
   if (connections !== undefined) server.maxConnections = connections;

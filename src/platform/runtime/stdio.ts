@@ -10,9 +10,9 @@ export interface TextOutput {
   readonly columns: number;
   /** Calls `handle` when the size of the terminal changes. The returned function ends that. */
   onResize(handle: () => void): () => void;
-  /** Never throws; it is not an error if the reader is gone. */
+  /** Never throws; a reader that has disconnected is not an error. */
   write(text: string): void;
-  /** Resolves when something was written and the reader is gone. */
+  /** Resolves when a write found that the reader has disconnected. */
   readonly readerGone: Promise<void>;
   /**
    * Resolves when everything written has been passed to the system. @throws the system's error, except that
@@ -41,8 +41,8 @@ export interface Stdio {
 }
 
 /**
- * Node's own streams are opened only where they are needed, because loading and opening them takes 5 ms: for a terminal, and
- * for a pipe that another process has made non-blocking.
+ * Node's own streams are opened only if they are needed, because loading and opening them takes 5 ms: for a terminal,
+ * and for a pipe that another process has made non-blocking.
  */
 export function openStdio(): Stdio {
   return {
@@ -55,7 +55,7 @@ export function openStdio(): Stdio {
   };
 }
 
-/** `node:tty` is loaded only for a device other than `/dev/null`, because it loads the network too. */
+/** `node:tty` is loaded only for a device other than `/dev/null`, because it also loads the network module. */
 function isTerminal(fd: number): boolean {
   const stats = fstatSync(fd);
   if (!stats.isCharacterDevice() || stats.rdev === nullDevice()) return false;
@@ -97,7 +97,7 @@ function readAtOnce(take: (bytes: Uint8Array) => void): boolean {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EAGAIN') return false;
-      // Windows reports the end of a pipe so.
+      // Windows reports the end of a pipe in this way.
       if (code !== 'EOF') throw error;
     }
     if (count === 0) return true;
@@ -112,7 +112,7 @@ function textOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): TextOutput {
   const readerGone = new Promise<void>((resolve) => {
     tellGone = resolve;
   });
-  // The reader, for example `head`, has read enough and is gone.
+  // The reader, for example `head`, has read enough and has exited.
   const note = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') tellGone();
     else failure ??= error;
@@ -142,7 +142,7 @@ function textOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): TextOutput {
     write(text) {
       const rest = isShown || opened !== undefined ? Buffer.from(text) : writeAtOnce(fd, text, note);
       if (rest.length === 0) return;
-      // A stream calls back in the order of its writes, so the last callback stands for all of them.
+      // A stream calls back in the order of its writes, so the last callback covers all of them.
       last = new Promise((resolve) => {
         stream().write(rest, (error) => {
           if (error) note(error);
@@ -157,7 +157,10 @@ function textOutput(fd: 1 | 2, open: () => NodeJS.WriteStream): TextOutput {
   };
 }
 
-/** Node's stream writes to a file or a pipe at once, too. @returns what a non-blocking pipe has not taken */
+/**
+ * Node's stream also writes synchronously to a file or a pipe. @returns the part that a non-blocking pipe did not
+ * accept
+ */
 function writeAtOnce(fd: number, text: string, note: (error: NodeJS.ErrnoException) => void): Uint8Array {
   let rest: Uint8Array = Buffer.from(text);
   try {

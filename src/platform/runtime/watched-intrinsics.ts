@@ -1,17 +1,17 @@
-/** A property that code can replace, as it was when it was first looked at. */
+/** A property that code can replace, in its state when it was first read. */
 export interface Watched {
   readonly name: string;
   readonly holder: object;
   readonly key: PropertyKey;
   readonly descriptor: PropertyDescriptor | undefined;
-  /** Reading the property of this object gives `value` while nothing is replaced. */
+  /** Reading the property of this object returns `value` as long as nothing is replaced. */
   readonly sample: object;
   readonly value: unknown;
 }
 
 const { apply, get, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 
-/** Globals that are watched with their members and the members of their prototypes. */
+/** Globals that are watched, including their members and the members of their prototypes. */
 const GLOBALS = [
   ...['Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'BigInt', 'Symbol', 'Math', 'JSON'],
   ...['Promise', 'Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'FinalizationRegistry', 'Proxy', 'Reflect'],
@@ -25,7 +25,7 @@ const GLOBALS = [
 /** Tests replace these for one call on purpose. */
 const OFTEN_REPLACED: ReadonlySet<string> = new Set(['Date', 'Date.now', 'Math.random']);
 
-/** Everything of the language that code can replace, and the functions of Node that order its work. */
+/** All built-in functions that code can replace, and the functions of Node that schedule work. */
 export function watchLanguage(): readonly Watched[] {
   const found: Watched[] = [];
   for (const name of GLOBALS) {
@@ -56,7 +56,7 @@ function watchedAs(name: string, holder: object, key: string): Watched {
   return { name, holder, key, descriptor, sample: holder, value: get(holder, key) as unknown };
 }
 
-/** Prototypes that no global names. */
+/** Prototypes that no global refers to. */
 const HIDDEN: readonly (readonly [name: string, holder: object | null])[] = [
   ['ArrayIterator', getPrototypeOf([][Symbol.iterator]())],
   ['MapIterator', getPrototypeOf(new Map().entries())],
@@ -77,7 +77,7 @@ function above(value: object, steps: number): object | null {
   return at;
 }
 
-/** Objects through which the getters of a prototype are checked. */
+/** Objects used to check the getters of a prototype. */
 const SAMPLES: ReadonlyMap<unknown, object> = new Map<unknown, object>([
   [Map.prototype, new Map()],
   [Set.prototype, new Set()],
@@ -110,10 +110,10 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** A process with one call needs four checks: compiling takes longer. */
+/** A process with a single call makes four checks, and compiling would take longer than those. */
 const CHECKS_BEFORE_COMPILING = 6;
 
-/** A check whether all of these properties are as they were. */
+/** Returns a check whether all of these properties are unchanged. */
 export function checkFor(watched: readonly Watched[]): () => boolean {
   let check = (): boolean => isEachAsKnown(watched);
   let checks = 0;
@@ -125,7 +125,7 @@ export function checkFor(watched: readonly Watched[]): () => boolean {
 
 /**
  * One comparison after the other, each with constants: V8 then assumes that they hold, and the check of 680 properties
- * takes less than 0.1 µs. A loop over them takes 10 µs; it stays where the program forbids code from strings.
+ * takes less than 0.1 µs. A loop over them takes 10 µs; the loop is used if the program forbids code from strings.
  */
 function compiled(watched: readonly Watched[]): () => boolean {
   const samples = [...new Set(watched.map(({ sample }) => sample))];

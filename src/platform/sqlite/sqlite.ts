@@ -181,7 +181,7 @@ function toStatement(database: DatabaseSyncInstance, sql: string): SqliteStateme
 export type SqliteFailure =
   /** Another connection is writing: try again. */
   | 'busy'
-  /** The values of this statement are wrong: other statements can go on. */
+  /** The values of this statement are wrong: other statements can continue. */
   | 'statement'
   /** The file is not a database, is damaged, or lacks the expected tables. */
   | 'damaged'

@@ -3,7 +3,7 @@ import { listOf, type RuleEntry } from '../rules/compile-rule.js';
 import { allLit, concernOf, isConcerned } from './concern.js';
 import type { Evaluation } from './evaluation.js';
 
-/** The step of the origins: whether data that the model has seen makes a call one that a person must see. */
+/** The step for origins: whether the data that the model has seen requires a person to see the call. */
 export function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
   const { basis, question } = evaluation;
   const { origins, effects = [], sideEffecting, network = false } = question;
@@ -20,7 +20,7 @@ export function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
   return reason === undefined ? undefined : { disposition: 'requires_confirmation', reason, insists: true };
 }
 
-/** Whether a rule allows one host or path of it, and not simply every address. */
+/** Whether a rule names the host or path, and does not simply allow every address. */
 function namesDestination(match: RuleEntry | undefined): boolean {
   const rule = match?.rule.rule;
   return rule?.decision === 'allow' && rule.url !== undefined && !listOf(rule.url).some(isAnyUrl);
@@ -30,7 +30,7 @@ function isAnyUrl(pattern: string): boolean {
   return /^(?:[a-z*]+:\/\/)?\*+(?:\.\*+)*(?::\*)?(?:\/\**)?$/i.test(pattern);
 }
 
-/** Such a rule was written with origins in mind. */
+/** Whether the rule was written with origins in mind. */
 function isAboutOrigins(match: RuleEntry | undefined): boolean {
   const rule = match?.rule.rule;
   return rule?.decision === 'allow' && (rule.data_from !== undefined || rule.args_from !== undefined);

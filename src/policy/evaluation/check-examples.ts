@@ -125,7 +125,7 @@ function firstPlain(value: string | readonly string[] | undefined): string | und
   return value === undefined ? undefined : listOf(value).find((name) => !/[*?]/.test(name));
 }
 
-/** As a conversation would have them in which the rule holds. */
+/** A conversation in which the rule applies. */
 function originsOf({ data_from, args_from = {} }: PolicyRule): Pick<PolicyQuestion, 'origins'> {
   if (data_from === undefined && Object.keys(args_from).length === 0) return {};
   const named = (patterns: string | readonly string[]): Origin[] => [

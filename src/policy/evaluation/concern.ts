@@ -12,29 +12,29 @@ import type { ProvenancePreset } from '../rules/policy-options.js';
 interface ConcernFacts {
   readonly effects: readonly Effect[];
   readonly sideEffecting: boolean;
-  /** Its commands reach the network. */
+  /** The call's commands can reach the network. */
   readonly network: boolean;
   readonly origins: CallOrigins;
-  /** It writes a path that runs later by itself. */
+  /** It writes a path that later runs by itself. */
   readonly writesLater: boolean;
 }
 
 /**
- * Why a call should be asked about, in one sentence, because of where its data came from; undefined: nothing speaks for it.
- * Except for what files say in the preset `ask`, nothing does before text from outside was seen.
+ * One sentence saying why a call should be asked about, because of the origins of its data; undefined: there is no
+ * reason. Before the model has seen text from outside, the only reason is text in files with the preset `ask`.
  */
 export function concernOf(facts: ConcernFacts, preset: ProvenancePreset): string | undefined {
   return shapeThatHurts(facts, preset) ?? withSideEffects(facts, preset) ?? asFilesSay(facts, preset);
 }
 
-/** Whether the preset has a reason to ask about calls of a model that has seen these. */
+/** Whether the preset can ask about calls of a model that has seen these origins. */
 export function isConcerned(seen: readonly Origin[], preset: ProvenancePreset): boolean {
   return preset !== 'off' && seen.some((one) => isUntrusted(one) || (preset === 'ask' && isPrivate(one)));
 }
 
 /**
- * Private data was read, text from outside was seen, and the call can send data out. A rule that allows exactly this destination
- * says that data may go there.
+ * Private data was read, text from outside was seen, and the call can send data out. A rule that allows exactly this
+ * destination permits the data to go there.
  */
 export function allLit({ effects, network, origins }: ConcernFacts): string | undefined {
   const outside = origins.seen.filter(isUntrusted);
@@ -53,7 +53,7 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
   if (facts.writesLater) return `it would write what runs later by itself, ${seen}`;
   for (const effect of effects) {
     const isWrite = effect.kind === 'call' && effect.access !== 'read';
-    // Looked up here, and not for each call: then the results are searched for the arguments.
+    // Looked up here instead of for each call, because the lookup searches the results for the arguments.
     const leaks = isWrite || effect.kind === 'fetch' ? carriers(origins, (one) => one === 'workspace') : [];
     if (leaks.length > 0)
       return `it would send data of the workspace (${describe(leaks, origins)}) out, ${seen}`;
@@ -76,8 +76,8 @@ function withSideEffects(facts: ConcernFacts, preset: ProvenancePreset): string 
 }
 
 /**
- * A file may hold text that came from outside: a bill, a log, a file of another project. So no file and no output of a command
- * speaks for the person to others.
+ * A file may contain text that came from outside: a bill, a log, a file of another project. So files and outputs of
+ * commands never count as the person's words to others.
  */
 function asFilesSay({ effects, origins }: ConcernFacts, preset: ProvenancePreset): string | undefined {
   const own = origins.seen.filter(isPrivate);
@@ -89,7 +89,7 @@ function asFilesSay({ effects, origins }: ConcernFacts, preset: ProvenancePreset
   return isWrite ? `it changes something outside, after text from ${listOf(own)} was read` : undefined;
 }
 
-/** The arguments whose text is of such an origin: an argument has no origin that the model has not seen. */
+/** The arguments with text of such an origin. Only origins that the model has seen can occur. */
 function carriers(origins: CallOrigins, wanted: (origin: Origin) => boolean): readonly string[] {
   if (!origins.seen.some(wanted)) return [];
   return Object.entries(origins.args).flatMap(([pointer, found]) => (found.some(wanted) ? [pointer] : []));

@@ -58,7 +58,7 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
 function kindOfPattern({ rule, argument }: RuleEntry): number {
   const ofArguments = rule.argumentTests === undefined ? 0 : rule.rule.decision === 'allow' ? 1 : 3;
   const ofPattern = argument === undefined ? 0 : argument.pattern.isLiteral ? 2 : 1;
-  // Nor does one outweigh a denial by where data came from.
+  // Nor does another pattern outweigh a denial by origin.
   const { data_from, args_from, decision } = rule.rule;
   const ofOrigins = decision !== 'allow' && (data_from ?? args_from) !== undefined ? 3 : 0;
   return rule.contains !== undefined ? 3 : Math.max(ofArguments, ofPattern, ofOrigins);

@@ -53,7 +53,7 @@ export class LaterCode {
     };
     this.#index ??= indexOf(this.#patterns);
     const { byName, others } = this.#index;
-    // Names beyond ASCII are compared in two spellings, so the path as it stands does not show what it contains.
+    // Names beyond ASCII are compared in two spellings, so the path as written does not show what it contains.
     const folded = /[^\0-\x7f]/.test(path) ? undefined : path.toLowerCase();
     for (const name of (folded ?? path).split('/')) {
       const patterns = byName.get(folded === undefined ? foldName(name) : name);

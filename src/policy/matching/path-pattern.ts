@@ -64,7 +64,7 @@ function patternFor(source: string, { isAbsolute, parts: written }: Glob, tighte
 }
 
 function longestOf(texts: readonly string[]): string {
-  // The name of the root stands in no path.
+  // No path contains the name of the root.
   return texts.reduce(
     (longest, text) => (text.length > longest.length && text !== ROOT ? text : longest),
     '',

@@ -120,8 +120,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * The effects found in a command; a wildcard is replaced by each existing file. The spreads stand last: Node 20 adds a
- * property behind a spread slowly.
+ * The effects found in a command; a wildcard is replaced by each existing file. The spreads come last, because Node 20
+ * is slow at adding a property after a spread.
  */
 function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): readonly CallPart[] {
   if (!('path' in seen)) return [{ run, seen, ...plainPart(seen) }];
@@ -135,7 +135,7 @@ function partsOfSeen(seen: Effect, question: PolicyQuestion, run: RunText): read
   return names.map((path) => ({ named: { ...seen, path }, ...partAt({ ...seen, path }) }));
 }
 
-/** The settings that rules must spell; a root as the directory needs none. */
+/** The settings that rules must spell out. The directory needs none if it is a root. */
 function settingsOf(
   { analysis, from, cwd }: RunText,
   { roots = [] }: PolicyQuestion,

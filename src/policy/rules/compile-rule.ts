@@ -203,7 +203,7 @@ function originMismatch(
   if (data_from !== undefined && !isFrom(data_from, origins.seen)) {
     return `the model has seen ${origins.seen.join(', ') || 'nothing'}`;
   }
-  // Of texts that were dropped it is not known what stood in them: a rule that refuses or asks assumes that all did.
+  // The content of dropped texts is unknown: a rule that refuses or asks assumes that they contained all arguments.
   const possible = origins.isForgotten === true && decision !== 'allow' ? origins.seen : [];
   for (const [pointer, patterns] of Object.entries(args_from)) {
     const found = origins.args[pointer] ?? [];

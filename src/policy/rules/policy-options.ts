@@ -7,8 +7,8 @@ import { normalizeRule, show, TIERS } from './normalize-rule.js';
 import type { PolicyMode, PolicyRule, RuleTier } from './policy-rule.js';
 
 /**
- * Whether origins are looked at. `warn`: rules read them, and the shapes that do harm are asked about once text from outside
- * was seen. `ask`: then every side effect is.
+ * Whether origins are considered. `warn`: rules can use them, and harmful patterns are asked about once the model has
+ * seen text from outside. `ask`: from then on, every side effect is asked about.
  */
 export type ProvenancePreset = NonNullable<OptionsIn<'executor.policy'>['provenance']>;
 

@@ -58,11 +58,11 @@ export interface PolicyRule {
    */
   readonly args?: Readonly<Record<string, ArgumentCondition>>;
   /**
-   * Patterns of origins, such as `web:*`: the model has seen data of one of them since the conversation was last marked
-   * clean.
+   * Patterns of origins, such as `web:*`: the model has seen data from one of them since the conversation was last
+   * marked clean.
    */
   readonly data_from?: string | readonly string[];
-  /** By JSON pointer, patterns of origins: the argument holds text of one of them. All must match. */
+  /** By JSON pointer, patterns of origins: the argument contains text from one of them. All must match. */
   readonly args_from?: Readonly<Record<string, string | readonly string[]>>;
   readonly category?: ToolCategory | readonly ToolCategory[];
   readonly side_effecting?: boolean;
@@ -73,7 +73,7 @@ export interface PolicyRule {
   readonly mode?: PolicyMode | readonly PolicyMode[];
   /**
    * Only for allowing rules. A command runs without a transaction if such a rule allows every part of its
-   * call: its changes take effect at once, as in a background shell.
+   * call: its changes take effect immediately, as in a background shell.
    */
   readonly write_through?: boolean;
   /**

@@ -6,7 +6,9 @@ interface Known {
   readonly analysis: CommandAnalysis;
 }
 
-/** Entries of the older map are dropped together: dropping the oldest one by one takes longer the more there are. */
+/**
+ * Entries of the older map are dropped together: dropping the oldest ones individually takes longer the more there are.
+ */
 let [newer, older] = [new Map<string, Known>(), new Map<string, Known>()];
 /** How many command lines each map remembers, and how long they may be: the calls of a few batches. */
 const MOST_KNOWN = 250;

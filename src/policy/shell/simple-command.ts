@@ -56,7 +56,7 @@ function runExpanded(shell: Interpreter, node: Command, words: Words, scope: Sco
 type Redirections = readonly Redirection[];
 type Run = (input: Stream) => Stream;
 
-/** Evaluates redirections. Returns their input, and the target of their output if that is run. */
+/** Evaluates redirections. Returns their input, and the target of their output if that target is executed. */
 export function redirect(
   shell: Interpreter,
   all: Redirections,

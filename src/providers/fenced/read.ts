@@ -6,10 +6,9 @@ import type { RawCall } from '../raw-call.js';
 import { isRecord } from '../unknown-value.js';
 
 /**
- * Finds the calls in a model's text, however it is cut into chunks (A012, A021–A028). A block starts after a
- * fence line and ends at the first line that starts with three backticks: no valid JSON string contains a
- * line end, so it cannot contain such a line. Linear: each character is read once, and only possible fence
- * lines are kept.
+ * Finds the calls in a model's text, regardless of how it is split into chunks (A012, A021–A028). A block starts after
+ * a fence line and ends at the first line that starts with three backticks: no valid JSON string contains a line end,
+ * so it cannot contain such a line. Linear: each character is read once, and only possible fence lines are kept.
  */
 export function createFenceAssembler(labels?: readonly string[]): CallAssembler {
   const scanner = new FenceScanner(createFenceLabels(labels));
@@ -34,9 +33,9 @@ class FenceScanner {
   #head: string | undefined = '';
   /** The open block, or undefined in prose. */
   #block: { readonly label: string; body: string } | undefined;
-  /** Inside someone else's code block, which the next bare fence closes. */
+  /** Inside a code block of another kind, which the next bare fence closes. */
   #isForeign = false;
-  /** This line has closed a block, so it is no bare fence; it may still open a labelled block. */
+  /** This line has closed a block, so it is not a bare fence; it may still open a labelled block. */
   #hasClosed = false;
 
   constructor(labels: FenceLabels) {

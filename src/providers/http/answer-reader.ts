@@ -23,7 +23,7 @@ export class AnswerReader {
     this.#answer = httpOf(format).createAnswer();
   }
 
-  /** A part of the message has arrived; a retry could give another. */
+  /** Part of the message has arrived; a retry could give another message. */
   get begun(): boolean {
     return this.#answer.begun || this.#hasCalls;
   }

@@ -51,11 +51,11 @@ export interface Concession {
 export interface ProviderAnswer {
   /** @returns the text and reasoning of the event. */
   push(event: JsonObject): readonly Piece[];
-  /** A part of the message has arrived; a retry could give another. */
+  /** Part of the message has arrived; a retry could give another message. */
   readonly begun: boolean;
   /** Nothing relevant follows. */
   readonly isOver: boolean;
-  /** Why it ended; undefined until then. */
+  /** The reason for the end; undefined until then. */
   readonly stop: StopReason | undefined;
   /** The failure that the provider reports. */
   readonly failure: ProviderFailure | undefined;

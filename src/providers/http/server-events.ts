@@ -20,7 +20,7 @@ export class ServerEvents {
 
   /**
    * @returns the data of each complete event.
-   * @throws ModelError if it exceeds the limit of an answer.
+   * @throws ModelError if the answer exceeds its limit.
    */
   push(bytes: Uint8Array): readonly string[] {
     this.#bytes += bytes.length;

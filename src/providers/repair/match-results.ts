@@ -184,7 +184,7 @@ function says(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).some((member) => says(member, depth - 1));
 }
 
-/** In every format it stands alone, or as the text of a failure. A text that only quotes it is not ours. */
+/** In every format the text stands alone, or is the text of a failure. A text that only quotes it is not ours. */
 function isOurs(text: string): boolean {
   return text === MESSAGE || isWaitingAnswer(text);
 }

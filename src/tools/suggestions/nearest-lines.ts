@@ -6,7 +6,7 @@ export interface LineSpan {
 
 /** How many lines of the searched text are compared. */
 const MAX_SOUGHT = 200;
-/** A line such as `}` is everywhere and says nothing. */
+/** A line such as `}` occurs everywhere and has no meaning. */
 const TELLING_LENGTH = 4;
 const MAX_OFFSETS = 4;
 const MIN_SHARED = 0.5;

@@ -15,7 +15,7 @@ const AGENT = 'toolexec';
 const REMEMBERED_MS = 900_000;
 const MOST_SITES = 200;
 const MOST_BYTES = 500_000;
-/** A site that is slow with it is asked for the page all the same. */
+/** A site whose robots.txt is slow is still asked for the page. */
 const TIMEOUT_MS = 5_000;
 
 export function createRobots(now: () => number): AskRobots {
@@ -36,7 +36,7 @@ export function createRobots(now: () => number): AskRobots {
   };
 }
 
-/** A site without the file allows everything. Undefined: it cannot be known now. */
+/** A site without the file allows everything. Undefined: this cannot be determined now. */
 async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): Promise<string | undefined> {
   try {
     const answer = await http(`${origin}/robots.txt`, { timeoutMs: TIMEOUT_MS, maxBytes: MOST_BYTES });
@@ -46,7 +46,7 @@ async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): 
     // A page that says "not found", with any status.
     return answer.status >= 500 ? undefined : '';
   } catch (error) {
-    // For example a redirect to another site, whose rules do not apply to this one.
+    // For example a redirect to another site, whose rules do not apply to this site.
     if (isToolError(error) && error.code === 'cancelled') throw error;
     return undefined;
   }

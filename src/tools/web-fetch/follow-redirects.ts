@@ -5,10 +5,12 @@ import { isToolError, ToolError } from '../../errors/tool-error.js';
 import type { AskRobots, RobotsAnswer } from './ask-robots.js';
 import { freshSeconds } from './fresh-seconds.js';
 
-/** An answer, and what holds for it and for all redirects that led to it. */
+/** An answer, with the facts that apply to it and to all redirects before it. */
 export interface FollowedAnswer {
   readonly answer: Response;
-  /** For how many seconds the answer may be given again: a redirect that does not say so may lead elsewhere next time. */
+  /**
+   * For how many seconds the answer may be reused. A redirect without such a statement may lead elsewhere next time.
+   */
   readonly freshSeconds: number;
   readonly robots: Exclude<RobotsAnswer, 'refused'>;
 }
@@ -23,8 +25,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MOST_REDIRECTS = 10;
 
 /**
- * Fetches an address, redirect by redirect: each is checked like a first request, by robots.txt too.
- * @throws ToolError `fetch_failed` where robots.txt refuses programs, for a redirect to another site, and for too many
+ * Fetches an address and follows redirects. Each redirect is checked like a first request, including robots.txt.
+ * @throws ToolError `fetch_failed` if robots.txt refuses programs, for a redirect to another site, and for too many
  */
 export async function followRedirects(
   url: string,

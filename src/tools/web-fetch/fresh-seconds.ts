@@ -1,4 +1,4 @@
-/** The longest that an answer is kept, whatever it says. */
+/** The maximum time for which an answer is kept, regardless of its headers. */
 const LONGEST = 86_400;
 
 /**

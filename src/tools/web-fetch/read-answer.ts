@@ -43,7 +43,7 @@ function startsWith(bytes: Uint8Array, magic: readonly number[]): boolean {
 const TEXT_TYPE =
   /^(?:|text\/.*|application\/(?:json|xml|xhtml\+xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql|x-sh|x-ndjson|ld\+json|rtf|.*\+(?:json|xml|yaml)))$/;
 
-/** By its type, and by its first bytes: text holds no NUL, unless it is UTF-16. */
+/** Decided by its type and its first bytes: text contains no NUL, unless it is UTF-16. */
 function isText(bytes: Uint8Array, mediaType: string): boolean {
   if (!TEXT_TYPE.test(mediaType)) return false;
   const isUtf16 = startsWith(bytes, [0xff, 0xfe]) || startsWith(bytes, [0xfe, 0xff]);
@@ -64,7 +64,7 @@ function wrongType(mediaType: string, shown: string): ToolError {
   );
 }
 
-/** By its byte order mark, otherwise by the charset of its type, otherwise by the page's own statement. */
+/** From its byte order mark, otherwise from the charset of its type, otherwise from the page itself. */
 function decode(bytes: Uint8Array, contentType: string): string {
   const bom = startsWith(bytes, [0xff, 0xfe])
     ? 'utf-16le'

@@ -8,7 +8,7 @@ export interface PageText {
   readonly text: string;
   readonly title: string;
   readonly hidden: number;
-  /** The main part alone: navigation and the like are left out. */
+  /** Only the main content: navigation and similar parts are left out. */
   readonly isArticle: boolean;
 }
 
@@ -66,7 +66,7 @@ function resolveLinks(document: Page, base: string): void {
   }
 }
 
-/** Undefined: nothing that can be fetched or written to (`javascript:`, `data:`). */
+/** Undefined: an address that cannot be fetched or written to (`javascript:`, `data:`). */
 function absolute(written: string, base: string): string | undefined {
   try {
     const { protocol, href } = new URL(written, parseUrl(base));
@@ -76,12 +76,12 @@ function absolute(written: string, base: string): string | undefined {
   }
 }
 
-/** The rules for tables ask for `rows`, which the tree does not have of itself. */
+/** The rules for tables need `rows`, which the tree itself does not have. */
 function giveTablesRows(document: Page): void {
   const table = document.createElement('table');
   const prototype: object = Object.getPrototypeOf(table);
   if ('rows' in prototype) return;
-  // They ask once for each row and cell.
+  // The rules ask once for each row and cell.
   const known = new WeakMap<PageNode, unknown>();
   Object.defineProperty(prototype, 'rows', {
     get(this: PageNode) {
@@ -112,8 +112,8 @@ function toMarkdown(root: PageNode): string {
 const CELLS = new Set(['TD', 'TH']);
 
 /**
- * The rules for tables list a row's cells several times for each cell, and the tree walks along them each time: 2,500
- * cells of one row took seconds. The conversion changes no row.
+ * The rules for tables list a row's cells several times for each cell, and the tree is traversed each time: 2,500 cells
+ * of one row took seconds. The conversion changes no row, so the list is cached.
  */
 function listOnce(row: { readonly childNodes: Iterable<unknown> }): void {
   if (!Object.hasOwn(row, 'childNodes'))
@@ -161,7 +161,7 @@ function toText(root: PageNode): string {
     .trim();
 }
 
-/** The reader of an article takes its title away. */
+/** The article reader removes the title. */
 function withTitle(text: string, title: string, format: 'markdown' | 'text'): string {
   if (title === '' || text.slice(0, title.length + 10).includes(title)) return text;
   return `${format === 'markdown' ? '# ' : ''}${title}\n\n${text}`;

@@ -2,7 +2,7 @@ import { type Handler, Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom/worker';
 import { yieldToLoop } from '../yield-to-loop.js';
 
-/** The used part of a tree's elements and texts: linkedom's own types need those of a browser. */
+/** The used part of a tree's elements and texts: the types of linkedom need those of a browser. */
 export interface PageNode {
   readonly nodeType: number;
   readonly nodeName: string;
@@ -37,14 +37,14 @@ export interface VisiblePage {
  */
 const MOST_ELEMENTS = 20_000;
 const DEEPEST = 100;
-/** For one element: the step to Markdown counts the neighbours of each. */
+/** For one element: the conversion to Markdown counts the neighbours of each element. */
 const MOST_CHILDREN = 2_500;
-/** In one go: the program has other work, and the call may be cancelled. */
+/** Per slice: the program has other work, and the call may be cancelled. */
 const SLICE = 4_096;
-/** The parser takes time with every element that is open: beyond that many it begins afresh. */
+/** The parser takes time for every open element, so beyond this number it starts again. */
 const MOST_OPEN = 512;
 
-/** Their content is not shown, or is no text. */
+/** Elements whose content is not shown, or is not text. */
 const NEVER_SHOWN = new Set([
   ...[
     'script',
@@ -93,16 +93,16 @@ export async function visiblePage(html: string, signal: AbortSignal): Promise<Vi
 
 interface PageReader {
   readonly handler: Partial<Handler>;
-  /** Elements that are open now. */
+  /** The open elements. */
   readonly open: number;
-  /** Closes all elements that it has opened, because their ends will not come. */
+  /** Closes all elements that it has opened, because their end tags will not come. */
   closeAll(): void;
 }
 
 async function parseInSlices(html: string, reader: PageReader, signal: AbortSignal): Promise<void> {
   let parser = new Parser(reader.handler);
   for (let at = 0, end = 0; at < html.length; at = end) {
-    // After a tag, where the parser can begin afresh.
+    // A position after a tag, where the parser can start again.
     end = at + SLICE >= html.length ? html.length : html.lastIndexOf('>', at + SLICE) + 1;
     if (end <= at) end = at + SLICE;
     parser.write(html.slice(at, end));
@@ -143,7 +143,7 @@ interface Selectors {
   readonly ids: ReadonlySet<string>;
 }
 
-/** From rules outside of `@media` and similar blocks: `.name` and `#name`, alone or after an element name. */
+/** Selectors from rules outside of `@media` and similar blocks: `.name` and `#name`, alone or after an element name. */
 function hiddenSelectors(css: string): Selectors {
   const classes = new Set<string>();
   const ids = new Set<string>();
@@ -170,7 +170,10 @@ function hiddenSelectors(css: string): Selectors {
   return { classes, ids };
 }
 
-/** One that never ends goes to the end, as in a browser. By index: a pattern would look for the end of each to the end of all. */
+/**
+ * An unterminated comment extends to the end, as in a browser. By index: a pattern would search the whole rest each
+ * time.
+ */
 function withoutComments(css: string): string {
   const parts: string[] = [];
   for (let at = 0; at < css.length; ) {
@@ -182,7 +185,7 @@ function withoutComments(css: string): string {
   return parts.join(' ');
 }
 
-/** Declarations with which nothing of an element can be read. */
+/** Declarations that make an element unreadable. */
 function isHiding(style: string): boolean {
   const css = style.toLowerCase().replace(/\s+/g, '').replaceAll('!important', '');
   return (
@@ -217,7 +220,7 @@ class PageBuilder implements PageReader {
   #depth = 0;
   #at: PageNode = this.document.body;
   #words = '';
-  /** How many elements each open one has, the page's own body first. */
+  /** The number of elements in each open one, starting with the page's body. */
   readonly #children = [0];
   /** Inside elements that are not shown. */
   #unseen = 0;
@@ -265,7 +268,7 @@ class PageBuilder implements PageReader {
       (this.#children.at(-1) ?? 0) < MOST_CHILDREN;
     this.#open.push({ name, isWritten, hides });
     if (!isWritten) {
-      // Words of neighbours must not run together where their elements are left out.
+      // Words of neighbours must not run together if their elements are left out.
       if (this.#unseen === 0) this.#words += ' ';
       return;
     }
@@ -299,7 +302,10 @@ class PageBuilder implements PageReader {
     this.#at = this.#at.parentNode ?? this.document.body;
   }
 
-  /** Texts that stand side by side are one. Between the cells of a table, words are a cell: what reads tables takes no other. */
+  /**
+   * Adjacent texts become one. Text between the cells of a table becomes a cell, because table readers accept nothing
+   * else there.
+   */
   #flush(): void {
     if (this.#words === '') return;
     const around = BETWEEN_CELLS.get(this.#at.nodeName.toLowerCase());

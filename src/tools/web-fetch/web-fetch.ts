@@ -19,13 +19,13 @@ export interface WebFetchArgs {
 export type WebFetchOptions = OptionsIn<'executor.builtins.webFetch'>;
 
 const DESCRIBED = rulesOf<Required<WebFetchOptions>>(SETTINGS['executor.builtins.webFetch']);
-/** A time that is given overrides every other; the default does not. */
+/** An explicit time overrides every other time; the default does not. */
 const RULES: OptionRules<Required<Omit<WebFetchOptions, 'timeoutMs'>> & { timeoutMs: number | undefined }> = {
   ...DESCRIBED,
   timeoutMs: { ...DESCRIBED.timeoutMs, fallback: undefined },
 };
 
-// Other arguments are let through: models have learned to send a prompt with an address.
+// Other arguments are accepted: models have learned to send a prompt with an address.
 const INPUT = {
   type: 'object',
   required: ['url'],
@@ -45,7 +45,7 @@ const INPUT = {
   },
 } as const;
 
-/** `web_fetch` (C046): a page of the web, as Markdown. */
+/** `web_fetch` (C046): fetches a web page as Markdown. */
 export function webFetchTool(options: WebFetchOptions, now: () => number): ToolSpec<WebFetchArgs> {
   const { respectRobots, maxBytes, timeoutMs, allowPrivate } = normalizeOptions('webFetch', options, RULES);
   let robots: Promise<AskRobots> | undefined;
@@ -109,9 +109,9 @@ async function fetchPage(args: WebFetchArgs, ctx: ToolContext, plan: FetchPlan):
 
 const ACCEPT =
   'text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,application/pdf;q=0.8,*/*;q=0.5';
-/** The call's own time is the limit. */
+/** The call's own time limit applies. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** For an error page: enough for an interface's description of the error. */
+/** For an error page: enough for an API's description of the error. */
 const MOST_OF_ERROR = 4_000;
 
 async function present(

@@ -11,8 +11,9 @@ interface Found {
 }
 
 /**
- * The results of DuckDuckGo's page without scripts: links of the class `result__a`, each with a `result__snippet` behind it.
- * @throws ToolError `fetch_failed` for the puzzle that it gives to programs which ask too often
+ * The results of DuckDuckGo's page without scripts: links of the class `result__a`, each followed by a
+ * `result__snippet`.
+ * @throws ToolError `fetch_failed` for the puzzle that it shows to programs which ask too often
  */
 export function readDuckDuckGo(html: string): readonly SearchHit[] {
   const found: Found[] = [];
@@ -23,7 +24,7 @@ export function readDuckDuckGo(html: string): readonly SearchHit[] {
   const parser = new Parser({
     onopentag(name, attributes) {
       const classes = new Set((attributes.class ?? '').split(/\s+/));
-      // In attributes alone: the page repeats the query, which may name them.
+      // Only in attributes: the page repeats the query, which may contain these names.
       if (classes.has('anomaly-modal__title') || /\/anomaly\.js\b/.test(attributes.action ?? ''))
         isPuzzle = true;
       if (classes.has('result')) inAdvertisement = classes.has('result--ad');
@@ -58,7 +59,7 @@ export function readDuckDuckGo(html: string): readonly SearchHit[] {
     .map(({ title, url, snippet }) => ({ title: oneSpace(title), url, snippet: oneSpace(snippet) }));
 }
 
-/** Its links lead over a page that counts clicks, with the target in `uddg`. */
+/** Its links go through a page that counts clicks, with the target in `uddg`. */
 function targetOf(href: string): string {
   const url = parseUrl(href.startsWith('//') ? `https:${href}` : href);
   if (url === undefined) return '';

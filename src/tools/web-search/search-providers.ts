@@ -12,7 +12,7 @@ export interface SearchRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A service that searches: where it is asked, and how its answer is read. */
+/** A search service: its address, and how to read its answer. */
 export interface SearchProvider {
   readonly home: string | undefined;
   readonly needsKey: boolean;
@@ -56,7 +56,7 @@ function withQuery(home: string, query: Readonly<Record<string, string>>): strin
   return url.href;
 }
 
-/** A list in JSON, below the names of `path`; a service that found nothing may leave it out. */
+/** A JSON list under the names in `path`; a service without results may leave it out. */
 function objectsAt(body: string, path: readonly string[]): readonly object[] {
   let value: unknown;
   try {
@@ -77,7 +77,7 @@ function hitsIn(items: readonly object[], snippet: string): readonly SearchHit[]
   }));
 }
 
-/** Services mark the words that were found. */
+/** Services mark the words that match. */
 function textOf(value: unknown): string {
   if (typeof value !== 'string') return '';
   return value

@@ -23,9 +23,12 @@ export interface WebSearchArgs {
 
 /** `[tools.web_search]` */
 export interface WebSearchOptions extends OptionsIn<'executor.builtins.webSearch'> {
-  /** Where the service is asked; needed for `searxng`. It may be an address of your own network. Default: the service's own. */
+  /**
+   * The address of the service; required for `searxng`. It may be in your own network. Default: the service's own
+   * address.
+   */
   readonly url?: string;
-  /** The environment variable that holds the key; needed for `brave`. */
+  /** The environment variable that contains the key; required for `brave`. */
   readonly apiKeyEnv?: string;
   /** For a whole call; default 30000. */
   readonly timeoutMs?: number;
@@ -118,7 +121,7 @@ export function webSearchTool(
     effects: ({ query }) => [{ kind: 'fetch', url: service.request(home, query, undefined).url }],
     summarize: ({ query }) => `Search the web for ${query}`,
     ...(timeoutMs === undefined ? { defaultTimeoutMs: 30_000 } : { timeoutMs }),
-    // The person has named this address for this purpose, so it may be one of their own network.
+    // The person has configured this address for this purpose, so it may be in the person's own network.
     privateHosts: url === undefined ? [] : [new URL(url).origin],
     execute: (args, ctx) => search(args, ctx, { service, home, key: keyFor(apiKeyEnv, readKey) }),
   };
@@ -155,7 +158,7 @@ async function search(
   try {
     const answer = await ctx.http(url, { headers, maxBytes: MOST_BYTES, timeoutMs: 2 ** 31 - 1 });
     const body = await answer.text();
-    // DuckDuckGo answers 202 to a program that asks too often, with a puzzle for people.
+    // DuckDuckGo answers 202, with a puzzle for people, to a program that asks too often.
     if (!answer.ok || answer.status === 202) {
       const message = `search failed: http error: ${answer.status} ${answer.statusText}`.trim();
       return { text: '', error: { code: 'fetch_failed', message, details: { status: answer.status } } };

@@ -41,7 +41,7 @@ async function install(agent: AgentName, options: GuardOptions, context: CliCont
   }
   const state = guardState();
   const earlier = state.rememberedInstall(file);
-  // The lines of an earlier version are replaced: what was there before those is what remove gives back.
+  // The lines of an earlier version are replaced; remove restores what was there before them.
   const original =
     earlier !== undefined && earlier.after === before
       ? earlier

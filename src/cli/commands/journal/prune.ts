@@ -40,7 +40,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec journal prune`: removes old, settled records. @throws UsageError */
+/** `toolexec journal prune`: removes old, finished records. @throws UsageError */
 export async function pruneRecords(options: JournalPruneOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
   const { olderThan, maxSize, dryRun = false } = options;

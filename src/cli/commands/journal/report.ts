@@ -87,10 +87,10 @@ export async function reportCalls(options: JournalReportOptions, context: CliCon
 
 const DAY_MS = 86_400_000;
 const PAGE = 500;
-/** The number of batches that are read from a database. */
+/** The maximum number of batches that are read from a database. */
 const MOST_FROM_DATABASE = 2_000;
 
-/** @throws UsageError if a database has more batches since then than are read from it */
+/** @throws UsageError if a database has more batches since then than this limit */
 async function openReported(
   place: string,
   { conversation }: JournalReportOptions,

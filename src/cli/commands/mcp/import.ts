@@ -78,7 +78,7 @@ async function importServers(options: ImportOptions, context: CliContext): Promi
   return 0;
 }
 
-/** Of the directory, then of the person. */
+/** Servers of the directory, then those of the person. */
 function clientFiles(env: CliContext['env']): readonly string[] {
   const home = homeOf(env);
   const here = resolve('.');

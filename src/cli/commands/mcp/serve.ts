@@ -108,18 +108,18 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
 }
 
 interface FirstList {
-  /** A client is about to get a list. */
+  /** Called before a client receives a list. */
   listed(): void;
-  /** A message has left for the one client. */
+  /** Called when a message to the one client was sent. */
   sent(): void;
 }
 
-/** How long an answer takes to leave where its sending is not seen, in milliseconds. */
+/** How long an answer takes to be sent if its sending cannot be observed, in milliseconds. */
 const ANSWER_MS = 100;
 
 /**
- * Connects to the servers behind the gateway once a client has its first list. Until then the tools are those that a person
- * has seen, and the list does not wait for a server, nor for the code that connects.
+ * Connects to the servers behind the gateway once a client has its first list. Until then the tools are those that a
+ * person has seen. So the list waits neither for a server nor for the code that connects.
  */
 function connectAfterList(gateway: Gateway | undefined): FirstList {
   let stage: 'before' | 'listed' | 'begun' = gateway === undefined ? 'begun' : 'before';
@@ -153,7 +153,7 @@ async function serverOf(
   const place = {
     decideWith: decideWith(options, root),
     undelivered: keptUndelivered(`${journal}.mcp.json`),
-    // The client has its own way to ask its person.
+    // The client asks its person in its own way.
     hidden: ['ask_user_question'],
     onListed,
   };
@@ -185,7 +185,7 @@ async function serveOneClient(
 }
 
 interface ManyClients {
-  /** Of the clients that have no sessions. */
+  /** For clients without sessions. */
   readonly executor: Executor;
   readonly create: CreateServer;
   /** Opens an executor for each session, so that its calls end with the session. */
@@ -271,7 +271,7 @@ function serverOptions({ tools, readOnly, conversation }: ServeOptions): McpServ
   };
 }
 
-/** The same journal and roots, wherever the person is. */
+/** The same journal and roots, whatever the person's working directory. */
 function decideWith(
   { journal, config }: ServeOptions,
   roots: readonly string[],

@@ -44,7 +44,7 @@ export interface RecordedCall {
   readonly code: string | undefined;
   /** The changes of its command, if it ran in a transaction and they are recorded. */
   readonly changes: SeenChanges | undefined;
-  /** Empty for a call of a response, which has none. */
+  /** Empty for a call that comes from a response and was not recorded. */
   readonly conversation: string;
   /** The result that the model saw. Undefined: the call had none. */
   readonly seen: SeenResult | undefined;
@@ -156,12 +156,12 @@ function toRecorded(record: Fields, cleanAt: number): readonly RecordedCall[] {
   ];
 }
 
-/** As far as it is looked at. */
+/** If it was examined. */
 function isResult(answer: Fields | undefined): answer is Fields & ToolResult {
   return typeof answer?.output === 'string' && fieldsOf(answer.metadata) !== undefined;
 }
 
-/** Only for a call that ran. */
+/** Set only for a call that ran. */
 function changesOf(metadata: Fields | undefined): SeenChanges | undefined {
   const changes = fieldsOf(metadata?.changes);
   if (changes === undefined || fieldsOf(metadata?.sandbox)?.transaction !== true) return undefined;

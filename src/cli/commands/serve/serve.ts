@@ -52,7 +52,7 @@ export const define: DefineCommand = (command, context, finish) => {
     });
 };
 
-/** `toolexec serve`: until a signal. */
+/** `toolexec serve`: runs until a signal. */
 async function serveFleet(options: ServeOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
   const { listen = LISTEN, name: names = [] } = options;

@@ -37,7 +37,7 @@ export function gitEntries(guarded: readonly GuardedPath[]): GitEntries {
  */
 export function disarmPlanted(git: string, known: GitEntries, isRunning = false): boolean {
   const place = openPlaceDescriptor(git);
-  // It was removed just now, or it is a link, which git does not follow either.
+  // It was removed a moment ago, or it is a link, which git does not follow either.
   if (place === undefined) return false;
   try {
     if (targetOf(place.at)?.isDirectory() === true) return disarmDirectory(git, place.at);
@@ -166,7 +166,7 @@ export function watchGitLinks(repositories: readonly Repository[]): () => readon
 
 const INDEX_BYTES = 256 * 1024 * 1024;
 
-/** Empty if others have moved it away meanwhile. */
+/** Empty if another program has moved it away in the meantime. */
 function namesIn(directory: string): readonly string[] {
   try {
     return entryNames(directory);

@@ -35,7 +35,7 @@ export function repositoryMounts(
   roots: readonly string[],
   holder: MountHolder,
 ): RepositoryMounts {
-  // No repository, or no longer one. A program that makes it one again would bring its own hooks.
+  // Not a repository, or no longer one. A program that makes it one again would bring its own hooks.
   if (entryStat(`${git}/HEAD`) === undefined) {
     return { mounts: [holder.readOnly(git)], takeAway() {}, tidy() {} };
   }
@@ -47,7 +47,7 @@ export function repositoryMounts(
   }
   const trees = linkedTrees(git, roots, holder);
   const held = places.map((place) => holder.hold(place).at);
-  // Otherwise a command could create the missing ones.
+  // Otherwise a command could create the missing files.
   for (const place of held) {
     makeEmptyDirectory(`${place}/hooks`);
     makeEmptyFile(`${place}/config`);
@@ -78,7 +78,7 @@ export function repositoryMounts(
   };
 }
 
-/** Git reads `config.worktree` only then, and treats it like `config`. */
+/** Git reads `config.worktree` only with that setting, and treats it like `config`. */
 function hasWorktreeConfig(place: string): boolean {
   return /worktreeconfig/i.test(readSmallFile(`${place}/config`));
 }
@@ -89,7 +89,7 @@ function disableModules(git: string): void {
   try {
     moveToFreeName(`${git}/modules`, `${git}/modules.disabled-${randomBytes(4).toString('hex')}`);
   } catch {
-    // It was removed meanwhile.
+    // It was removed in the meantime.
   }
 }
 
@@ -174,7 +174,7 @@ function treeFile(directory: string): string {
   return named.startsWith('/') ? named : `${directory}/${named}`;
 }
 
-/** Otherwise it is some other file, and its name was written there to make it visible. */
+/** Otherwise it is another file, with the name written into it to make it visible. */
 function pointsTo(file: string, directory: string): boolean {
   const [, named = ''] = /^gitdir: ([^\n]+)\n?$/.exec(readSmallFile(file)) ?? [];
   const path = named.startsWith('/') ? named : `${dirname(file)}/${named}`;

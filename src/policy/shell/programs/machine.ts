@@ -14,8 +14,8 @@ const erases = (words: RegExp): Program => one(blocks(words, '% would erase data
 const HELP = /^--?(?:help|version|V)$/m;
 
 /**
- * What must not happen by a command that was not read: disks are erased, the machine stops, every process ends, the
- * clock, the kernel, mounts, the firewall, users or planned commands change.
+ * Programs that must not run unread: they erase disks, stop the machine, end every process, or change the clock, the
+ * kernel, mounts, the firewall, users or scheduled commands.
  */
 export const MACHINE_PROGRAMS: Programs = {
   'mkfs mke2fs mkswap mkdosfs mkntfs mkexfatfs newfs mkudffs mkreiserfs mkjfs': {

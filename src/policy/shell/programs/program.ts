@@ -4,7 +4,7 @@ import { type OptionSpec, Options } from '../words/options.js';
 
 /** A program that the analysis knows: a tool for files, a part of the shell, or one that changes the machine. */
 export interface Program extends OptionSpec {
-  /** What it does with the files that its operands name. */
+  /** The effect on the files that its operands name. */
   readonly operands?: Use;
   /** Left out: its output is not known. */
   readonly prints?: 'nothing' | 'number' | 'input';
@@ -88,12 +88,12 @@ export function evaluateUnknown(call: Call): Stream {
   return UNKNOWN;
 }
 
-/** Files that say what programs for building run. */
+/** Files that determine what build programs run. */
 const BUILD_FILE = /(?:^|\/)(?:package\.json|(?:GNU)?[Mm]akefile|\w+\.mk)$/;
 
 /**
- * Asks about words that look like a command that would not be allowed: from any word on, or as the text of an option's
- * value. Other texts are names and messages.
+ * Asks about words that look like a command that would not be allowed: starting at any word, or as the text of an
+ * option's value. Other texts are names and messages.
  */
 export function asksAboutCommands(call: Call, words: readonly Field[], isText?: true): void {
   const { name, scope, shell } = call;
@@ -106,7 +106,7 @@ export function asksAboutCommands(call: Call, words: readonly Field[], isText?: 
   if (found !== undefined) call.ask(`${name} may run a command among its words: ${found.shown}`);
 }
 
-/** A program that packs or copies what its words name: `ask` for a place that must not be lost. */
+/** A program that packs or copies the paths among its words: `ask` for a place that must not be lost. */
 export function evaluateCopier(call: Call, { operands }: Options): Stream {
   const vital = call.words.find((word) => call.isVitalPlace(word));
   if (vital !== undefined) call.ask(`${call.name} is given ${vital.shown}.`);

@@ -94,8 +94,8 @@ export function filePattern(field: Field, directory: string | undefined): string
 }
 
 /**
- * Whether the pieces could form `text`. In doubt, yes: a character class matches any character, and much else
- * any text.
+ * Whether the pieces could form `text`. In doubt, yes: a character class matches any character, and many other
+ * constructs match any text.
  */
 export function couldMatch(pieces: readonly Piece[], text: string): boolean {
   const sources = pieces.map((piece) => {

@@ -63,7 +63,7 @@ function readNames(names: string): GitHeader['both'] {
   return isSame ? { old, fresh } : undefined;
 }
 
-/** Stands for no file. */
+/** The name that represents no file. */
 export const NO_FILE = '/dev/null';
 
 /** The path of a `---` or `+++` line: up to a tab (a time may follow), or quoted like git. */
