@@ -30,7 +30,7 @@ function walk(directory: string): string[] {
 
 function importsOf(path: string, text: string): Source['imports'] {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
-  // Others have imports at their top alone.
+  // Other files have imports only at the top.
   const isDeep = /\b(?:import|require|lazyRequire)\s*\(/.test(text);
   const found: { to: string; typeOnly: boolean }[] = [];
   const visit = (node: ts.Node): void => {
@@ -94,7 +94,7 @@ function readTable(): Map<string, readonly string[]> {
   );
 }
 
-/** The second table: folder → its sub-folders, a floor an entry, from the top down. */
+/** The second table: folder → its sub-folders, one entry per floor, from the top down. */
 function readInnerTable(): Map<string, readonly (readonly string[])[]> {
   const rows = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
     .split('\n')

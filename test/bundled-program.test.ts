@@ -71,7 +71,7 @@ async function bundled(format: 'esm' | 'cjs', name: string): Promise<string> {
     bundle: true,
     platform: 'node',
     format,
-    // CommonJS knows no `import.meta`; toolexec does without.
+    // CommonJS has no `import.meta`; toolexec works without it.
     logOverride: { 'empty-import-meta': 'silent' },
     logLevel: 'error',
   });
@@ -108,7 +108,7 @@ describe('a program that was bundled with toolexec', () => {
     expect(await run(place, name)).toEqual([fine, fine, fine, fine]);
   });
 
-  /** Puts the native packages beside the program, and changes its code as webpack does. */
+  /** Puts the native packages next to the program, and changes its code like webpack. */
   async function rewritten(format: 'esm' | 'cjs', name: string, change: (code: string) => string) {
     const place = await bundled(format, name);
     for (const native of NATIVE)

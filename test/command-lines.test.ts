@@ -19,7 +19,7 @@ async function optionsOf(
     if (row.load === undefined) continue;
     const command = new Command(row.name);
     const { define } = await row.load();
-    // The context is looked at only when the command runs.
+    // The context is read only when the command runs.
     define(command, {} as CliContext, () => {});
     known.set(
       name,
@@ -54,7 +54,7 @@ describe('the command lines of the documentation', async () => {
     const lines = commandLines();
     expect(lines.length).toBeGreaterThan(50);
     const wrong = lines.filter(({ line }) => {
-      // Quoted words, comments, and another program's line after `--` are no options of ours.
+      // Quoted words, comments, and another program's line after `--` are not our options.
       const words =
         line
           .replace(/'[^']*'|"[^"]*"/g, 'quoted')

@@ -16,13 +16,13 @@ const DOCUMENTS = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-/** Written whole by a script from the sources. */
+/** Written completely by a script, from the sources. */
 const WRITTEN = ['docs/errors.md', 'docs/configuration.md'];
 /** The pages for users: each answers a question. */
 const GUIDES = DOCUMENTS.filter(
   (path) => /^README|^docs\/(?:sdk\/)?[\w-]+\.md$/.test(path) && !WRITTEN.includes(path),
 );
-/** These are looked up, not read. */
+/** Reference pages: readers look things up in them. */
 const REFERENCES = [
   'docs/command.md',
   'docs/dependencies.md',
@@ -384,7 +384,7 @@ function evidenceOf(shown: string): { readonly file: string; readonly words: str
 
 let packed: readonly string[] | undefined;
 
-/** Whether npm puts a file, or something of a directory, into the package. */
+/** Whether npm packs a file, or any file of a directory. */
 function isPacked(path: string): boolean {
   packed ??= listPacked();
   const directory = `${path.replace(/\/$/, '')}/`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FleetModel, simulateFleet } from '../bench/simulation/simulate-fleet.js';
 
-/** One database with one processor and a log that costs nothing: a queue whose waits are known by a formula. */
+/** One database with one processor and a log without cost: a queue whose waits follow a known formula. */
 const ONE_QUEUE: FleetModel = {
   shards: 1,
   workers: 10_000,

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { APPLICATION_ID, MIGRATIONS } from '../src/journal/sqlite/migrations.js';
 
-/*
- * Files with this schema are out there. A step that was released is never changed: add a step, and its text here.
- */
+/* Files with this schema exist on users' machines. A released step is never changed: add a step, and its text here. */
 const RELEASED = [
   `
   CREATE TABLE batches (

@@ -35,7 +35,7 @@ const NO_OPTIONS = new Set([
   'toISOString',
 ]);
 
-/** These hold programs, styles or words of JSON Schema, and no messages. */
+/** These contain programs, styles or words of JSON Schema, but no messages. */
 const WITHOUT_MESSAGES =
   /^(?:testing|page|providers\/describe|schema\/(?:look-over|freeze-schema))|cli\/init\/template|tool-templates|spawn-server-program|port-forwarder|supervise-command|environment-rules|create-redactor|secret-shapes|policy\/shell\/programs/;
 
@@ -88,7 +88,7 @@ function camelCased(message: string): readonly string[] {
 
 interface Message {
   readonly file: string;
-  /** With its line. */
+  /** The name with its line. */
   readonly place: string;
   readonly text: string;
 }

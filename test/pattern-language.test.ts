@@ -192,7 +192,7 @@ describe('the language', () => {
     fc.assert(
       fc.property(pattern, path, (text, at) => {
         fc.pre(!isNegated(text));
-        // Here `.` and `..` are no names; there, a `!(...)` before more is held against all of the rest.
+        // Here `.` and `..` are not names; there, a `!(...)` before other parts is compared with the whole rest.
         fc.pre([text, at].every((each) => each.split('/').every((one) => one !== '.' && one !== '..')));
         fc.pre(!text.endsWith('**') && !/!\([^)]*\)[^/]/.test(text));
         const expected = minimatch(at, text, {

@@ -35,7 +35,7 @@ const BEFORE: Readonly<Record<string, string>> = {
   'other/three.txt': 'three',
 };
 
-/** The changes of each step; null: the file is gone. Directories end with a slash. */
+/** The changes of each step; null: the file is removed. Directories end with a slash. */
 const STEPS: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
   'make a file in new directories': { 'new/deep/a.txt': 'a' },
   'replace a file': { 'kept/one.txt': 'one, again' },
@@ -70,7 +70,7 @@ interface Acknowledged {
   readonly error?: { readonly code: string; readonly message: string; readonly details: object };
 }
 
-/** Runs the program, perhaps inside another one, and looks at the files after each acknowledgement. */
+/** Runs the program, possibly inside another one, and examines the files after each acknowledgement. */
 async function run(
   root: string,
   look: (acknowledged: Acknowledged) => void,
@@ -84,7 +84,7 @@ async function run(
   const ended = new Promise<number | null>((done) => {
     child.on('exit', done);
   });
-  // After its last answer the program ends, and reads no more.
+  // After its last answer the program ends, and reads no further.
   child.stdin.on('error', () => {});
   child.stdin.write('go\n');
   for await (const line of createInterface({ input: child.stdout })) {
@@ -193,7 +193,7 @@ describe.skipIf(noTrace !== undefined)(
       expect(changes).toEqual({
         'make a file in new directories': [
           ...['mkdir', 'sync /', 'mkdir', 'sync /new'],
-          // The content was written in the deepest directory that was there.
+          // The content was written in the deepest existing directory.
           ...['link', 'unlink', 'sync /new/deep', 'sync /'],
         ],
         'replace a file': ['rename', 'sync /kept'],
@@ -202,7 +202,7 @@ describe.skipIf(noTrace !== undefined)(
         'remove a file': ['unlink', 'sync /kept'],
         'change several files': [
           ...['mkdir', 'sync /'],
-          // The old files get a second name before they are replaced or removed, and lose it when all is done.
+          // The old files get a second name before they are replaced or removed, and lose it at the end.
           ...['link', 'rename', 'link', 'rename', 'rename', 'sync /kept', 'sync /other', 'sync /patched'],
           ...['link', 'unlink', 'unlink', 'unlink', 'unlink'],
           ...['sync /kept', 'sync /other', 'sync /new/deep', 'sync /patched', 'sync /'],
@@ -273,7 +273,7 @@ describe.skipIf(noTrace !== undefined)(
       expect(failed['rename into another directory']).toMatchObject(told);
       expect(failed['remove a file']).toMatchObject(told);
       expect(failed['rename over another file']).toBeUndefined();
-      // Refused before the last step: all of it is put back.
+      // Refused before the last step: everything is restored.
       expect(failed['change several files']).toMatchObject({
         code: 'execution_failed',
         details: expect.objectContaining({ errno: 'EIO' }),

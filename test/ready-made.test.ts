@@ -41,7 +41,10 @@ const WRONG = fc.oneof(
   fc.integer(),
 );
 
-/** @param right for each wrong value: parts of parts are wrong less often, or no whole would be right */
+/**
+ * @param right the number of valid values for each wrong one: nested parts are wrong less often, because otherwise no
+ *   whole value would be valid
+ */
 function valuesOf(property: Property, right = 9): fc.Arbitrary<unknown> {
   const { type, enum: choices = [] } = property;
   const types = [type].flat();

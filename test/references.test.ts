@@ -54,7 +54,7 @@ function find(pattern: RegExp, isWrong: (match: RegExpExecArray, path: string) =
   );
 }
 
-/** Those with a row, and those that the last section says come later. */
+/** Ids with a row, and ids that the last section postpones. */
 function definedIds(): ReadonlySet<string> {
   const text = readFileSync(join(ROOT, REQUIREMENTS), 'utf8');
   const rows = [...text.matchAll(/^\| ([A-G]\d{3}) \|/gm)].map(([, id = '']) => id);

@@ -54,7 +54,7 @@ describe('a registry', () => {
       } catch {
         return false;
       } finally {
-        // A list that somebody holds does not change under them.
+        // A list that a caller holds does not change.
         expect(before.length).toBeLessThanOrEqual(registry.list().length);
       }
     });

@@ -16,7 +16,7 @@ if (wanted !== 'random') {
 
 const FEWEST = 20;
 
-/** fast-check's, with the share of the runs. */
+/** fast-check's function, with the share of the runs. */
 export function assert<Ts>(property: fc.IAsyncProperty<Ts>, parameters?: fc.Parameters<Ts>): Promise<void>;
 export function assert<Ts>(property: fc.IProperty<Ts>, parameters?: fc.Parameters<Ts>): void;
 export function assert<Ts>(property: fc.IRawProperty<Ts>, parameters: fc.Parameters<Ts> = {}): unknown {

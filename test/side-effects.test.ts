@@ -21,7 +21,7 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-side-effects-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const { exports, sideEffects } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-/** `toolexec/mastra` has its package in no installation here: it cannot be imported. */
+/** `toolexec/mastra` needs a package that is never installed here, so it cannot be imported. */
 const doors = Object.keys(exports)
   .filter((door) => door !== './package.json' && door !== './mastra')
   .map((door) => door.replace('.', 'toolexec'));
@@ -37,7 +37,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   'toolexec/mcp': ['@modelcontextprotocol/server'],
 };
 
-/** Prints a line for each door: what importing it has changed in its process. */
+/** Prints a line for each door: the changes that its import has made in the process. */
 const WATCH = `
 const seen = () => JSON.stringify({
   globals: Reflect.ownKeys(globalThis).map(String),

@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest';
 
-// A soak runs of these files what `npm test` has left out, and not the rest again.
+// From these files, a soak runs only the tests that `npm test` leaves out.
 beforeEach(({ task, skip }) => {
   if (task.tags?.includes('soak') !== true) skip();
 });

@@ -13,7 +13,7 @@ beforeAll(() => {
 }, 240_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Reports each ES module that is loaded, a line each on standard error. */
+/** Reports each loaded ES module, one per line on standard error. */
 const HOOK = `
   import { writeSync } from 'node:fs';
   export function load(url, context, next) {
@@ -23,7 +23,7 @@ const HOOK = `
 `;
 
 interface Loaded {
-  /** Our sources, as \`executor/run-batch\`. */
+  /** Our sources, in the form `executor/run-batch`. */
   readonly own: readonly string[];
   readonly packages: readonly string[];
   /** Modules of Node's own. */

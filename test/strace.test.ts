@@ -68,7 +68,7 @@ function undeclared({ root, effects, all }: Traced): string[] {
     const given = 'path' in effect ? join(root, effect.path) : root;
     return 'path' in effect ? [{ kind: effect.kind, given, at: realPlace(given) }] : [];
   });
-  // The links that a path leads through are looked at, as are the directories above it.
+  // The links of a path are examined, as are the directories above it.
   const onTheWay = new Set(placed.flatMap(({ given, at }) => [given, ...above(given), ...above(at)]));
   // A thread that allocates for the first time asks how many processors there are.
   const ownFiles = (path: string): boolean =>
@@ -148,11 +148,11 @@ describe.skipIf(reason !== undefined)(
     ];
 
     it('are watched for every tool', () => {
-      // Those speak to shells that run, and touch nothing else.
+      // These talk to running shells, and touch nothing else.
       const ofShells = ['bash_output', 'kill_shell'];
-      // Those speak to the person and to the journal.
+      // These talk to the person and to the journal.
       const ofConversation = ['ask_user_question', 'todo_write'];
-      // These touch no file: test/web tests what they reach.
+      // These touch no file; test/web tests their requests.
       const ofWeb = ['web_fetch', 'web_search'];
       const traced = [...files, ...commands, ...searches].map(([name]) => name);
       const watched = new Set([...traced, ...ofShells, ...ofConversation, ...ofWeb]);

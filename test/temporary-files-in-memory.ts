@@ -35,13 +35,13 @@ function isPossible(): boolean {
   return major > 6 || (major === 6 && minor >= 6);
 }
 
-/** What runs have left that were killed. */
+/** The remains of killed runs. */
 function removeLeftOver(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
     const stats = lstatSync(join(tmpdir(), name), { throwIfNoEntry: false });
-    // Any user may make a link of that name.
+    // Any user may create a link with that name.
     if (stats?.isDirectory() && stats.uid === 0) remove(join(tmpdir(), name));
   }
 }
@@ -54,7 +54,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process that a test has left may still stand in it, or make another folder there. */
+/** A process left by a test may still use it as its working directory, or create another folder there. */
 function remove(folder: string): void {
   spawnSync('umount', ['--lazy', folder]);
   try {

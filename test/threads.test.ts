@@ -37,7 +37,7 @@ describe('executors in threads', () => {
   }, async () => {
     const door = pathToFileURL(join(dirname(dirname(builtCommand())), 'index.js')).href;
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', PROGRAM, door, root]);
-    // Node warns of every descriptor that it thinks is open twice.
+    // Node warns of every descriptor that seems to be open twice.
     expect(stderr).toBe('');
     expect(stdout).toBe('from a thread\n'.repeat(24));
   });

@@ -38,8 +38,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 // oxlint-disable-next-line no-control-regex -- raw control characters are what a JSON string may not hold
 const PLAIN = /[^"\\\u0000-\u001f\ud800-\udfff]*/y;
 /**
- * The same with common escapes in the text: after one escape, many follow. Bounded, because the engine stores its way
- * back.
+ * The same with common escapes in the text: after one escape, many follow. Bounded, because matching stores the way back.
  */
 // oxlint-disable-next-line no-control-regex -- as above
 const ESCAPED = /(?:[^"\\\u0000-\u001f\ud800-\udfff]|\\["\\/bfnrt]){0,1000}/y;

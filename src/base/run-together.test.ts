@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runTogether } from './run-together.js';
 
-/** Work that is ended by hand, and notes when it starts. */
+/** Work that the test ends by hand, and that records when it starts. */
 function desk() {
   const started: number[] = [];
   const ends = new Map<number, () => void>();

@@ -57,7 +57,7 @@ for (const [where, confinement] of Object.entries({
         expect((await run('echo "$0"; kill -9 $$', limits, { shell: 'sh' })).signal).toBe('SIGKILL');
       });
 
-      // It takes the processor for as long.
+      // The command uses the processor for that long.
       it('is ended when a process has had its processor time', { tags: ['soak'] }, async () => {
         expect(await run(BUSY, { cpuSeconds: 1 })).toMatchObject({
           signal: 'SIGXCPU',

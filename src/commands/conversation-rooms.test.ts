@@ -16,7 +16,7 @@ import { WHY_NO_SANDBOX } from './fixtures/sandbox-here.js';
 import { whyNoRooms } from './sandbox/room.js';
 
 let place: string;
-/** A bubblewrap that the system does not let make a namespace. */
+/** A bubblewrap that the system does not allow to create a namespace. */
 let broken: string;
 
 beforeAll(() => {
@@ -48,7 +48,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a conversation that can have no room${WHY_NO_SA
     expect(await whyNoRooms(broken)).toBe('no permission to make a namespace');
   });
 
-  /** After the test above, in this process no command has a room. */
+  /** After the test above, no command in this process has a room. */
   it('has a loopback for each command, which says what the command was refused', async () => {
     const executor = createExecutor({ root: place, approver: null, journal: join(place, 'journal.db') });
     let calls = 0;
@@ -63,7 +63,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a conversation that can have no room${WHY_NO_SA
       conversation: 'one',
     });
     expect(one?.output).toContain('net:[');
-    // The next one may get the number of this one, which is gone.
+    // The next namespace may get the number of this one, which is gone.
     expect(one?.output.trim()).not.toBe(readlinkSync('/proc/self/ns/net'));
     expect(await refusals('exec 3<>/dev/tcp/192.0.2.1/80 2>/dev/null || exit 1')).toEqual(['network']);
     expect(await refusals('getent hosts no.example.com 2>/dev/null')).toEqual(['name_lookup']);

@@ -9,7 +9,7 @@ import { WHY_NO_SANDBOX } from './fixtures/sandbox-here.js';
 
 const HOST = bundleProgram(fileURLToPath(new URL('./fixtures/inheriting-host.ts', import.meta.url)));
 
-// Node keeps low ones to itself, and those behind a gap not.
+// Node keeps low descriptors from its children, but not those after a gap.
 it.runIf(process.platform === 'linux').each(WHY_NO_SANDBOX === '' ? ['off', 'required'] : ['off'])(
   'a command gets no descriptor that this program has inherited (sandbox: %s)',
   (os) => {

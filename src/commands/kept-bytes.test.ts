@@ -40,7 +40,7 @@ describe('createKeptBytes()', () => {
   });
 
   it('leaves out what is cut of a character', () => {
-    // ü is two bytes: the head ends within the second one, the tail starts within the last but one.
+    // ü has two bytes: the head ends within the second ü, the tail starts within the last but one.
     expect(keep(6, [Buffer.from('üüüüü')])).toEqual({
       head: 'ü',
       tail: 'ü',

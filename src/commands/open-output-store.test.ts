@@ -6,7 +6,7 @@ import { type OutputStoreOptions, openOutputStore } from './open-output-store.js
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** A permanent store of which each output takes 10 bytes. */
+/** A permanent store in which each output takes 10 bytes. */
 function storeOf(options: OutputStoreOptions = {}) {
   const directory = join(realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-store-'))), 'outputs');
   onTestFinished(() => rmSync(join(directory, '..'), { recursive: true, force: true }));

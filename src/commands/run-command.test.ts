@@ -16,7 +16,7 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function run(command: string, more: Partial<CommandRequest> = {}) {
-  // A mistake must not leave anything running on the machine of who runs this.
+  // A mistake must not leave anything running on the machine of the person who runs this test.
   const signal = AbortSignal.timeout(15_000);
   return runCommand({ shell: 'sh', command, cwd, env: { PATH }, signal, keepBytes: 1 << 20, ...more });
 }

@@ -29,13 +29,13 @@ function run(command: string, more: Partial<CommandRequest> = {}) {
 
 const isHeld = findOrphanHolder() !== undefined;
 
-/** The parent of the command, or of the shell that ends its leftovers. */
+/** The parent of the command, or of the shell that ends its remaining processes. */
 const parentOf = async (): Promise<number> => {
   const ask = isHeld ? 'cut -d " " -f 4 /proc/$PPID/stat' : 'echo $PPID';
   return Number((await run(ask)).stdout.head);
 };
 
-/** Runs commands until one is started by another process than this. */
+/** Runs commands until one is started by a process other than this one. */
 async function serverPid(): Promise<number> {
   for (;;) {
     const pid = await parentOf();
@@ -44,7 +44,7 @@ async function serverPid(): Promise<number> {
   }
 }
 
-/** Children of the server that have no command yet. */
+/** Children of the server that have not become a command yet. */
 function waitingShells(server: number): number[] {
   return readFileSync(`/proc/${server}/task/${server}/children`, 'latin1')
     .split(' ')
@@ -52,7 +52,7 @@ function waitingShells(server: number): number[] {
     .map(Number);
 }
 
-// The first command of a program is started by itself, and the server is ready some time later.
+// The first command of a program is started directly, and the server is ready some time later.
 describe.skipIf(process.platform !== 'linux')('commands that the spawn server starts', () => {
   beforeAll(async () => {
     await serverPid();
@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
       rmSync(join('/dev/shm', name), { recursive: true });
     for (let round = 0; round < 12; round++) expect((await run('echo hi')).stdout.head).toBe('hi\n');
     expect((await running).stdout.head).toBe('done\n');
-    // It has made itself others.
+    // The server has created new pipes.
     await serverPid();
   }, 30_000);
 
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     for (const name of ['HUP', 'KILL', 'TERM', 'USR1']) {
       expect(await run(`kill -${name} $$`)).toMatchObject({ exitCode: null, signal: `SIG${name}` });
     }
-    // Shells do not report these. As in the sandbox, an exit code identifies them, unless it is ambiguous.
+    // Shells do not report these signals. As in the sandbox, an exit code identifies them, unless it is ambiguous.
     for (const [name, exitCode] of [
       ['INT', 130],
       ['PIPE', 141],
@@ -207,7 +207,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
       join(place, '..', name).startsWith(place),
     );
     for (let count = 0; count < 40; count++) await run('true');
-    // As many as lie ready, however many were used.
+    // As many pipes as are ready, however many were used.
     const left = readdirSync(join(place, '..', folder)).length;
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(96);

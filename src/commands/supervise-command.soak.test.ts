@@ -20,7 +20,7 @@ describe('when the program that runs them is killed with SIGKILL', () => {
 describe('the supervisor', () => {
   const shells = [findShell('sh'), findShell('bash')].filter((file) => file !== undefined);
 
-  // Nothing but `sleep`: what must be looked for takes long to be found, or is not found at all.
+  // Only `sleep`: other programs would take long to find, or would not be found at all.
   it.each(shells)('ends those that fork all the time without a look: %s', async (shell) => {
     const token = sleepToken();
     const path = mkdtempSync(join(hosts.cwd, 'path-'));

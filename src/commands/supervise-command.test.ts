@@ -15,7 +15,7 @@ import { SUPERVISOR_PROGRAM } from './supervise-command.js';
 const hosts = useKilledHosts();
 
 describe('when the program that runs them is killed with SIGKILL', () => {
-  // All of them: `supervise-command.soak.test.ts`.
+  // All of them are in `supervise-command.soak.test.ts`.
   const names = ['a double fork, without the pipes', 'deaf to TERM in a session of its own'];
   const trees = names.map((name) => [name, TREES[name] ?? '']);
   if (findOrphanHolder() !== undefined) trees.push(['without a track', FLEES_WITHOUT_A_TRACE]);
@@ -47,7 +47,7 @@ describe('when the program that runs them is killed with SIGKILL', () => {
 });
 
 describe('the supervisor', () => {
-  // The programs that it calls wait for the command, so that no busy machine decides.
+  // The programs that it calls wait for the command, so the speed of the machine does not matter.
   eachOf<[string, string]>(
     [
       ['a quick look', ''],

@@ -10,7 +10,7 @@ import { trustProject } from './trust-project.js';
 const PROJECT = 'work/project/toolexec.toml';
 const USER = '.config/toolexec/config.toml';
 
-/** The user of the tests stands for root: only root may write at the real path. */
+/** The test's own user takes the role of root, because only root may write at the real path. */
 function machine(text: string): Workshop & {
   readonly place: AdministratorPlace;
   resolve(more?: Partial<ConfigSources>): ResolvedConfig;

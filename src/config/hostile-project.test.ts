@@ -13,7 +13,7 @@ const RULES = 'tools.approval.rules';
 const PROJECT = 'work/project/toolexec.toml';
 const USER = '.config/toolexec/config.toml';
 
-/** For every key a value that would loosen something, each on its line. */
+/** For every key a value that would loosen something, one per line. */
 const LOOSENING: Readonly<Record<string, string>> = {
   'tools.mode': '"enabled"',
   'tools.profile': '"contained"',
@@ -139,7 +139,7 @@ describe('a project that nobody has trusted', () => {
     const before = resolveConfig({ cwd: project, env });
     const file = write(PROJECT, textOf(LOOSENING));
     const after = resolveConfig({ cwd: project, env });
-    // Only a shorter allowlist is left of it, and limits where there were none.
+    // Only a shorter allowlist is applied, and limits where there were none.
     const most = Number.MAX_SAFE_INTEGER;
     const commandLimits = { cpuSeconds: most, memoryMb: most, fileSizeMb: most };
     expect(after.configuration).toEqual({ executor: { policy: { allowlist: [] }, commandLimits }, run: {} });
@@ -266,7 +266,7 @@ describe('a project that nobody has trusted', () => {
     const after = resolveConfig({ cwd: project, env });
     expect(after.configuration).toEqual(before.configuration);
     const joined = Object.keys(CONFIG_KEYS).filter((key) => CONFIG_KEYS[key]?.isAdditive === true);
-    // Rules are joined as well, but those that allow are refused.
+    // Rules are joined as well, but allowing rules are refused.
     const refused = Object.keys(CONFIG_KEYS).filter((key) => !joined.includes(key) || key === RULES);
     expect(after.ignored.map(({ key }) => key)).toEqual(refused);
   });
@@ -375,7 +375,7 @@ describe('a project that nobody has trusted', () => {
     ]) {
       expect(rootsFor(roots)).toBeUndefined();
     }
-    // Without a word of the person's it is the working directory that holds, not the project.
+    // Without a setting of the person, the working directory counts, not the project.
     expect(rootsFor(['.', 'src'], join(project, 'docs'))).toBeUndefined();
     write(USER, `tools.sandbox.allowed_roots = [${JSON.stringify(home)}]`);
     expect(rootsFor(['.', '/'], join(project, 'docs'))).toEqual([project]);

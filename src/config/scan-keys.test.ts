@@ -135,7 +135,7 @@ const SCRAPS = fc
   )
   .map((lines) => lines.join('\n'));
 
-// A lone surrogate has no place in UTF-8.
+// UTF-8 cannot represent a lone surrogate.
 function isWellFormed(text: string): boolean {
   return !/\p{Cs}/u.test(text);
 }

@@ -63,7 +63,7 @@ describe('annotationsOf()', () => {
     [['read', 'write'], false, hints(false, true, false, false)],
     [['write'], true, hints(false, true, true, false)],
     [['fetch'], false, hints(false, false, false, true)],
-    // The access is not known before the arguments are.
+    // The access is unknown until the arguments are.
     [['call'], false, hints(false, true, false, true)],
     [['unknown'], false, hints(false, true, false, true)],
   ] as const)('of %j, idempotent %s, are the worst of all kinds', (touches, idempotent, expected) => {

@@ -273,7 +273,7 @@ const OPTIONS = [
 async function provoke({ name, args = {}, options, run }: Provoked): Promise<ToolFailure> {
   await using executor = createExecutor({ root, ...options });
   const call = { id: 'first', name, args };
-  // The one that is too many comes second.
+  // The surplus call comes second.
   const calls = options?.limits === undefined ? [call] : [{ ...call, id: 'zero' }, call];
   const results = await executor.run(calls, run);
   const result = results.at(-1);

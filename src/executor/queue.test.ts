@@ -28,7 +28,7 @@ function executorWith(tools: readonly Tool[], options: ExecutorOptions = {}): Ex
   return executor;
 }
 
-/** Logs the beginning and the end of each call, whose arguments give its paths. */
+/** Records the beginning and the end of each call; its arguments name its paths. */
 function touching(log: string[], ms = 15): Tool {
   return probeTool(
     'touch',

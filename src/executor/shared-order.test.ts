@@ -17,7 +17,7 @@ const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
 const ALIVE: Worker = { ...workerOfThisProcess(), id: 'another journal of this process' };
 const IN_C = { conversation: 'c' };
 
-/** Executors with a journal each over one file, as two processes have them, and what their calls did. */
+/** Executors with one journal each over one file, like two processes, and the actions of their calls. */
 function twoOver(path: string, roots: readonly string[] = [], options: ExecutorOptions = {}) {
   const log: string[] = [];
   const held = new Map<string, () => void>();
@@ -82,7 +82,7 @@ describe('calls of one conversation that two processes run over one journal', ()
     const { first, second, begun, release } = twoOver(join(folder(), 'journal.db'), [one, other]);
     const running = first.run([touch('a', { hold: true }, write('f'))], IN_C);
     await begun('a');
-    // The same name below another root is another file.
+    // The same name below another root is a different file.
     expect((await second.run([touch('b', {}, write('f'))], IN_C))[0]?.success).toBe(true);
     expect((await second.run([touch('c', {}, write('g'))], IN_C))[0]?.success).toBe(true);
     expect((await second.run([touch('d', {}, { kind: 'unknown' })], { conversation: 'e' }))[0]?.success).toBe(

@@ -11,10 +11,10 @@ const DOCUMENT = {
   input_schema: { type: 'object', properties: { n: { type: 'integer', minimum: 3 } }, required: ['n'] },
   output_schema: { type: 'integer' },
 };
-/** Looks at its arguments. */
+/** Examines its arguments. */
 const GOOD = `read -r l; case $l in '{"n":'*'}') echo 1;; *) echo "no n" >&2; exit 1;; esac`;
 
-/** Checks a tool, and gives the verdict and the steps that are not ok. How soon it ends is another test's. */
+/** Checks a tool, and returns the verdict and the steps that are not ok. Another test covers its duration. */
 async function check(script: string, options: CheckOptions = {}, mode = 0o755) {
   using folder = new ToolsFolder();
   const path = folder.add('tool', script, mode);

@@ -8,7 +8,7 @@ import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 
 const ANY = { input_schema: { type: 'object' }, output_schema: {} };
 
-/** A tool that fails until a file says otherwise, and counts how often it was started. */
+/** A tool that fails until a file says otherwise, and counts its starts. */
 async function failingTool(breaker: false | BreakerOptions | undefined) {
   const folder = new ToolsFolder();
   const count = join(folder.root, 'count');
@@ -52,7 +52,7 @@ describe('the circuit of a tool (E046)', () => {
       message: `tool failed too often, and was not run: it is tried again at ${retryAt}.`,
       details: { retryAt, executed: 'no' },
     });
-    // A refusal is no attempt.
+    // A refusal is not an attempt.
     expect(tool.service.list()[0]?.metrics).toMatchObject({ totalExecutions: 3, failedExecutions: 3 });
   });
 

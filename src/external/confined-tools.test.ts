@@ -108,7 +108,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     mkdirSync(root);
     folder.add('tool', scriptOf('(while :; do echo . >> beat; sleep 0.02; done) & sleep 60', ANY));
     await using service = await openTools(folder.path);
-    // Its changes are seen while it runs.
+    // Its changes are visible while it runs.
     const sandbox = { externalTools: 'all', transactions: 'off' } as const;
     await using executor = executorFor(service, { root, sandbox });
     const stop = new AbortController();

@@ -48,10 +48,10 @@ describe('FairQueue', () => {
 });
 
 describe('calls of one tool at a time (E043)', () => {
-  /** Each call notes when it begins and ends: the most that ran at once. */
+  /** Each call records when it begins and ends: the maximum number that ran at the same time. */
   async function mostAtOnce(document: object, maxConcurrent?: number | Record<string, number>) {
     using folder = new ToolsFolder();
-    // A lock that only one can have: a second process at the same time fails.
+    // A lock that only one process can hold: a second process at the same time fails.
     const body = `mkdir ${folder.root}/lock || exit 1\nsleep 0.05\nrmdir ${folder.root}/lock\necho 1`;
     folder.add('tool', scriptOf(body, { input_schema: { type: 'object' }, output_schema: {}, ...document }));
     await using service = await openTools(folder.path, maxConcurrent === undefined ? {} : { maxConcurrent });

@@ -34,7 +34,7 @@ X`);
   it('shows a line before the next one is written', async () => {
     using folder = new ToolsFolder();
     const go = `${folder.root}/go`;
-    // It goes on only when the first line was seen.
+    // It continues only when the first line was seen.
     const body = `echo '{"type":"stdout","text":"first"}'\nwhile [ ! -e ${go} ]; do sleep 0.05; done\necho '{"type":"result","value":1}'`;
     folder.add('tool', scriptOf(body, STREAMING));
     await using service = await openTools(folder.path);

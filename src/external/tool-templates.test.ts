@@ -1,4 +1,4 @@
 import { tryTemplates } from './fixtures/try-template.js';
 
-// The others are in `tool-templates.soak.test.ts`.
+// The other languages are in `tool-templates.soak.test.ts`.
 tryTemplates(['sh']);

@@ -12,7 +12,7 @@ import { executorFor, openTools } from './fixtures/open-tools.js';
 import { servingScript } from './fixtures/serving-program.js';
 import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 
-/** Makes one call after the other to a program that serves, and returns the outcomes. */
+/** Makes one call after another to a program that serves, and returns the outcomes. */
 async function callAll(
   script: string,
   argsOfAll: readonly object[],
@@ -31,7 +31,7 @@ async function callAll(
 const codesOf = (results: Awaited<ReturnType<typeof callAll>>): unknown[] =>
   results.map(({ error, structured }) => error?.code ?? structured);
 
-/** One that has ended may have a number until it is waited for. */
+/** An ended process may keep its number until its parent has waited for it. */
 function isAlive(pid: number): boolean {
   return readProcess(pid)?.alive === true;
 }
@@ -89,7 +89,7 @@ describe('a tool that serves', () => {
   it('is held against its output schema', { tags: ['soak'] }, async () => {
     const document = { input_schema: { type: 'object' }, output_schema: { type: 'string' } };
     const results = await callAll(servingScript('answer $n', '', document), [{}, {}]);
-    // The second process counts from one again.
+    // The second process starts counting from one.
     expect(codesOf(results)).toEqual(['invalid_tool_output', 'invalid_tool_output']);
     expect(results[0]?.error?.message).toMatch(/^tool failed: /);
   });
@@ -114,7 +114,7 @@ describe('a process that misbehaves is never asked again', () => {
     codesOf(await callAll(servingScript(body), [{}, {}], options, timeoutMs));
 
   it('dies in the middle of a call', { tags: ['soak'] }, async () => {
-    // The second process would die as well, were it not another one.
+    // If it were the same process, it would die as well.
     const body = '[ -e $FOLDER/died ] || { touch $FOLDER/died; exit 3; }\nanswer $n';
     expect(await results(body)).toEqual(['execution_failed', 1]);
   });
@@ -131,7 +131,7 @@ describe('a process that misbehaves is never asked again', () => {
     const late = `(was=$id; sleep 0.1; printf '${line}\\n' "$was") &`;
     const body = `[ $n = 1 ] || sleep 0.4\nanswer "[$n,$$]"\n[ $n = 2 ] || ${late}`;
     const results = await callAll(servingScript(body), [{}, {}, {}]);
-    // Where it comes before the next call does, that has another process.
+    // If this comes before the next call, that call gets another process.
     expect(results.map(({ error, structured }) => error ?? structured)).toEqual([
       [1, expect.any(Number)],
       [expect.any(Number), expect.any(Number)],
@@ -247,7 +247,7 @@ describe('the pool', () => {
   it('asks a process that was idle whether it is there, and replaces one that is not', {
     tags: ['soak'],
   }, async () => {
-    // A stopped process is there for the system, and answers nothing.
+    // The system still lists a stopped process, but it answers nothing.
     const script = servingScript('answer $$');
     using folder = new ToolsFolder();
     folder.add('tool', script);
@@ -315,7 +315,7 @@ describe('the pool', () => {
 
   it('dies with its host, also when that is killed with KILL', async () => {
     using folder = new ToolsFolder();
-    // It reads no more, so that only the supervisor can end it.
+    // It no longer reads, so only the supervisor can end it.
     folder.add('tool', servingScript("trap '' TERM HUP PIPE\nanswer $$\nexec sleep 600"));
     const host = startHost(folder.path);
     const pid = Number(String(await once(host.stdout ?? host, 'data')));
@@ -327,7 +327,7 @@ describe('the pool', () => {
 
 const WARM_HOST = bundleProgram(fileURLToPath(new URL('./fixtures/warm-host.ts', import.meta.url)));
 
-/** A program that makes one call, prints its result, and goes on. */
+/** A program that makes one call, prints its result, and continues to run. */
 function startHost(directory: string): ChildProcess {
   return spawn(process.execPath, [WARM_HOST, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
 }

@@ -10,7 +10,7 @@ import type { SandboxOptions } from './sandbox-options.js';
 
 const isLinux = chooseOpener() === descriptorOpener;
 
-/** Changes the tree right after a file was opened, in the moment before its name is checked. */
+/** Changes the tree right after a file was opened, before its name is checked. */
 function openerThat(acts: () => void, path: string): Opener {
   return {
     ...descriptorOpener,

@@ -82,7 +82,7 @@ describe('guarded()', () => {
     put('a/.env', 'b/x');
     const again = look();
     expect(again().hidden).toEqual(['a/.env']);
-    // Long enough for the directories to be known.
+    // Long enough for the directories to be remembered.
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect(again().hidden).toEqual(['a/.env']);
     put('b/.env');
@@ -119,7 +119,7 @@ describe('guarded()', () => {
     put('.env', ...Array.from({ length: 40 }, (_, index) => `data/${index}.txt`), 'z/server.key');
     const { guarded } = guardedFinder(createContainment({ roots: [root] }), 30);
     const { hidden, incomplete } = guarded('every');
-    // Which it meets first depends on the file system.
+    // The file system determines which one it meets first.
     expect(hidden.map(({ path }) => path)).toContain(join(root, '.env'));
     expect(incomplete).toBe(true);
     rmSync(join(root, 'data'), { recursive: true });

@@ -17,7 +17,7 @@ describe.each([
 ])('hard links, by way of %s,', (_, opener) => {
   const sandbox = (options: SandboxOptions) => sandboxOf(createContainment(options, opener));
 
-  /** A root whose `hard` is a file of the outside too, by another name. */
+  /** A root whose file `hard` also has a name outside. */
   function linkedTree() {
     const tree = temporaryTree({
       a: 'A',

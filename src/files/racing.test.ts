@@ -10,7 +10,7 @@ import { temporaryTree } from './fixtures/temporary-tree.js';
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : undefined;
 const READS = 3500;
 const ROUNDS = 250;
-/** On a busy machine fewer are done. */
+/** On a busy machine fewer rounds are done. */
 const PHASE_MS = 2000;
 
 it('no read or write escapes while directories and files are swapped for links to the outside', {
@@ -56,7 +56,7 @@ it('no read or write escapes while directories and files are swapped for links t
   expect(escapes).toBe(0);
   expect(readdirSync(outside).sort()).toEqual(['only-outside', 'secret.txt']);
   expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('OUTSIDE');
-  // Else nothing was raced.
+  // Otherwise there was no race.
   expect(swapper.exitCode).toBeNull();
   expect(isRaced(seen)).toBe(true);
 });

@@ -217,7 +217,7 @@ describe('resolve (D046, D047)', () => {
     expect(sandbox.cwd).toBe(join(root, 'in'));
     expect(sandbox.resolve('back')).toBe(join(outside, 'o.txt'));
     expect(sandbox.resolve('n.txt')).toBe(join(root, 'in/n.txt'));
-    // The pattern is meant from any root that holds the path.
+    // The pattern applies to every root that contains the path.
     expect(await errorOf(() => sandbox.resolve('z'))).toMatchObject(DENIED);
   });
 });

@@ -10,7 +10,7 @@ import { writeContained } from './write-contained.js';
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-busy-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Each look at it takes so long. */
+/** Each look at it takes this long. */
 function slowClock(stepMs: number): { monotonic(): number; readonly passedMs: number } {
   let passedMs = 0;
   return {

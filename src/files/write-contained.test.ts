@@ -25,7 +25,7 @@ const DENIED = { code: 'sandbox_violation', details: { reason: 'DeniedPatternMat
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (content: Uint8Array) => new TextDecoder().decode(content);
 
-/** Time for another writer to come in between. */
+/** Gives another writer time to interfere. */
 const SLOWLY = async (): Promise<void> => {
   await new Promise((done) => setTimeout(done, 5));
 };
@@ -51,7 +51,7 @@ describe.each([
         const { root } = temporaryTree({ f: 'old' });
         const path = join(root, 'f');
         let swaps = 0;
-        // Renamed away and back: the same content, changed since it was looked at.
+        // Renamed away and back: the same content, but changed since it was examined.
         const intend = () => {
           swaps++;
           renameSync(path, `${path}.kept`);

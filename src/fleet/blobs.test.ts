@@ -9,7 +9,7 @@ import { SHARED_KINDS, sharedJournals } from './fixtures/shared-journals.js';
 import { FleetTokens } from './fleet-tokens.js';
 
 const journals = sharedJournals();
-/** The sizes of blocks, in bytes: one that answers hold, and one that they name. */
+/** The sizes of blocks in bytes: one that answers contain, and one that they only refer to. */
 const [SHORT, LONG] = [65_536, 3_000_000];
 
 describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {

@@ -23,16 +23,16 @@ const EVENTS = {
   crash: soakSize('CRASHES', { short: 5, whole: 10 }),
   host: soakSize('HOSTS', { short: 3, whole: 20 }),
 };
-/** The least number of calls. */
+/** The minimum number of calls. */
 const CALLS = soakSize('CALLS', { short: 1_000, whole: 5_000 });
 const DISPATCHERS = (process.env.DISPATCHERS ?? 'journal').split(',');
 const UNKNOWN = DISPATCHERS.filter((name) => !['journal', 'graphile-worker', 'pg-boss'].includes(name));
-// Its workers would use the journal's own notifications, and the campaign would show something else.
+// Its workers would use the journal's own notifications, and the campaign would test something else.
 if (UNKNOWN.length > 0) throw new Error(`There is no dispatcher "${UNKNOWN.join('", "')}".`);
 const SEED = soakSize('SEED', { short: 1, whole: 1 });
 const LEASE_MS = 1_000;
 const WORKERS = 3;
-/** Two rounds of all streams of a host. */
+/** Two rounds over all streams of a host. */
 const PAST = 60;
 
 type Event = keyof typeof EVENTS;
@@ -98,7 +98,8 @@ describe.skipIf(missing !== undefined)(
           const at = pick();
           const paused = workers[at];
           paused?.child.kill('SIGSTOP');
-          // Another one takes its place; it wakes up beside that one, and is killed later or drained at the end.
+          // Another worker takes its place. The stopped one wakes up next to it, and is killed later or drained at the
+          // end.
           const lastsMs = LEASE_MS * (1.1 + 2 * random());
           workers.push(await startWorker());
           resuming.push(pause(lastsMs).then(() => void paused?.child.kill('SIGCONT')));
@@ -124,7 +125,7 @@ describe.skipIf(missing !== undefined)(
         await pause(50 + random() * 400);
         await acts[event]();
       }
-      // A new host sends the calls of the one before it again, from the first on: it must have come past the last of them.
+      // A new host sends the calls of the previous one again, from the first on: it must have passed the last of them.
       while (countIds(answers) < CALLS || countIds(answers.slice(from.answers)) < from.calls + PAST)
         await pause(100);
       host.child.stdin?.end();
@@ -137,7 +138,7 @@ describe.skipIf(missing !== undefined)(
 
     async function startProgram(program: string, options: object, answers: Answer[] = []) {
       const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(options)], {
-        // It says on standard error that the journal is away.
+        // It reports on standard error that the journal is unavailable.
         stdio: ['pipe', 'pipe', 'ignore'],
       });
       let said = '';

@@ -28,7 +28,7 @@ function newDesk(): Desk {
   return { root: folder(), journal: join(place, 'journal.db'), log: join(place, 'log') };
 }
 
-/** Writes down when it begins and ends; waits until it is released or stopped. */
+/** Records when it begins and ends; waits until it is released or stopped. */
 function workTool({ log }: Pick<Desk, 'log'>, name = 'work') {
   return defineTool({
     name,
@@ -85,7 +85,7 @@ const reads = (path: string) => [{ kind: 'read', path }];
 const WRITES = writes('f');
 const IN_C = { conversation: 'c' };
 
-/** Queues calls as a host that has died since. */
+/** Queues calls, like a host that has died since. */
 async function acceptAnywhere(
   journal: Journal,
   names: readonly string[],
@@ -262,7 +262,7 @@ describe('a host whose calls run anywhere', () => {
       return '';
     };
     expect(wrong({ journal: false })).toContain('fleet.run');
-    // No worker can see it, so every call would wait for ever.
+    // No worker can see it, so every call would wait forever.
     expect(wrong({})).toContain('in memory');
     expect(wrong({ journal: { redactArguments: true } })).toContain('in memory');
   });

@@ -13,7 +13,7 @@ import { bundleProgram } from '../testing/fixtures/bundle-program.js';
 
 const PROGRAM = bundleProgram(fileURLToPath(new URL('./fixtures/worker.mjs', import.meta.url)));
 
-/** A host in this process, and workers that are processes of their own, over one SQLite journal. */
+/** A host in this process, and workers in separate processes, over one SQLite journal. */
 function newFleet() {
   const [place, root] = [folder(), folder()];
   const [journal, log, gate] = [join(place, 'journal.db'), join(place, 'log'), join(place, 'gate')];
@@ -90,7 +90,7 @@ describe('a worker that is killed', () => {
     await startWorker({ probes: true });
     first.kill('SIGKILL');
     const [a] = await running;
-    // The host sees the death as well, and has no probe: both answers are true.
+    // The host also notices the death, and has no probe: both answers are true.
     expect(['cancelled', 'outcome_unknown']).toContain(a?.error?.code);
   }, 30_000);
 

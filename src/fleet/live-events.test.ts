@@ -17,7 +17,7 @@ interface Received {
 
 interface Stream {
   readonly events: Received[];
-  /** What was printed, as far as it was received. */
+  /** The output that was received. */
   printed(): string;
   stop(): Promise<void>;
 }
@@ -72,7 +72,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
   async function openFleet() {
     const opened = journals.create(kind);
     const says: ((text: string | undefined) => void)[] = [];
-    /** Prints what the test says, until it says nothing. */
+    /** Prints the texts that the test gives, until there are no more. */
     const print = async (_: unknown, { emit, signal }: ToolContext): Promise<string> => {
       for (;;) {
         const said = await new Promise<string | undefined>((resolve) => {
@@ -131,7 +131,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
       await fleet.submit(fleet.server.url, own, 'x');
       await fleet.say('one ');
       await expect.poll(stream.printed).toBe('one ');
-      // A reader that comes later gets what was printed before.
+      // A later reader gets the earlier output.
       const late = await listen(fleet.server.url, own);
       await expect.poll(late.printed).toBe('one ');
       await fleet.say('two');
@@ -161,7 +161,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
       const gap = stream.events.find(({ type }) => type === 'gap');
       expect(gap?.data).toMatchObject({ callId: 'x', of: 'characters' });
       expect(gap?.data.missed + stream.printed().length).toBe(264_000);
-      // The newest is kept.
+      // The newest output is kept.
       expect(/^b{48000,}$/.test(stream.printed())).toBe(true);
     },
     30_000,

@@ -17,7 +17,7 @@ describe('a batch that is accepted, but whose acceptance the host never learns',
     const ran: string[] = [];
     const work = probeTool('work', async ({ as }) => {
       ran.push(String(as));
-      // The host tries to record its answer meanwhile.
+      // The host tries to record its answer at the same time.
       await new Promise((resolve) => setTimeout(resolve, 400));
       return 'done';
     });

@@ -92,7 +92,7 @@ describe.skipIf(missing !== undefined)(
       });
       onTestFinished(() => host.close());
       let runs = 0;
-      // The first signals may come before the connection listens.
+      // The first signals may be sent before the connection listens.
       await expect
         .poll(
           async () => {

@@ -9,7 +9,7 @@ import { folder } from '../executor/fixtures/plan-fixture.js';
 import { pause, probeTool } from '../executor/fixtures/probe-tool.js';
 import { createWorker, type WorkerOptions } from './create-worker.js';
 
-/** Hosts of several tenants and workers over one journal. The tools say when they run. */
+/** Hosts of several tenants and workers over one journal. The tools report when they run. */
 function newFleet() {
   const journal = join(folder(), 'journal.db');
   const begun: string[] = [];

@@ -118,7 +118,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
       ] as const)
         expect(await other(path, body)).toEqual(missing);
       expect((await other('waiting')).body.batches).toEqual([]);
-      // The same names are other calls to another tenant.
+      // The same names are different calls for another tenant.
       expect((await other('batches', batch('x'))).body.id).not.toBe(id);
       expect(fleet.ran).toEqual([]);
     },
@@ -130,7 +130,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
     async () => {
       const fleet = await openFleet();
       const journal = fleet.open();
-      // As a host leaves it that dies between the acceptance and the question.
+      // As left by a host that dies between the acceptance and the question.
       await journal.accept({
         ...{ id: 'left', conversation: 'c', attach: true, at: Date.now(), placement: {} },
         calls: [

@@ -31,7 +31,7 @@ const remove = (id: string, what: unknown) => ({ id, name: 'remove', args: { wha
 const tools = (executor: Executor) => langchainTools(executor, { conversation: 'chat' });
 const THREAD = { configurable: { thread_id: '1' } };
 
-/** A model that makes these calls at once, and a node that runs them. */
+/** A model that makes these calls in one response, and a node that runs them. */
 function graphOf(executor: Executor, calls: Calls, checkpointer: MemorySaver | false = memory) {
   const model = () => ({
     messages: [

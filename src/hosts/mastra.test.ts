@@ -15,7 +15,7 @@ interface Turn {
   readonly chunks?: unknown[];
 }
 
-/** The steps of Mastra for one call. `test/hosts/mastra.soak.test.ts` has the real one. */
+/** Mastra's steps for one call. `test/hosts/mastra.soak.test.ts` uses the real package. */
 async function call(executor: Executor, name: string, args: unknown, turn: Turn = {}) {
   const { id = 'c1', resumed, signal, chunks = [] } = turn;
   const tool = mastraToolOptions(executor, { conversation: 'chat' }).find((each) => each.id === name);

@@ -21,7 +21,7 @@ beforeEach(() => {
   world = hostWorld();
 });
 
-/** Calls one tool, then ends. It keeps its requests. */
+/** Calls one tool, then ends. It records its requests. */
 class OneCall implements Model {
   readonly sent: string[] = [];
   readonly call: { readonly name: string; readonly args: unknown; readonly callId: string };
@@ -55,7 +55,7 @@ function agentOf(executor: Executor, model: Model) {
   return new Agent({ name: 'a', model, tools: agentTools(executor, { conversation: 'chat' }) });
 }
 
-/** Runs until the question, and gives the state as text. */
+/** Runs until the question, and returns the state as text. */
 async function interrupted(model: Model): Promise<string> {
   await using executor = world.executor();
   const { interruptions, state } = await runner.run(agentOf(executor, model), 'go');
@@ -63,7 +63,7 @@ async function interrupted(model: Model): Promise<string> {
   return state.toString();
 }
 
-/** Another process takes the state up, with the person's answer. */
+/** Another process continues the state with the person's answer. */
 async function resumed(text: string, model: Model, isApproved = true) {
   await using executor = world.executor();
   const agent = agentOf(executor, model);

@@ -38,7 +38,7 @@ function scopeOf(...privateHosts: string[]): FetchScope {
   };
 }
 
-/** A name system with the answers of a test, one for each look-up. */
+/** A name server with the test's answers, one for each look-up. */
 function names(
   ...answers: (readonly string[])[]
 ): Network & { readonly asked: string[]; readonly sent: PinnedRequest[] } {
@@ -81,7 +81,7 @@ describe('fetchWithin()', () => {
 
   it('connects to the addresses that were checked: a name that is resolved otherwise later changes nothing', async () => {
     const { port } = await serve((socket) => socket.end(ok('from the checked address', 'connection: close')));
-    // The second answer would be given to a client that asks again.
+    // The second answer would reach a client that asks again.
     const network = names(['127.0.0.1'], ['10.0.0.1']);
     const answer = await fetchWithin(
       scopeOf('rebind.example'),
@@ -121,7 +121,7 @@ describe('fetchWithin()', () => {
     const first = names(['93.184.216.34'], ['127.0.0.1']);
     const network: Network = {
       lookUp: first.lookUp,
-      // The answer of a public host, from this machine.
+      // The answer of a public host, served by this machine.
       send: (request) => sendRequest({ ...request, addresses: ['127.0.0.1'] }),
     };
     const error = await failureOf(fetchWithin(scopeOf(), `http://rebind.example:${port}/`, {}, network));

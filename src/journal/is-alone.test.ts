@@ -106,7 +106,7 @@ describe('a journal', () => {
   }, async () => {
     const writers = ['a', 'b', 'c'].map((name) => startWriter(name, true, ROUNDS));
     await Promise.all(writers.map(timesAlone));
-    // Nobody was left with a lock: the next one has the file for himself.
+    // No process holds a lock: the next one has the file for itself.
     expect(await timesAlone(startWriter('d', true, 1))).toBe(2);
     const journal = await open();
     expect(await journal.batches()).toHaveLength(3 * ROUNDS + 1);
@@ -127,8 +127,8 @@ describe('a journal', () => {
 });
 
 /**
- * Another process that writes batches, and keeps the file open till its input ends, or opens it and looks
- * meanwhile.
+ * Another process that writes batches and keeps the file open until its input ends, or opens it and looks in the
+ * meantime.
  */
 function startWriter(name: string, looks: boolean, length = 50) {
   const batches = Array.from({ length }, (_, at) => batchEntry(`${name}${at}`, [callEntry('x')]));
@@ -137,7 +137,7 @@ function startWriter(name: string, looks: boolean, length = 50) {
   return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
-/** How often the writer says that it was alone, once it has ended well. */
+/** How often the writer reported that it was alone, once it has ended successfully. */
 async function timesAlone(writer: ReturnType<typeof startWriter>): Promise<number> {
   const [chunk] = (await once(writer.stdout, 'data')) as [Buffer];
   writer.stdin.end();

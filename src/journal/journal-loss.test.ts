@@ -37,7 +37,7 @@ async function record(ids: readonly string[], onLoss: 'warn' | 'refuse' = 'warn'
   return journal;
 }
 
-/** The files of a process that dies now, as they are. */
+/** The files of a process that dies now, unchanged. */
 function dieInto(name: string, ...suffixes: readonly string[]): string {
   const left = join(directory, name);
   for (const suffix of ['', ...suffixes]) copyFileSync(`${path}${suffix}`, `${left}${suffix}`);

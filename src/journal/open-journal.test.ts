@@ -307,7 +307,7 @@ describe('openJournal()', () => {
     const asked = [journal.claim('b1/1', WORKER, 1), journal.unfinished()];
     const [claim, read] = await Promise.allSettled(asked);
     expect(claim).toMatchObject({ reason: unavailable(path, 'another process') });
-    // Time that passed, and no count of attempts: on a busy machine each takes longer than the pause between two.
+    // Elapsed time, not a count of attempts: on a busy machine each attempt takes longer than the pause between two.
     expect(performance.now() - askedAt).toBeGreaterThanOrEqual(300);
     expect(read).toMatchObject({ reason: unavailable(path, 'another process') });
     expect(await journal.unfinished()).toHaveLength(2);

@@ -70,7 +70,7 @@ describe('a journal that several processes use', () => {
   });
 });
 
-/** The lines that a writer had said when it was killed, up to 80 ms after its first. */
+/** The lines that a writer had printed when it was killed, up to 80 ms after its first line. */
 async function writeUntilKilled(name: string): Promise<string[]> {
   const writer = start('write-until-killed.mjs', name);
   let said = '';

@@ -144,7 +144,7 @@ describe('a turn', () => {
       const { loop } = talk([{ calls: [call, call] }, { text: 'done' }], options, { tools: [big] });
       return (await loop.run('go')).results.map(({ output }) => output.length);
     };
-    // A model that is not known: 64 KB for the batch, in order.
+    // For an unknown model: 64 KB for the batch, in order.
     const [first = 0, second = 0] = await lengths();
     expect(first + second).toBeLessThanOrEqual(65_536);
     expect(first).toBeGreaterThan(second);

@@ -14,7 +14,7 @@ import { readPins, writePins } from './tool-pins.js';
 const inputSchema = { type: 'object' as const };
 const TOOLS = ['ask', '__proto__', 'constructor', 'a\u001b[31m\nb'];
 
-/** A server in the revision in which it may ask at any time, behind an executor. */
+/** A server in the revision that allows questions at any time, behind an executor. */
 async function open(description: string, asker?: Asker) {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = new Server(
@@ -109,7 +109,7 @@ it('the tools of a server with annotations were all said to hold characters that
     annotations: { readOnlyHint: true },
   };
   expect(hidesText(plain)).toBe(false);
-  // As the SDK gives a tool that has no results of its own.
+  // The SDK's form for a tool without results.
   expect(hidesText({ ...plain, outputSchema: undefined } as never)).toBe(false);
   expect(hidesText({ ...plain, description: 'Says\u200b it back.' })).toBe(true);
 });

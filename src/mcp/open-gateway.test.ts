@@ -65,7 +65,7 @@ function open(
   return { gateway, executor, warnings };
 }
 
-/** As `toolexec mcp trust NAME` does. */
+/** Like `toolexec mcp trust NAME`. */
 async function trust(name: string, server: McpServerSettings): Promise<void> {
   const { gateway } = open({ [name]: server }, { pinsOf: () => new Map() });
   await gateway.connectAll();
@@ -234,7 +234,7 @@ describe('a gateway', () => {
     expect(existsSync(outside)).toBe(!existsSync('/usr/bin/bwrap'));
     const { executor: passing } = open({ up: upstream({}, { env: ['SECRET_TOKEN'] }) });
     const passed = await passing.execute('up__environment', {});
-    // It is there, and no output shows it.
+    // It exists, but no output shows it.
     expect(JSON.parse(passed.output).SECRET_TOKEN).toBe('[REDACTED]');
   });
 

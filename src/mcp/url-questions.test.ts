@@ -14,7 +14,7 @@ import { mcpTools } from './mcp-tools.js';
 
 const MESSAGE = 'Sign in.\u{200b}';
 
-/** A server whose tool `visit` sends the person to an address, and says what came of it. */
+/** A server whose tool `visit` sends the person to an address, and returns the outcome. */
 async function open(era: Era, url: string, answer: QuestionAnswer | undefined) {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const question = { mode: 'url' as const, url, message: MESSAGE, elicitationId: 'e1' };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { redact } from './redact.js';
 
-// Written in parts, so that no scanner takes this file for a leak. All are invented.
+// Written in parts, so that no scanner mistakes this file for a leak. All values are invented.
 const join = (...parts: string[]) => parts.join('');
 const MIXED = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hJ5';
 const HEX = '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978';

@@ -133,7 +133,7 @@ describe('drawPage()', () => {
     expect(seen).toBeGreaterThan(25);
     expect(page).toContain('‹U+202E›‹U+200B›‹U+0000›');
     expect(page).toContain('<mark>rm</mark>');
-    // Every element that is opened is closed: nothing has broken out of its place.
+    // Every element that is opened is closed: no text has escaped from its place.
     for (const name of ['li', 'details', 'summary', 'pre', 'span', 'section', 'div', 'ul', 'bdi', 'p']) {
       const open = page.match(new RegExp(`<${name}[ >]`, 'g'))?.length ?? 0;
       expect([name, page.match(new RegExp(`</${name}>`, 'g'))?.length ?? 0]).toEqual([name, open]);
@@ -199,7 +199,7 @@ describe('drawPage()', () => {
   it('draws when a call waited for the person and for its turn, and when it ran', async () => {
     const waited = call(0, { asked: { isInAdvance: false, decision: { approved: true, at: 2_000 } } });
     const page = await draw([batch([waited])]);
-    // From 1,000 to 4,000: a third each.
+    // From 1,000 to 4,000, a third each.
     expect(page).toContain(
       '<rect class="w" x="0" y="1" width="333" height="8"/><rect class="q" x="333" y="1" width="333" height="8"/><rect class="r" x="667" y="1" width="333" height="8"/>',
     );

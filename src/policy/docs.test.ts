@@ -21,9 +21,9 @@ describe('docs/policy.md', () => {
   it('prints the tables that the code goes by', () => {
     const numbered = (table: readonly { readonly name: string; readonly meaning: string }[]) =>
       table.map(({ name, meaning }, index) => `| ${index + 1} | ${name} | ${meaning} |`);
-    expect(tableUnder('| | step | what it asks |')).toEqual(numbered(ORDER));
+    expect(tableUnder('| | step | condition and answer |')).toEqual(numbered(ORDER));
     expect(tableUnder('| | what is compared | what is more precise |')).toEqual(numbered(PRECISION));
-    expect(tableUnder('| field | takes a list | what has to hold |')).toEqual(
+    expect(tableUnder('| field | takes a list | condition |')).toEqual(
       Object.entries(RULE_FIELDS).map(
         ([name, { takesList, meaning }]) =>
           `| \`${name}\` | ${takesList === true ? 'yes' : ''} | ${meaning} |`,

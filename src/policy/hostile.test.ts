@@ -12,10 +12,10 @@ import { partsOf } from './rules/call-part.js';
 import { compileRule } from './rules/compile-rule.js';
 import type { PolicyRule } from './rules/policy-rule.js';
 
-/** Far more than any of these takes, far less than one that runs away. */
+/** Far more than any of these needs, and far less than a runaway would take. */
 const BOUND_MS = 1500;
 
-/** Milliseconds of work, on a busy machine too. */
+/** Milliseconds of work, even on a busy machine. */
 function timed(action: () => unknown): number {
   const before = process.cpuUsage();
   action();

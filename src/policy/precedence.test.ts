@@ -238,7 +238,7 @@ describe('the order of the rules', () => {
         const answer = createPolicy(options, parts).decide(given);
         const reversed = createPolicy({ ...options, rules: [...rules].reverse() }, parts).decide(given);
         expect(inShort(reversed)).toBe(inShort(answer));
-        // A rule more that denies never opens anything.
+        // An additional denying rule never allows anything.
         const tightened = createPolicy({ ...options, rules: [...rules, { decision: 'deny' }] }, parts).decide(
           given,
         );

@@ -449,7 +449,7 @@ describe('a rule about arguments', () => {
     expect(() =>
       createPolicy({ rules: [allow({ ...inSandbox, match: { args: { repo: 'prod' } } })] }),
     ).toThrow(/does not match its own example/);
-    // A text is the name of the tool: without arguments a rule that denies matches it.
+    // A text is the name of the tool: without arguments, a denying rule matches it.
     expect(() => createPolicy({ rules: [deny({ ...inSandbox, match: 'create_issue' })] })).not.toThrow();
   });
 

@@ -21,7 +21,7 @@ describe('TextIndex', () => {
         const index = new TextIndex(whole);
         const normalized = normalize(whole);
         const part = normalized.slice(from % (normalized.length + 1)).slice(0, length);
-        // Whole characters only: half of one is in UTF-8 another character.
+        // Only whole characters: in UTF-8, half of one would be another character.
         const wanted = [other, part, other, part]
           .map(normalize)
           .filter((one) => one.length >= 8 && !HALF.test(one));
@@ -42,7 +42,7 @@ describe('TextIndex', () => {
   });
 
   it('looks closer once it was wrong', () => {
-    // Every third part of six characters stands in it.
+    // It contains every third part of six characters.
     const index = new TextIndex('abcdef defghi ghijkl jklmno');
     const wanted = new WantedText('abcdefghijklmnop');
     expect(index.mayHold(wanted)).toBe(true);

@@ -6,7 +6,7 @@ import { type FrozenArguments, freezeArguments, hashArguments } from './freeze-a
 
 const LIMITS = { maxBytes: 262_144 };
 
-/** JSON objects as a program may hand them over; integers within what JSON keeps exactly. */
+/** JSON objects that a program may pass; integers within JSON's exact range. */
 const jsonObject = fc.dictionary(
   fc.string({ unit: 'binary' }).filter((key) => key !== '__proto__'),
   fc
@@ -206,7 +206,7 @@ function accept(args: unknown): Extract<FrozenArguments, { ok: true }> {
   return outcome;
 }
 
-/** An object with `levels` objects inside one another, itself counted. */
+/** An object with `levels` nested objects, itself included. */
 function nest(levels: number): unknown {
   let value: unknown = 1;
   for (let level = 0; level < levels; level++) value = { a: value };

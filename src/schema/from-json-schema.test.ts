@@ -2,7 +2,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 import type { JsonSchema } from '../contract/json.js';
 import type { FromJsonSchema } from './from-json-schema.js';
 
-// `const` and a generic replace the author's `as const`.
+// `const` and a generic type take the place of the author's `as const`.
 function typed<const S>(_schema: S): FromJsonSchema<S> {
   return undefined as FromJsonSchema<S>;
 }

@@ -6,7 +6,7 @@ import { checkAgainstDialect } from './compile-with-ajv.js';
 import { findValidator } from './json-validator.js';
 import { lookOver } from './look-over.js';
 
-/** Keywords with values that are often right, and often those of others. */
+/** Keywords with values that are often valid, and often belong to other keywords. */
 const LEAVES: readonly unknown[] = [
   'string',
   'object',

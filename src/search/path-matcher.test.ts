@@ -81,7 +81,7 @@ describe('a path pattern', () => {
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
     fc.assert(
       fc.property(pattern, path, fc.boolean(), (text, at, dot) => {
-        // A class and a dot at a beginning: the other one lets `[!a]` take the dot.
+        // A class and a dot at the beginning: the other implementation lets `[!a]` match the dot.
         fc.pre(dot || !/(?:^|\/)\*{0,9}\[!/.test(text));
         const expected = minimatch(at, text, { dot, noext: true, nonegate: true, nocomment: true });
         expect([text, at, matches(text, at, dot)]).toEqual([text, at, expected]);

@@ -45,7 +45,7 @@ interface Given extends Pick<ApprovalQuestion, 'edit' | 'propose'> {
   readonly rows?: number;
 }
 
-/** @param typed keys; a line is `>text`; `resize to 40` is no key, but a person who pulls at the window */
+/** @param typed keys; a line is `>text`; `resize to 40` is not a key, but a resize of the window */
 async function session(typed: readonly string[], given: Given = {}): Promise<Session> {
   const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, ...more } = given;
   const keys = [...typed];
@@ -160,7 +160,7 @@ describe('askApproval()', () => {
     const reasons = { one: 'b', two: 'a', three: 'b' };
     expect((await session(['2', 'r', '>a', 'r', '>b'])).answer).toEqual({ ...approve(), reasons });
     expect((await session(['2', 'r', '>a', 'n'])).answer).toEqual({ ...approve(), reasons: { two: 'a' } });
-    // A refused call that is selected again is not refused any more.
+    // A refused call that is selected again is no longer refused.
     expect((await session(['2', 'r', '>a', '2', 'y'])).answer).toEqual(approve('two'));
     const pasted = await session(['r', '>one\ntwo', '>one'], {});
     expect(pasted.shown).toContain('Several lines came at once');

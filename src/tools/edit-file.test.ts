@@ -69,7 +69,7 @@ describe('edit_file', () => {
     const ctx = withFile(Buffer.from('key=old\n\xff\xfe\0\n', 'latin1'));
     await callTool(tool, { path: 'f', old_string: 'old', new_string: 'neu' }, ctx);
     expect(contentOf(ctx)).toBe('key=neu\n\xff\xfe\0\n');
-    // A character that stands for lost bytes does not match them either.
+    // Nor does a replacement character match lost bytes.
     const lost = await failureOf(() =>
       callTool(tool, { path: 'f', old_string: '\ufffd', new_string: 'x' }, ctx),
     );

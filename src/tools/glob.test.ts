@@ -13,7 +13,7 @@ async function glob(executor: Executor, args: JsonObject): Promise<string[]> {
   return result.output === 'no matches found' ? [] : result.output.split('\n');
 }
 
-/** Files of these names, each empty. */
+/** Empty files with these names. */
 function files(...names: string[]): Entries {
   return Object.fromEntries(names.map((name) => [name, '']));
 }

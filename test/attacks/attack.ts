@@ -1,7 +1,7 @@
 import type { Battlefield } from './battlefield.js';
 import { Refused } from './refused.js';
 
-/** One operation. Resolves with true if it has revealed something outside; throws if it was refused. */
+/** One operation. Resolves to true if it has revealed something outside; throws if it was refused. */
 type Operation = (index: number) => Promise<boolean>;
 export type OpenOperation = (field: Battlefield) => Operation;
 
@@ -14,7 +14,7 @@ export interface Score {
 
 const LOOK_EVERY = 100;
 
-/** Repeats an operation, and checks what it left outside. @param isOver called now and then */
+/** Repeats an operation, and checks for changes outside. @param isOver called from time to time */
 export async function attack(
   field: Battlefield,
   open: OpenOperation,
@@ -34,7 +34,7 @@ export async function attack(
     if (index % LOOK_EVERY !== 0) continue;
     score.escapes += field.breaches();
     if (isOver(score)) break;
-    // The swapper's word, and the test's own timer, have to get through.
+    // Gives the swapper's messages, and the test's own timer, a turn.
     await new Promise(setImmediate);
   }
   score.escapes += field.breaches();

@@ -20,7 +20,7 @@ export interface Battlefield {
   readonly outside: string;
   /** The number of changes outside since the last call; reverts them. */
   breaches(): number;
-  /** How often something has been put in the place of something else so far. */
+  /** How often an entry has been replaced by another so far. */
   swaps(): Promise<number>;
 }
 
@@ -28,7 +28,7 @@ export const SECRET = 'OUTSIDE';
 
 /** Files of a root that another process keeps swapping for links to the outside, for as long as the test runs. */
 export async function openBattlefield(): Promise<Battlefield> {
-  // Where syncing costs nothing there is more racing in the same time.
+  // Where syncing is cheap, more races happen in the same time.
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const base = realpathSync(mkdtempSync(join(parent, 'toolexec-race-')));
   const root = join(base, 'root');
@@ -64,7 +64,7 @@ function countBreaches(outside: string): number {
   return strangers.length + (isIntact ? 0 : 1);
 }
 
-// A swapper that has died swaps nothing: then this rejects.
+// A dead swapper swaps nothing: then this rejects.
 async function countSwaps(swapper: ChildProcess): Promise<number> {
   if (swapper.exitCode !== null) throw new Error(`the swapper has ended with code ${swapper.exitCode}`);
   const answer = once(swapper, 'message');

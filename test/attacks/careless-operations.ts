@@ -4,7 +4,7 @@ import type { OpenOperation } from './attack.js';
 import { SECRET } from './battlefield.js';
 import { Refused } from './refused.js';
 
-/** The way of most programs: resolve the real path, check it, open it. The same race has to catch them. */
+/** Like most programs: resolve the real path, check it, open it. The same race must catch them. */
 export const CARELESS: Readonly<Record<'read' | 'write' | 'create' | 'patch', OpenOperation>> = {
   read:
     ({ root }) =>

@@ -28,7 +28,7 @@ export const CONTAINED: Readonly<Record<'read' | 'write' | 'create' | 'patch', O
     const next = inTurn('d', 'deep/e', 'l', 'd/made', 'deep/e/made/deep');
     return async (index) => {
       const path = `${next()}/new-${index % 20}.txt`;
-      // An entry in the way is removed, in a contained way as well.
+      // An entry in the way is removed, also by a contained operation.
       await files.remove(path).catch(() => undefined);
       await files.write(path, BYTES, { mode: 'create' });
       return false;
@@ -55,7 +55,7 @@ function openPatching({ root }: Battlefield): ReturnType<OpenOperation> {
       { id: 'p', name: 'apply_patch', args: { patch } },
     ]);
     if (JSON.stringify([read, patched]).includes(SECRET)) return true;
-    // Else it would grow and grow.
+    // Otherwise it would grow without limit.
     if ((read?.output.length ?? 0) > 200) await files.write(path, BYTES, { mode: 'overwrite' });
     if (patched?.success !== true) throw new Refused(patched?.error?.message ?? 'no result');
     return false;

@@ -107,7 +107,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a hostile command${WHY_NO_SANDBOX}`, { timeout:
   });
 
   it('leaves no core dump and no shared memory on the machine', async () => {
-    // Others have theirs there: our own pipes, and the servers that tests beside this one start.
+    // Other processes have theirs there: our own pipes, and the servers that other tests start at the same time.
     const left = (): readonly string[] =>
       readdirSync('/dev/shm').filter((name) => !/^(?:toolexec-|PostgreSQL\.)/.test(name));
     const before = left();

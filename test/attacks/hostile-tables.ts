@@ -1,4 +1,4 @@
-/** The facts about the machine outside that a hostile command knows. */
+/** Facts about the outside of the sandbox that a hostile command knows. */
 export interface Target {
   readonly outside: string;
   readonly secret: string;
@@ -11,7 +11,7 @@ export interface Target {
 
 type Attack = readonly [string, (target: Target) => string];
 
-/** In Python, because it reaches every system call. Each prints GAINED if it reached something forbidden. */
+/** In Python, because it can make every system call. Each prints GAINED if it reached something forbidden. */
 const python = (code: string): string =>
   `python3 - <<'END'\nimport ctypes, os, socket, sys\nlibc = ctypes.CDLL(None, use_errno=True)\n${code}\nEND`;
 

@@ -11,7 +11,7 @@ import { createSandbox } from '../../src/files/create-sandbox.js';
 
 /*
  * While sandboxes are built, another process swaps a directory that holds guarded entries for a link to the
- * outside. Mounts use descriptors: a path that leads elsewhere by then is not mounted, and the command does
+ * outside. Mounts use descriptors: a path that has come to lead elsewhere is not mounted, and the command does
  * not run.
  */
 const SECRET = 'the-secret-beside-the-root';
@@ -94,7 +94,7 @@ describe.skipIf(why)(`sandboxes that are built in a race for links${why}`, { tim
       'secret',
     ]);
     expect(readdirSync(join(outside, 'd/.git/hooks'))).toEqual([]);
-    // Else nothing was raced.
+    // Otherwise there was no race.
     expect([score.ran > 5, score.refused > 5]).toEqual([true, true]);
   });
 });

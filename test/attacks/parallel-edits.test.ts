@@ -14,7 +14,7 @@ it('two processes that edit one file lose nothing of each other’s', { timeout:
   onTestFinished(() => rmSync(root, { recursive: true }));
   writeFileSync(join(root, 'log'), 'count: 0\n');
   const editors = NAMES.map((name) => startEditor(root, name));
-  // Else one of them may be done before the other begins.
+  // Otherwise one of them may be done before the other begins.
   await Promise.all(editors.map(({ stdout }) => once(stdout, 'readable')));
   for (const { stdin } of editors) stdin.end();
   const said = await Promise.all(editors.map(({ stdout }) => text(stdout)));
@@ -23,7 +23,7 @@ it('two processes that edit one file lose nothing of each other’s', { timeout:
   const expected = NAMES.flatMap((name) => Array.from({ length: EDITS }, (_, index) => `${name} ${index}`));
   expect(lines.sort()).toEqual(expected.sort());
   expect(readdirSync(root)).toEqual(['log']);
-  // Else they never met.
+  // Otherwise they never met.
   expect(said.join(' ')).toMatch(/stale: [1-9]/);
 });
 

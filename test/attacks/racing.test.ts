@@ -6,7 +6,7 @@ import { CONTAINED } from './contained-operations.js';
 
 /*
  * Nothing escapes while another process swaps directories, files and links for links to the outside, as fast as it
- * can (D049, D101). Short as a rule. The full length, of each kind of operation, with its figures:
+ * can (D049, D101). Short by default. The full length, for each kind of operation, with its figures:
  *
  *   TOOLEXEC_RACE=200000 npx vitest run test/attacks
  */
@@ -14,7 +14,7 @@ const FULL = process.env.TOOLEXEC_RACE;
 const OPERATIONS = Number(FULL ?? 3000);
 const KINDS = ['read', 'write', 'create', 'patch'] as const;
 
-// Both need the links of a Unix, and the descriptors of Linux: elsewhere a window is left, and documented.
+// Both need Unix links and the descriptors of Linux: elsewhere a documented window remains.
 describe.runIf(process.platform === 'linux')(`${OPERATIONS} operations in a race for links`, () => {
   const timeout = 60_000 + OPERATIONS * 30;
 

@@ -18,15 +18,15 @@ const BUILDS = join(REPOSITORY, '.tmp', 'built-command');
 let built: string | undefined;
 
 /**
- * The command as it would be shipped, built from the sources of now; the path of its program. Built once per
- * state of the sources: several test files run at the same time.
+ * The command as it would be shipped, built from the current sources; the path of its program. Built once per state of
+ * the sources: several test files run at the same time.
  */
 export function builtCommand(): string {
   built ??= buildOnce();
   return built;
 }
 
-/** For a file of tests that need it: a test's own time is not enough on a busy machine. */
+/** For a test file that needs it: the time limit of a single test is not enough on a busy machine. */
 export function buildFirst(): void {
   beforeAll(() => void builtCommand(), 240_000);
 }

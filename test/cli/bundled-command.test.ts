@@ -114,7 +114,7 @@ function twoReads(): string {
   return JSON.stringify([call('1'), call('2')]);
 }
 
-/** Files of the command, in the order in which it asks for them. */
+/** The files of the command, in the order in which it loads them. */
 function loadedBy(
   args: readonly string[],
   inputIn: (directory: string) => string = () => '',
@@ -149,7 +149,7 @@ function loadedBy(
   }
 }
 
-/** `ajv` of `ajv/dist/runtime/equal`: what ajv writes into the validators that can be saved, which ours are not. */
+/** `ajv` of `ajv/dist/runtime/equal`: ajv's prefix in validators that can be saved; ours are not saved. */
 function packageOf(name: string): string {
   return name.split('/', name.startsWith('@') ? 2 : 1).join('/');
 }

@@ -18,7 +18,7 @@ import { ended, useToolexec } from './toolexec.js';
 const toolexec = useToolexec();
 let server: Server;
 let url: string;
-/** The answers of the model, in order. */
+/** The model's answers, in order. */
 let script: readonly (Answer | 'hangs')[];
 let requests: Request[];
 /** The system text of each request; the rest of its messages is in `requests`. */
@@ -91,7 +91,7 @@ const words = (...more: readonly string[]): readonly string[] => [
 const plain = (shown: string): string => shown.replaceAll(/\u001b\[[0-9;]*m/g, '');
 /** The line editor has the keys, and takes pasted text. */
 const READY = '\u001b[?2004h';
-/** As a terminal sends it. */
+/** As a terminal sends pasted text. */
 const paste = (pasted: string): string => `\u001b[200~${pasted}\u001b[201~`;
 const [UP, DOWN, HOME] = ['\u001b[A', '\u001b[B', '\u001b[1~'];
 const rolesOf = (request: number) => requests[request]?.messages.map(({ role }) => role);
@@ -108,7 +108,7 @@ describe('toolexec chat, in a script', () => {
     expect(stderr).toContain('read_file');
     expect([systems[0], rolesOf(0)]).toEqual(['Be brief.', ['user']]);
     expect(requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'forty-two\n' });
-    // The arriving of a response is in the journal too, and is no call of the model.
+    // The arrival of a response is in the journal too, but is not a call of the model.
     const listed = JSON.parse((await toolexec.run(['journal', 'list', '--json'])).stdout);
     expect(listed).toMatchObject([{ size: 1, calls: [{ toolName: 'read_file' }] }]);
     const report = JSON.parse((await toolexec.run(['journal', 'report', '--json'])).stdout);
@@ -368,7 +368,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     ]);
     expect(code).toBe(0);
     expect(requests).toEqual([]);
-    // Nothing was said: there is nothing to go on with.
+    // There was no message, so there is nothing to continue.
     expect(shown).not.toContain('--resume');
   });
 

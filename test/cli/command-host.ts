@@ -6,7 +6,7 @@ import type { Stdio, TextOutput } from '../../src/platform/runtime/stdio.js';
 import { onUnhandledError } from '../../src/platform/runtime/unhandled-errors.js';
 
 export interface HostedRun {
-  /** The shipped command, which the run takes for its own program. */
+  /** The shipped command, which the run treats as its own program. */
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -14,14 +14,14 @@ export interface HostedRun {
   readonly stdin: string;
 }
 
-/** The output of a run, as in `Ran`. */
+/** The output of a run, in the form of `Ran`. */
 export interface HostedEnd {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-// Runs the command again and again in one process, which saves each run the start of Node and the loading of the program.
+// Runs the command repeatedly in one process, which saves each run the start of Node and the loading of the program.
 process.on('message', (run: HostedRun) => void answer(run));
 process.on('disconnect', () => process.exit());
 

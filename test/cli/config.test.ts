@@ -12,7 +12,7 @@ function user(text: string): void {
   writeFileSync(join(toolexec.folder, '.config', 'toolexec', 'config.toml'), text);
 }
 
-/** Every key with its value and who said so. */
+/** Every key with its value and its source. */
 async function shown(args: readonly string[] = [], env: Record<string, string> = {}) {
   const { code, stdout, stderr } = await toolexec.run(['config', 'show', '--json', ...args], { env });
   expect(code).toBe(0);
@@ -133,7 +133,7 @@ describe("a project's toolexec.toml", () => {
     expect(trusted).toMatchObject({ code: 0, stderr: '' });
     expect(trusted.stdout).toMatch(/^toolexec\.toml is trusted as it is now \(sha256 [0-9a-f]{16}…\)\n$/);
     const run = await toolexec.run(['run', response()]);
-    // A command asks all the same: no list is consent to that.
+    // A command still asks: no list is consent to it.
     expect(run.code).toBe(3);
     expect(existsSync(join(toolexec.root, 'planted'))).toBe(true);
     expect(existsSync(join(toolexec.root, 'ran'))).toBe(false);

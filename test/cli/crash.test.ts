@@ -3,10 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { useToolexec } from './toolexec.js';
 
-// It starts processes of the crash kit, which lies beside the built command.
+// It starts processes of the crash kit, which lies next to the built command.
 const command = useToolexec({ ownProcess: true });
 
-/** A module with a tool that writes a line for each call, and can be asked about it if `honest`. */
+/** A module with a tool that writes a line for each call, and answers questions about it if `honest`. */
 function writeModule(probe: string): string {
   const door = pathToFileURL(join(dirname(dirname(command.main)), 'index.js')).href;
   const book = JSON.stringify(join(command.folder, 'book'));

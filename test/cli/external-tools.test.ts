@@ -14,7 +14,7 @@ let tools: string;
 beforeEach(() => {
   tools = join(toolexec.folder, 'tools');
   cpSync(EXAMPLES, tools, { recursive: true });
-  // Whatever the umask of the checkout was.
+  // Independent of the umask of the checkout.
   for (const path of ['', 'free-space', 'slug.mjs', 'csv-columns.py']) chmodSync(join(tools, path), 0o755);
 });
 

@@ -5,7 +5,7 @@ import { builtinTools, createExecutor, defineTool, type JsonObject } from '../..
 import { builtCommand } from './built-command.js';
 import { type Ran, Toolexec } from './toolexec.js';
 
-/** Commands, addresses, paths and outputs that were made to deceive. */
+/** Commands, addresses, paths and outputs that are meant to deceive. */
 export const HOSTILE: {
   readonly commands: readonly string[];
   readonly urls: readonly string[];
@@ -31,7 +31,7 @@ export function useHostileJournal(): {
   };
 }
 
-/** A journal with changes, commands, questions, failures, a batch that waits, and every hostile text there is. */
+/** A journal with changes, commands, questions, failures, a waiting batch, and every hostile text. */
 async function recordHostile(root: string, file: string): Promise<void> {
   const say = defineTool({
     name: 'say',

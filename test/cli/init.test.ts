@@ -34,7 +34,7 @@ async function projectOf(host: string) {
     (await execute(process.execPath, args, { cwd: project, timeout: 200_000 })).stdout;
   return {
     runTest: () => node(...test.split(' ').slice(1)),
-    /** Against the sources: the package that is built for tests has no declarations. @returns its errors */
+    /** Against the sources: the package built for tests has no declarations. @returns its errors */
     compile() {
       const paths = { toolexec: [`${ROOT}/src/index.ts`], 'toolexec/*': [`${ROOT}/src/*.ts`] };
       const compilerOptions = { paths, resolveJsonModule: true, noUncheckedIndexedAccess: true };

@@ -8,7 +8,7 @@ import { ended, message, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec();
 
-/** The processes that it starts are known by how long they sleep: their ids are those of a namespace. */
+/** Its processes are identified by their `sleep` time, because their ids belong to a namespace. */
 const stubborn = (token: string): string =>
   `trap '' TERM INT HUP; (setsid sleep ${token} &); sleep ${token} & wait; sleep ${token}`;
 

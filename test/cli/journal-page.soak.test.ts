@@ -46,7 +46,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser (skipped where th
       expect(
         await browser.ask(`document.getElementById(${target}.hash.slice(1)).closest("details").open`),
       ).toBe(true);
-      // The choice of calls is one stop, its values are arrow keys.
+      // The selection of calls is one tab stop, and its values change with the arrow keys.
       await browser.ask('document.getElementById("all").focus()');
       await browser.press('ArrowRight');
       expect(await browser.ask('document.querySelector(":checked").id')).toBe('bad');

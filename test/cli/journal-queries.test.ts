@@ -175,7 +175,7 @@ describe('toolexec journal export', () => {
       }
     })();
     const ran: unknown[] = [];
-    // On a busy machine the writer comes to little.
+    // On a busy machine the writer hardly runs.
     for (const before = written; written - before <= 10 || ran.length === 0; ) {
       const said = await Promise.all([journal('export'), journal('list'), journal('verify')]);
       ran.push(said.map(({ code }) => code));

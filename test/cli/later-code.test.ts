@@ -9,7 +9,7 @@ const toolexec = useToolexec();
 const is = (name: string): boolean => existsSync(join(toolexec.root, name));
 const write = (path: string, content = 'x'): readonly [string, object] => ['write_file', { path, content }];
 
-/** Writes `x` into each file that it is given: no text of the command names them as files. */
+/** Writes `x` into each given file: no text of the command names them as files. */
 beforeEach(() => {
   toolexec.write('root/w.py', "import sys\nfor p in sys.argv[1:]: open(p, 'w').write('x')\n");
 });
@@ -36,7 +36,7 @@ describe('what runs later by itself', () => {
     expect([is('a.txt'), is('Jenkinsfile'), is('sub')]).toEqual([true, false, false]);
     const agreed = await run(calls, '--yes', '--approve-later-code', '--conversation', 'again', '--again');
     expect([is('Jenkinsfile'), is('sub/Makefile')]).toEqual([true, true]);
-    // a.txt is there already.
+    // a.txt exists already.
     expect(agreed.stderr.match(/user_denied/)).toBeNull();
     const { stdout } = await toolexec.run(['journal', 'export']);
     expect(stdout).toContain('"by":"--yes --approve-later-code"');

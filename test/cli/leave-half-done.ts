@@ -3,10 +3,10 @@ import type { CallEntry, Worker } from '../../src/contract/journal.js';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { batchEntry, successOf } from '../../src/testing/journal-entries.js';
 
-/** No process has such a number. */
+/** No process has this number. */
 export const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
 
-/** Three commands as a process leaves them in a journal that dies in the second. */
+/** Three commands, as left in a journal by a process that dies in the second one. */
 export async function leaveHalfDone(
   journal: string,
   calls: readonly (ToolCall & { readonly args: { readonly command: string } })[],

@@ -72,7 +72,7 @@ function processesWith(text: string): readonly string[] {
   });
 }
 
-/** A command line that no other test has. */
+/** A command line that no other test uses. */
 const sleeping = (seconds: number): string => `sleep ${seconds}.${process.pid}`;
 
 const textOf = ({ content }: { readonly content: readonly { readonly type: string }[] }): string =>
@@ -158,7 +158,7 @@ describe('toolexec mcp', () => {
     const other = { name: 'bash', arguments: { command: 'echo on' } };
     expect(textOf(await second.client.callTool(other))).toBe('on\n');
     const again = await second.client.callTool(bash('c1'));
-    // In a transaction nothing of it is left; without one that is not known.
+    // In a transaction none of its changes remain; without one, the outcome is unknown.
     expect(JSON.stringify(again._meta)).toMatch(/"code":"(?:cancelled|outcome_unknown)"/);
     expect(again.isError).toBe(true);
   });

@@ -17,9 +17,9 @@ interface Step {
 
 export interface Misreading {
   readonly typed: readonly string[];
-  /** Calls that have run, from 1. */
+  /** Calls that have run, counted from 1. */
   readonly ran: readonly number[];
-  /** The calls that the screen said would run with the text typed at its prompts. */
+  /** The calls that the screen promised to run for the text typed at its prompts. */
   readonly chosen: readonly number[];
   readonly shown: string;
 }
@@ -90,7 +90,10 @@ function ranIn(root: string): readonly number[] {
   return happened.flatMap((did, index) => (did ? [index + 1] : []));
 }
 
-/** Presses Ctrl-C when all is typed. What is typed at once is one key or one line, as `open-keyboard.ts` reads it. */
+/**
+ * Presses Ctrl-C after everything is typed. Characters typed together are one key or one line, as `open-keyboard.ts`
+ * reads them.
+ */
 class TypingPerson {
   readonly steps: Step[] = [];
   shown = '';
@@ -150,7 +153,7 @@ class TypingPerson {
 
 const CTRL_C = '\u0003';
 
-/** Each is typed when the screen is quiet; the letters of a word, marked with `~`, while it may not be. */
+/** Each key is typed when the screen is quiet; the letters of a word, marked with `~`, possibly before that. */
 function draw(seed: number): readonly string[] {
   let state = Math.imul(seed + 1, 2_654_435_761) >>> 0;
   const next = (below: number): number => {
@@ -165,8 +168,8 @@ function draw(seed: number): readonly string[] {
 }
 
 /**
- * The calls that the screen has promised to run. This reads the screen as a person does, and knows nothing of
- * how the prompts are made.
+ * The calls that the screen has promised to run. This reads the screen like a person, and does not know how the prompts
+ * work.
  */
 function choiceOf(steps: readonly Step[]): readonly number[] {
   let wanted: readonly number[] = [];
@@ -174,7 +177,7 @@ function choiceOf(steps: readonly Step[]): readonly number[] {
   let seen = '';
   for (const step of steps) {
     const { sent } = step;
-    // A screen that is still being drawn is read as the one before it.
+    // A screen that is still being drawn is read as the previous one.
     const below = /[:—] $/.test(step.below) ? step.below : seen;
     seen = below;
     const main = /Run these\? y (all|the selected|the others)[^?]*\? keys ?(?:\(([^)]*)\))?: $/.exec(below);

@@ -5,7 +5,7 @@ import { message, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec();
 
-/** As a journal exports it: one object a line, each with its kind. */
+/** In the form of a journal export: one object per line, each with its kind. */
 function exported(...calls: readonly (readonly [tool: string, args: object, more?: object])[]): string {
   const lines = calls.map(([toolName, args, more = { result: { success: true } }], index) => ({
     kind: 'call',

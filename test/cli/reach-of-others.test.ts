@@ -11,7 +11,7 @@ const run = (args: readonly string[] = [], env: Readonly<Record<string, string>>
   toolexec.run(['run', '-', '--yes', ...args], { stdin: JSON.stringify(CALL), env });
 const hasRun = (): boolean => existsSync(join(toolexec.root, 'ran'));
 
-/** Two directories deep, so that the last one is in order. */
+/** Two directories deep, so that the last one is acceptable. */
 function place(name: string): { readonly above: string; readonly below: string } {
   const above = join(toolexec.folder, name);
   const below = join(above, 'between');

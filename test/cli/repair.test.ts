@@ -84,7 +84,7 @@ describe('toolexec repair', () => {
     const { code, stdout } = await toolexec.run(['repair'], { stdin: body('') });
     expect([code, stdout.slice(0, body('').length - 2)]).toEqual([0, body('').slice(0, -2)]);
     expect((await toolexec.run(['repair'], { stdin: stdout })).stdout).toBe(stdout);
-    // The same call, written down twice in one message, is one.
+    // The same call, written twice in one message, is one call.
     const use = `{"type":"tool_use","id":"a","name":"bash","input":${args}}`;
     const twice = await toolexec.run(['repair'], { stdin: sound.replace(use, `${use},${use}`) });
     expect([twice.code, twice.stdout]).toEqual([0, sound]);

@@ -46,10 +46,10 @@ export class Screens {
   }
 }
 
-/** tmux loses now and then what its programs end with. Ctrl-C is for the program alone. */
+/** tmux sometimes loses the last output of its programs. Ctrl-C is only for the program. */
 const TELLING = 'trap : INT; code=$1; shift; "$@"; echo $? >"$code.new"; mv "$code.new" "$code"';
 
-/** Each look is a process. */
+/** Each check starts a process. */
 const PAUSE_MS = 100;
 const PATIENCE_MS = 40_000;
 
@@ -71,7 +71,7 @@ export class Screen {
     return `${this.#tmux('capture-pane', '-p', '-t', this.#target, '-S', '-').trimEnd()}\n`;
   }
 
-  /** Resolves to the screen, once it has this, wherever the terminal breaks lines. */
+  /** Resolves to the screen once it contains this text, regardless of the terminal's line breaks. */
   async shows(what: string | RegExp): Promise<string> {
     return this.#until(() => {
       const text = this.#tmux('capture-pane', '-p', '-J', '-t', this.#target, '-S', '-');
@@ -79,12 +79,12 @@ export class Screen {
     }, String(what));
   }
 
-  /** Types words as they are. */
+  /** Types the words unchanged. */
   type(text: string): void {
     this.#tmux('send-keys', '-t', this.#target, '-l', text);
   }
 
-  /** Pastes a text as a terminal does for a program with bracketed paste. */
+  /** Pastes a text, as a terminal does for a program with bracketed paste. */
   paste(text: string): void {
     this.#tmux('set-buffer', text);
     this.#tmux('paste-buffer', '-p', '-t', this.#target);
@@ -99,10 +99,10 @@ export class Screen {
     this.#tmux('resize-window', '-t', this.#target, '-x', String(columns), '-y', String(rows));
   }
 
-  /** Waits for the program's end; gives its exit code and all it has shown. */
+  /** Waits for the program's end; returns its exit code and everything it has shown. */
   async ended(): Promise<{ readonly code: number; readonly text: string }> {
     const code = await this.#until(() => {
-      // All that it has shown has been drawn when its terminal is gone.
+      // When its terminal is gone, everything that it has shown has been drawn.
       const isGone = this.#tmux('display-message', '-p', '-t', this.#target, '#{pane_dead}').trim() === '1';
       return isGone && existsSync(this.#code) ? Number(readFileSync(this.#code, 'utf8')) : undefined;
     }, 'the end of the program');

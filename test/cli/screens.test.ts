@@ -106,7 +106,7 @@ async function sayYes(screen: Screen, call: string): Promise<void> {
 
 const ASKED = /\?\s+keys:/;
 
-/** 302 changes, of which the names cannot all be seen. */
+/** 302 changes, with too many names to show them all. */
 const MANY =
   "for i in $(seq 1 299); do echo $i >f$i; done; chmod 755 run.sh; ln -s 'to here' l; touch $'evil\\xe2\\x80\\xaegpj\\xff.sh'";
 
@@ -257,7 +257,7 @@ describe
       second.press('Escape');
       await second.shows('goes on waiting: toolexec approve');
 
-      // Two answer at once: one of them has decided.
+      // Two processes answer at the same time: one of them has decided.
       const third = open();
       await third.shows(/c3[\s\S]*numbers select/);
       third.press('Escape');

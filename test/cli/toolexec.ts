@@ -36,7 +36,7 @@ export class Toolexec {
     return builtCommand();
   }
 
-  /** Made when it is first asked for, also after it was removed. */
+  /** Created on first use, also again after it was removed. */
   get folder(): string {
     if (this.#folder === undefined) {
       this.#folder = mkdtempSync(join(tmpdir(), 'toolexec-cli-'));
@@ -136,7 +136,7 @@ function runInHost(run: HostedRun): Promise<Ran> {
   });
 }
 
-/** A test has put off its rights for a time. */
+/** A test has temporarily given up its privileges. */
 function isAnotherUser(): boolean {
   return process.geteuid?.() !== process.getuid?.();
 }

@@ -37,7 +37,7 @@ describe('toolexec watch', () => {
     expect(lines[0]).toMatchObject({ conversation: 'c', calls: [{ callId: 'w1', toolName: 'write_file' }] });
     expect(lines.at(-1)).toMatchObject({ result: { success: true } });
 
-    // A program with the library, which defers and goes on.
+    // A program with the library, which defers calls and continues.
     const executor = createExecutor({ root: toolexec.root, journal });
     await executor.run([DEFERRED], { conversation: 'library', defer: true });
     await expect.poll(told).toContain('waiting');
@@ -69,7 +69,7 @@ describe('toolexec watch', () => {
     void over.then(() => {
       isOver = true;
     });
-    // Each change is an attempt to write.
+    // Each change is an attempt to write something.
     await expect
       .poll(async () => {
         await executor.run([{ id: 'r', name: 'list_directory', args: { path: '.' } }]);

@@ -53,7 +53,7 @@ describe('a process that is killed', () => {
   }, 120_000);
 });
 
-/** How the file tools change files, and how often a batch of them may. */
+/** How the file tools change files, and how often each may occur in a batch. */
 const SYSTEM_CALLS: readonly (readonly [string, number])[] = [
   ['rename', 8],
   ['unlink', 6],

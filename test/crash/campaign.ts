@@ -7,7 +7,9 @@ import { bundleProgram } from '../../src/testing/fixtures/bundle-program.js';
 import type { runTrial } from '../../src/testing/run-crash-trial.js';
 import { builtCommand } from '../cli/built-command.js';
 
-/** The kit beside a built package, with the controls that no door exports: processes under trial are the built ones. */
+/**
+ * The kit next to a built package, with controls that no entry point exports: the tested processes are the built ones.
+ */
 export async function builtKit(): Promise<{ readonly runTrial: typeof runTrial; readonly door: string }> {
   const dist = dirname(dirname(builtCommand()));
   const source = join(import.meta.dirname, '..', '..', 'src', 'testing', 'run-crash-trial.ts');
@@ -112,7 +114,7 @@ const filesObserved: Observe = (root) => {
   };
 };
 
-/** Effects that cannot be taken back: a payment book outside of the sandbox, and what commands do. */
+/** Effects that cannot be undone: a payment book outside the sandbox, and effects of commands. */
 export function paymentCampaign(tools: string, parallel: boolean): Campaign {
   const book = join(dirname(tools), `book-${String(parallel)}`);
   const ids = ['pay_1', 'pay_2', 'pay_3'];

@@ -9,7 +9,8 @@ import { builtCommand } from '../cli/built-command.js';
 
 /*
  * The system calls with which the journal writes are made to fail, one after the other, by strace. `TOOLEXEC_DISK_FAULTS=all`
- * tries every call, each of them once, four times and for good; else every second sync fails once, and every sixth for good.
+ * tries every call, failing once, four times and permanently; otherwise every second sync fails once, and every sixth
+ * permanently.
  */
 
 const run = promisify(execFile);
@@ -45,7 +46,7 @@ async function deliver(
   return JSON.parse(stdout) as Delivery[][];
 }
 
-/** The error after one fault; undefined if there was no fault left to inject. */
+/** The error after one fault; undefined if there was no call left to make fail. */
 async function faultAt(
   call: string,
   error: string,

@@ -52,7 +52,7 @@ interface Seen {
   };
 }
 
-/** In a separate mount namespace, after `prepare`, which gets the journal's folder as $1. */
+/** In a separate mount namespace, after `prepare`, which receives the journal's folder as $1. */
 async function runMounted(prepare: string, count: number): Promise<readonly Seen[]> {
   const script = `${prepare}\nshift\nexec "$@"`;
   const program = [process.execPath, PROGRAM, DOOR, journal, ledger, String(count)];
@@ -72,7 +72,7 @@ describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothin
     expect(ok.length + refused.length).toBe(60);
     for (const { error } of refused) expect(error?.details.executed).toBe('no');
     expect(refused[0]?.error?.hint).toMatch(/full|no space/i);
-    // A call that could not be claimed has not run, and a call that ran has said so.
+    // A call that could not be claimed has not run, and a call that ran has reported it.
     expect(paid()).toEqual(ok);
   }, 120_000);
 
@@ -81,7 +81,7 @@ describe.skipIf(!canMount)('a journal on a disk that fails (skipped where nothin
     expect(JSON.parse(first.stdout)).toMatchObject([{ ok: true }]);
     writeFileSync(ledger, '');
     const seen = await runMounted('mount --bind -o ro "$1" "$1"', 2);
-    // The first is answered from the journal if that can be read at all; the other cannot be recorded.
+    // The first call is answered from the journal if the journal can be read at all; the other cannot be recorded.
     expect(seen[1]?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'no' } });
     expect(seen[1]?.error?.hint).toMatch(/read-only|readonly|cannot be written/i);
     expect(paid()).toEqual([]);
@@ -104,7 +104,7 @@ describe('a journal whose file was damaged', () => {
       const { stdout } = await run(process.execPath, [PROGRAM, DOOR, journal, ledger, '41']);
       const seen = JSON.parse(stdout) as Seen[];
       expect(seen).toHaveLength(41);
-      // If the damage is elsewhere, the journal goes on. An earlier payment is never made again.
+      // If the damage is elsewhere, the journal continues. An earlier payment is never made again.
       expect(paid().filter((id) => id !== 'pay_40')).toEqual([]);
       expect(found).toBe(true);
     }

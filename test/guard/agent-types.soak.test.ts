@@ -25,7 +25,7 @@ const claude = unpack(CLAUDE, 'claude');
 const gemini = unpack(GEMINI, 'gemini');
 const WHY_NOT = claude === undefined || gemini === undefined ? ' (the npm registry cannot be reached)' : '';
 
-/** The errors of the compiler for a program; empty if it fits the types. */
+/** The compiler's errors for a program; empty if the program matches the types. */
 function compile(text: string): string {
   const file = join(folder, 'fits.ts');
   writeFileSync(file, text);

@@ -24,7 +24,7 @@ const toolexec = useToolexec();
 const inRoot = (name: string): string => join(toolexec.root, name);
 const textOf = (name: string): string => readFileSync(inRoot(name), 'utf8');
 
-/** Of the person, so that it may loosen. */
+/** The person's file, so that it may loosen settings. */
 function configure(text: string): void {
   toolexec.write('.config/toolexec/config.toml', text);
 }
@@ -32,7 +32,10 @@ function configure(text: string): void {
 const CONTAINED = '[tools]\nprofile = "contained"\n';
 const FILES = '[tools.approval]\nallowlist = ["read_file", "write_file", "edit_file"]\n';
 
-/** @param ownProcess each hook is a process, as agents start it; otherwise they share one, which takes a tenth of the time */
+/**
+ * @param ownProcess each hook is a separate process, as with real agents; otherwise they share one, which takes a tenth
+ *   of the time
+ */
 function agent(more: Partial<AgentSetting> = {}, ownProcess = false): SampleAgent {
   const { agent: name = 'claude-code' } = more;
   const hook = (stdin: string): Promise<Answer> =>
@@ -47,7 +50,7 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     configure(`${CONTAINED}[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo *"\n`);
     const sample = agent({ agent: name }, true);
     const first = await sample.bash('echo out >made; echo shown', { description: 'kept' });
-    // Where nothing is known of rewrites, the model gets the line to run.
+    // If nothing is known about rewrites, the model gets the line to run.
     const done = first.ran
       ? first
       : await sample.bash(
@@ -345,7 +348,7 @@ describe('toolexec guard', () => {
     },
   );
 
-  /** The line before a call, as it stands in the settings of Claude Code. */
+  /** The line before a call, as in the settings of Claude Code. */
   const lineBefore = (): string => {
     const { hooks } = JSON.parse(readFileSync(file('claude-code'), 'utf8'));
     return hooks.PreToolUse[0].hooks[0].command;
@@ -397,7 +400,7 @@ describe('toolexec guard', () => {
     expect((await toolexec.run(['guard', 'install', 'claude-code', '--user', '--yes'])).code).toBe(0);
     expect(existsSync(user)).toBe(true);
     expect((await toolexec.run(['guard', 'remove', 'claude-code', '--user', '--yes'])).code).toBe(0);
-    // Status takes the directory for a sign of the agent.
+    // Status treats the directory as a sign of the agent.
     expect(existsSync(dirname(user))).toBe(false);
   });
 

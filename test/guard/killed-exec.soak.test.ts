@@ -29,7 +29,7 @@ function documentOf(event: string, id: string): string {
   });
 }
 
-/** The line that the agent runs in the place of the command. */
+/** The line that the agent runs instead of the command. */
 async function lineFor(id: string): Promise<string> {
   const { code, stdout } = await toolexec.run(['hook'], { stdin: documentOf('PreToolUse', id) });
   expect(code).toBe(0);
@@ -75,7 +75,7 @@ describe.skipIf(WHY_NOT !== '')(
         mkdirSync(join(toolexec.root, 'd'));
         const first = await lineFor('first');
         const hook = { random, wholeMs: await timeOf(() => lineFor('timed')) };
-        // The first command also tries the sandbox, which takes several times as long.
+        // The first command also tests the sandbox, which takes several times as long.
         await shell(first);
         const second = await lineFor('second');
         const exec = { random, wholeMs: await timeOf(() => shell(second)) };

@@ -36,7 +36,7 @@ describe(`toolexec hook, killed ${KILLS} times at random instants`, () => {
         writeFileSync(inRoot('a'), 'old');
         const before = await killed(toolexec, ['hook'], documentOf('PreToolUse', id), when);
         if (before === null) kills++;
-        // The agent sends the document again: these agents try a hook once more, or the person repeats the call.
+        // The agent sends the document again: these agents repeat a failed hook, or the person repeats the call.
         const again = await toolexec.run(['hook'], { stdin: documentOf('PreToolUse', id) });
         expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('"allow"')]);
         writeFileSync(inRoot('a'), 'new');

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { ended, type Toolexec } from '../cli/toolexec.js';
 
-/** Lehmer's generator: the same instants each time, as far as the machine allows. */
+/** Lehmer's generator: the same instants each time, if the machine allows. */
 export function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -12,7 +12,7 @@ export function numbers(seed: number): () => number {
   };
 }
 
-/** An instant at which a program is killed, in a time that it takes at most. */
+/** A random instant within a program's maximum run time, at which the program is killed. */
 export interface KillTime {
   readonly random: () => number;
   readonly wholeMs: number;

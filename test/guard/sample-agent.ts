@@ -15,7 +15,7 @@ export interface AgentSetting {
   readonly hook: (document: string) => Promise<Answer>;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** As some versions do: the rest of an answer with a rewrite counts. */
+  /** Like some versions: the rest of an answer with a rewrite counts. */
   readonly ignoresRewrites?: boolean;
   /** The person's answer if the hook asks. */
   readonly person?: 'yes' | 'no';
@@ -35,7 +35,10 @@ const NAMES = {
   'gemini-cli': { before: 'BeforeTool', after: 'AfterTool', bash: 'run_shell_command', write: 'write_file' },
 } as const;
 
-/** An agent that obeys the documented rules of hooks: exit codes, decisions, rewrites. It fails open, as they do. */
+/**
+ * An agent that obeys the documented rules of hooks: exit codes, decisions, rewrites. Like real agents, it runs the
+ * call if a hook fails.
+ */
 export class SampleAgent {
   readonly #setting: AgentSetting;
   #count = 0;

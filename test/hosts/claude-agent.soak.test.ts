@@ -1,5 +1,5 @@
 // The Claude Agent SDK and its program, as they are published, against a model on this machine. They are not installed
-// with the other packages: their licence is their own, and the program has 400 MB.
+// with the other packages, because they have a different licence and the program has 400 MB.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { unpackPublished, whyNoDownloads } from './published-package.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SDK = '@anthropic-ai/claude-agent-sdk';
-/** Oldest and newest that are supported. */
+/** The oldest and the newest supported version. */
 const VERSIONS = ['0.3.142', '0.3.332'] as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'toolexec-claude-agent-'));
@@ -54,7 +54,7 @@ interface Scene {
   readonly version: string;
   readonly tool: string;
   readonly input: object;
-  /** The parts that the program passes to the SDK; it forgets the rest. */
+  /** The parts that the program passes to the SDK; the rest is left out. */
   readonly parts?: readonly (keyof ClaudeAgent)[];
   readonly options?: object;
   readonly approver?: Approver;

@@ -12,7 +12,9 @@ export interface FakeAnthropic {
   close(): void;
 }
 
-/** A server on this machine that speaks as Anthropic's API does. It says this until it is sent a result of a tool. */
+/**
+ * A server on this machine that acts as Anthropic's API. It repeats this answer until it receives the result of a tool.
+ */
 export async function fakeAnthropic(said: readonly FakeBlock[]): Promise<FakeAnthropic> {
   const seen: string[] = [];
   const server = createServer(async (request, response) => {

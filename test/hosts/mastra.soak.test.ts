@@ -10,7 +10,7 @@ import { useToolexec } from '../cli/toolexec.js';
 import { whyNoDownloads } from './published-package.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Oldest and newest that are supported. */
+/** The oldest and the newest supported version. */
 const VERSIONS = ['1.0.4', '1.71.0'] as const;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
@@ -27,7 +27,7 @@ beforeAll(() => {
   else if (!VERSIONS.every(install)) missing = 'the npm registry cannot be reached';
 }, 600_000);
 
-/** A project with this version, and toolexec as it is built for tests. */
+/** A project with this version, and with toolexec as built for tests. */
 function install(version: string): boolean {
   const place = placeOf(version);
   mkdirSync(place);
@@ -221,7 +221,7 @@ describe('examples/mastra.ts', () => {
     const place = join(placeOf(VERSIONS[1]), 'examples');
     cpSync(join(ROOT, 'examples/mastra'), join(place, 'mastra'), { recursive: true });
     cpSync(join(ROOT, 'examples/mastra.ts'), join(place, 'mastra.ts'));
-    // The one of the test above sends Mastra's imports to its types.
+    // The configuration of the test above maps Mastra's imports to its types.
     writeFileSync(join(place, 'tsconfig.json'), '{}');
     const { stdout } = await execute(process.execPath, ['--import', 'tsx', 'mastra.ts'], { cwd: place });
     expect(stdout).not.toContain('Skipped');
@@ -234,7 +234,7 @@ describe('toolexec init mastra', () => {
     const project = join(placeOf(VERSIONS[1]), 'project');
     expect(await toolexec.run(['init', 'mastra', project])).toMatchObject({ code: 0 });
     expect(readFileSync(join(project, 'agent.ts'), 'utf8')).toContain('mastraTools');
-    // Against the sources: the package that is built for tests has no declarations.
+    // Against the sources: the package built for tests has no declarations.
     const paths = { toolexec: [`${ROOT}/src/index.ts`], 'toolexec/*': [`${ROOT}/src/*.ts`] };
     const checked = { extends: './tsconfig.json', compilerOptions: { paths, resolveJsonModule: true } };
     writeFileSync(join(project, 'check.json'), JSON.stringify(checked));

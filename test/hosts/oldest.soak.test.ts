@@ -21,7 +21,7 @@ const FILES = ['ai-sdk', 'langchain', 'openai-agents', 'claude-agent'].map(
   (name) => `src/hosts/${name}.test.ts`,
 );
 
-// Inside of the repository: a package that is not installed there is found in a parent directory.
+// Inside the repository: a package that is missing there is found in a parent directory.
 mkdirSync(join(ROOT, '.tmp'), { recursive: true });
 const folder = mkdtempSync(join(ROOT, '.tmp', 'oldest-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Large packages are fetched in a whole soak only: `npm run soak`. */
+/** Large packages are downloaded only in a whole soak: `npm run soak`. */
 export function whyNoDownloads(): string | undefined {
   return process.env.TOOLEXEC_DOWNLOADS === 'off'
     ? 'TOOLEXEC_DOWNLOADS=off: a whole soak fetches it'

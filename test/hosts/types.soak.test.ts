@@ -10,7 +10,8 @@ import { eachOf } from '../../src/testing/fixtures/each-of.js';
 const ROOT = resolve(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 mkdirSync(join(ROOT, '.tmp'), { recursive: true });
-// Inside the repository: the frameworks are found above, and the package beside the program as it is published.
+// Inside the repository: the frameworks are found in a parent directory, and the package next to the program, as
+// published.
 const folder = mkdtempSync(join(ROOT, '.tmp', 'host-types-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

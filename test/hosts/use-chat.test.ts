@@ -19,7 +19,7 @@ interface Bundled {
   writingModel(): unknown;
 }
 
-/** The handler of the example, over our sources; and the page as a browser takes it. */
+/** The handler of the example, over our sources, and the page as a browser loads it. */
 async function bundleAll(folder: string): Promise<{ readonly server: Bundled; readonly page: string }> {
   const common = { bundle: true, format: 'esm', write: true, logLevel: 'error' } as const;
   const server = join(folder, 'server.mjs');

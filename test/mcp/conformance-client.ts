@@ -3,7 +3,10 @@ import { createExecutor } from '../../src/executor/create-executor.js';
 import { openGateway } from '../../src/mcp/open-gateway.js';
 import type { Pins } from '../../src/mcp/tool-pins.js';
 
-/* The gateway as the client of the official suite: node conformance-client.mjs URL. Trusts what is offered, and calls each tool once. */
+/*
+ * The gateway as the client of the official suite: node conformance-client.mjs URL. Trusts the offered tools, and calls
+ * each tool once.
+ */
 
 const [url = ''] = process.argv.slice(2);
 const ARGS: Readonly<Record<string, JsonObject>> = { suite__add_numbers: { a: 5, b: 3 } };
@@ -30,7 +33,7 @@ const executor = createExecutor({
   policy: null,
   approver: null,
   journal: false,
-  // A person who agrees, and fills in nothing.
+  // A person who agrees, and fills in no field.
   asker: async (questions) =>
     questions.map(({ options, form }) => ({
       chosen: form?.kind === 'consent' ? options.slice(0, 1).map(({ label }) => label) : [],

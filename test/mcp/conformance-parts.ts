@@ -1,8 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
 
 /**
- * The parts of the protocol that the official suite asks for and `createMcpServer` does not offer, as a program adds them to the
- * server that it gets: its handlers stand beside ours.
+ * The parts of the protocol that the official suite asks for and `createMcpServer` does not offer, as a program would
+ * add them to that server: its handlers exist next to ours.
  * @param picture base64
  */
 export function addParts(server: Server, picture: string): Server {

@@ -11,7 +11,7 @@ import { serveOverHttp } from '../../src/mcp/serve-http.js';
 import { addParts } from './conformance-parts.js';
 
 const TOKEN = 'a-token-of-the-tests';
-/** A picture of one point, and a sound of no length. */
+/** A picture of one pixel, and a sound of no length. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==',
   'base64',
@@ -19,7 +19,8 @@ const PNG = Buffer.from(
 const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=', 'base64');
 
 /**
- * The tools that the official suite asks for, in front of our server; it sends no token, so a small front adds it.
+ * The tools that the official suite requires, in front of our server. The suite sends no token, so a small proxy adds
+ * it.
  * @param parts `ours`: what `createMcpServer` offers; `added`: with handlers that a program adds for the other parts
  */
 export async function serveConformance(parts: 'ours' | 'added'): Promise<string> {
@@ -120,7 +121,7 @@ function suiteTools(server: () => Server | undefined) {
     }),
     plain('test_sampling', async (args) => {
       const { prompt = '' } = args as { readonly prompt?: string };
-      // The client opens its stream for requests only after it has begun.
+      // The client opens its stream for requests only after it has started.
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const said = await server()?.createMessage({
         messages: [{ role: 'user', content: { type: 'text', text: prompt } }],

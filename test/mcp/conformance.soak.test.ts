@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const INSTALL_MS = 300_000;
 
-/** Each has its own: an installation would take the other away. */
+/** Each has a separate directory: an installation would remove the other program. */
 const placeOf = (name: string): string => join(folder, name.replace(/\W/g, '-'));
 
 /** Installs a program of the registry for this test alone. @returns why it cannot run here; empty: it can */
@@ -47,7 +47,7 @@ function whyNot(name: string, version: string, least: readonly [major: number, m
 const NO_SUITE = whyNot(SUITE, '0.1.16', [22, 0]);
 const NO_INSPECTOR = whyNot(INSPECTOR, '2.12.0', [22, 19]);
 
-/** Parts of the protocol that our server does not offer by itself: each fails in the suite because it is not there. */
+/** Parts of the protocol that our server does not offer by itself: each fails in the suite because it is missing. */
 const NOT_OFFERED = [
   'logging-set-level',
   'completion-complete',
@@ -64,7 +64,7 @@ const NOT_OFFERED = [
   'prompts-get-with-image',
 ];
 
-/** A program of an installed package, by its own node. */
+/** A program of an installed package, run by the current Node. */
 async function output(name: string, file: string, args: readonly string[], env = {}): Promise<string> {
   const program = join(placeOf(name), 'node_modules', name, file);
   const options = { timeout: 120_000, maxBuffer: 16 * 1024 * 1024, env: { ...process.env, ...env } };

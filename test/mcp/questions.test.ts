@@ -52,7 +52,7 @@ async function upstream(era: Era): Promise<ToolSource> {
     );
   if (!clients.has(era)) {
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [UPSTREAM] }));
-    // A slow start is no silence.
+    // A slow start does not count as silence.
     await client.listTools();
   }
   clients.set(era, client);

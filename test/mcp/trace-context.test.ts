@@ -29,7 +29,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
 const _meta = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: 'vendor=1' };
 
-/** An executor whose spans are kept apart from those of others: another program, as far as tracing goes. */
+/** An executor whose spans are separate from those of others: for tracing, it is another program. */
 function traced(options: Omit<ExecutorOptions, 'telemetry'>): { executor: Executor; span: SpanByName } {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

@@ -12,23 +12,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** A small disk with a file system of its own. */
+/** A small separate disk with a file system. */
 export interface LoopDisk {
   /** Where it is mounted. */
   readonly at: string;
-  /** Writes all that programs have written so far. */
+  /** Flushes everything that programs have written so far. */
   sync(): void;
-  /** A second disk with what is on this one at this moment, as after a loss of power; returns where it is mounted. */
+  /** A second disk with the current content of this one, as after a loss of power; returns its mount point. */
   afterPowerLoss(): string;
 }
 
 export interface LoopDisks {
-  /** Why no disk can be made here; undefined if one can. */
+  /** Why no disk can be created here; undefined if one can. */
   readonly noDisk: string | undefined;
   make(): LoopDisk;
 }
 
-/** They are unmounted and removed after the tests of the file. */
+/** The disks are unmounted and removed after the tests of the file. */
 export function useDisks(): LoopDisks {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-disks-')));
   const mounted: string[] = [];

@@ -1,7 +1,9 @@
 import { isToolError } from '../../src/errors/tool-error.js';
 import { createSandbox } from '../../src/files/create-sandbox.js';
 
-/** Writes a number of new files into one directory at once, and says for each whether it was acknowledged. */
+/**
+ * Writes a number of new files into one directory at the same time, and reports for each whether it was acknowledged.
+ */
 const [root = '', directory = '', count = '0'] = process.argv.slice(2);
 const { files } = createSandbox({ roots: [root] });
 const bytes = new TextEncoder().encode('written at once');

@@ -24,8 +24,7 @@ interface Desk {
 }
 
 /**
- * Plays a model that obeys everything it reads: the task up to the injected text, then the injection, then
- * the rest.
+ * Acts as a model that obeys everything it reads: the task up to the injected text, then the injection, then the rest.
  */
 async function play(
   desk: Desk,

@@ -79,7 +79,7 @@ it('policy explain and policy replay forget what was seen before the conversatio
     return (JSON.parse(stdout) as { callId: string; now: string }[]).map(({ callId, now }) => [callId, now]);
   };
   const expected = [
-    // The command has no such tool.
+    // The command does not have this tool.
     ['m1', 'refused'],
     ['m2', 'refused'],
     ['m3', 'runs'],

@@ -50,7 +50,7 @@ describe.skipIf(!canContain)('a process of another container (skipped where none
   }, 90_000);
 });
 
-/** Another process that has the journal open, with a call of one that cannot be seen from here. */
+/** Another process that has the journal open, with a call of a process that is invisible from here. */
 const KEEPER = `
 const { door, path, batch, worker } = JSON.parse(process.argv[1]);
 const { openJournal } = await import(door);
@@ -78,7 +78,7 @@ describe('a process that cannot be seen', () => {
     keeper.kill('SIGKILL');
     await once(keeper, 'close');
     expect((await executor.recover())[0]?.calls[0]?.result?.error?.code).toBe('outcome_unknown');
-    // The file goes on as before.
+    // The file continues to work as before.
     const [result] = await executor.run([call('write_file', { path: 'f', content: 'x' })]);
     expect(result?.success).toBe(true);
     await executor.close();

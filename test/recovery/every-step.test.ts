@@ -53,7 +53,7 @@ async function patched(): Promise<Place> {
 
 const reads = () => ['changed', 'old', 'removed'].map((path) => call('read_file', { path }, `read ${path}`));
 
-/** Everything below the root: permission bits and contents, temporary files included. */
+/** Everything below the root: permission bits and contents, including temporary files. */
 function everything({ root }: Place): readonly string[] {
   return readdirSync(root, { withFileTypes: true, recursive: true })
     .map((entry) => {
@@ -64,7 +64,7 @@ function everything({ root }: Place): readonly string[] {
     .sort();
 }
 
-/** Runs `trial` with 1, 2, 3, … until it returns false; a few at a time. @returns how many returned true */
+/** Runs `trial` with 1, 2, 3, … until it returns false, a few at a time. @returns how many returned true */
 async function eachStep(trial: (nth: number) => Promise<boolean>): Promise<number> {
   let next = 1;
   let end = Number.POSITIVE_INFINITY;

@@ -39,7 +39,7 @@ interface Case {
   readonly calls: readonly ToolCall[];
 }
 
-/** Kills a process at one moment, recovers, and says what became of the last call, and of the files. */
+/** Kills a process at one moment, recovers, and returns the outcome of the last call and of the files. */
 async function recoverAfter(killed: Case): Promise<{ last: RecoveredCall; files: Record<string, string> }> {
   const { root, journal } = desk();
   await runUntilKilled({ root, journal, conversation: 'c', ...killed });
@@ -69,7 +69,7 @@ describe('what a killed process left', () => {
     append: { ...NOTHING_DONE, a: 'one\nX' },
   };
 
-  // Those around the change itself first.
+  // The moments around the change itself first.
   const moments: readonly (readonly [at: string, expected: string])[] = [
     ['before put', 'cancelled no'],
     ['after put', 'applied'],
@@ -85,7 +85,7 @@ describe('what a killed process left', () => {
     modes.map((_, turn): [string, string, string] => [modes[(first + turn) % 3] ?? 'create', at, expected]),
   );
 
-  // Each moment once, and each mode some times.
+  // Each moment once, and each mode several times.
   eachOf(someOf(kills, moments.length), 1)(
     'is settled by what the file says: %s, killed %s',
     async (mode, at, expected) => {

@@ -17,7 +17,7 @@ const SCENARIOS: Readonly<Record<string, Pick<ToolCall, 'name' | 'args'>>> = {
       patch: `*** Begin Patch\n*** Add File: deep/small\n+1\n*** Add File: deep/er/new\n+${LARGE}\n*** End Patch`,
     },
   },
-  // No inode is left: the bytes would fit, and no directory can be made.
+  // No inode is left: the bytes would fit, but no directory can be created.
   crowded: { name: 'write_file', args: { path: 'deep/er/new', content: 'small' } },
 };
 

@@ -16,20 +16,20 @@ import { builtCommand } from '../cli/built-command.js';
 export interface KilledRun {
   readonly root: string;
   readonly journal: string;
-  /** `before` or `after`, and what: an operation of the journal, or `put`; or `before step`. */
+  /** `before` or `after`, and the operation of the journal, or `put`; or `before step`. */
   readonly at: string;
-  /** Which time; default the first. */
+  /** The number of the occurrence; default the first. */
   readonly nth?: number;
   readonly calls: readonly ToolCall[];
   readonly conversation?: string;
   readonly parallel?: boolean;
-  /** Of its commands; default `auto`. */
+  /** The transaction mode of its commands; default `auto`. */
   readonly transactions?: 'off';
-  /** Undoes this call, and runs nothing. */
+  /** Undoes this call, and runs no other. */
   readonly undo?: string;
-  /** Recovers, and runs nothing. */
+  /** Recovers, and runs no call. */
   readonly recover?: boolean;
-  /** Its calls come in one after the other, each with a sentence, and run when all are there. */
+  /** Its calls arrive one after the other, each with a sentence, and run when all have arrived. */
   readonly streamed?: boolean;
   /** A program that starts it, with its arguments. */
   readonly under?: readonly string[];
@@ -48,17 +48,17 @@ export function startKilledRun(run: KilledRun): ChildProcessByStdio<null, Readab
   return spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** @throws Error when it was not killed: then it never came to that moment. */
+/** @throws Error if it was not killed: then it never reached that moment. */
 export async function runUntilKilled(run: KilledRun): Promise<void> {
   if (!(await isKilled(run))) throw new Error(`It was to die ${run.at}, and ended well.`);
 }
 
-/** False: it came to its end. @throws Error when it failed */
+/** False: it ran to its end. @throws Error if it failed */
 export async function isKilled(run: KilledRun): Promise<boolean> {
   const child = startKilledRun(run);
   child.stdout.resume();
   const [code, signal]: unknown[] = await once(child, 'close');
-  // A shell around it says it with its own code.
+  // A shell around it reports the signal with its own exit code.
   const wasKilled = signal === 'SIGKILL' || code === 128 + 9;
   if (!wasKilled && code !== 0)
     throw new Error(`It was to die ${run.at}, and ended with ${String(code ?? signal)}.`);
@@ -81,7 +81,7 @@ export function executorFor(options: ExecutorOptions): Executor {
   return executor;
 }
 
-/** Every file with its content, temporary ones too, and every directory. */
+/** Every file with its content, including temporary files, and every directory. */
 export function filesOf(root: string): Record<string, string> {
   return Object.fromEntries(
     readdirSync(root, { withFileTypes: true, recursive: true }).map((entry) => {

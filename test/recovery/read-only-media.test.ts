@@ -137,7 +137,7 @@ async function onDisk(use: (toolexec: Toolexec, journal: string) => Promise<void
   }
 }
 
-/** Each of the four commands comes to a good end, and the files stay as they are. */
+/** Each of the four commands ends correctly, and the files stay unchanged. */
 async function lookAt(
   toolexec: Toolexec,
   journal: string,

@@ -19,7 +19,7 @@ import { call, executorFor, newDesk, runUntilKilled, startKilledRun } from './ki
 buildFirst();
 
 const own = workerOfThisProcess();
-/** No process has this id: it is larger than the system gives out. */
+/** No process has this id: it is larger than any that the system assigns. */
 const DEAD: Worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
 
 interface Left {
@@ -30,7 +30,7 @@ interface Left {
   readonly done?: number;
 }
 
-/** A journal as a process leaves it that dies in the middle of a batch. */
+/** A journal as left by a process that dies in the middle of a batch. */
 async function leave(path: string, left: Left = {}, batch: Partial<BatchEntry> = {}): Promise<void> {
   const { calls = [callEntry('x')], worker = DEAD, started = 1, done = 0 } = left;
   const journal = openJournal(path);
@@ -102,7 +102,7 @@ describe('a process counts as dead', () => {
     expect(await Promise.race([meanwhile, soon])).toBe('waits');
     child.kill('SIGKILL');
     expect((await meanwhile)[0]?.error?.code).toBe('outcome_unknown');
-    // The call that waited has recovered it already.
+    // The waiting call has already recovered it.
     expect(await executor.recover()).toEqual([]);
     const [again] = await executor.run(calls, { conversation: 'c' });
     expect(again?.error).toMatchObject({ code: 'outcome_unknown', details: { executed: 'maybe' } });
@@ -154,7 +154,7 @@ describe('recovery', () => {
 
   const inside = { transaction: '/x/transaction-1', state: 'discarded' };
   it.each<[string, readonly JsonObject[], string]>([
-    // Outside of the sandbox a process is noted when it runs already.
+    // Outside the sandbox a process is recorded only once it runs.
     ['nothing', [], 'outcome_unknown maybe'],
     ['that it runs', [{ pid: 1 }], 'outcome_unknown maybe'],
     ['how it ended', [{ pid: 1 }, { pid: 1, exitCode: 0 }], 'ok'],
@@ -269,7 +269,7 @@ describe('recovery', () => {
     await store.close();
     const batches = await executorFor({ root, journal }).recover();
     expect(told(batches)).toEqual([[expected, 'cancelled no']]);
-    // Its effects are known to exist in part, so the other call waits for the person.
+    // Some of its effects are known to exist, so the other call waits for the person.
     expect(batches[0]?.waits).toBe(!expected.startsWith('outcome_unknown'));
   });
 

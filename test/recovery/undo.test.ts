@@ -53,7 +53,7 @@ describe('an undo that is killed', () => {
     async (at, nth, expected, files) => {
       const { root, journal } = await patched();
       await runUntilKilled({ root, journal, calls: [], undo: 'apply_patch', at, nth });
-      // A tool of that name is another matter: it is not asked, and not taken for it.
+      // A tool of that name is something else: it is not asked, and not confused with an undo.
       const undo = defineTool({
         name: 'undo',
         description: 'd',
@@ -75,7 +75,7 @@ describe('an undo that is killed', () => {
       const noted = (await store.notes(patch?.key ?? '')).filter(({ kind }) => kind === 'undo');
       await store.close();
       expect(noted).toHaveLength(expected === 'applied' ? 1 : 0);
-      // Either way it can be gone on with.
+      // In both cases the work can continue.
       if (expected !== 'applied') await executor.undo('apply_patch');
       else await executor.undo(batch?.calls[0]?.callId ?? '');
       expect(filesOf(root)).toEqual(expected === 'applied' ? AFTER : BEFORE);

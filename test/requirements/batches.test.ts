@@ -1,5 +1,5 @@
-// Requirements that no test of one folder can show: each test goes through the doors of the package, with real files and
-// processes. docs/requirements.md names them.
+// Requirements that no test of a single folder can show: each test uses the public entry points of the package, with
+// real files and processes. docs/requirements.md names them.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -113,8 +113,8 @@ describe('the package', () => {
     const network =
       /from 'node:(?:http|https|http2|tls|dgram|dns|dns\/promises)'|\bfetch\(|createConnection|\.connect\(/;
     const open = sources.filter(([, text]) => network.test(text)).map(([name]) => name);
-    // The users of each: models, `ctx.http`, MCP and the server of a fleet. The two files of MCP call the
-    // SDK's own `connect` and `fetch`.
+    // The users of each: models, `ctx.http`, MCP and the server of a fleet. The two files of MCP call the SDK's own
+    // `connect` and `fetch`.
     const users: Readonly<Record<string, RegExp>> = {
       'platform/runtime/look-up-host.ts': /^http\//,
       'platform/runtime/post-http.ts': /^providers\/http\//,

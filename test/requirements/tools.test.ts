@@ -1,5 +1,5 @@
-// Requirements that no test of one folder can show: each test goes through the doors of the package, with real files and
-// processes. docs/requirements.md names them.
+// Requirements that no test of a single folder can show: each test uses the public entry points of the package, with
+// real files and processes. docs/requirements.md names them.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

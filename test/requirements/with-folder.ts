@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createExecutor, type Executor, type ExecutorOptions } from '../../src/index.js';
 
-/** A path that leads out of every root. */
+/** A path that leads outside every root. */
 export const OUTSIDE = '../outside.txt';
 
-/** An executor in a new folder; a journal is a file there. */
+/** An executor in a new folder; a journal is a file in it. */
 export function withFolder(options: ExecutorOptions & { readonly journal?: string }): {
   readonly executor: Executor;
   readonly root: string;

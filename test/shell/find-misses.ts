@@ -35,7 +35,7 @@ export function findMisses(oracle: Oracle, shell: ShellName, texts: readonly str
   return { misses, allowed: allowed.length, compared };
 }
 
-/** Unknown words stand for any others; `xargs` and `find` add words. */
+/** Unknown words match any others; `xargs` and `find` add words. */
 function isNamed(argv: readonly string[], commands: readonly (readonly string[])[], text: string): boolean {
   const adds = /xargs|find/.test(text);
   return commands.some((words) => {

@@ -1,4 +1,4 @@
-/** Writes shell texts by grammar, every construct within every other, and now and then breaks one. */
+/** Writes shell texts by grammar, every construct within every other, and sometimes breaks one. */
 export class ShellWriter {
   #state: number;
 
@@ -197,7 +197,7 @@ export class ShellWriter {
     ])();
   }
 
-  /** A command within what starts commands. */
+  /** A command inside a program that starts commands. */
   wrapped(depth: number): string {
     const simple = () => this.simple(0).replaceAll(/\s*(?:<<|[<>]).*/gs, '');
     const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -285,7 +285,7 @@ export class ShellWriter {
     return `${this.#pick(['; ', '\n', ' & ', '\n\n', ';'])}${command}`;
   }
 
-  /** A character more, less or elsewhere. */
+  /** One character more, less or moved. */
   #break(text: string): string {
     const at = Math.floor(this.#next() * text.length);
     const mark = this.#pick([

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** Which shell reads the texts, and is `sh`. `run_command` starts `sh`, which is dash on many machines. */
+/** The shell that reads the texts, and that is `sh`. `run_command` starts `sh`, which is dash on many machines. */
 export type ShellName = 'bash' | 'dash';
 
 /**
@@ -30,7 +30,7 @@ export class Oracle {
     this.#shell = shell;
   }
 
-  /** The reason why there is none, where it cannot be had. */
+  /** The reason why it is not available here. */
   static open(shell: ShellName): Oracle | string {
     if (process.platform !== 'linux') return 'namespaces are a matter of Linux';
     for (const name of new Set(['bash', shell]))
@@ -96,7 +96,7 @@ export class Oracle {
   }
 }
 
-/** Programs that start others, and have to do it for real. */
+/** Programs that start others, and must really do it. */
 const REAL_PROGRAMS = [
   'bash',
   'dash',

@@ -34,8 +34,8 @@ function executesCommands(tool: string): boolean {
 }
 
 /**
- * The process that starts commands for us comes with the second one, and takes its time to be there; so do the shells
- * that it starts ahead.
+ * The spawn server is started with the second command, and needs some time to be ready; so do the shells that it starts
+ * ahead.
  */
 async function meetSpawnServer(): Promise<void> {
   await execute(warmUp);
@@ -48,6 +48,6 @@ function mark(path: string): void {
   try {
     accessSync(path);
   } catch {
-    // It is nowhere, and that it was looked for is all.
+    // The path does not exist; only its lookup matters.
   }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 export interface Touch {
   readonly call: string;
   readonly path: string;
-  /** `look`: names and facts; `content`: bytes or names of a directory; `change`: anything that is different after it. */
+  /** `look`: names and facts; `content`: bytes or names of a directory; `change`: anything that modifies it. */
   readonly how: 'look' | 'content' | 'change';
 }
 
@@ -14,9 +14,9 @@ const CHANGES = new Set(
   ),
 );
 const CONTENT = new Set('read pread64 readv preadv preadv2 getdents getdents64 mmap sendfile'.split(' '));
-/** Calls whose texts are no paths. */
+/** System calls whose texts are not paths. */
 const BY_DESCRIPTOR = new Set([...CONTENT, ...'write pwrite64 writev pwritev pwritev2 statfs'.split(' ')]);
-/** The runner of TypeScript cleans its cache at any time. */
+/** The TypeScript runner may clean its cache at any time. */
 const OF_THE_LOADER = /^\/tmp\/tsx-\d+(?:\/|$)/;
 const OPENS_TO_CHANGE = /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC/;
 
@@ -71,7 +71,7 @@ function pathsOf(call: string, rest: string, descriptors: ReadonlyMap<string, st
     return path === undefined ? [] : [path];
   }
   const given = [...rest.matchAll(/(?:(?:AT_FDCWD|\d+)<(\/[^>]*)>, )?"((?:[^"\\]|\\.)*)"/g)];
-  // Only these take two paths; elsewhere the second text is an answer or an argument.
+  // Only these take two paths; in other calls the second text is an answer or an argument.
   const count = /^(rename|link|symlink)/.test(call) ? 2 : 1;
   return given.slice(0, count).flatMap(([, base = '', name = '']) => {
     if (name === '') return base === '' ? [] : [base];

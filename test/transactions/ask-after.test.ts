@@ -79,7 +79,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     await using other = open({ journal: false });
     expect((await other.run([bash('echo nothing')]))[0]?.output).toBe('nothing\n');
     expect(asked).toEqual([]);
-    // Without a person that is a success too, and a change is none.
+    // Without a person this is a success too, and a change is not.
     expect((await executor.run([bash('echo nothing')]))[0]?.output).toBe('nothing\n');
     expect((await executor.run([{ ...bash('echo x >new'), id: 'c2' }]))[0]?.error).toMatchObject({
       code: 'approval_unavailable',

@@ -137,7 +137,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
       true,
       '2001-02-03T04:05:06.000Z',
     ]);
-    // And go again.
+    // And removed again.
     await here.run('rm -rf -- *');
     expect(here.outside('ls -A')).toBe('');
   });
@@ -224,7 +224,7 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect(outcome.changes).toMatchObject({ created: [], modified: [], deleted: [] });
     expect(outcome.changes?.refused.map(({ path }) => path).sort()).toEqual(['.env', '.ssh/id', 'api/.env']);
     expect(outcome.changes?.refused[0]?.reason).toMatch(/deny pattern/);
-    // Nothing of it was kept.
+    // None of its changes were kept.
     expect(here.outside('cat .env api/.env .ssh/id; ls -A . api')).toBe(
       'SECRET\nSECRET\nSECRET\n.:\n.env\n.ssh\napi\n\napi:\n.env\nx\n',
     );

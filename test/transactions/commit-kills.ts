@@ -14,13 +14,13 @@ import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { builtCommand } from '../cli/built-command.js';
 import type { Places } from './plan-maker.js';
 
-/** How trials ended. */
+/** The outcomes of the trials. */
 export interface KillTally {
   /** Killed while the changes were committed; a later process has recovered. */
   readonly completed: number;
-  /** The same, where another program had changed a file before that: nothing was kept, or the rest, and the result says so. */
+  /** The same, but another program had changed a file before: nothing was kept, or the rest, and the result says so. */
   readonly conflicts: number;
-  /** It had committed all before the kill came. */
+  /** It had committed everything before the kill. */
   readonly ended: number;
   /** The wrong outcomes. */
   readonly wrong: readonly string[];
@@ -28,17 +28,17 @@ export interface KillTally {
 
 const PREPARE =
   'mkdir -p old gone; perl -e \'for (1 .. 700) { open F, ">", "old/$_"; print F "old $_" } for (1 .. 650) { open F, ">", "gone/$_"; print F $_ }\'';
-/** 2,000 changes: of each kind, also of the kind of an entry. */
+/** 2,000 changes of every kind, including changes of an entry's type. */
 const COMMAND =
   'mkdir new whole; perl -e \'for (1 .. 345) { open F, ">", "new/$_"; print F "new $_" } for (1 .. 300) { open F, ">", "whole/$_"; print F "new $_" } for (1 .. 698) { open F, ">>", "old/$_"; print F " more" } unlink "old/699"; mkdir "old/699"; symlink "699", "old/link"; unlink "old/700"\'; rm -r gone';
 
 const CHANGED = 'old/650';
-/** No change of a command makes it. */
+/** No change of a command creates it. */
 const LEFT_OUT = 'new/pipe';
 
 /**
- * Kills processes while they commit the 2,000 changes of a command, and compares the root with the plan that the process
- * had made, once a later process has recovered. In each third trial another program changes a file in between.
+ * Kills processes while they commit the 2,000 changes of a command, and, after a later process has recovered, compares
+ * the root with the plan of the killed process. In each third trial another program changes a file in between.
  * @param random gives numbers from 0 to 1
  */
 export async function killCommits(trials: number, random: () => number, places: Places): Promise<KillTally> {
@@ -65,7 +65,7 @@ export async function killCommits(trials: number, random: () => number, places: 
         });
         const killed = await killWhileItCommits(order, `${journal}-transactions`, random() * commitMs);
         if (killed === undefined) {
-          // Every kill is to come within the commit.
+          // Every kill should happen during the commit.
           commitMs = Math.max(20, commitMs * 0.9);
           tally.ended++;
         } else commitMs = Math.min(2000, commitMs * 1.03);
@@ -77,7 +77,7 @@ export async function killCommits(trials: number, random: () => number, places: 
         const wrong = whatIsWrong(root, { said, done, result, before, after });
         if (wrong !== undefined) {
           tally.wrong.push(`trial ${trial} (${killed ?? 'ended'}): ${said}: ${wrong}`);
-          // Printed at once: when the test reaches its time limit, the tally is lost.
+          // Printed immediately: when the test reaches its time limit, the tally is lost.
           console.error(tally.wrong.at(-1), JSON.stringify(result?.error ?? result?.metadata));
         } else if (said === 'ok' && killed !== undefined) tally.completed++;
         else if (killed !== undefined) tally.conflicts++;
@@ -123,7 +123,7 @@ function whatIsWrong(root: string, { said, done, result, before, after }: Recove
   return said === 'conflict yes' ? unlikePlan(root, done) : 'a part was made';
 }
 
-/** The first change that is made, and not listed as made, or the other way round. */
+/** The first change that is made but not listed as made, or the other way round. */
 function unlikePlan(root: string, { changes, failed }: DonePlan): string | undefined {
   const isFailed = new Set(failed.map(({ index }) => index));
   for (const [index, { path, after, change }] of changes.entries()) {
@@ -141,7 +141,7 @@ function differsIn(one: string, other: string): number {
   return one.split('\n').filter((line) => !known.has(line)).length;
 }
 
-/** @returns how many milliseconds after the plan was on the disk; undefined where all was done by then */
+/** @returns how many milliseconds after the plan was on the disk; undefined if everything was done by then */
 async function killWhileItCommits(
   order: string,
   transactions: string,
@@ -206,7 +206,7 @@ function afterCommand(template: string): string {
   }
 }
 
-/** A line for each entry. */
+/** One line for each entry. */
 function look(root: string): string {
   return outside(
     root,

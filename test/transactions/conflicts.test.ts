@@ -7,7 +7,7 @@ const WHY_NOT = await whyNoTransactions();
 
 const here = useKeptApart();
 
-/** Runs a command that says `ready` in the middle, and does something outside at that moment, the first time or always. */
+/** Runs a command that prints `ready` in the middle, and acts outside at that moment, the first time or always. */
 async function meanwhile(
   place: Pick<KeptApart, 'run' | 'outside'>,
   { before = 'true', after = 'true' }: { readonly before?: string; readonly after?: string },
@@ -157,7 +157,7 @@ describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
       const outcome = await meanwhile(there, steps, outside);
       const left = there.outside('find . -printf "%p %m %l\\n" | sort; cat ../outside/* 2>/dev/null || true');
       expect(outcome.discardedBy, JSON.stringify(outcome.changes)).toBe('conflict');
-      // Only the changes of the others are there.
+      // Only the changes of the other programs exist.
       const only = failing();
       only.outside(setUp);
       only.outside(outside);

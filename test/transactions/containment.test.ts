@@ -11,7 +11,7 @@ import { whyNoTransactions } from './kept-apart.js';
 
 const WHY_NOT = await whyNoTransactions();
 
-/** One call of `bash`, unless it is another's, as it is planned and as a person is asked. */
+/** One call of `bash` (or another tool), as planned and as shown to a person. */
 async function planned(
   args: object | string,
   options: ExecutorOptions = {},
@@ -76,7 +76,8 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
       root,
       approver: async ([request]) => {
         expect(request?.containment).toEqual(CONTAINED);
-        // When the command starts, the root is a working tree of a repository that lies outside of it, so that there can be no transaction.
+        // When the command starts, the root is a working tree of a repository outside it, so no transaction is
+        // possible.
         const git = (...words: string[]) => execFileSync('git', ['-C', elsewhere, ...WHO, ...words]);
         git('init', '-q');
         git('commit', '-q', '--allow-empty', '-m', 'first');

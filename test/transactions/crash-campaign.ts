@@ -12,15 +12,15 @@ import { removeTree } from '../../src/platform/fs/remove-tree.js';
 import { builtCommand } from '../cli/built-command.js';
 import { addProgram } from './tool-workshop.js';
 
-/** How trials ended. */
+/** The outcomes of the trials. */
 export interface Tally {
-  /** The process was killed, and nothing of the command is there. */
+  /** The process was killed, and none of the command's changes exist. */
   readonly nothing: number;
-  /** The process was killed, and all of it is there. */
+  /** The process was killed, and all of the command's changes exist. */
   readonly everything: number;
-  /** The process had come to its end before. */
+  /** The process had ended before the kill. */
   readonly ended: number;
-  /** The wrong outcomes: half of the changes are there, or the result does not match. */
+  /** The wrong outcomes: half of the changes exist, or the result does not match. */
   readonly wrong: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const COMMAND =
 export type Runner = 'command' | 'external tool';
 
 /**
- * Kills processes at random instants of a command, and looks what became of it once a later process has recovered.
+ * Kills processes at random instants of a command, and checks the outcome after a later process has recovered.
  * @param random gives numbers from 0 to 1
  */
 export async function crashCampaign(
@@ -46,7 +46,7 @@ export async function crashCampaign(
   const before = stateOf((root) => outside(root, PREPARE));
   const after = stateOf((root) => outside(root, `${PREPARE}; ${COMMAND}`));
   const tally = { nothing: 0, everything: 0, ended: 0, wrong: [] as string[] };
-  // As long as one takes that nothing disturbs; a busy machine makes it longer.
+  // The duration of an undisturbed command; a busy machine takes longer.
   let longestMs = 0;
   for (let trial = 0; trial < trials; trial++) {
     const around = realpathSync(mkdtempSync(join(tmpdir(), 'crash-')));
@@ -114,7 +114,7 @@ async function recoveredResult(
   }
 }
 
-/** The lines of one that the other has not. */
+/** The lines of one text that the other does not have. */
 function differs(one: string, other: string): string {
   const known = new Set(other.split('\n'));
   return one

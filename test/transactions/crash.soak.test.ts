@@ -8,12 +8,12 @@ import { placesHere } from './plan-maker.js';
 
 const WHY_NOT = await whyNoTransactions();
 const TRIALS = soakSize('TRIALS', { short: 5, whole: 100 });
-/** For one file system, and again for two. */
+/** For one file system, and for two. */
 const KILLS = soakSize('KILLS', { short: 2, whole: 150 });
 
 buildFirst();
 
-/** Lehmer's generator: the same instants each time, as far as the machine allows. */
+/** Lehmer's generator: the same instants each time, if the machine allows. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

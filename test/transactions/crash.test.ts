@@ -14,7 +14,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, (
   eachOf<['command' | 'external tool']>([['command'], ['external tool']], 1)(
     'is wholly there or not at all, and its result says which: %s',
     async (runner) => {
-      // The first before anything is done.
+      // The first moment is before anything is done.
       const instants = [0, 0.5];
       const tally = await crashCampaign(1 + instants.length, () => instants.shift() ?? 0.5, runner);
       expect(tally.wrong).toEqual([]);

@@ -56,7 +56,7 @@ async function runAlone(command: string, ...rules: readonly PolicyRule[]): Promi
   return await run(executor, command);
 }
 
-/** Whatever has allowed it. */
+/** Regardless of what has allowed it. */
 async function runAllowed(command: string): Promise<ToolResult> {
   await using executor = open([], { policy: () => ({ disposition: 'execute_now', reason: 'allowed' }) });
   return await run(executor, command);
@@ -254,7 +254,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(
       (await runAlone('git checkout main', { decision: 'allow', command: 'git checkout *' })).error?.code,
     ).toBe('policy_denied');
-    // Nor does a person's what more than git has put there.
+    // Nor does a person's consent cover more than git has put there.
     asked = [];
     await run(executor, 'git checkout main && echo y > Makefile.x');
     expect(asked.at(-1)?.unexpected).toEqual(['Makefile']);

@@ -38,7 +38,7 @@ describe.skipIf(WHY_NOT !== '')(`denied names in dependency folders${WHY_NOT}`, 
       `mkdir -p lib/test lib/.vscode; echo '{"name":"lib","version":"1.0.0"}' >lib/package.json; echo '${KEY}' >lib/test/server.key; echo A=1 >lib/.env.test; echo '{}' >lib/.vscode/settings.json; mv lib ..; ` +
         `echo '{"name":"app","version":"1.0.0"}' >package.json`,
     );
-    // A package that is copied, as from a registry.
+    // A package that is copied, as if from a registry.
     here.outside('cd .. && tar czf root/lib.tgz --transform s/^lib/package/ lib');
     const npm = 'npm_config_cache=/tmp/npm npm --offline --no-audit --no-fund --loglevel=error';
     expect(await refusedOf(`${npm} install ./lib.tgz`)).toEqual([]);

@@ -13,7 +13,7 @@ const shop = new ToolWorkshop();
 
 const call = (id: string, name: string, args: JsonObject = {}): ToolCall => ({ id, name, args });
 
-/** Runs a tool that streams; at its first output `meanwhile` is called, and then the tool goes on. */
+/** Runs a tool that streams; at its first output `meanwhile` is called, and then the tool continues. */
 async function runAnd(name: string, meanwhile: () => void): Promise<ToolResult | undefined> {
   await using opened = await shop.open();
   const run = opened.executor.start([call('c1', name)]);
@@ -156,7 +156,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
       names.map((name) => ({ ...NOTHING, created: [`${name}-made`], discarded: [] })),
     );
     expect(shop.outside('ls -A')).toBe('code-made\nerror-made\nnoise-made\n');
-    // All of them, and in any order.
+    // All of them, in any order.
     for (const name of names) expect((await opened.executor.undo(name)).skipped).toEqual([]);
     expect(shop.outside('ls -A')).toBe('');
   });

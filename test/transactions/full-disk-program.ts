@@ -22,7 +22,7 @@ async function bash(command: string, id = 'first'): Promise<Told> {
 
 const remount = (how: 'ro' | 'rw'): void => void execFileSync('mount', ['-o', `remount,${how}`, root]);
 
-/** By name, how each file begins. */
+/** By name: how each file begins. */
 const files = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(root, { recursive: true, withFileTypes: true })

@@ -28,7 +28,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
       'git checkout -qb topic && echo b >b && git add -A && git commit -qam two && git checkout -q main && echo c >c && git add -A && git commit -qm three && git rebase -q main topic && echo x >>a && git stash -q && git stash pop -q && git worktree add -q tree main && git log --oneline | wc -l',
     );
     expect([exitCode, stderr.head, changes?.conflicts]).toEqual([0, '', []]);
-    // Another working tree brings them along.
+    // Another working tree contains them too.
     expect(changes?.refused).toEqual([]);
     expect(changes?.created).toEqual(expect.arrayContaining(['tree/.npmrc', 'tree/api/.env']));
     expect(
@@ -45,7 +45,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     tags: ['soak'],
     timeout: 30_000,
   }, async () => {
-    // As git-crypt and LFS have it; times that git cannot rely on make it look into the file.
+    // As with git-crypt and LFS; unreliable times make git read the file.
     here.outside(
       `printf '*.env filter=crypt\n' >.gitattributes; printf '.npmrc filter=crypt\n' >api/.gitattributes; git config filter.crypt.clean 'tr a-z b-za'; git config filter.crypt.smudge 'tr b-za a-z'; git config filter.crypt.required true; git add -A; git commit -qm filters; touch -d +1hour api/.env .npmrc; git add -A; git commit -qam again --allow-empty; touch -d +1hour .git/index`,
     );
@@ -78,7 +78,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
       );
       expect(here.outside(`cd ${at}; git log -1 --format=%s; ${tracked}`), making).toBe(`y\n${count}\n`);
     }
-    // Files outside of the sparse checkout are not shown.
+    // Files outside the sparse checkout are not shown.
     here.outside('git checkout -q main; git sparse-checkout set --no-cone "/*" "!/api"');
     expect(await out('ls; git status --porcelain -uno')).not.toMatch(/api/);
   }, 30_000);

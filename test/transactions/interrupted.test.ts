@@ -41,7 +41,10 @@ function newPlace(): string {
   return path;
 }
 
-/** A transaction that is about to be made: files and two directories come, one file is replaced, a file and a directory go. */
+/**
+ * A transaction that is about to be committed: files and two directories are created, one file is replaced, and a file
+ * and a directory are removed.
+ */
 function prepared(): { readonly root: string; readonly directory: string; readonly plan: TransactionPlan } {
   const place = newPlace();
   const [root, directory] = [join(place, 'root'), join(place, 'transaction')];
@@ -99,7 +102,7 @@ describe('a transaction whose process dies while it is made', () => {
       expect(recoverTransaction(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top', 'w', 'w/in']);
       expect(readdirSync(join(directory, 'old')).sort()).toEqual(['0', '3', '9']);
-      // And once more changes nothing.
+      // Doing it again changes nothing.
       expect(recoverTransaction(directory).state).toBe('committed');
       expect(readdirSync(root, { recursive: true }).sort()).toEqual(['a', 'd', 'd/new', 'top', 'w', 'w/in']);
     }
@@ -184,7 +187,8 @@ await executor.close();
 `;
 
 describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
-  // After the end of the command its changes are made within some milliseconds: wherever the kill comes, it is all or nothing.
+  // The changes are committed within some milliseconds after the end of the command: whenever the kill happens, all or
+  // none are made.
   eachOf(
     someOf(
       [60, 90, 0, 30, 80, 100, 110, 130, 160, 200].map((delayMs): [number] => [delayMs]),

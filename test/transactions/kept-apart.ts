@@ -11,7 +11,7 @@ import { removeTree } from '../../src/platform/fs/remove-tree.js';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** A root whose commands are transactions. */
+/** A root whose commands run in transactions. */
 export interface KeptApart {
   readonly around: string;
   readonly root: string;
@@ -91,13 +91,13 @@ export function useKeptApart(options?: Options): Omit<KeptApart, 'remove'> {
   };
 }
 
-/** Why commands cannot be transactions here, as the title of a suite says it; empty where they can. */
+/** Why commands cannot run in transactions here, for the title of a suite; empty if they can. */
 export function whyNoTransactions(): Promise<string> {
   why ??= findWhy();
   return why;
 }
 
-/** Asked for by every file of tests that shares this process. */
+/** Requested by every test file that shares this process. */
 let why: Promise<string> | undefined;
 
 async function findWhy(): Promise<string> {

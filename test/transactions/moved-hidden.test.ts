@@ -10,7 +10,7 @@ const here = useKeptApart();
 
 const SECRET = 'TOKEN=of-the-host';
 
-/** Looks for the secret under every name, all the time; says when it has found it, and keeps it. */
+/** Searches for the secret under every name, continuously; reports when it has found it, and keeps it. */
 const POLL = `while :; do
   for at in *.txt */*.txt */.env */*/.env moved*; do
     [ -f "$at" ] && grep -q TOKEN= "$at" 2>/dev/null && { date +%s%N; cat "$at" >kept; }

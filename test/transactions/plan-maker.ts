@@ -27,7 +27,7 @@ export function placesHere(): readonly Places[] {
   return isThere ? ['one file system', 'two file systems'] : ['one file system'];
 }
 
-/** A root and the directory of a transaction, whose changes are made by hand. */
+/** A root and the directory of a transaction; the test makes the changes by hand. */
 export class PlanMaker {
   readonly root: string;
   readonly directory: string;
@@ -54,7 +54,7 @@ export class PlanMaker {
     return join(this.directory, '0/upper', path);
   }
 
-  /** A change as it is now: the new version is in the upper directory, the old one in the root. */
+  /** A change in its current state: the new version is in the upper directory, the old one in the root. */
   add(change: PlannedChange['change'], path: string, more: Partial<PlannedChange> = {}): void {
     const [before, after] = [this.#printed(join(this.root, path)), this.#printed(this.upper(path))];
     const kind = (change === 'delete' ? before : after)?.kind ?? 'file';

@@ -29,7 +29,7 @@ const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts
 const left = (): readonly string[] =>
   readdirSync(`${place.journal}-transactions`).filter((name) => name.startsWith('transaction-'));
 
-/** Each sees what those before it have left, whatever kind of tool it is. */
+/** Each call sees the changes of the earlier ones, for every kind of tool. */
 const CHAIN = [
   call('1', 'write_file', { path: 'src/a.txt', content: 'one\n' }),
   bash('2', 'cat src/a.txt; echo two >>src/a.txt; mkdir made; rm old'),
@@ -91,7 +91,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     const results = await preview.commit();
     expect(results.map(({ output }) => output)).toEqual(preview.results.map(({ output }) => output));
     expect(outside('ls -A; cat src/a.txt')).toBe('keep\nmade\nsrc\none\nthree\n');
-    // Delivered once more, it is answered from the record.
+    // When delivered again, it is answered from the record.
     const [again] = await executor.run(CHAIN.slice(0, 1), { conversation: 'c' });
     expect(again?.output).toBe(results[0]?.output);
     // The conversation knows its reads and writes.

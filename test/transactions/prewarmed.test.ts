@@ -44,7 +44,7 @@ const unused = (): string[] => {
     .map((name) => join(transactions, name));
 };
 
-/** Sandboxes of ours that wait for a command: those of this test's root. */
+/** Our sandboxes that wait for a command, for the root of this test. */
 const waiting = (): number[] =>
   execFileSync('ps', ['-e', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')

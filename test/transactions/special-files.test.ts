@@ -48,7 +48,7 @@ describe.skipIf(why !== '')(`pipes, sockets and links in a root${why}`, () => {
   });
 });
 
-/** Each with the state after the undo; `far`: on two file systems, where a pipe cannot be kept. */
+/** Each with the state after the undo; `far`: across two file systems, where a pipe cannot be kept. */
 const CASES = [
   { name: 'a pipe that is removed', before: 'mkfifo p', command: 'rm p', near: 'p p', far: '' },
   {

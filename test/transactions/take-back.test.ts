@@ -31,7 +31,7 @@ function open(places: Places): PlanMaker {
   return maker;
 }
 
-/** One of each kind of change, and last one of `last`. */
+/** One of each kind of change, with that of `last` at the end. */
 function everyChange(places: Places): PlanMaker {
   const maker = open(places);
   const { root } = maker;
@@ -90,7 +90,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     expect(applyPlan(maker.plan, maker.directory).failed).toEqual([]);
     expect(applyPlan(maker.plan, maker.directory, { isAgain: true }).failed).toEqual([]);
     expect(readdirSync(maker.root)).toEqual([]);
-    // It was not this plan that has removed it.
+    // Another plan has removed it.
     const other = open(places);
     put(join(other.root, 'gone/1'), 'x');
     for (const path of ['gone/1', 'gone']) other.add('delete', path);
@@ -118,7 +118,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
 
   it('leaves what others have changed again, and says so', async () => {
     const maker = everyChange(places);
-    // Steps are taken as if there were nothing wrong; others come before they are taken back.
+    // Steps are taken as if nothing were wrong; other programs interfere before the steps are undone.
     const { made: steps } = applyPlan(maker.plan, maker.directory);
     writeFileSync(join(maker.root, 'top'), 'of others');
     writeFileSync(join(maker.root, 'gone'), 'of others');

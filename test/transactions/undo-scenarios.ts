@@ -7,7 +7,7 @@ export interface UndoScenario {
   readonly since?: string;
   /** The expected state after the undo, as a change of the original one; left out: the original one. */
   readonly expect?: string;
-  /** Paths that are not put back, and why; left out: none. */
+  /** Paths that are not restored, and the reasons; left out: none. */
   readonly skipped?: Readonly<Record<string, string>>;
   /** The person's changes after the undo, before it is undone. */
   readonly later?: string;
@@ -27,7 +27,7 @@ const holds = (path: string): string => `it holds what "${path}" was, which stay
 
 type Row = readonly [name: string, before: string, command: string, more?: Partial<UndoScenario>];
 
-/** The command's change goes again with the undo of the undo. */
+/** The command's change is made again by the undo of the undo. */
 const both = (command: string): Partial<UndoScenario> => ({ again: command });
 
 const PLAIN: readonly Row[] = [

@@ -88,7 +88,7 @@ function reasonsBelow(
   );
 }
 
-/** These run in `npm test`, too. */
+/** These run in `npm test` too. */
 const ALWAYS = 12;
 
 describe.skipIf(WHY_NOT !== '').each(placesHere())(

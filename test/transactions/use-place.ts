@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { removeTree } from '../../src/platform/fs/remove-tree.js';
 
-/** A root, and what an executor keeps beside it. */
+/** A root, and the files that an executor keeps next to it. */
 export interface Place {
   readonly around: string;
   readonly root: string;
   /** Where a journal may be. */
   readonly journal: string;
-  /** Runs a command in the root as the person does, outside of every sandbox; returns its output. */
+  /** Runs a command in the root like a person, outside every sandbox; returns its output. */
   readonly outside: (command: string) => string;
 }
 

@@ -197,7 +197,7 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     const text = draw(asked[0] as ApprovalRequest);
     for (const name of names.slice(0, -1)) expect(text).toContain(`+ ${name} `);
     expect(text).toContain('+ ‹U+0430›.txt');
-    // Nothing that is long is cut, also where the terminal is narrow.
+    // Long parts are not cut, even if the terminal is narrow.
     const narrow = draw(asked[0] as ApprovalRequest, 40);
     for (const line of narrow.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
   });

@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest';
 /** A web server of this machine, stopped when the test ends. */
 export interface WebSite {
   readonly url: string;
-  /** As an option names it: `127.0.0.1:8080`. */
+  /** In the form of an option: `127.0.0.1:8080`. */
   readonly host: string;
-  /** Paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly paths: readonly string[];
   readonly requests: readonly IncomingMessage[];
 }
@@ -39,7 +39,7 @@ export async function serveSite(answer: Answer): Promise<WebSite> {
   };
 }
 
-/** The same answer for every path but robots.txt, which is not there. */
+/** The same answer for every path except robots.txt, which does not exist. */
 export function page(type: string, body: string | Uint8Array, headers: Record<string, string> = {}): Answer {
   return (request, response) => {
     if (request.url === '/robots.txt') return void response.writeHead(404).end();

@@ -32,7 +32,7 @@ const schema = {
   type: 'object' as const,
 };
 
-/** The API takes the words of JSON Schema; the client's types know their own list in capitals alone. */
+/** The API accepts the words of JSON Schema; the client's types only have their own list, in capitals. */
 type InLowerCase<T> = T extends Type
   ? Lowercase<`${T}`>
   : T extends object

@@ -108,7 +108,7 @@ describe('OpenAI responses: a response', () => {
       },
       { type: 'custom_tool_call_output', call_id: 'call_5', output: 'Error: bad patch' },
     ] satisfies OpenAI.Responses.ResponseInputItem[]);
-    // The record may have been kept as JSON.
+    // The record may have been stored as JSON.
     const kept: unknown = JSON.parse(JSON.stringify(read.origins));
     expect(writeResults('openai-responses', results, { origins: kept as [] })).toEqual(answer);
   });

@@ -34,7 +34,7 @@ it('shows what tells an id apart from all others, and never less than 8 characte
     '0mwsbrz9401',
     '0mwsbrz95',
     'b1',
-    // The whole of it names it, though another begins so.
+    // The full id names it, although another id begins in the same way.
     '0old-process-1',
     '0old-process-10',
   ]);

@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** As a new process does. */
+/** Starts again, like a new process. */
 const begin = (version = '1.0.0'): void => rememberTrials(file, version);
 
 function remember(trial: string): void {
@@ -33,7 +33,7 @@ function remember(trial: string): void {
   begin();
 }
 
-/** The file with other contents, as a new process finds it. */
+/** Writes other content to the file, which a new process then finds. */
 function rewrite(change: (text: string) => string): void {
   writeFileSync(file, change(readFileSync(file, 'utf8')));
   begin();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RoomLedger } from './room-ledger.js';
 
-/** A room in which the kernel has refused so many connections so far. */
+/** A room with the number of connections that the kernel has refused so far. */
 function room() {
   const ledger = new RoomLedger();
   const now = { noRoute: 0, noPort6: 0 };

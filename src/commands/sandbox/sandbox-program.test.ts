@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openReportFile, type Report } from '../../platform/process/report-file.js';
 import { endToldBy, readReport } from './sandbox-program.js';
 
-/** The report after these words were written over it. */
+/** The report after a command has overwritten it with these words. */
 function reportOf(words: string): Report | undefined {
   const report = openReportFile();
   try {

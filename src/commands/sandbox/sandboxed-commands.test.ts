@@ -110,7 +110,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
       print syscall(${ptrace}, 16, 1, 0, 0), " ", syscall(${ptrace}, 0x4206, 1, 0, 0), " ";
       print syscall(${pidfdGet}, syscall(${pidfdOpen}, 1, 0), 4, 0), "\n"'`;
     expect(await out(tracing)).toBe('-1 -1 -1\n');
-    // It may trace its own processes.
+    // A command may trace its own processes.
     const own = `perl -e 'my $child = fork; if (!$child) { sleep 5; exit } print syscall(${ptrace}, 0x4206, $child, 0, 0) == 0 ? "traced" : $!; kill 9, $child'`;
     expect(await out(own)).toBe('traced');
   });

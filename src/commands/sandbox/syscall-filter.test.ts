@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { syscallFilter } from './syscall-filter.js';
 
-/** Runs a filter as the kernel does: the answer to one call. */
+/** Runs a filter like the kernel: returns the verdict for one call. */
 function answerOf(
   bytes: Uint8Array,
   call: { arch: number; number: number; args?: readonly number[] },

@@ -39,7 +39,7 @@ describe.skipIf(!works)('whyNoOverlays()', () => {
 
     expect(await whyNoOverlays([root], [place])).toBeUndefined();
     expect(readdirSync(place)).toEqual(used);
-    // A second trial would make it again.
+    // A second trial would create it again.
     rmSync(join(place, 'whiteout'));
     expect(await findOverlaySetup([root], [place])).toMatchObject({ place });
     expect(readdirSync(place)).toEqual([]);

@@ -332,6 +332,6 @@ function tryTo(action: () => unknown): void {
   try {
     action();
   } catch {
-    // Frozen: as good as changed in vain.
+    // The arguments are frozen, so the change has no effect.
   }
 }

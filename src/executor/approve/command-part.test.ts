@@ -40,7 +40,7 @@ const remove = (path: string): Effect => ({ kind: 'delete', path });
 const read = (path: string): Effect => ({ kind: 'read', path });
 const UNKNOWN: Effect = { kind: 'unknown' };
 
-/** Everyday commands, and all that their texts tell. */
+/** Everyday commands, with everything that their text shows. */
 const TOLD: readonly (readonly [command: string, ...told: readonly Effect[]])[] = [
   ['echo v2 > n.txt; rm q', write('n.txt'), remove('q')],
   ['ls >out 2>&1', write('out')],

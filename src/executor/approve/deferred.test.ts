@@ -54,7 +54,7 @@ const CALLS = [
   { id: 'd', name: 'pay', args: { to: 'dan' } },
 ];
 const DEFER: RunOptions = { conversation: 'c1', defer: true };
-/** All of it happens in one millisecond. */
+/** All of this happens in one millisecond. */
 const standing: Clock = { ...systemClock, now: () => Date.UTC(2026, 0, 1) };
 const approveAll = () => ({ kind: 'approve_all', by: 'ada@example.org' }) as const;
 
@@ -234,7 +234,7 @@ describe('executor.approve()', () => {
     const runs = await Promise.all(executors.map((one) => one.approve(id, { approver: approveAll })));
     const answers = await Promise.all(runs.map(({ results }) => results));
     expect(paid()).toEqual(['b nobody', 'a ada', 'd dan']);
-    // The later requests have waited for the answers of the first.
+    // The later requests have waited for the answers to the first one.
     expect(answers.map((results) => results.map(({ output }) => output))).toEqual(
       answers.map(() => ['paid ada', 'paid nobody', '', 'paid dan']),
     );
@@ -383,7 +383,7 @@ describe('executor.approve()', () => {
     await expect.poll(async () => (await journal.decisions('b1')).at(-1)?.kind).toBe('resume');
     isDecided = true;
     decideLate({ kind: 'deny_all' });
-    // The second call has not begun: it is of the process that has approved it, and that lives.
+    // The second call has not begun: it belongs to the process that approved it, which is alive.
     await Promise.race([looked, late.results]);
     release();
     expect((await late.results).map(({ output, error }) => error?.code ?? output)).toEqual([

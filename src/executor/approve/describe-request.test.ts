@@ -42,7 +42,7 @@ function open(options: ExecutorOptions = {}): Executor {
   return executor;
 }
 
-/** The picture of one call, as the approver gets it; the plan shows the same. */
+/** The picture of one call, as the approver receives it; the plan shows the same. */
 async function pictureOf(name: string, args: Tool['input'] & object, own?: Tool): Promise<Picture> {
   const executor = open({ tools: own === undefined ? builtinTools() : [own] });
   const call = { id: 'c', name, args: args as never };
@@ -233,7 +233,7 @@ describe('the picture of a tool of the host', () => {
   });
 
   it('does not wait for a preview that never ends', async () => {
-    // Of all timers only that of the preview ends at once.
+    // Only the timer of the preview fires immediately.
     const clock = {
       ...systemClock,
       after: (ms: number, done: () => void) => systemClock.after(ms === 5_000 ? 0 : ms, done),

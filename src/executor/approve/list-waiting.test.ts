@@ -133,7 +133,7 @@ describe('executor.waiting()', () => {
       expect(waiting?.requests[0]?.reason).toMatch(/requires approval.*It would be refused now: /);
       expect(waiting?.requests[0]?.reason).toContain(why);
     }
-    // In a mode that runs nothing it is shown all the same.
+    // Shown even in a mode that runs nothing.
     const [waiting] = await executorOf({ tools: [pay], mode: 'disabled' }).waiting();
     expect(waiting?.requests).toMatchObject([
       { ...recorded, reason: expect.not.stringContaining('refused') },

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const paid = (): string[] => readFileSync(ledger, 'utf8').split('\n').slice(0, -1);
 
-/** Every executor is another process as far as the journal goes: each opens the file by itself. */
+/** For the journal, every executor is another process: each opens the file separately. */
 function executor(options: ExecutorOptions = {}): Executor {
   const pay = defineTool({
     name: 'pay',
@@ -237,7 +237,7 @@ describe('ask() and its ticket', () => {
       ),
     });
     expect(readFileSync(join(root, 'note'), 'utf8')).toBe('two');
-    // The call goes on waiting, for a person who sees the new content.
+    // The call keeps waiting for a person who sees the new content.
     const [waits] = await one.waiting();
     const again = await one.ask(call, HERE);
     expect(waits?.ticket).toBe(again.ticket);

@@ -62,7 +62,7 @@ it('lets execute return what its output schema accepts, and nothing else', () =>
       ...BASE,
       name: 'w7',
       output: z.object({ text: z.string() }),
-      // @ts-expect-error such a value has a part of an output: it is returned as `structured`
+      // @ts-expect-error such a value has a member of an output, so it must be returned as `structured`
       execute: (): { text: string } => ({ text: 'x' }),
     }),
   ];
@@ -94,7 +94,7 @@ it('is said by ToolSpec and ToolReturn as well', () => {
     execute: ({ city }) => ({ celsius: city.length }),
   };
   const returned: ToolReturn<Forecast> = { structured: forecast };
-  // @ts-expect-error a text is no forecast
+  // @ts-expect-error a text is not a forecast
   const wrong: ToolReturn<Forecast> = 'x';
   expect([spec.name, returned, wrong]).toHaveLength(3);
 });

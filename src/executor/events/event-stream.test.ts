@@ -15,7 +15,7 @@ async function readAll(stream: EventStream): Promise<ToolEvent[]> {
   return events;
 }
 
-/** Whether a promise is pending when everything that can happen by itself has happened. */
+/** Whether a promise is still pending after all immediate work is done. */
 async function isPending(promise: void | Promise<void>): Promise<boolean> {
   const tick = new Promise<string>((resolve) => {
     setImmediate(() => resolve('pending'));

@@ -38,7 +38,7 @@ function textOf(events: readonly ToolEvent[], type: 'stdout' | 'stderr', callId 
   return events.map((event) => (event.type === type && event.callId === callId ? event.chunk : '')).join('');
 }
 
-/** Runs one command, whatever it is. */
+/** Runs one command, of any kind. */
 const command = probeTool(
   'command',
   async (args, ctx) => {
@@ -80,7 +80,7 @@ describe('the events of a call', () => {
     const results = await run.results;
     expect(events.flatMap((event) => (event.type === 'completed' ? [event.result] : []))).toEqual(results);
     expect(events.every(({ at }) => Math.abs(at - Date.now()) < 60_000)).toBe(true);
-    // Everybody is asked before anything runs.
+    // All questions are asked before anything runs.
     const firstStart = events.findIndex(({ type }) => type === 'started');
     expect(events.findLastIndex(({ type }) => type === 'approval_decided')).toBeLessThan(firstStart);
   });

@@ -53,7 +53,7 @@ class Underflow extends RangeError {
   override readonly name = 'Underflow';
 }
 
-/** A thrown value that says that the tool has failed, and the whole message. */
+/** A thrown value that reports a failure of the tool, and the whole message. */
 const FAILURES: readonly (readonly [label: string, value: unknown, message: string])[] = [
   ['an Error', new Error('City not found'), 'bad failed: City not found'],
   ['a subclass of Error', new NotFound('no such city'), 'bad failed: no such city'],
@@ -71,7 +71,7 @@ const FAILURES: readonly (readonly [label: string, value: unknown, message: stri
   ['an Error whose message is JSON', new Error('{"status":404}'), '{"status":404}'],
 ];
 
-/** A thrown value that says that the program is wrong, and what of it must be told. */
+/** A thrown value that reports a programming error, and the part of it that the message must contain. */
 const THROWN: readonly (readonly [label: string, value: unknown, told: string])[] = [
   ['a TypeError', new TypeError('x is not a function'), 'Tool panicked: x is not a function'],
   ['a ReferenceError', new ReferenceError('y is not defined'), 'Tool panicked: y is not defined'],

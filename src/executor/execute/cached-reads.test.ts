@@ -168,7 +168,7 @@ describe('executor.cache', () => {
     await read(executor);
     expect((await read(executor)).output).toBe('one');
     expect(seen).toEqual(['counted_read one', 'counted_read one']);
-    // The second one came from the cache.
+    // The second answer came from the cache.
     expect(runs).toBe(1);
   });
 

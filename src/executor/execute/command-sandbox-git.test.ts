@@ -143,7 +143,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
       writeFileSync(join(at.home, 'elsewhere'), '*.orig\n');
       expect(await at.out(untracked)).toBe('?? a\n?? a.swp\n');
-      // More than anybody writes by hand is not handed on, and stops nothing.
+      // More settings than a person would write by hand are not passed on, and prevent nothing.
       writeFileSync(join(at.home, 'elsewhere'), '*.orig\n'.repeat(100_000));
       expect(await at.out(untracked)).toBe('?? a\n?? a.orig\n?? a.swp\n');
     });

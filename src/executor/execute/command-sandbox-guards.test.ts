@@ -80,7 +80,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
     });
 
     it.each([
-      // Most file systems give a new file the number of the one that was removed just now.
+      // Most file systems give a new file the inode number of the file that was just removed.
       ['is removed and made again', 's/.env', 'rm s/.env && echo SECRET=2 > s/.env'],
       ['is exchanged', 's/.env', 'echo SECRET=2 > s/x && mv --exchange -T s/x s/.env 2>&- || mv s/x s/.env'],
       ['has another name', 's/.env', 'ln s/.env s/plain'],
@@ -136,7 +136,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
         expect(stdout.head).toMatch(/^ready\n/);
         expect([sandbox?.lost, signal, aborted]).toEqual([[join(at.root, path)], 'SIGKILL', false]);
       }
-      // One that is over before that is noticed says so at least.
+      // A command that ends before this is noticed at least reports it.
       const quick = await at.run('echo ready; sleep 0.1 & wait', {
         onOutput: () => void at.outside('echo SECRET=3 > .new; mv .new .env'),
       });

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => at.remove());
 
 const has = (path: string): boolean => existsSync(join(at.root, path));
-/** A person's action after a command, which must not run anything that the command left. */
+/** A person's action after a command, which must not run anything left by the command. */
 const statusEverywhere = (): void => {
   at.outside('git status; for d in emb node_modules/emb; do [ -d $d ] && git -C $d status; done; true');
 };
@@ -39,7 +39,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       const { stderr, sandbox } = await at.run(`${EVIL} ${planting}`);
       statusEverywhere();
       expect([has('pwned'), stderr.head]).toEqual([false, expect.anything()]);
-      // Else nothing was planted.
+      // Otherwise nothing was planted.
       expect(has('evil')).toBe(true);
       expect(
         sandbox?.disarmed ?? readdirSync(join(at.root, '.git')).filter((name) => /disabled/.test(name)),
@@ -58,7 +58,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
           },
         },
       );
-      // The first of its settings may be switched off before the last one is made.
+      // The first of the settings may be switched off before the last one is created.
       await expect.poll(() => said, { timeout: 20_000 }).toContain('done');
       const isHarmless = (): boolean =>
         has('emb/.git/config.disabled') &&

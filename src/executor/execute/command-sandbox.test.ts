@@ -228,9 +228,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
 
 const CREATE_EXECUTOR = resolve(import.meta.dirname, '..', 'create-executor.ts');
 
-/**
- * Inside the command sandbox no second one can be built: a program there sees a machine without a sandbox.
- */
+/** Inside the command sandbox no second sandbox can be built: a program there sees a machine without a sandbox. */
 async function whereNoneStands(program: string): Promise<unknown> {
   const repository = resolve(import.meta.dirname, '..', '..', '..');
   writeFileSync(

@@ -46,10 +46,10 @@ async function bash(executor: Executor, command: string, conversation = 'one', m
   return result;
 }
 
-/** A port that no other test has. */
+/** A port that no other test uses. */
 const PORT = 20_000 + (process.pid % 20_000);
 
-/** Node is there wherever the tests are. */
+/** Node is available wherever the tests run. */
 const serving = (port: number, host = '127.0.0.1'): string =>
   `node -e 'require("http").createServer((q, r) => r.end("served")).listen(${port}, "${host}")'`;
 const asking = (port: number, host = '127.0.0.1'): string =>
@@ -70,7 +70,7 @@ function reaches(port: number): Promise<boolean> {
   });
 }
 
-/** Those started by this process, directly or indirectly: other test files have rooms too. */
+/** The rooms started by this process, directly or indirectly: other test files have rooms too. */
 function keepers(): string[] {
   return readdirSync('/proc').filter(
     (pid) => /^\d+$/.test(pid) && textOf(pid).includes('read -r end') && isOurs(pid),

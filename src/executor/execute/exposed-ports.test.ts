@@ -35,7 +35,7 @@ const ECHO = `node -e 'require("http").createServer((q, r) => q.pipe(r)).listen(
 const serve = (executor: Executor) =>
   executor.execute('bash', { command: ECHO, run_in_background: true, expose_ports: [PORT] });
 
-/** The server takes its time to start. */
+/** The server takes some time to start. */
 async function post(url: string, body: string): Promise<string | undefined> {
   for (let round = 0; round < 100; round++) {
     try {

@@ -49,7 +49,7 @@ function tools(input: object = { type: 'object' }, output?: object) {
   return [...builtinTools(), change];
 }
 
-/** One answer each, in time; and the executor closes. */
+/** Exactly one answer for each call, in time; and the executor closes. */
 async function expectAnswers(
   options: ExecutorOptions,
   prepare: (executor: Executor) => void = () => {},
@@ -111,7 +111,7 @@ describe('every call is answered once', () => {
       if (name === 'accept' || name === 'claim') {
         const change = results[1];
         expect(change?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'no' } });
-        // A call that was not accepted has no record; a call that was not claimed has one that says so.
+        // A call that was not accepted has no record; a call that was not claimed has a record that says so.
         expect(change?.metadata.recorded).toBe(name === 'accept' ? false : undefined);
       }
       if (name === 'finish') {
@@ -281,7 +281,7 @@ describe('every call is answered once', () => {
     });
     const results = await expectAnswers({ tools: [...builtinTools(), change] });
     expect(results[0]?.success && results[2]?.success).toBe(true);
-    // A tool of the next call finds everything in its place.
+    // A tool of the next call finds everything unchanged.
     const whole = probeTool('change', async (_args, ctx) => {
       ctx.logger.info({}, 'still here');
       return `${ctx.callId} ${ctx.cwd} ${ctx.signal.aborted}`;

@@ -16,7 +16,7 @@ function open(agents: AgentRunner, options: ExecutorOptions = {}): Executor {
   return createExecutor({ root: folder(), agents, approver: yes, journal: false, ...options });
 }
 
-/** A sub-agent that makes one call, and answers with what became of it. */
+/** A sub-agent that makes one call, and answers with its result. */
 function calling(name: string, args: JsonObject): AgentRunner {
   return async (_, { executor, id }) => {
     const result = await executor.execute(name, args, { conversation: id });

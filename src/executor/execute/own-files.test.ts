@@ -17,7 +17,7 @@ import { eachOf } from '../../testing/fixtures/each-of.js';
 import { createExecutor } from '../create-executor.js';
 import type { ExecutorOptions } from '../executor-options.js';
 
-/** A home directory that is the root: later programs may obey a file that a command creates there. */
+/** A home directory as the root: later programs may read a file that a command creates there. */
 let home: string;
 const NAMES = ['HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME'] as const;
 const kept = NAMES.map((name) => [name, process.env[name]] as const);
@@ -121,7 +121,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     expect(isTransaction, output).toBe(true);
     expect(obeyed()).toEqual([]);
     expect(refused).not.toEqual([]);
-    // Nothing of such a command is kept.
+    // Nothing from such a command is kept.
     expect(existsSync(join(home, 'done'))).toBe(false);
   });
 

@@ -46,7 +46,7 @@ const NAMED: ReadonlySet<string> = new Set([
   ...['Function.prototype.call', 'process.nextTick', 'queueMicrotask'],
 ]);
 
-/** Restores everything. @returns the names of the replaced ones. By index: nothing else is reliable here. */
+/** Restores everything. @returns the names of the replaced ones. By index, because nothing else is reliable here. */
 function putBack(): string {
   let names = '';
   for (let index = 0; index < WATCHED.length; index++) {
@@ -74,7 +74,7 @@ function outcome(result: ToolResult | undefined): unknown {
   return [result?.success, result?.output, result?.structured];
 }
 
-/** Runs a tool that does harm, and others after it in the same batch. */
+/** Runs a tool that replaces built-ins, and other tools after it in the same batch. */
 async function afterHarm(harm: Harm, waits: boolean): Promise<readonly ToolResult[]> {
   const harmful = waits
     ? probeTool('harmful', async () => {
@@ -89,7 +89,10 @@ async function afterHarm(harm: Harm, waits: boolean): Promise<readonly ToolResul
   return executorOf([harmful, healthy]).run(CALLS);
 }
 
-/** Runs a tool whose timer does harm once the tool is answered, and other tools when no tool runs any more. */
+/**
+ * Runs a tool whose timer replaces built-ins after the tool is answered, and then other tools when no tool runs any
+ * more.
+ */
 async function afterLateHarm(harm: Harm): Promise<{ results: readonly ToolResult[]; isThere: string }> {
   let fire = silent;
   const fired = new Promise<void>((resolve) => {
@@ -149,8 +152,7 @@ describe('what a timer replaces once its tool has answered, while no tool runs,'
   async function wrongAfter([name, harm]: NamedHarm): Promise<readonly unknown[]> {
     const { results, isThere } = await afterLateHarm(harm);
     const areWell = results.every((result) => JSON.stringify(outcome(result)) === JSON.stringify(HEALTHY));
-    // The host program itself may have replaced it: outside of calls it stays, unless it would stop every
-    // await.
+    // The host program itself may have replaced it: between calls it stays, unless it would stop every `await`.
     const isRight = name.startsWith('Object.prototype.') ? true : isThere === `${name} `;
     return areWell && isRight ? [] : [{ name, results, isThere }];
   }

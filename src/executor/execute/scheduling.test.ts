@@ -18,7 +18,7 @@ function executorOf(tools: readonly Tool[], options: ExecutorOptions = {}): Exec
   return executor;
 }
 
-/** Tools that write down when they begin and end, and how many run beside each other. */
+/** Tools that record when they begin and end, and how many run at the same time. */
 function recording() {
   const log: string[] = [];
   let running = 0;

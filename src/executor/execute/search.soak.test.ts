@@ -61,7 +61,7 @@ it('nothing from outside is named, shown or counted while directories are swappe
     }
     expect(swapper.exitCode).toBeNull();
   } finally {
-    // Before the directory goes: it would be filled again while it is emptied.
+    // Before the directory is removed: otherwise it would be filled again while it is emptied.
     swapper.kill('SIGKILL');
     await once(swapper, 'exit');
   }

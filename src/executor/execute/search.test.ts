@@ -31,7 +31,7 @@ function processesIn(root: string): string[] {
   });
 }
 
-/** Ripgrep opens every ignore file and waits for this one to be written. */
+/** Ripgrep opens every ignore file, and waits until something is written to this one. */
 function addEndlessWait(root: string): void {
   mkdirSync(join(root, 'zzz'));
   execFileSync('mkfifo', [join(root, 'zzz', '.gitignore')]);
@@ -145,7 +145,7 @@ it('a directory that is moved while it is searched is still the one that is sear
   await untilSearching(root);
   renameSync(join(root, 'd'), join(root, 'moved'));
   symlinkSync(join(base, 'outside'), join(root, 'd'));
-  // Lets it go on.
+  // Lets it continue.
   rmSync(join(root, 'moved/zzz/.gitignore'));
   running.cancel();
   const [result] = await running.results;

@@ -30,7 +30,7 @@ const start = async (command: string, more: JsonObject = {}): Promise<string> =>
 const read = (id: string, more: JsonObject = {}) => executor.execute('BashOutput', { bash_id: id, ...more });
 const kill = (id: string) => executor.execute('KillShell', { shell_id: id });
 
-/** Reads until it has ended: all that it printed, and the last result. */
+/** Reads until it has ended: its whole output, and the last result. */
 async function readToEnd(id: string, more: JsonObject = {}) {
   for (let output = ''; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
     const result = await read(id, more);
@@ -39,7 +39,7 @@ async function readToEnd(id: string, more: JsonObject = {}) {
   }
 }
 
-/** Polls, because a busy machine takes its time. */
+/** Polls, because a busy machine needs more time. */
 async function until<T>(ask: () => T | Promise<T>, holds: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();
@@ -84,8 +84,7 @@ describe('bash with run_in_background', () => {
 
   it('runs in the directory it is given, which lies inside the roots', async () => {
     const id = await start('pwd; cd /; pwd', { working_dir: '.' });
-    // In one read or in two, with the status between them. The status comes before the text, on the same
-    // line.
+    // In one read or in two, with the status between them. The status precedes the text on the same line.
     const { output } = await readToEnd(id);
     expect(output.replaceAll(/\[Status: [^\]]*\]/g, '\n').split('\n')).toEqual(
       expect.arrayContaining([root, '/']),
@@ -355,7 +354,7 @@ describe('the shells of an executor', () => {
   });
 });
 
-/** Every process that this one has started and that is there yet. */
+/** Every process that this one has started and that still exists. */
 function children(): string[] {
   return readdirSync('/proc/self/task')
     .flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'latin1').split(' '))

@@ -10,7 +10,7 @@ describe('an error that nobody caught', () => {
     });
     const told: unknown[] = [];
     const owner = { unhandledError: (error: unknown): void => void told.push(error) };
-    // Only the origin of the error counts; `handle` stands for the process.
+    // Only the origin of the error matters; `handle` takes the place of the process.
     const later = (error: string): Promise<boolean> =>
       new Promise((resolve) => setTimeout(() => resolve(handle(error)), 1));
     const { inside, outside } = runInScope(owner, () => ({

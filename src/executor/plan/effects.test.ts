@@ -317,7 +317,8 @@ describe('commands', () => {
   });
 
   it('are analysed for the shell that they declare, whatever the tool is called', async () => {
-    // bash reads one harmless string; another sh reads a string that ends early, and a second command: that is asked about.
+    // bash reads one harmless string. Another sh reads a string that ends early and a second command, so this is asked
+    // about.
     const text = "true $'\\'; rm -rf / #'";
     const reasonOf = async (name: string, shell: 'sh' | 'bash') => {
       const tool = defineTool({
@@ -341,7 +342,7 @@ describe('background shells', () => {
   const command = 'sleep 60';
   const starts: Effect = { kind: 'run', command, shell: 'sh' };
 
-  /** A tool that starts a shell, and one that tries something on it. */
+  /** A tool that starts a shell, and one that tries an operation on it. */
   async function onShell(
     effects: (id: string) => readonly Effect[],
     attempt: (ctx: ToolContext, id: string) => unknown,

@@ -161,7 +161,7 @@ describe('definitions()', () => {
     ['a policy that is a function', () => REFUSED, ['a', 'b', 'run']],
   ])('leaves out what is refused whatever the arguments: %s', async (_what, policy, expected) => {
     expect(shown(policy)).toEqual(expected);
-    // The calls left out are really refused.
+    // The left-out calls are really refused.
     const executor = executorOf(tools, { policy, approver: null });
     for (const { name } of tools) {
       if (!expected.includes(name)) expect((await executor.execute(name, {})).success).toBe(false);

@@ -37,7 +37,8 @@ describe('the order of planning', () => {
   const WRONG = { path: 1 };
   const HUGE = { path: 1, pad: 'x'.repeat(300) };
   const limits = { maxToolArgsBytes: 200 };
-  // Every row has the fault of its code and of the row below; the first batch call makes the second a duplicate.
+  // Every row has the fault of its own code and of the row below; the first call of the batch makes the second a
+  // duplicate.
   const rows: readonly (readonly [ErrorCode, readonly ToolCall[], ExecutorOptions])[] = [
     ['tools_disabled', [call(), call()], { mode: 'disabled', policy: { enabled: false } }],
     ['policy_disabled', [call(), call()], { policy: { enabled: false, denylist: ['target'] } }],

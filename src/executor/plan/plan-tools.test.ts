@@ -12,7 +12,7 @@ const BASE = { name: 't', description: 'd', input: { type: 'object' }, execute: 
 const JSON_SCHEMA = (target: StandardSchemaLike) => target;
 type StandardSchemaLike = StandardSchemaV1<unknown, { readonly n: number }>;
 
-/** A Standard Schema by hand, as valibot's is made; with its JSON Schema, and asynchronous where asked. */
+/** A hand-written Standard Schema, like those of valibot, with its JSON Schema; asynchronous on request. */
 function byHand(asynchronous: boolean): StandardSchemaLike {
   const validate = (value: unknown): StandardSchemaV1.Result<{ readonly n: number }> => {
     const n = (value as { n?: unknown }).n;

@@ -300,7 +300,7 @@ describe('rules about arguments', () => {
       expect(await of('deny', { repo: 'sandbox-1' })).toBe('policy_denied');
       expect(await of('deny', { repo: 'prod' })).toBe('ran');
       expect(await of('deny', {})).toBe('policy_denied');
-      // The spaces hide it before the schema takes them off, or the pattern does not know it at all.
+      // The spaces hide the value until the schema removes them, or the pattern does not match it at all.
       expect(await of('deny', { repo: ' sandbox-1' })).toBe(tool === trimming ? 'policy_denied' : 'ran');
       expect(await of('allow', { repo: 'sandbox-1 ' })).toBe('ran');
     }

@@ -19,7 +19,7 @@ import { ConversationMemories, recordReads, recordShown } from './conversation-m
 interface Desk {
   readonly root: string;
   readonly journal: string;
-  /** Plays another process of conversation `c`: a second executor with a second journal. */
+  /** Acts as another process of conversation `c`: a second executor with a second journal. */
   process(options?: ExecutorOptions): Worker;
   put(name: string, content: string): void;
   text(name: string): string;

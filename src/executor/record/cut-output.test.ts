@@ -123,7 +123,7 @@ it('both ends of what a background shell has printed are shown, and the rest can
   const { metadata } = await executor.execute('bash', { command, run_in_background: true });
   const id = String(metadata.bash_id);
   while (!existsSync(join(root, 'done'))) await new Promise((resolve) => setTimeout(resolve, 20));
-  // Resolves when it has ended and all that it printed is there.
+  // Resolves when it has ended and all of its output has arrived.
   await executor.execute('kill_shell', { shell_id: id });
   const { output, truncated, outputRef = '' } = await executor.execute('bash_output', { bash_id: id });
   expect(truncated).toBe(true);

@@ -8,7 +8,7 @@ import { verifyJournal } from '../../journal/verify-journal.js';
 import { defineTool } from '../declare/define-tool.js';
 import { executorOf, folder } from '../fixtures/plan-fixture.js';
 
-/** Says which run it is, and remembers under which key it ran. */
+/** Returns the number of the run, and records the key under which it ran. */
 function worker() {
   const keys: string[] = [];
   const tool = defineTool({

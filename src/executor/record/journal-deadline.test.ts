@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { JournalDeadline } from './journal-deadline.js';
 
-// For the whole file: the one timer of all waits goes on from test to test.
+// For the whole file: the shared timer of all waits continues from test to test.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -14,7 +14,7 @@ interface Ending {
   text: string;
 }
 
-/** How a wait ended, and after how long. */
+/** The outcome of a wait, and its duration. */
 function endingOf(deadline: JournalDeadline, work: Promise<string>): Ending {
   const ending = { text: 'waits' };
   const begun = performance.now();

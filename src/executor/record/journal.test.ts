@@ -13,7 +13,7 @@ import { countingTool, executorOf, folder } from '../fixtures/plan-fixture.js';
 
 const INPUT = { type: 'object' } as const;
 
-/** A tool that changes something, and can be told what to do. */
+/** A tool with a side effect, whose behaviour the test chooses. */
 function writer(name = 'writer', act: () => unknown = () => undefined) {
   const runs: unknown[] = [];
   const tool = defineTool({
@@ -163,7 +163,7 @@ describe('the journal file', () => {
       },
     });
     const file = openJournal(path);
-    // A disk that takes its time.
+    // A slow disk.
     const slow = new Proxy(file, {
       get(target, name) {
         if (name === 'durable') return target.durable;
@@ -447,7 +447,7 @@ describe('repeated delivery', () => {
   });
 });
 
-/** Its first run goes on until it is released. */
+/** Its first run continues until it is released. */
 function heldWriter() {
   let release = (): void => {};
   const held = new Promise<void>((resolve) => {

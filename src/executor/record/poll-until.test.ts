@@ -8,7 +8,7 @@ it('looks when a signal comes, and not before', async () => {
   let send = (): void => {};
   const unlisten = vi.fn();
   const look = vi.fn(async () => look.mock.calls.length === 2);
-  // Without its pauses, only signals lead to a look.
+  // Without its pauses, only signals cause a poll.
   const clock = { ...systemClock, after: () => () => {} };
   const polling = pollUntil(look, {
     ...{ ...patient, clock },

@@ -17,7 +17,7 @@ import { executorOf, folder } from '../fixtures/plan-fixture.js';
 const SECRET = 'hunter2-Zebra"quoted" \\slash';
 const MARKER = /^\[REDACTED hmac-sha256:[A-Za-z0-9_-]{43}\]$/;
 
-/** A root, a journal beside it, and executors that are what several processes would have. */
+/** A root, a journal beside it, and executors that act as several processes. */
 function place(redactArguments: RedactArguments, more: ExecutorOptions = {}) {
   const home = folder();
   const root = folder();
@@ -44,7 +44,7 @@ function place(redactArguments: RedactArguments, more: ExecutorOptions = {}) {
   /** Every file beside the journal, as it is on the disk. */
   const bytes = (): string =>
     readdirSync(join(home, 'state'))
-      // The old versions for the undo of a command lie there, and folders that are removed meanwhile.
+      // The old versions for the undo of a command are there, and folders that are removed at the same time.
       .filter((name) => !name.endsWith('-transactions'))
       .flatMap((name) => filesIn(join(home, 'state', name)))
       .map((path) => readFileSync(path, 'latin1'))
@@ -57,7 +57,7 @@ function filesIn(path: string): readonly string[] {
   return readdirSync(path).flatMap((name) => filesIn(join(path, name)));
 }
 
-/** However the secret could have been written. */
+/** Every form in which the secret could have been written. */
 function traces(bytes: string, secret = SECRET): readonly string[] {
   const forms = [
     secret,
@@ -80,7 +80,7 @@ describe('an argument that the journal leaves out', () => {
       message: { text: `I will use ${SECRET} now.` },
       origin: { raw: { name: 'send', arguments: JSON.stringify({ token: SECRET }) } },
     });
-    // The caller gets the whole result.
+    // The caller receives the unredacted result.
     expect(result).toMatchObject({
       success: true,
       output: `sent with ${SECRET}`,
@@ -203,7 +203,7 @@ describe('a deferred call with arguments that the journal leaves out', () => {
       message: expect.stringContaining('Only the process that deferred it can run it'),
       details: { callId: 'c1' },
     });
-    // Nothing was decided by that.
+    // This decided nothing.
     expect(await second.waiting()).toHaveLength(1);
     await second.decide(batch, 'discard');
     expect(await first.waiting()).toEqual([]);
@@ -228,7 +228,7 @@ describe('a file that is written with contents that the journal leaves out', () 
       write('c2', 'Other-Secret-2', 'old.txt'),
       { id: 'c3', name: 'write_file', args: { path: 'b.txt', content: 'harmless' } },
     ]);
-    // The old content of the second write is the content of the first.
+    // The old content for the second write is the content from the first.
     await executor.run([write('c4', 'Third-Secret-3')]);
     for (const id of ['c1', 'c2', 'c4']) {
       const { restored, skipped } = await executor.undo(id);

@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A journal on a disk that can be made to fail, operation by operation. */
+/** A journal on a disk that the test can make fail, operation by operation. */
 function failing(): Journal {
   return new Proxy(journal, {
     get(target, name) {

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
-/** A process that died as soon as its plan, to make one file, was on the disk. */
+/** A process that died as soon as its plan to create one file was on the disk. */
 function dieWithPlan(leftOut: readonly NotPlanned[]): { root: string; directory: string } {
   const root = join(place, 'root');
   const directory = join(place, `transaction-${'0'.repeat(24)}-${'1'.repeat(16)}`);

@@ -425,7 +425,7 @@ describe('undo fails with a ToolError only, and then nothing has changed', () =>
         const error = await caught(at.executor.undo('x'));
         breakIt(false);
         expect(isToolError(error)).toBe(true);
-        // Only the last record comes after the files.
+        // Only the last record is written after the files.
         const isDone = method === 'finish';
         expect([at.read('a'), at.read('gone')]).toEqual(isDone ? ['old', 'old'] : ['new', undefined]);
         expect(isToolError(error) && error.details.executed === 'yes').toBe(isDone);

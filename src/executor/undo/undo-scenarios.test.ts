@@ -13,13 +13,13 @@ interface Scenario {
   readonly call: string | ((files: Files) => Promise<unknown>);
   /** The person's changes after the call. */
   readonly person?: (at: Desk) => void;
-  /** All that is there after the undo. */
+  /** Everything that exists after the undo. */
   readonly expected: Tree;
-  /** By path, why it was left. */
+  /** By path: why it was not restored. */
   readonly skipped?: Readonly<Record<string, string>>;
 }
 
-/** `<bits> <text>` of a file, `<bits>/` of a directory. */
+/** `<bits> <text>` for a file, `<bits>/` for a directory. */
 type Tree = Readonly<Record<string, string>>;
 
 const put = (name: string, text: string) => (files: Files) =>
@@ -183,7 +183,7 @@ describe.each(['memory', 'file'])('undo, with a journal in %s', (kind) => {
         reason.replace(at.root, 'ROOT'),
       ]);
       expect(Object.fromEntries(reasons)).toEqual(skipped);
-      // It can be taken back, and that again.
+      // The undo can be undone, and so can that undo.
       if (report.undoId === undefined) return;
       const { undoId = '' } = await at.executor.undo(report.undoId);
       expect(treeOf(at.root)).toEqual(changed);

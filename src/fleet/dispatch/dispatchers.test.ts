@@ -20,7 +20,7 @@ const missing = whyNoPostgres();
 type Open = (url: string, queue: string) => Promise<Dispatcher & { close?(): Promise<void> }>;
 
 const shared = unreliableDispatcher(Math.random);
-/** The longest that a hinted call may wait for its start, in milliseconds; a sweep comes after 1,000. */
+/** The longest time that a hinted call may wait for its start, in milliseconds; a sweep comes after 1,000. */
 const DISPATCHERS: readonly (readonly [name: string, open: Open, withinMs: number])[] = [
   ['pgBossDispatcher', (url, queue) => pgBossDispatcher({ url, queue }), 400],
   ['graphileDispatcher', (url, queue) => graphileDispatcher({ url, queue }), 400],
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
       return { startHost, startWorker, log, begun };
     }
 
-    /** `npm test` runs only the one that is always available. */
+    /** `npm test` runs only the dispatcher that is always available. */
     const variant = name.startsWith('LISTEN') ? {} : { tags: ['soak'] };
 
     const call = (as: string, args: JsonObject = {}) => ({ id: as, name: 'work', args: { as, ...args } });

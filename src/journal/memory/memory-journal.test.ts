@@ -36,7 +36,7 @@ describe('createMemoryJournal()', () => {
     const [first] = acceptNow(journal, 'b1', ['x'], true);
     void journal.finish(first?.key ?? '', successOf('x'), 1, WORKER);
     expect(acceptNow(journal, 'b2', ['x'], true)).toMatchObject([{ kind: 'known', key: 'b1/0' }]);
-    // The batch that only attached has pushed the first one out.
+    // The batch that only attached has displaced the first one.
     const [again] = acceptNow(journal, 'b3', ['x'], true);
     expect(again).toMatchObject({ kind: 'fresh', key: 'b3/0' });
     expect(acceptNow(journal, 'b4', ['x'], true)).toMatchObject([{ kind: 'known', key: 'b3/0' }]);
@@ -111,7 +111,7 @@ function acceptNow(
   return accepted;
 }
 
-/** How many calls of the first `batches` batches are still there. */
+/** How many calls of the first `batches` batches still exist. */
 function kept(journal: Journal, batches: number): number {
   let count = 0;
   for (let batch = 0; batch < batches; batch++) {

@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)(`changes in Postgres ${missing ?? ''}`, (
     const { journal, look, keys } = open();
     await journal.accept(batchEntry('b', [callEntry('x')]));
     while ((await look()).isWhole);
-    // As the server does with an unlogged table.
+    // Like the server with an unlogged table.
     cluster().sql('TRUNCATE toolexec.changes');
     expect(await keys()).toBe('whole');
     while ((await look()).isWhole);

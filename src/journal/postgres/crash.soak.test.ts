@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)(
       expect(twice.length).toBeGreaterThan(0);
     }, 60_000);
 
-    /** Two processes deliver the same calls, one of them or the server ends, and a third delivers them once more. */
+    /** Two processes deliver the same calls, one of them or the server ends, and a third delivers them again. */
     async function campaign(fences: 'fenced' | 'unfenced', events: readonly ('kill' | 'crash')[]) {
       const answers: Answer[] = [];
       const effects = join(directory, fences);
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)(
       const child: ChildProcessByStdio<null, Readable, null> = spawn(
         process.execPath,
         [program, cluster.url(), ...options.map(String)],
-        // It says on standard error that the journal is away.
+        // It reports on standard error that the journal is unavailable.
         { stdio: ['ignore', 'pipe', 'ignore'] },
       );
       let said = '';

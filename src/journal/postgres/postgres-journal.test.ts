@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(
       }
       expect(await other.kept(hash)).toBeUndefined();
       expect(await other.recall?.('c')).toEqual({ facts: [], mark: 0 });
-      // The same ids are free for the other tenant.
+      // The same ids are free for another tenant.
       const entry = batchEntry('b', [callEntry('x', { path: 'other' })], { conversation: 'c', attach: true });
       expect(await other.accept(entry)).toEqual([{ kind: 'fresh', key: 'b/0' }]);
       expect((await own.call('b/0'))?.args).toEqual({ path: 'a.txt' });
@@ -227,7 +227,7 @@ describe.skipIf(missing !== undefined)(
       } finally {
         cluster().signal('CONT');
       }
-      // The server may have claimed it before it died: then another claim is refused, as it must be.
+      // The server may have claimed it before it died: then another claim is refused, as required.
       expect([true, false]).toContain(await journal.claim('b1/0', WORKER, 2));
       expect((await journal.call('b1/0'))?.state).toBe('running');
     });

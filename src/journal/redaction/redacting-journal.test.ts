@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-// Where nothing is left out it is the journal below it, in every respect.
+// If nothing is left out, it behaves like the journal below it in every respect.
 const NOTHING = ['no_such_tool/*'];
 
 describeJournal(

@@ -41,7 +41,7 @@ async function call(to: Journal, id: string): Promise<void> {
   expect(await to.finish(`${id}/0`, successOf('x', id), 2, WORKER)).toBe('recorded');
 }
 
-/** The statements that are run, over a file that is a journal already. */
+/** The statements that run on a file that is already a journal. */
 function recording(sqlite: SqliteDatabase, run: string[]): SqliteDatabase {
   return {
     ...sqlite,
@@ -90,7 +90,7 @@ describe('a call whose caller is alone', () => {
     const other = openJournal(path);
     await call(other, 'theirs 1');
     await call(journal, 'ours 1');
-    // Between a start and its end, too.
+    // Also between a start and its end.
     await start(journal, 'ours 2');
     await call(other, 'theirs 2');
     expect(await journal.finish('ours 2/0', successOf('x', 'ours 2'), 2, WORKER)).toBe('recorded');

@@ -7,7 +7,7 @@ let sqlite: SqliteDatabase;
 let commits: GroupCommit;
 let opened = 0;
 
-/** A database of one table of numbers, each of which may be there once. */
+/** A database with one table of unique numbers. */
 beforeEach(() => {
   opened = 0;
   sqlite = openSqlite(':memory:');

@@ -41,7 +41,7 @@ describe('JournalDatabase', () => {
     accept('b1').run(database);
     expect(recordClaim('b1/0', WORKER, 1).run(database)).toBe(true);
     database.rollback();
-    // Takes the numbers that are free again.
+    // Uses the numbers that have become free.
     commit(database, accept('b2'));
     expect(commit(database, recordClaim('b1/0', WORKER, 1))).toEqual([false]);
     expect(() => commit(database, recordResult('b1/0', successOf('x'), 2, WORKER))).toThrow(/b1\/0/);

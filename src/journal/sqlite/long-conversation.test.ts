@@ -52,6 +52,6 @@ it('accepting a call took longer with each earlier batch of its conversation', {
   }
   await journal.close();
   const median = (of: readonly number[] = []) => [...of].sort((a, b) => a - b)[of.length >> 1] ?? 0;
-  // A look through all batches took 3 to 6 ms.
+  // A scan of all batches took 3 to 6 ms.
   expect(median(times.long)).toBeLessThan(median(times.short) * 2 + 1);
 });

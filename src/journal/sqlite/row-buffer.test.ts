@@ -7,7 +7,7 @@ import { batchEntry, callEntry, successOf, WORKER } from '../../testing/journal-
 import { openJournal } from '../open-journal.js';
 import { verifyJournal } from '../verify-journal.js';
 
-/** More than are written with one statement, and a rest. */
+/** More rows than one statement writes, plus a rest. */
 const CALLS = 21;
 const IDS = Array.from({ length: CALLS }, (_, index) => `b${index}`);
 

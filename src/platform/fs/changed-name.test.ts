@@ -25,7 +25,7 @@ describe('changedName()', () => {
   it('names bytes that are no UTF-8', () => {
     expect(changedName(`a${bytes(0xff)}b`)).toBe('a\\xffb');
     expect(changedName(`${bytes(0xc3, 0xa9, 0xc3)}`)).toBe('é\\xc3');
-    // An encoded surrogate, and a character that is longer than it need be.
+    // An encoded surrogate, and a character with an overlong encoding.
     expect(changedName(bytes(0xed, 0xa0, 0x80))).toBe('\\xed\\xa0\\x80');
     expect(changedName(bytes(0xc0, 0x80))).toBe('\\xc0\\x80');
   });

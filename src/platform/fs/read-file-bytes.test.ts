@@ -21,7 +21,7 @@ describe('readFileBytes()', () => {
   it('gives up a pipe to which nobody writes', () => {
     const path = join(folder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    // It waits in this thread, two seconds in all.
+    // It blocks this thread, two seconds in all.
     const wait = vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
     onTestFinished(() => wait.mockRestore());
     expect(() => readFileBytes(path, ANY)).toThrow('this pipe has no writer.');

@@ -63,7 +63,7 @@ describe('watchFiles()', () => {
     let seen = '';
     const watch = watchFiles([path], () => {
       seen = existsSync(path) ? readFileSync(path, 'utf8') : '';
-      // Right behind the look, as if no time had passed.
+      // Directly after the check, as if no time had passed.
       if (seen === 'one') write('two');
     });
     write('one');

@@ -83,7 +83,10 @@ describe('a placeholder', () => {
   );
 });
 
-/** Another process that holds and releases it again and again once its input ends, and says how often it was taken away. */
+/**
+ * Another process that holds and releases it again and again after its input ends, and reports how often it was
+ * removed.
+ */
 function startVisitor() {
   const program = `
 import { once } from 'node:events';

@@ -81,7 +81,7 @@ function place(): { readonly directory: string; readonly copy: string } {
   return { directory, copy };
 }
 
-/** Undefined: there is nothing now. */
+/** Undefined: no input is available now. */
 function readPart(descriptor: number): Buffer | undefined {
   const part = Buffer.alloc(65_536);
   try {

@@ -6,7 +6,7 @@ import { onUnhandledError } from './unhandled-errors.js';
 
 const MODULE = pathToFileURL(bundleProgram(`${import.meta.dirname}/unhandled-errors.ts`)).href;
 
-/** A separate program: an error that is not caught ends it. */
+/** A separate program: an uncaught error ends it. */
 function run(program: string): {
   readonly status: number | null;
   readonly stdout: string;
@@ -76,7 +76,7 @@ describe('onUnhandledError()', () => {
     const heard = heardBy('unhandledRejection');
     stops.push(onUnhandledError((error) => error === 'ours'));
     const promise = Promise.resolve();
-    // The listeners of the test runner hear of theirs as well, so nothing is emitted for real.
+    // The listeners of the test runner would receive such errors too, so nothing is really emitted.
     for (const listener of process.listeners('unhandledRejection').slice(0, -1)) {
       process.removeListener('unhandledRejection', listener);
       stops.unshift(() => process.on('unhandledRejection', listener));

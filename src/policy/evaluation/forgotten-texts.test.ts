@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPolicy } from '../create-policy.js';
 
-/** A call after text from outside, of which the conversation holds nothing any more. */
+/** A call after text from outside whose content was dropped from the conversation. */
 function decide(
   options: Parameters<typeof createPolicy>[0],
   access: 'read' | 'write' = 'write',

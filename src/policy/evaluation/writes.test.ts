@@ -92,7 +92,7 @@ describe('a rule that allows says what its command may change', () => {
 });
 
 describe('an analysis that does not say which command has which effect', () => {
-  /** The built-in one without that part. */
+  /** The built-in table without that part. */
   const coarse: typeof analyzeCommand = (text, shell) => {
     const { found: _, ...rest } = analyzeCommand(text, shell);
     return rest;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { eachOf } from '../../testing/fixtures/each-of.js';
 import { analyzeCommand } from './analyze-command.js';
 
-/** One command a line; `##` begins a heading, which says why the lines behind it are no longer blocked. */
+/** One command per line; `##` begins a heading, which says why the following lines are no longer blocked. */
 function readLines(name: string): string[] {
   const text = readFileSync(new URL(`./fixtures/${name}.txt`, import.meta.url), 'utf8');
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('## '));

@@ -50,7 +50,7 @@ describe('what a conversation takes', () => {
     expect(usedTokens(request, { inputTokens: 700, outputTokens: 30 })).toBe(730);
     const added = usedTokens(request, { inputTokens: 700, outputTokens: 30 }, [says(text)]);
     expect(added).toBeGreaterThan(730 + 1_000);
-    // Some servers count nothing.
+    // Some servers report no counts.
     expect(usedTokens(request, { inputTokens: 0, outputTokens: 0 })).toBe(estimateTokens(request));
   });
 
@@ -64,7 +64,7 @@ describe('what a conversation takes', () => {
       const message = { role: 'tool', results: [], native } as const;
       expect(estimateTokens({ messages: [message], tools: [] })).toBeLessThan(3_000);
     }
-    // Data that is not marked as a picture is read as text.
+    // Data that is not marked as a picture is counted as text.
     const encoded = says(Buffer.from(data).toString('base64'));
     expect(estimateTokens({ messages: [encoded], tools: [] })).toBeGreaterThan(1_000_000);
   });

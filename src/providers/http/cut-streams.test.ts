@@ -14,7 +14,7 @@ async function play({ format }: Recording, chunks: PlayedAnswer['chunks'] = []):
   return ask(createModel(format, options, playWorld({ chunks })), 'go');
 }
 
-// In a soak every byte, which is thousands of streams a test.
+// In a soak, every byte: thousands of streams per test.
 describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
   const bytes = BYTES.encode(toWire(recording));
   const places = cutsIn(bytes);
@@ -94,7 +94,9 @@ describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
   });
 });
 
-/** Of the places between two bytes some everywhere, and all inside of a character, at the end of a line and at the very end. */
+/**
+ * Some of the places between two bytes, and all places inside a character, at the end of a line and at the very end.
+ */
 function cutsIn(bytes: Uint8Array): readonly number[] {
   const places = Array.from({ length: bytes.length - 1 }, (_, at) => at + 1);
   const some = new Set(someOf(places, 150));

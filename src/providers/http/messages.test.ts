@@ -36,7 +36,7 @@ describe.each(conversations)('a conversation with a model of %s', (format, messa
     expect(text).toContain(JSON.stringify(TEXT).slice(1, -1));
     for (const { id, name } of CALLS) {
       expect(text).toContain(`output of ${name}`);
-      // Once in the call, once in its answer.
+      // Once in the call, and once in its answer.
       expect(text.split(`"${id}"`).length).toBe(3);
     }
     const asked = other === 'openai-responses' ? native.slice(1, 4) : native[1];

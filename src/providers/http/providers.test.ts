@@ -73,7 +73,7 @@ describe.each(PROVIDERS)('%s', (name, make) => {
     for (const { id } of first.calls) expect(sent).toContain(`result of ${id}`);
   });
 
-  // The mock mends them for Anthropic, and Gemini's shape has no place for them.
+  // The mock corrects them for Anthropic, and Gemini's format cannot contain them.
   it.runIf(name.startsWith('openai'))('gives a call whose arguments are malformed as an error', async () => {
     const { calls, events, end, thrown } = await ask(make(), 'malformed');
     expect(thrown).toBeUndefined();

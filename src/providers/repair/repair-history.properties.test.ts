@@ -13,7 +13,7 @@ const CASES = [
   { what: 'gemini without ids', format: 'gemini' as const, write: WITHOUT_IDS },
 ];
 
-/** One way to break a list: an element is lost, doubled, moved, or everything from it on or up to it is cut off. */
+/** One way to break a list: an element is lost, duplicated or moved, or everything before or after it is cut off. */
 const damage = fc.record({
   kind: fc.constantFrom('drop', 'double', 'move', 'end', 'begin'),
   from: fc.nat(40),
@@ -31,7 +31,7 @@ function harm(list: readonly unknown[], { kind, from, to }: Damage): readonly un
   return kind === 'end' ? list.slice(0, at) : list.slice(Math.min(at, 3));
 }
 
-/** The same inside of a message, where there are parts. */
+/** The same inside a message that has parts. */
 function harmParts(list: readonly unknown[], { kind, from, to }: Damage): readonly unknown[] {
   return list.map((message, at) => {
     if (at !== to % list.length || typeof message !== 'object' || message === null) return message;
@@ -112,7 +112,7 @@ describe.each(CASES)('repairHistory() of $what', ({ format, write }) => {
       fc.property(turns, fc.array(damage, { minLength: 1, maxLength: 3 }), (said, damages) => {
         const broken = damages.reduce<readonly unknown[]>(harm, said.flatMap(write));
         const unknown = repairHistory(broken, { format });
-        // Whether it is found at once or later makes no difference.
+        // It does not matter whether it is found immediately or later.
         const later = repairHistory(unknown.history, { format, find });
         expect(later.history).toEqual(repairHistory(broken, { format, find }).history);
         expect(new Set(later.changes.map(({ kind }) => kind)).size).toBeLessThan(2);

@@ -42,7 +42,7 @@ function desk(options: ExecutorOptions = {}): Desk {
 }
 
 const codeOf = ({ error }: ToolResult): string | undefined => error?.code;
-/** The same change in the formats that carry the lines around it. */
+/** The same change in the formats that contain the surrounding lines. */
 const CARRIED = {
   'Begin Patch': ['*** Begin Patch', '*** Update File: f', '@@', '-a', '+b', ' end', '*** End Patch'],
   'a unified diff': ['--- a/f', '+++ b/f', '@@ -1,2 +1,2 @@', '-a', '+b', ' end'],

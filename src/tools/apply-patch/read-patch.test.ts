@@ -3,7 +3,7 @@ import { isToolError, type ToolError } from '../../errors/tool-error.js';
 import { Draft } from './draft.js';
 import { readPatch } from './read-patch.js';
 
-/** Applies a patch of one file to its content; undefined stands for no file, before and after. */
+/** Applies a patch of one file to its content; undefined means that there is no file, before and after. */
 function taken(text: string, content: string | undefined): string | undefined {
   const draft = new Draft(content === undefined ? undefined : Buffer.from(content));
   for (const step of readPatch(text).steps) for (const _ of step.run(draft));

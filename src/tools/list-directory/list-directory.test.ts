@@ -31,7 +31,7 @@ interface TestContextOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Paths ending in `/` are directories, `a -> b` is a link, others are files as long as their number after `:`. */
+/** Paths ending in `/` are directories, `a -> b` is a link, others are files of the size after `:`. */
 function withTree(tree: readonly string[], options: TestContextOptions = {}): RealContext {
   const ctx = realContext(options);
   for (const item of tree) {

@@ -6,7 +6,7 @@ import { type PageNode, visiblePage } from './visible-page.js';
 const SIZE = 120_000;
 const times = (text: string): string => text.repeat(Math.ceil(SIZE / text.length));
 
-/** Pages that are made to take a reader's time: each of the size of a large page. */
+/** Pages built to take a parser's time, each the size of a large page. */
 const HOSTILE: readonly [what: string, html: string][] = [
   ['a comment in a style sheet that never ends', `<style>${times('/* * ')}</style><p>x</p>`],
   ['cells of one row', `<table><tr>${times('<td>x</td>')}`],

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** Whether the `.git` of the working tree has got another name. */
+/** Whether the `.git` of the working tree was renamed. */
 function isDisarmed(isRunning: boolean): boolean {
   const said = disarmPlanted(join(tree, '.git'), new Set([join(root, '.git')]), isRunning);
   expect(existsSync(join(tree, '.git.disabled'))).toBe(said);

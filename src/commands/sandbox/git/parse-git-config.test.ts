@@ -9,7 +9,7 @@ import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-co
 const place = mkdtempSync(join(tmpdir(), 'git-config-'));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** The settings as git itself reads them, as `section.subsection.key` and value. */
+/** The settings as git itself reads them, in the form `section.subsection.key` and value. */
 function asGit(text: string): readonly (readonly [string, string | undefined])[] {
   const file = join(place, 'config');
   writeFileSync(file, text);

@@ -24,7 +24,7 @@ beforeAll(() => {
 describe('parseGitLinks', () => {
   it.each(['2', '3', '4'])('reads version %s', (version) => {
     git(['update-index', `--index-version=${version}`]);
-    // Makes use of what version 3 has more.
+    // Uses the additional fields of version 3.
     git(['update-index', version === '3' ? '--skip-worktree' : '--no-skip-worktree', 'b/c']);
     expect(parseGitLinks(index(), 20)).toEqual(
       names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),

@@ -233,7 +233,7 @@ describe('applyPatch()', () => {
     const patch = parsePatch(patchOf('R', 'a', '.', 'é', '.'));
     const after = applyPatch(patch, () => bytes).get('f');
     expect([...(after ?? [])]).toEqual([0xff, 0xfe, 0x0a, 0xc3, 0xa9, 0x0a, 0xc3, 0x0a, 0x00, 0x80, 0x0a]);
-    // A character that stands for a lost byte does not match the byte.
+    // A replacement character for a lost byte does not match the byte.
     const lost = parsePatch(patchOf('E', '\ufffd', '.'));
     expect(failure(() => applyPatch(lost, () => bytes)).message).toContain('Match not found');
   });
@@ -312,11 +312,11 @@ function write({ letter, find, occurrence, lines }: Written): string[] {
   return [head, ...(find === undefined ? [] : stuffed(find)), ...(letter === 'E' ? [] : stuffed(lines))];
 }
 
-/** LP1 as its description reads, without any thought of speed. */
+/** LP1 exactly as its description says, without any optimization. */
 function reference(content: string, eol: string, operations: readonly Written[]): string | undefined {
   let ended = content.endsWith(eol) && content !== '';
   let lines = content === '' ? [] : content.split(eol);
-  // A file without any line end is one of LF.
+  // A file without any line end counts as LF.
   const boundary = content.includes('\n') ? eol : '\n';
   if (ended) lines.pop();
   for (const { letter, find = [], occurrence, lines: added } of operations) {
