@@ -61,22 +61,22 @@ export function configurationDocument(): string {
     '',
     '## Keys',
     '',
-    'The last column says what a project’s file may do before it is trusted.',
+    'The last column says what an untrusted project file may change.',
     '',
     ...sections().flatMap(([section, keys]) => sectionOf(section, keys)),
   ].join('\n');
 }
 
 const PRECEDENCE = [
-  '## Which value holds',
+  '## Which value applies',
   '',
   'From the strongest to the weakest; `toolexec config show --origin` says where each value comes from.',
   '',
   '1. Options of the command.',
   '2. Environment variables: `tools.approval.mode` is `TOOLEXEC_TOOLS_APPROVAL_MODE`. Truth values are `true`, `false`, `1`',
-  '   and `0`; a list is `a, b`, or TOML’s own `["a", "b"]` where an entry holds a comma. An empty variable sets nothing.',
-  '3. The project’s `toolexec.toml`: in the working directory or the nearest parent up to the one that holds `.git`; where',
-  '   none does, in the working directory only. `--config FILE`, or `TOOLEXEC_CONFIG`, names another file instead.',
+  '   and `0`; a list is `a, b`, or TOML’s own `["a", "b"]` if an entry contains a comma. An empty variable sets nothing.',
+  '3. The project’s `toolexec.toml`: in the working directory or the nearest parent up to the one with `.git`; without such a',
+  '   parent, in the working directory only. `--config FILE`, or `TOOLEXEC_CONFIG`, names another file instead.',
   '4. Your own: `$XDG_CONFIG_HOME/toolexec/config.toml`, else `~/.config/toolexec/config.toml`.',
   '5. The default.',
   '',
@@ -88,12 +88,12 @@ const PRECEDENCE = [
 ];
 
 const ADMINISTRATOR = [
-  '## What the administrator of a machine fixes',
+  '## Settings of the administrator',
   '',
-  '`/etc/toolexec/toolexec.toml` holds for the command of every user of the machine. Everything above can only tighten it, in',
-  'the way that the last column of the tables below says; a value that would loosen it is not applied, and is reported.',
-  'Its rules are of the tier `administrator`, which no lower tier lifts ([policy.md](policy.md)). The place is fixed, and',
-  'no variable or option names another. The file and its directory have to belong to root, and only root may write them;',
+  '`/etc/toolexec/toolexec.toml` applies to the command of every user of the machine. Everything above can only tighten it, in',
+  'the way that the last column of the tables below shows; a value that would loosen it is not applied, and is reported.',
+  'Its rules belong to the tier `administrator`, which no lower tier can loosen ([policy.md](policy.md)). The path is fixed:',
+  'no variable or option changes it. The file and its directory must belong to root, and only root may write them;',
   'otherwise the file is ignored, and that is reported.',
 ];
 
@@ -101,8 +101,8 @@ const TRUST = [
   '## A project’s file may only tighten',
   '',
   'A repository that you have cloned is not trusted, nor is the `toolexec.toml` in it. Until you run `toolexec config trust`,',
-  'its values hold if they are stricter than what would hold without them: your own file, else',
-  'the default. A value that would loosen something is not applied, and is reported. `toolexec config trust` records the',
+  'its values apply only if they are stricter than the values without it: those of your own file, else',
+  'the defaults. A value that would loosen something is not applied, and is reported. `toolexec config trust` records the',
   'file and the hash of its bytes in `$XDG_STATE_HOME/toolexec/trusted.json` (else `~/.local/state`); a changed file has to',
   'be trusted again. A file that you name yourself with `--config` is trusted.',
   'Why: [decision 13](decisions/0013-project-files-only-tighten.md).',
@@ -122,7 +122,7 @@ function sectionOf(section: string, keys: Keys): string[] {
   return [
     `### \`[${section}]\``,
     '',
-    '| key | what it takes | default | variable | what it decides | untrusted |',
+    '| key | value | default | variable | meaning | untrusted |',
     '| --- | --- | --- | --- | --- | --- |',
     ...keys.map(([key, { kind, fallback, meaning, tighten }]) =>
       row([

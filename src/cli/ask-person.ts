@@ -101,7 +101,7 @@ async function readAnswer(
     const { form } = question;
     if (line === '') return form?.kind === 'field' && !form.required ? { chosen: [] } : undefined;
     const answer = line.includes('\n')
-      ? 'Several lines came at once, and none of them counts.'
+      ? 'Several lines arrived together, and none of them counts.'
       : parseAnswer(line, question);
     if (typeof answer !== 'string') return answer;
     problem = `${answer}\n`;

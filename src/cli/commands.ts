@@ -23,13 +23,13 @@ export interface CommandGroup {
 
 const undo: CommandRow = {
   name: 'undo',
-  summary: 'put back what a call changed in files',
+  summary: 'restore the files that a call changed',
   load: () => import('./commands/undo.js'),
 };
 
 const tools: CommandGroup = {
   name: 'tools',
-  summary: 'what tools there are, and what a model is told of them',
+  summary: 'list the tools, and show their descriptions for models',
   examples: [
     'toolexec tools list',
     'toolexec tools show bash',
@@ -39,42 +39,42 @@ const tools: CommandGroup = {
   commands: [
     {
       name: 'list',
-      summary: 'every tool with its consent under the configuration',
+      summary: 'every tool, and whether its calls run, ask or are refused',
       load: () => import('./commands/tools/list.js'),
     },
     {
       name: 'show',
-      summary: 'one tool: its arguments, its consent, its time',
+      summary: 'one tool: its arguments, its permission, its time limit',
       load: () => import('./commands/tools/show.js'),
     },
     {
       name: 'schema',
-      summary: 'the tools of a request, as a provider wants them',
+      summary: 'the tools of a request, in the format of a provider',
       load: () => import('./commands/tools/schema.js'),
     },
     {
       name: 'scan',
-      summary: 'what the programs of a directory are, as tools',
+      summary: 'which programs in a directory can be tools',
       load: () => import('./commands/tools/scan.js'),
     },
     {
       name: 'approve',
-      summary: 'programs that have changed are as they shall be',
+      summary: 'accept changed programs',
       load: () => import('./commands/tools/approve.js'),
     },
     {
       name: 'init',
-      summary: 'a program that is a tool, with its test, to begin with',
+      summary: 'write a program that is a tool, with its test, as a start',
       load: () => import('./commands/tools/init.js'),
     },
     {
       name: 'check',
-      summary: 'put a program into the situations that calls come into, and say what it does',
+      summary: 'run a program through the situations of real calls, and report how it behaves',
       load: () => import('./commands/tools/check.js'),
     },
     {
       name: 'crash',
-      summary: 'kill processes that run a tool, and see what becomes of its calls',
+      summary: 'kill processes that run a tool, and check the results of its calls',
       load: () => import('./commands/tools/crash.js'),
     },
   ],
@@ -93,7 +93,7 @@ const mcp: CommandGroup = {
     },
     {
       name: 'trust',
-      summary: 'show what the tools of a server say of themselves, and pin it',
+      summary: "show the descriptions of a server's tools, and pin them",
       load: () => import('./commands/mcp/trust.js'),
     },
     {
@@ -106,7 +106,7 @@ const mcp: CommandGroup = {
 
 const serve: CommandGroup = {
   name: 'serve',
-  summary: 'take calls, approvals and watchers of a fleet over HTTP',
+  summary: 'serve a fleet over HTTP: calls, approvals and events',
   examples: [],
   load: () => import('./commands/serve/serve.js'),
   commands: [
@@ -120,7 +120,7 @@ const serve: CommandGroup = {
 
 const config: CommandGroup = {
   name: 'config',
-  summary: 'what is configured, and by whom',
+  summary: 'the configuration, and where each setting comes from',
   examples: [
     'toolexec config show --origin',
     'toolexec config trust',
@@ -129,12 +129,12 @@ const config: CommandGroup = {
   commands: [
     {
       name: 'show',
-      summary: 'every setting as it holds here',
+      summary: 'every setting that applies here',
       load: () => import('./commands/config/show.js'),
     },
     {
       name: 'trust',
-      summary: "let a project's toolexec.toml loosen what it says it loosens",
+      summary: "trust a project's toolexec.toml, so that it can loosen settings",
       load: () => import('./commands/config/trust.js'),
     },
     {
@@ -147,7 +147,7 @@ const config: CommandGroup = {
 
 const policy: CommandGroup = {
   name: 'policy',
-  summary: 'why a call is run, asked about or refused',
+  summary: 'why a call runs, needs approval or is refused',
   examples: [
     `toolexec policy explain '{"name":"bash","args":{"command":"git push"}}'`,
     'toolexec policy check --config toolexec.toml',
@@ -158,22 +158,22 @@ const policy: CommandGroup = {
   commands: [
     {
       name: 'explain',
-      summary: 'the decision about a call, the rule that made it, and why no other did',
+      summary: 'the decision about a call, the rule that made it, and the outcome of every other rule',
       load: () => import('./commands/policy/explain.js'),
     },
     {
       name: 'check',
-      summary: 'whether the rules hold their own examples, and each of them can matter',
+      summary: 'whether the rules match their own examples, and each rule has an effect',
       load: () => import('./commands/policy/check.js'),
     },
     {
       name: 'replay',
-      summary: 'what would be done with recorded calls as the configuration stands',
+      summary: 'evaluate recorded calls with the current configuration',
       load: () => import('./commands/policy/replay.js'),
     },
     {
       name: 'suggest',
-      summary: 'rules for what has been approved before, with what it changed',
+      summary: 'propose rules for calls that were approved before',
       load: () => import('./commands/policy/suggest.js'),
     },
     {
@@ -186,7 +186,7 @@ const policy: CommandGroup = {
 
 const journal: CommandGroup = {
   name: 'journal',
-  summary: 'what was run, and what became of it',
+  summary: 'which calls ran, and their results',
   examples: [
     'toolexec journal list',
     'toolexec journal show toolu_01',
@@ -208,7 +208,7 @@ const journal: CommandGroup = {
     },
     {
       name: 'report',
-      summary: 'what happened since then: failures, questions, time, tool by tool',
+      summary: 'a summary of recent calls: failures, questions and times, tool by tool',
       load: () => import('./commands/journal/report.js'),
     },
     {
@@ -218,12 +218,12 @@ const journal: CommandGroup = {
     },
     {
       name: 'verify',
-      summary: 'whether every record is as it was written',
+      summary: 'whether every record is unchanged',
       load: () => import('./commands/journal/verify.js'),
     },
     {
       name: 'prune',
-      summary: 'take out what is old',
+      summary: 'remove old records',
       load: () => import('./commands/journal/prune.js'),
     },
     {
@@ -253,12 +253,12 @@ const guard: CommandGroup = {
     },
     {
       name: 'status',
-      summary: 'which agents are guarded, and what became of their calls',
+      summary: 'which agents are guarded, and the outcomes of their calls',
       load: () => import('./commands/guard/status.js'),
     },
     {
       name: 'remove',
-      summary: 'take out what install has put in',
+      summary: 'remove the lines that install has added',
       load: () => import('./commands/guard/remove.js'),
     },
     {

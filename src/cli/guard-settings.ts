@@ -25,8 +25,8 @@ export interface GuardOptions {
 export function addGuardOptions(command: Command): Command {
   return command
     .addArgument(new Argument('<agent>', 'whose settings').choices([...AGENTS]))
-    .option('--user', 'the settings of the person, for all projects (default: of this project)')
-    .option('--yes', 'ask nothing');
+    .option('--user', 'your own settings, for all projects (default: the settings of this project)')
+    .option('--yes', 'ask no questions');
 }
 
 export function placeOf(agent: AgentName, { user }: GuardOptions, { env }: CliContext): SettingsPlace {
@@ -38,7 +38,7 @@ export function hookLines(agent: AgentName): HookLines {
   const words = [...ownProgram('toolexec'), 'hook', '--for', agent];
   if (words.some((word) => word.includes('/_npx/')))
     throw new UsageError(
-      'Cannot guard with this toolexec: it lies in the cache of npx, and the agent would run every call once npm has emptied that. Install it first: npm install --global toolexec',
+      'Cannot guard with this toolexec: it lies in the cache of npx, and once npm empties the cache, the agent would run every call unchecked. Install it first: npm install --global toolexec',
     );
   const other = words
     .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
@@ -52,7 +52,7 @@ export function orUsage<T>(action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof SettingsProblem)
-      throw new UsageError(`Cannot go on: ${error.message}.`, { cause: error });
+      throw new UsageError(`Cannot continue: ${error.message}.`, { cause: error });
     throw error;
   }
 }

@@ -32,27 +32,27 @@ export function addBatchOptions(command: Command): Command {
       'directories that tools may touch; the first is the working directory (default: .)',
     )
     .option('--config <file>', 'a toolexec.toml')
-    .option('--journal <file>', 'where calls and results are recorded; outside of every root')
+    .option('--journal <file>', 'where calls and results are recorded; outside every root')
     .addOption(yesOption())
     .addOption(laterCodeOption())
     .addOption(new Option('--deny', 'refuse every call that needs approval').conflicts(['yes', 'approve']))
-    .option('--dry-run', 'only calls that read are run; the others say what they would do')
-    .option('--json', 'everything on standard error as JSON, one object a line');
+    .option('--dry-run', 'run only calls that read; the others describe what they would do')
+    .option('--json', 'everything on standard error as JSON, one object per line');
 }
 
 /** `laterCodeOption` adds the cases that this option excludes. */
 export function yesOption(): Option {
   return new Option(
     '--yes',
-    'approve every call that needs approval, but no change of what runs later by itself',
+    'approve every call that needs approval, except changes to files that run later by themselves',
   ).conflicts(['approve', 'deny']);
 }
 
 export function laterCodeOption(): Option {
   return new Option(
     '--approve-later-code',
-    'with --yes or --approve: also changes of what runs later by itself (git hooks, CI files, Makefiles, scripts of ' +
-      'package.json …), and what a command changed beyond what it was allowed',
+    'with --yes or --approve: also changes to files that run later by themselves (git hooks, CI files, Makefiles, scripts of ' +
+      'package.json …), and changes of a command beyond its permission',
   ).conflicts(['deny']);
 }
 
@@ -61,11 +61,11 @@ export function addResponseOptions(command: Command): Command {
     .addOption(
       new Option(
         '--preview',
-        'try all calls on an overlay of the roots, show what they change, and commit it as one or not at all',
+        'try all calls on an overlay of the roots, show their changes, and commit all of them or none',
       ).conflicts(['dryRun', 'defer', 'approve']),
     )
-    .option('--conversation <id>', 'what the calls belong to (default: a hash of the response)')
-    .option('--again', 'run again what the journal has an answer for');
+    .option('--conversation <id>', 'the conversation of the calls (default: a hash of the response)')
+    .option('--again', 'also run calls that already have an answer in the journal');
 }
 
 /** Options for running the calls of a response. */
@@ -80,13 +80,13 @@ export function addRunOptions(command: Command): Command {
         'defer the calls that need approval: they wait for "toolexec approve", the others run',
       ).conflicts(['yes', 'deny', 'approve', 'dryRun']),
     )
-    .option('--parallel', 'run calls side by side where they do not touch the same things')
-    .option('--fail-fast', 'after a failure, cancel the calls that are left');
+    .option('--parallel', 'run calls in parallel if they do not touch the same things')
+    .option('--fail-fast', 'after a failure, cancel the remaining calls');
 }
 
 export function addFormatOption(
   command: Command,
-  description = 'what results are written as (default: as calls came)',
+  description = 'the format of the results (default: the format of the calls)',
 ): Command {
   return command.addOption(new Option('--format <format>', description).choices(HISTORY_FORMATS));
 }
@@ -95,7 +95,7 @@ export function addFormatOption(
 export function addJournalOptions(command: Command): Command {
   return command
     .option('--journal <file>', 'the journal (default: the one that run would use)')
-    .option('--root <dir...>', 'whose journal it is, where none is named (default: .)')
+    .option('--root <dir...>', 'the directories whose journal is used, if none is named (default: .)')
     .option('--config <file>', 'a toolexec.toml');
 }
 

@@ -43,8 +43,8 @@ export async function recoverLeft(
     }
     waits = true;
     display.note(
-      `nothing new runs in this conversation before you decide: "toolexec journal recover --resume ${batch.batchId}" ` +
-        'goes on with what is known, "--discard" in its place has all of it count as failed',
+      `nothing new runs in this conversation until you decide: "toolexec journal recover --resume ${batch.batchId}" ` +
+        'continues with the known results, "--discard" in its place makes all of it count as failed',
     );
   }
   return waits;
@@ -54,7 +54,7 @@ export async function recoverLeft(
 function noteUnsettled(batch: RecoveredBatch, display: Display): boolean {
   if (batch.calls.every(({ result }) => result !== undefined)) return false;
   display.note(
-    `batch ${batch.batchId} of this conversation is not settled: ${describeLeft(batch)}. If it was run with another ` +
+    `batch ${batch.batchId} of this conversation is unfinished: ${describeLeft(batch)}. If it was run with another ` +
       '--root: "toolexec journal recover" with that decides it',
   );
   return true;

@@ -47,7 +47,7 @@ export async function watchBatch(
   const run = await start();
   const interrupts = watchInterrupts(stdio, {
     first: () => {
-      display.note('cancelling; press Ctrl-C again to leave at once');
+      display.note('cancelling; press Ctrl-C again to leave immediately');
       run.cancel();
     },
     second: () => void leave(executor, watch.exitNow),

@@ -78,7 +78,7 @@ export async function findNamedBatch(
   if (only !== undefined && others.length === 0) return only.id;
   const ids = waiting.map(({ id }) => id).join(', ') || 'none';
   if (only !== undefined) {
-    throw new UsageError(`Cannot ${action} "${named}": several batches of it wait. What waits: ${ids}.`);
+    throw new UsageError(`Cannot ${action} "${named}": several of its batches wait: ${ids}.`);
   }
   try {
     return await findBatchId(journal, named, action);

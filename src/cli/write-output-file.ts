@@ -20,7 +20,7 @@ export async function writeOutputFile(file: string, text: string, stdio: CliCont
     new UsageError(`Cannot write ${JSON.stringify(file)}: ${why}`, cause === undefined ? {} : { cause });
   const found = targetOf(file);
   if (found?.isDirectory() === true) throw cannot('it is a directory. Name a file in it.');
-  if (found !== undefined && !found.isFile()) throw cannot('it is no regular file. Name another place.');
+  if (found !== undefined && !found.isFile()) throw cannot('it is not a regular file. Name another place.');
   try {
     replaceFile(realPlace(file), text);
   } catch (error) {

@@ -204,7 +204,7 @@ const WHY: Readonly<Record<string, string>> = {
   EMFILE: 'this process has too many files open; try again when fewer programs run',
   ENFILE: 'the machine has too many files open; try again later',
   ENOENT: 'it does not exist, or the interpreter that its first line names does not',
-  ENOEXEC: 'it is no program for this machine',
+  ENOEXEC: 'it is not a program for this machine',
   ENOMEM: 'there is not enough memory',
   ENOSPC: 'there is no room for its input',
   ETXTBSY: 'it is being written',

@@ -29,7 +29,7 @@ export function readClientServers(
   const notes: string[] = [];
   for (const [given, entry] of tables.flatMap((table) => (isTable(table) ? Object.entries(table) : []))) {
     const name = nameFrom(given);
-    if (name === undefined) notes.push(`${JSON.stringify(given)} is no name that can be used: left out`);
+    if (name === undefined) notes.push(`${JSON.stringify(given)} is not a usable name: left out`);
     else {
       if (name !== given) notes.push(`${JSON.stringify(given)} becomes ${name}`);
       const server = isTable(entry) ? toServer(name, entry, dirname(file), notes) : undefined;
@@ -131,7 +131,7 @@ function parseJsonc(text: string, file: string): Table {
       document = JSON.parse(withoutComments(plain));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new ToolError('config_invalid', `Cannot read "${file}": it is no JSON: ${why}.`, {
+      throw new ToolError('config_invalid', `Cannot read "${file}": it is not JSON: ${why}.`, {
         cause: error,
       });
     }

@@ -33,7 +33,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   }),
   'tools.profile': setting('executor', 'profile', {
     meaning:
-      '`contained`: commands run in the OS sandbox without network, unasked, and are asked about when they have ended, where they changed what runs later or deleted something ([contained.md](contained.md)).',
+      '`contained`: commands run in the OS sandbox without network and without a question. They need approval when they have ended, if they changed files that run later or deleted something ([contained.md](contained.md)).',
     tighten: never,
   }),
   'tools.allow_parallel': {
@@ -44,11 +44,11 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     tighten: only(false),
   },
   'tools.max_tool_calls_per_batch': setting('executor.limits', 'maxToolCallsPerBatch', {
-    meaning: 'Calls of one response; those beyond are answered `limit_exceeded`.',
+    meaning: 'Calls of one response; further calls are answered `limit_exceeded`.',
     tighten: smaller(),
   }),
   'tools.max_tool_iterations_per_user_turn': setting('executor.limits', 'maxToolIterationsPerUserTurn', {
-    meaning: 'Rounds of calls and results that a tool loop goes before the person has the word again.',
+    meaning: 'How many rounds of calls and results a tool loop runs before the next message of the person.',
     tighten: smaller(),
   }),
   'tools.max_tool_args_bytes': setting('executor.limits', 'maxToolArgsBytes', {
@@ -73,13 +73,13 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   },
   'tools.sandbox.denied_patterns': setting('executor.sandbox', 'deniedPatterns', {
     kind: PATTERNS,
-    meaning: 'Paths that tools may not touch, besides the built-in ones.',
+    meaning: 'Paths that tools may not touch, in addition to the built-in ones.',
     tighten: joining,
     isAdditive: true,
   }),
   'tools.sandbox.denied_write_patterns': setting('executor.sandbox', 'deniedWritePatterns', {
     kind: PATTERNS,
-    meaning: 'Paths that tools may read and not change.',
+    meaning: 'Paths that tools may read but not change.',
     tighten: joining,
     isAdditive: true,
   }),
@@ -99,40 +99,39 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   }),
   'tools.sandbox.transactions': setting('executor.sandbox', 'transactions', {
     meaning:
-      'Commands change nothing before they have ended and what they changed was compared with the rules: `auto`, where this machine can; `required`, or none runs; `off`.',
+      'Commands change nothing until they have ended and their changes were compared with the rules: `auto`, if this machine supports it; `required`, otherwise no command runs; `off`.',
     tighten: stricter('required', 'auto', 'off'),
   }),
   'tools.sandbox.max_transaction_mb': setting('executor.sandbox', 'maxTransactionMb', {
     meaning:
-      'What one command may change in a transaction; one that changes more is ended, and nothing of it is kept.',
+      'How much one command may change in a transaction; a command that changes more is ended, and none of its changes are kept.',
     tighten: smaller(),
   }),
   'tools.sandbox.on_timeout': setting('executor.sandbox', 'onTimeout', {
-    meaning: 'What becomes of what a command has changed that was stopped before its end.',
+    meaning: 'What happens to the changes of a command that was stopped before its end.',
     tighten: stricter('discard', 'keep'),
   }),
   'tools.sandbox.on_conflict': setting('executor.sandbox', 'onConflict', {
     meaning:
-      'What happens where others changed the same things while a command ran: it is run again, at most twice (`rerun`), fails at once (`fail`), or what is in no conflict is kept and the call fails all the same (`keep_rest`).',
+      'What happens if other programs changed the same paths while a command ran: the command runs again, at most twice (`rerun`), it fails immediately (`fail`), or changes without a conflict are kept and the call still fails (`keep_rest`).',
     tighten: stricter('fail', 'rerun', 'keep_rest'),
   }),
   'tools.sandbox.expose_ports': setting('executor.sandbox', 'exposePorts', {
     meaning:
-      'With the network off, `bash` may ask the person to let programs of this machine reach a port of its commands, each time.',
+      'With the network off, `bash` may ask the person to let programs of this machine reach a port of its commands; the person is asked each time.',
     tighten: only(false),
   }),
   'tools.sandbox.external_tools': setting('executor.sandbox', 'externalTools', {
-    meaning:
-      'Which programs that are tools run in the sandbox of commands: those of directories that are not trusted, all, or none.',
+    meaning: 'Which external tools run in the command sandbox: those in untrusted directories, all, or none.',
     tighten: stricter('all', 'untrusted', 'off'),
   }),
   'tools.run_command.sandbox': setting('executor.sandbox', 'os', {
     meaning:
-      'The OS sandbox (bubblewrap) around commands, also those of `bash`: `required`, or none runs; `preferred`, each is asked for where there is none; `off`.',
+      'The OS sandbox (bubblewrap) around commands, including those of `bash`: `required`, otherwise no command runs; `preferred`, without it each command needs approval; `off`.',
     tighten: stricter('required', 'preferred', 'off'),
   }),
   'tools.run_command.network': setting('executor.sandbox', 'network', {
-    meaning: 'Commands in the OS sandbox reach the network.',
+    meaning: 'Commands in the OS sandbox can reach the network.',
     tighten: only(false),
   }),
   'tools.run_command.readable_paths': setting('executor.sandbox', 'readable', {
@@ -171,26 +170,26 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     tighten: smaller(120),
   }),
   'tools.timeouts.external_tools_seconds': setting('executor.timeouts', 'externalToolsMs', {
-    meaning: 'For tools that are programs of their own.',
+    meaning: 'For external tools.',
     tighten: smaller(),
   }),
   'tools.output.max_bytes': setting('executor.output', 'maxBytes', {
-    meaning: 'Bytes of one result, the notice of truncation included.',
+    meaning: 'Bytes of one result, including the notice of truncation.',
     tighten: smaller(),
   }),
   'tools.output.max_content_bytes': setting('executor.output', 'maxContentBytes', {
-    meaning: 'Bytes of pictures, sounds and documents in one result; what is larger becomes a line of text.',
+    meaning: 'Bytes of pictures, sounds and documents in one result; a larger block becomes a line of text.',
     tighten: smaller(),
   }),
   'tools.environment.denylist': setting('executor.environment', 'denylist', {
     kind: VARIABLES,
-    meaning: 'Variables that commands do not see, besides the built-in ones; `*` stands for anything.',
+    meaning: 'Variables that commands do not see, in addition to the built-in ones; `*` stands for anything.',
     tighten: joining,
     isAdditive: true,
   }),
   'tools.environment.pass': setting('executor.environment', 'pass', {
     kind: VARIABLES,
-    meaning: 'Variables that commands see all the same.',
+    meaning: 'Exceptions: variables that commands see nevertheless.',
     tighten: removing,
   }),
   'tools.approval.enabled': setting('executor.policy', 'enabled', {
@@ -198,14 +197,14 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     tighten: only(false),
   }),
   'tools.approval.mode': setting('executor.policy', 'mode', {
-    meaning: '`prompt` asks about side effects, `auto` does not, `deny` runs only what is on the allowlist.',
+    meaning: '`prompt` asks about side effects, `auto` does not, `deny` runs only tools on the allowlist.',
     tighten: stricter('deny', 'prompt', 'auto'),
   }),
   'tools.approval.allowlist': {
     kind: TOOL_NAMES,
     fallback: ['read_file'],
     option: 'executor.policy.allowlist',
-    meaning: 'Tools that run without the policy asking. Replaces the default.',
+    meaning: 'Tools that run without a question from the policy. Replaces the default.',
     tighten: removing,
   },
   'tools.approval.denylist': {
@@ -221,7 +220,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   }),
   'tools.approval.provenance': setting('executor.policy', 'provenance', {
     meaning:
-      'Whether it counts where data came from, see provenance.md: `warn` asks where data of the workspace would leave, a command reaches the network, what runs later would be written, or a call does as text from outside says; `ask` asks about every side effect once such text was seen, and about a call that changes something outside once a file was read.',
+      'Whether the origin of data matters, see provenance.md. `warn`, once text from outside was seen: asks if data of the workspace would leave, a command reaches the network, a file that runs later would be written, or a call has an argument from such text. `ask`: asks about every side effect once such text was seen, and about a call that changes something outside once a file was read.',
     tighten: stricter('ask', 'warn', 'off'),
   }),
   'tools.approval.later_code': {
@@ -229,7 +228,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: undefined,
     option: 'executor.policy.laterCode',
     meaning:
-      'Paths that run later by themselves, so that changes of them by a command are asked about; `toolexec policy later-code` prints the table that this replaces.',
+      "Paths that run later by themselves: a command's changes to them are asked about. `toolexec policy later-code` prints the table that this replaces.",
     tighten: addingTo(LATER_CODE_PATTERNS),
   },
   'tools.approval.rules': {
@@ -237,7 +236,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: [],
     option: 'executor.policy.rules',
     meaning:
-      'Rules about single calls, see policy.md. Those of a file that is named and of your own are of the tier `user`, those of a project of the tier `project`.',
+      'Rules about single calls, see policy.md. Rules of a named file and of your own file belong to the tier `user`, those of a project to the tier `project`.',
     tighten: onlyRefusing,
     isAdditive: true,
   },
@@ -245,7 +244,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
   ...HOOK_KEYS,
   'journal.on_loss': setting('journal', 'onLoss', {
     meaning:
-      'When the journal does not hold what was recorded in it: `warn`, and calls that had run may run again; `refuse`, and no call runs.',
+      'If the journal has lost records: `warn`, and calls that had run may run again; `refuse`, and no call runs.',
     tighten: stricter('refuse', 'warn'),
   }),
   'journal.redact': {
@@ -253,7 +252,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: false,
     option: 'journal.redactArguments',
     meaning:
-      'Arguments that the journal leaves out, with what repeats their values: `true` for all, or patterns `TOOL/POINTER`, see journal-secrets.md.',
+      'Arguments that the journal leaves out, along with texts that repeat their values: `true` for all, or patterns `TOOL/POINTER`, see journal-secrets.md.',
     tighten: addingRedactions,
   },
   ...FLEET_KEYS,
@@ -262,7 +261,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: undefined,
     option: 'mcp.servers',
     meaning:
-      "Other people's MCP servers, by name, whose tools `toolexec mcp --gateway` serves as `NAME__tool`: `command` and `args`, or `url`; `env`, `cwd`, `headers`, `network` (default false), `trusted` (default false), `tools`, `timeout`.",
+      'Third-party MCP servers, by name, whose tools `toolexec mcp --gateway` serves as `NAME__tool`: `command` and `args`, or `url`; `env`, `cwd`, `headers`, `network` (default false), `trusted` (default false), `tools`, `timeout`.',
     tighten: never,
   },
   'chat.agents_file': {
@@ -270,7 +269,7 @@ export const CONFIG_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: false,
     option: 'chat.agentsFile',
     meaning:
-      'Whether `toolexec chat` adds the `AGENTS.md` of the first root to its default system text. What a project says there, the model takes for an instruction.',
+      'Whether `toolexec chat` adds the `AGENTS.md` of the first root to its default system text. The model treats the text of that file as an instruction.',
     tighten: only(false),
   },
 };

@@ -98,7 +98,7 @@ export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
     kind: TENANT,
     fallback: 'default',
     option: 'fleet.tenant',
-    meaning: 'Whose records these are in that database: tenants see nothing of each other.',
+    meaning: "The owner of the records in that database: tenants do not see each other's records.",
     tighten: never,
   },
   'fleet.labels': {
@@ -112,7 +112,7 @@ export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
     kind: LEASE,
     fallback: 30,
     option: 'fleet.leaseMs',
-    meaning: 'How long the claims of `toolexec worker` count if it does not answer; `--lease` replaces it.',
+    meaning: 'How long the claims of `toolexec worker` are valid without a renewal; `--lease` replaces it.',
     tighten: never,
   },
   'fleet.start_deadline_seconds': {
@@ -128,7 +128,7 @@ export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
     fallback: undefined,
     option: 'fleet.objects.endpoint',
     meaning:
-      'A service with the interface of S3 for contents of more than 1 MB, together with `bucket`. All processes of the fleet need the same.',
+      'A service with the interface of S3 for contents of more than 1 MB, together with `bucket`. All processes of the fleet need the same setting.',
     tighten: never,
   },
   'fleet.objects.bucket': {
@@ -171,7 +171,8 @@ export const FLEET_KEYS: Readonly<Record<string, ConfigKey>> = {
     kind: CALLS,
     fallback: undefined,
     option: 'fleet.quotas.running',
-    meaning: 'Calls of a tenant that run at once, on all workers together. Others wait for their turn.',
+    meaning:
+      'Calls of a tenant that run at the same time, on all workers together. Others wait for their turn.',
     tighten: never,
   },
   'fleet.quotas.tools': {

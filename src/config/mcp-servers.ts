@@ -123,7 +123,7 @@ function flawsOf(name: string, server: unknown): readonly Flaw[] {
   const flaws = Object.entries(server).flatMap(([field, value]): Flaw[] => {
     const known = FIELDS[field];
     if (known === undefined) {
-      const problem = `.${name}.${field} is no key of a server. Known: ${Object.keys(FIELDS).join(', ')}.`;
+      const problem = `.${name}.${field} is not a key of a server. Known: ${Object.keys(FIELDS).join(', ')}.`;
       return [{ at: [name, field], problem }];
     }
     if (known.check(value)) return [];

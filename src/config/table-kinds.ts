@@ -92,12 +92,12 @@ export const DEFINITIONS: ValueKind = {
         name: {
           type: 'string',
           pattern: '^[A-Za-z0-9_-]{1,64}$',
-          description: 'What the model calls the tool by.',
+          description: 'The name that the model uses for the tool.',
         },
         description: {
           type: 'string',
           pattern: '\\S',
-          description: 'What the tool does, for the model.',
+          description: 'The description of the tool, for the model.',
         },
         parameters: {
           type: 'object',

@@ -7,7 +7,7 @@ import { HOSTS, HTTP_ADDRESS, PROGRAM_DIRECTORIES, VARIABLE, wholeNumber } from 
 export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
   'tools.bash.approval': setting('executor.builtins.bash', 'approval', {
     meaning:
-      'When `bash` asks: `after` its commands have ended, with their changes in hand and nothing of them committed. Such a command runs in the OS sandbox only, with the network off.',
+      'When `bash` asks. `after`: when a command has ended, with its changes shown and nothing committed yet. Such a command runs only in the OS sandbox, with the network off.',
     tighten: stricter('before', 'after'),
   }),
   'tools.read_file.max_file_read_bytes': setting('executor.limits', 'maxFileReadBytes', {
@@ -23,39 +23,39 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     tighten: smaller(),
   }),
   'tools.list_directory.max_entries': setting('executor.builtins.listDirectory', 'maxEntries', {
-    meaning: 'Entries of one listing: the default, and the most that a call may ask for.',
+    meaning: 'Entries of one listing: the default, and the maximum for a call.',
     tighten: smaller(),
   }),
   'tools.list_directory.max_depth': setting('executor.builtins.listDirectory', 'maxDepth', {
-    meaning: 'Levels of a recursive listing: the default, and the most that a call may ask for.',
+    meaning: 'Levels of a recursive listing: the default, and the maximum for a call.',
     tighten: smaller(),
   }),
   'tools.list_directory.include_hidden_default': setting('executor.builtins.listDirectory', 'includeHidden', {
-    meaning: 'Names with a leading dot are listed where a call does not say.',
+    meaning: 'Names with a leading dot are listed unless a call says otherwise.',
     tighten: only(false),
   }),
   'tools.list_directory.include_files_default': setting('executor.builtins.listDirectory', 'includeFiles', {
-    meaning: 'Files are listed where a call does not say.',
+    meaning: 'Files are listed unless a call says otherwise.',
     tighten: only(false),
   }),
   'tools.list_directory.include_dirs_default': setting('executor.builtins.listDirectory', 'includeDirs', {
-    meaning: 'Directories are listed where a call does not say.',
+    meaning: 'Directories are listed unless a call says otherwise.',
     tighten: only(false),
   }),
   'tools.list_directory.include_symlinks_default': setting(
     'executor.builtins.listDirectory',
     'includeSymlinks',
     {
-      meaning: 'Symbolic links are listed where a call does not say.',
+      meaning: 'Symbolic links are listed unless a call says otherwise.',
       tighten: only(false),
     },
   ),
   'tools.list_directory.include_other_default': setting('executor.builtins.listDirectory', 'includeOther', {
-    meaning: 'Sockets, pipes and devices are listed where a call does not say.',
+    meaning: 'Sockets, pipes and devices are listed unless a call says otherwise.',
     tighten: only(false),
   }),
   'tools.web_fetch.respect_robots': setting('executor.builtins.webFetch', 'respectRobots', {
-    meaning: 'Pages that the robots.txt of their site refuses to programs are not fetched.',
+    meaning: "Pages that a site's robots.txt forbids to programs are not fetched.",
     tighten: only(true),
   }),
   'tools.web_fetch.max_bytes': setting('executor.builtins.webFetch', 'maxBytes', {
@@ -63,7 +63,7 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     tighten: smaller(),
   }),
   'tools.web_fetch.timeout': setting('executor.builtins.webFetch', 'timeoutMs', {
-    meaning: 'For one page, with what its site says to programs.',
+    meaning: "For one page, including its site's robots.txt.",
     tighten: smaller(),
   }),
   'tools.web_fetch.allow_private': setting('executor.builtins.webFetch', 'allowPrivate', {
@@ -80,14 +80,14 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     kind: HTTP_ADDRESS,
     fallback: undefined,
     option: 'executor.builtins.webSearch.url',
-    meaning: 'Where that service is asked, if not at its own address; needed for `searxng`.',
+    meaning: 'The address of that service, if not its own; required for `searxng`.',
     tighten: never,
   },
   'tools.web_search.api_key_env': {
     kind: VARIABLE,
     fallback: undefined,
     option: 'executor.builtins.webSearch.apiKeyEnv',
-    meaning: 'The environment variable that holds the key of the service; needed for `brave`.',
+    meaning: 'The environment variable that contains the key of the service; required for `brave`.',
     tighten: never,
   },
   'tools.external.directories': {
@@ -102,11 +102,11 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     kind: PROGRAM_DIRECTORIES,
     fallback: [],
     option: 'external.trusted',
-    meaning: 'Those of them whose tools are believed what they declare of their effects.',
+    meaning: "Those of the directories whose tools' declared effects are believed.",
     tighten: never,
   },
   'tools.external.watch': setting('external', 'watch', {
-    meaning: 'Look at the directories again when something changes, for commands that go on for long.',
+    meaning: 'Read the directories again when something changes, for commands that run for a long time.',
     tighten: only(false),
   }),
   'tools.external.max_output_bytes': setting('external', 'maxOutputBytes', {
@@ -117,30 +117,30 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     kind: VERSION_RANGES,
     fallback: undefined,
     option: 'external.versions',
-    meaning: 'By tool, the range that its version must be within (`slug = "^1.2"`); others cannot be called.',
+    meaning: 'By tool, the range of its version (`slug = "^1.2"`); other versions cannot be called.',
     tighten: never,
   },
   'tools.external.timeouts': {
     kind: TOOL_SECONDS,
     fallback: undefined,
     option: 'external.timeouts',
-    meaning: 'By tool, the seconds that a call may take, whatever it says itself (`slug = 20`).',
+    meaning: 'By tool, the time limit of a call in seconds, overriding its own (`slug = 20`).',
     tighten: never,
   },
   'tools.external.max_concurrent': {
     kind: CALLS_AT_A_TIME,
     fallback: undefined,
     option: 'external.maxConcurrent',
-    meaning: 'Calls of a tool that run at a time: one number, or a number by tool. Others wait.',
+    meaning: 'Calls of a tool that run at the same time: one number, or a number by tool. Others wait.',
     tighten: never,
   },
   'tools.external.breaker.threshold': setting('external.breaker', 'threshold', {
     kind: wholeNumber(0, 'failures'),
-    meaning: 'After so many failures in a row a tool is left alone for a while. 0: never.',
+    meaning: 'The number of consecutive failures after which a tool is not called for a while. 0: never.',
     tighten: never,
   }),
   'tools.external.breaker.cooldown_seconds': setting('external.breaker', 'cooldownMs', {
-    meaning: 'For how long; then one call tries.',
+    meaning: 'For how long; then one call is let through as a test.',
     tighten: never,
   }),
   'tools.external.warm.processes': setting('external.warm', 'processes', {
@@ -154,11 +154,11 @@ export const TOOL_KEYS: Readonly<Record<string, ConfigKey>> = {
     tighten: never,
   }),
   'tools.external.warm.idle_seconds': setting('external.warm', 'idleMs', {
-    meaning: 'A process that no call has needed for so long is ended.',
+    meaning: 'A process without a call for this long is ended.',
     tighten: never,
   }),
   'tools.external.warm.check_after_seconds': setting('external.warm', 'checkAfterMs', {
-    meaning: 'After a pause of so long a process must answer a ping before it gets a call.',
+    meaning: 'After a pause of this length a process must answer a ping before it gets a call.',
     tighten: never,
   }),
   'tools.external.warm.start_seconds': setting('external.warm', 'startMs', {

@@ -59,6 +59,6 @@ function show(value: unknown): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';
-  if (value instanceof Promise) return 'a promise (it must answer at once)';
+  if (value instanceof Promise) return 'a promise (it must answer immediately)';
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
 }

@@ -4,8 +4,9 @@
  */
 export const ERROR_CATALOGUE = {
   bad_args: {
-    meaning: 'The arguments are not what the tool accepts. Nothing ran.',
-    remedy: 'Mend the arguments as the message says (it names the path, what was expected and what came).',
+    meaning: 'The tool does not accept these arguments. Nothing ran.',
+    remedy:
+      'Correct the arguments as the message says (it names the path, the expected value and the actual value).',
   },
   unknown_tool: {
     meaning: 'No tool of this name is registered. Nothing ran.',
@@ -16,8 +17,8 @@ export const ERROR_CATALOGUE = {
     remedy: 'Register the tool under another name.',
   },
   duplicate_tool_call_id: {
-    meaning: 'Two calls carry one id. The first one counts, the others do not run.',
-    remedy: 'Give every call an id of its own.',
+    meaning: 'Several calls have the same id. The first one counts, and the others do not run.',
+    remedy: 'Give every call a different id.',
   },
   limit_exceeded: {
     meaning: 'A limit on calls, arguments or sizes is exceeded. Nothing ran.',
@@ -33,14 +34,14 @@ export const ERROR_CATALOGUE = {
   },
   denylisted: {
     meaning: 'The tool is on the denylist.',
-    remedy: 'Take it off the denylist, if its calls shall be allowed.',
+    remedy: 'Take the tool off the denylist if its calls should be allowed.',
   },
   policy_denied: {
     meaning: 'A rule, the policy mode or a review denied the call.',
-    remedy: 'Change the rule that the message names, or do without the call.',
+    remedy: 'Change the rule that the message names, or leave the call out.',
   },
   sandbox_violation: {
-    meaning: 'The call reaches for something outside its roots, its deny patterns or its declared effects.',
+    meaning: 'The call would leave its roots, touch a denied path, or exceed its declared effects.',
     remedy: 'Use a path inside a root, or declare the effect.',
   },
   security_violation: {
@@ -52,12 +53,12 @@ export const ERROR_CATALOGUE = {
     remedy: 'Give an approver, or allow the call by a rule.',
   },
   user_denied: {
-    meaning: 'The person asked has refused the call. Nothing ran.',
+    meaning: 'The person was asked and refused the call. Nothing ran.',
     remedy: 'Ask the person what they would accept.',
   },
   timeout: {
-    meaning: 'The call took longer than it may and was stopped. It may have had effects.',
-    remedy: 'Give it more time, or less to do.',
+    meaning: 'The call exceeded its time limit and was stopped. It may have had effects.',
+    remedy: 'Give the call more time, or less work.',
   },
   cancelled: {
     meaning: 'The call was cancelled, before or while it ran (`details.executed` says which).',
@@ -69,12 +70,12 @@ export const ERROR_CATALOGUE = {
   },
   tool_panicked: {
     meaning:
-      'The tool has a programming error (a `TypeError`, for example), threw what is no `Error`, or threw outside of its call. It may have had effects.',
+      'The tool has a programming error (a `TypeError`, for example), threw a value that is not an `Error`, or threw outside its call. It may have had effects.',
     remedy: 'Report it to the author of the tool; the stack is in the log.',
   },
   invalid_tool_output: {
-    meaning: 'The tool ran, but returned something that is no result.',
-    remedy: 'Return a string or `{ text }`, and structured output as the output schema says.',
+    meaning: 'The tool ran, but its return value is not a valid result.',
+    remedy: 'Return a string or `{ text }`, and structured output that matches the output schema.',
   },
   spawn_failed: {
     meaning: 'A process could not be started.',
@@ -86,26 +87,26 @@ export const ERROR_CATALOGUE = {
   },
   patch_failed: {
     meaning: 'The patch could not be parsed or applied. No file was changed.',
-    remedy: 'Read the file again and write the patch against what it holds now.',
+    remedy: 'Read the file again and write the patch for its current content.',
   },
   stale_file: {
     meaning: 'The file was not read, or changed since it was read. No file was changed.',
     remedy: 'Read the file again, then repeat the change.',
   },
   max_iterations: {
-    meaning: 'The model has asked for tools more often than one user turn allows.',
+    meaning: 'The model has requested more rounds of tool calls than one user turn allows.',
     remedy: 'Answer without tools, or raise `limits.maxToolIterationsPerUserTurn`.',
   },
   circuit_open: {
-    meaning: 'The external tool failed too often and is left alone for a while.',
-    remedy: 'Wait, or mend the tool.',
+    meaning: 'The external tool failed too often and is not called for a while.',
+    remedy: 'Wait, or fix the tool.',
   },
   outcome_unknown: {
-    meaning: 'The call was started, and how far it came is not known. It is not run again by itself.',
-    remedy: 'Look at what the call would have changed before repeating it.',
+    meaning: 'The call was started, and its outcome is unknown. It does not run again automatically.',
+    remedy: 'Check whether the call took effect before you repeat it.',
   },
   journal_unavailable: {
-    meaning: 'The journal cannot record. Nothing runs that could not be accounted for.',
+    meaning: 'The journal cannot record, and no call runs without a record.',
     remedy: 'Make the journal’s file writable, free disk space, or choose another place.',
   },
   config_invalid: {
@@ -113,18 +114,18 @@ export const ERROR_CATALOGUE = {
     remedy: 'Correct the value that the message names.',
   },
   already_decided: {
-    meaning: 'The batch does not wait any more: it was approved, resumed or discarded before.',
-    remedy: 'Nothing is left to decide; `toolexec journal show ID` says what came of it.',
+    meaning: 'The batch no longer waits: it was approved, resumed or discarded before.',
+    remedy: 'There is nothing left to decide; `toolexec journal show ID` shows the outcome.',
   },
   unknown_batch: {
-    meaning: 'No batch has this id, or its beginning is shared by several.',
+    meaning: 'No batch has this id, or several batches begin with it.',
     remedy:
-      'Give the id that `executor.waiting()` or a list shows, or at least 8 characters that only one batch begins with.',
+      'Use the id from `executor.waiting()` or a list, or a prefix of at least 8 characters that only one batch has.',
   },
   conflict: {
     meaning:
-      'Others changed the same things while a command, or a preview, ran: its changes were not committed, none of them.',
-    remedy: 'Look at what is there now, and run it again where it is still needed.',
+      'Other programs changed the same paths while a command or a preview ran, so none of its changes were committed.',
+    remedy: 'Look at the current files, and run the call again if it is still needed.',
   },
   url_blocked: {
     meaning:
@@ -134,15 +135,15 @@ export const ERROR_CATALOGUE = {
   fetch_failed: {
     meaning:
       'No usable answer came: the connection, the certificate, a redirect, the status or the type is at fault.',
-    remedy: 'Read the message: it names what failed. Try another address, or again later.',
+    remedy: 'Read the message, which names the failure. Try another address, or try again later.',
   },
   too_large: {
-    meaning: 'What was fetched is larger than the limit. Nothing of it is kept.',
+    meaning: 'The fetched content is larger than the limit. None of it is kept.',
     remedy: 'Fetch a smaller page, or raise the limit that the message names.',
   },
   expired: {
     meaning: 'No worker of the fleet could start the call before its start deadline. It was not run.',
-    remedy: 'Start a worker that offers its labels and its root, or allow a longer start deadline.',
+    remedy: "Start a worker that offers the call's labels and root, or allow a longer start deadline.",
   },
   quota_exceeded: {
     meaning: 'The tenant has as many open calls as its quota allows. Nothing was accepted.',

@@ -19,12 +19,12 @@ describe('a program that is asked for its schema', () => {
   });
 
   it.each([
-    ['a text without "#!"', 'touch started\n', 'its first line does not name what runs it'],
+    ['a text without "#!"', 'touch started\n', 'its first line does not name its interpreter'],
     ['an empty file', '', 'it is empty'],
     [
       'a part of a program',
       Buffer.from('7f454c46020101000a746f75636820737461727465640a00', 'hex'),
-      'it is no program for this machine',
+      'it is not a program for this machine',
     ],
   ])('is not started where the system could not: %s, which a shell would run', async (_, content, why) => {
     using folder = new ToolsFolder();

@@ -29,7 +29,7 @@ export function readToolLine(bytes: Uint8Array): Addressed | { readonly fault: s
     return { fault: `it wrote a line that is no JSON: ${why}` };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { fault: 'it wrote a line that is no JSON object' };
+    return { fault: 'it wrote a line that is not a JSON object' };
   }
   const members = value as Readonly<Record<string, unknown>>;
   const { id } = members;

@@ -171,7 +171,7 @@ function read(place: SettingsPlace): {
       `the settings of ${AGENT_TITLES[place.agent]} in "${file}" cannot be read: ${(error instanceof Error ? error.message : String(error)).replace(/\.$/, '')}`,
     );
   }
-  if (!isObject(value)) throw new SettingsProblem(`"${file}" is no JSON object`);
+  if (!isObject(value)) throw new SettingsProblem(`"${file}" is not a JSON object`);
   return { file, before, value };
 }
 

@@ -104,9 +104,9 @@ function parse(text: string): JsonObject {
   try {
     value = parseJson(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new NotUnderstood(`it is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new NotUnderstood(`it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isObject(value)) throw new NotUnderstood('it is no JSON object');
+  if (!isObject(value)) throw new NotUnderstood('it is not JSON object');
   return value;
 }
 

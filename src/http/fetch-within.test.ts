@@ -194,9 +194,9 @@ describe('fetchWithin()', () => {
     ],
     ['has a status that is none', Buffer.from('HTTP/1.1 999 No\r\nconnection: close\r\n\r\n'), 'status 999'],
     [
-      'redirects to a text that is no URL',
+      'redirects to a text that is not a URL',
       Buffer.from('HTTP/1.1 301 Moved\r\nlocation: http://[\r\n\r\n'),
-      'no URL',
+      'not a URL',
     ],
   ])('reads an answer that %s for what it is', async (_what, bytes, said) => {
     const { host } = await serve((socket) => socket.end(bytes));

@@ -178,7 +178,7 @@ function locationOf({ headers, close }: PinnedAnswer, from: URL): URL | undefine
     return new URL(location, from);
   } catch {
     close();
-    throw failed(from, 'it redirects to a text that is no URL');
+    throw failed(from, 'it redirects to a text that is not a URL');
   }
 }
 

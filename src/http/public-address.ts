@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
  */
 export function whyNotPublic(address: string): string | undefined {
   // `fe80::1%eth0`: an address with a zone is always local.
-  if (address.includes('%') || !ipaddr.isValid(address)) return 'it is no address';
+  if (address.includes('%') || !ipaddr.isValid(address)) return 'it is not an address';
   const parsed = ipaddr.process(address);
   const range = parsed.range();
   if (range !== 'unicast') return `it is ${WORDS[range] ?? 'reserved'}`;

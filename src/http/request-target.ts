@@ -81,7 +81,7 @@ export function blocked(shown: string, why: string, details: Record<string, stri
 
 function notAnAddress(text: string): ToolError {
   const shown = text.slice(0, 200);
-  const why = 'it is no URL. Send a whole one, such as https://example.org/page';
+  const why = 'it is not a URL. Send a whole one, such as https://example.org/page';
   return new ToolError('bad_args', `Cannot fetch ${shown}: ${why}.`, { details: { url: shown } });
 }
 

@@ -180,7 +180,7 @@ describe('openJournal()', () => {
     writeFileSync(file, '');
     const below = openJournal(join(file, 'journal.db'));
     await expect(below.accept(batchEntry('b1', []))).rejects.toThrow(
-      unavailable('file/journal.db', 'no directory'),
+      unavailable('file/journal.db', 'not a directory'),
     );
     rmSync(file);
     await below.accept(batchEntry('b1', [callEntry('x')]));

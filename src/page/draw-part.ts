@@ -116,8 +116,7 @@ function drawDiff(
     const lines = linesOf(is);
     return drawLines(html`Nearly all of ${name}; now`, [{ sign: '+', lines }], lines.length, room);
   }
-  if (patch.hunks.length === 0)
-    return html`<p class="part">${name}: what can be shown of it stays as it is</p>`;
+  if (patch.hunks.length === 0) return html`<p class="part">${name}: its visible content stays the same</p>`;
   const lines = patch.hunks.flatMap((hunk) => [`@line ${hunk.newStart}`, ...hunk.lines]);
   const changed = lines.filter((line) => line.startsWith('+') || line.startsWith('-'));
   const added = changed.filter((line) => line.startsWith('+')).length;

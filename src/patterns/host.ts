@@ -35,13 +35,13 @@ const PATTERN =
 export function parseHostPattern(source: string, tightens: boolean): HostPattern {
   const [, scheme, written = '', port] = PATTERN.exec(source.trim()) ?? [];
   if (written === '')
-    throw new Error('it is no host, such as "example.com", "*.example.com" or "https://localhost:3000"');
+    throw new Error('it is not a host, such as "example.com", "*.example.com" or "https://localhost:3000"');
   const kind = written === '*' ? 'any' : written.startsWith('*.') ? 'below' : 'host';
   const name = kind === 'any' ? '' : kind === 'below' ? written.slice(2) : written;
   if (name.includes('*'))
     throw new Error('"*" stands for whole names at the beginning only: "*.example.com"');
   const host = kind === 'any' ? '' : canonicalHost(name);
-  if (host === undefined) throw new Error(`"${name}" is no host`);
+  if (host === undefined) throw new Error(`"${name}" is not a host`);
   if (kind === 'below' && /^\[|^[\d.]+$/.test(host)) throw new Error('an address has no names before it');
   const schemes = scheme !== undefined ? [scheme.toLowerCase()] : tightens ? undefined : ['http', 'https'];
   const wanted = port === undefined || port === '*' ? undefined : String(Number(port));

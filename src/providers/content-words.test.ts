@@ -178,7 +178,7 @@ describe('toModelText()', () => {
   });
 
   it.each(['{broken', '[1]', '"text"', 'null', '42', '{"a":1} and more'])(
-    'prefixes %j, which is no JSON object',
+    'prefixes %j, which is not a JSON object',
     (message) => {
       expect(toModelText(failure(message))).toBe(`Error: ${message}`);
     },

@@ -44,6 +44,10 @@ export function parseArguments(call: AskedCall): RawCall {
     return { ...call, args: parseJson(call.args) };
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    return { id: call.id, name: call.name, problem: `"${call.argsField}" is no valid JSON: ${error.detail}` };
+    return {
+      id: call.id,
+      name: call.name,
+      problem: `"${call.argsField}" is not valid JSON: ${error.detail}`,
+    };
   }
 }

@@ -68,7 +68,7 @@ describe('readCalls() of text', () => {
     const read = readCalls(text);
     expect(read).toMatchObject({ format: 'native', calls: [], shape: 'unknown', errors: [{ index: 0 }] });
     expect(read.errors[0]?.message).toMatch(
-      /^Cannot read the input: it begins like JSON and is none: line \d+/,
+      /^Cannot read the input: it begins like JSON but is not JSON: line \d+/,
     );
     expect(read.errors[0]?.message).toContain(place);
   });

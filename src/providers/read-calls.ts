@@ -74,7 +74,7 @@ function readText(text: string, options: ReadOptions): ReadCalls {
     return readValue(parseJson(text), options);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    const how = format === undefined ? 'it begins like JSON and is none' : 'it is no JSON';
+    const how = format === undefined ? 'it begins like JSON but is not JSON' : 'it is not JSON';
     return refuse(`Cannot read the input: ${how}: ${error.detail}`, options);
   }
 }

@@ -30,7 +30,7 @@ const CUT_OFF: RawCall = {
   unfinished: true,
 };
 const NO_JSON: RawCall = {
-  problem: 'an event of the stream is no valid JSON, and what follows it is not read.',
+  problem: 'an event of the stream is not valid JSON, and what follows it is not read.',
 };
 
 function toRecording(events: readonly unknown[], problem: RawCall | undefined): Recording | undefined {

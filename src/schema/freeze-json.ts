@@ -93,7 +93,7 @@ class Freezer {
     if (Array.isArray(value)) return this.#freezeArray(value, depth);
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null && !isForeignObjectPrototype(prototype)) {
-      return this.#refuse(`is no plain object but ${describeInstance(value)}`);
+      return this.#refuse(`is not a plain object but ${describeInstance(value)}`);
     }
     return this.#freezeObject(value as Readonly<Record<string, unknown>>, depth);
   }
@@ -145,7 +145,7 @@ class Freezer {
     if (text.length > this.#limits.maxBytes - this.bytes) return this.#take(text.length);
     const bytes = jsonStringBytes(text);
     if (bytes >= 0) return this.#take(bytes);
-    this.#refuse('holds half a surrogate pair, which is no text');
+    this.#refuse('holds half a surrogate pair, which is not text');
     return false;
   }
 

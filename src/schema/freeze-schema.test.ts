@@ -68,7 +68,7 @@ describe('freezeSchema()', () => {
       { properties: { a: { pattern: '(?=a)b' } } },
       'the pattern "(?=a)b" cannot be matched in linear time',
     ],
-    ['no pattern', { properties: { a: { pattern: '(' } } }, 'is no regular expression'],
+    ['no pattern', { properties: { a: { pattern: '(' } } }, 'is not a regular expression'],
     ['a type that is no object', { type: 'string' }, 'Use "type": "object"'],
     ['a list', [], 'it is []'],
     [

@@ -87,7 +87,7 @@ function readDialect(schema: JsonSchema, owner: string): Dialect {
 function refuseSlips(node: JsonSchema, owner: string): void {
   // Ajv would compile a validator that returns a promise, and a promise is always truthy.
   if ('$async' in node)
-    throw unusable(owner, 'it has the keyword "$async", which is no JSON Schema. Leave it out.');
+    throw unusable(owner, 'it has the keyword "$async", which is not JSON Schema. Leave it out.');
   if (typeof node.$id === 'string' && DIALECT_URI.test(node.$id)) {
     throw unusable(
       owner,

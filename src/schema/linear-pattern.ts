@@ -42,7 +42,7 @@ export function compileLinearPattern(
   const flags = findSyntaxFault(pattern, 'u') === undefined ? 'u' : '';
   const fault = findSyntaxFault(pattern, flags);
   if (fault !== undefined)
-    throw new Error(`the pattern ${showValue(pattern)} is no regular expression: ${fault}.`);
+    throw new Error(`the pattern ${showValue(pattern)} is not a regular expression: ${fault}.`);
   if (ONE_CLASS.test(pattern)) {
     const expression = new RegExp(pattern, 'u');
     return { test: (text) => expression.test(text), toString: () => pattern };

@@ -147,7 +147,7 @@ function isEndless(path: string): boolean {
 function endlessIgnore(path: string): ToolError {
   return new ToolError(
     'execution_failed',
-    `Cannot search: the ignore file ${JSON.stringify(path)} is no list of rules, but a pipe, a device or a huge file. ` +
+    `Cannot search: the ignore file ${JSON.stringify(path)} is not a list of rules, but a pipe, a device or a huge file. ` +
       'Remove it, or set include_ignored to true.',
     { details: { path } },
   );

@@ -144,7 +144,7 @@ describe('askApproval()', () => {
     }
     const { shown } = await session(['y', '>ok', '>yes'], { dangerous });
     expect(shown.split('Type yes and Enter')).toHaveLength(3);
-    expect(shown).toContain('That is no answer here: yes and Enter, or Enter alone.');
+    expect(shown).toContain('That is not an answer here: yes and Enter, or Enter alone.');
     const each = await session(['y', '>yes', '>yes', '>', 'n'], { dangerous: ['one', 'two', 'three'] });
     expect(each.answer).toEqual({ kind: 'deny_all' });
     expect((await session(['1', ENTER], { dangerous })).answer).toEqual(approve('one'));
@@ -163,7 +163,7 @@ describe('askApproval()', () => {
     // A refused call that is selected again is no longer refused.
     expect((await session(['2', 'r', '>a', '2', 'y'])).answer).toEqual(approve('two'));
     const pasted = await session(['r', '>one\ntwo', '>one'], {});
-    expect(pasted.shown).toContain('Several lines came at once');
+    expect(pasted.shown).toContain('Several lines arrived together');
     expect(pasted.answer).toEqual({ kind: 'deny_all', reason: 'one' });
     expect((await session(['r', '>not now'], { ids: ['one'] })).answer).toEqual({
       kind: 'deny_all',
@@ -174,8 +174,8 @@ describe('askApproval()', () => {
   it('asks the same again after a key that a prompt does not expect, and says so', async () => {
     const { shown, answer } = await session(['d', 'y', '7', 'yes\r', '\u001b[A', '2', 'n']);
     expect(shown.split('Show all of which call?')).toHaveLength(6);
-    expect(shown).toContain('"y" is no answer here: a number from 1 to 3, or Enter.');
-    expect(shown).toContain('Several keys came at once, and none of them counts');
+    expect(shown).toContain('"y" is not an answer here: a number from 1 to 3, or Enter.');
+    expect(shown).toContain('Several keys arrived together, and none of them counts');
     expect(answer).toEqual({ kind: 'deny_all' });
     expect((await session(['d', ENTER, 'd', '\u001b', 'd', '\u0003'])).answer).toBe('interrupt');
     const ids = Array.from({ length: 12 }, (_, index) => `c${index + 1}`);
@@ -197,9 +197,9 @@ describe('askApproval()', () => {
   });
 
   it('changes nothing where the edited text is wrong or the same', async () => {
-    const broken = (): Promise<never> => Promise.reject(new Error('it is no JSON'));
+    const broken = (): Promise<never> => Promise.reject(new Error('it is not JSON'));
     const { answer, shown } = await session(['e', '1', 'y'], { edit: broken });
-    expect([answer, shown.includes('it is no JSON')]).toEqual([{ kind: 'approve_all' }, true]);
+    expect([answer, shown.includes('it is not JSON')]).toEqual([{ kind: 'approve_all' }, true]);
     const same = await session(['e', '1', 'y'], { edit: async () => undefined });
     expect(same.answer).toEqual({ kind: 'approve_all' });
   });

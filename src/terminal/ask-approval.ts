@@ -316,7 +316,7 @@ class Question {
   async #page(lines: readonly string[]): Promise<Answer | StillOpen> {
     const { screen, signal } = this.#question;
     let answer: Answer | StillOpen;
-    await pageLines(lines, 'any key goes on, n refuses all', this.#question, async (prompt) => {
+    await pageLines(lines, 'any key continues, n refuses all', this.#question, async (prompt) => {
       const key = await screen.askKey(prompt, signal);
       this.#write('\n');
       if (key === undefined || key === 'n') answer = { kind: 'deny_all' };

@@ -86,7 +86,7 @@ describe('askKeep()', () => {
   it('shows a long list a screen at a time', async () => {
     const many = Array.from({ length: 30 }, (_, at) => file(`f${String(at).padStart(2, '0')}`, 'create'));
     const { shown, answer } = await session([' ', 'q', 'k'], many, 12);
-    expect(shown.match(/— \d+ lines more: space goes on, q ends the list —/g)).toHaveLength(2);
+    expect(shown.match(/— \d+ lines more: space continues, q ends the list —/g)).toHaveLength(2);
     expect(answer).toEqual({ kind: 'keep' });
   });
 });

@@ -138,7 +138,7 @@ class KeepDialogue {
 
   async #page(lines: readonly string[]): Promise<void> {
     const { screen, signal } = this.#question;
-    await pageLines(lines, 'space goes on, q ends the list', this.#question, async (prompt) => {
+    await pageLines(lines, 'space continues, q ends the list', this.#question, async (prompt) => {
       const key = await screen.askKey(prompt, signal);
       screen.write('\n');
       return key !== undefined && key !== 'q' && key !== ESCAPE && key !== '\u0003';

@@ -77,8 +77,8 @@ describe('askRecovery()', () => {
     const { answer, shown } = await session([' ', 'r', 'r'], calls, { rows: 18 });
     expect(answer).toEqual(resume());
     expect(shown.match(/— .* —/g)).toEqual([
-      '— 25 lines more: any key goes on, Esc decides later —',
-      '— 9 lines more: any key goes on, Esc decides later —',
+      '— 25 lines more: any key continues, Esc decides later —',
+      '— 9 lines more: any key continues, Esc decides later —',
     ]);
     expect(shown.indexOf('\nWhat counts?')).toBeGreaterThan(shown.indexOf('12. bash (c11)'));
     expect(await session(['\u001b'], calls, { rows: 18 })).toMatchObject({ answer: { kind: 'later' } });

@@ -71,7 +71,7 @@ class RecoveryDialogue {
     let answer: RecoveryAnswer | undefined;
     this.#isShown = await pageLines(
       lines,
-      'any key goes on, Esc decides later',
+      'any key continues, Esc decides later',
       this.#question,
       async (prompt) => {
         const typed = await askKeyOrResize(screen, prompt, signal);

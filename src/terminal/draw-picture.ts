@@ -273,7 +273,7 @@ function drawDiff({ path, from, before, after }: PicturePart & { readonly kind: 
   const [added, removed] = ['+', '-'].map((sign) => changed.filter((line) => line.startsWith(sign)).length);
   pen.line(name, palette.bold);
   pen.append(`(+${added} −${removed})`);
-  if (hunks.length === 0) pen.text('the content stays as it is', palette.dim);
+  if (hunks.length === 0) pen.text('the content stays the same', palette.dim);
   const lines = hunks.flatMap((hunk) => [`@${hunk.newStart}`, ...hunk.lines]);
   pen.folded(pen.whole ? lines : foldSides(lines), (line) => drawDiffLine(line, pen));
 }

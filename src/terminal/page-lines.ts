@@ -4,7 +4,7 @@ import type { QuestionScreen } from './question-screen.js';
 
 /**
  * Shows lines one screen at a time, so that all were shown before a question.
- * @param keys the help text while lines remain, as in "any key goes on"
+ * @param keys the help text while lines remain, as in "any key continues"
  * @param goesOn reads the key below a prompt; false: the rest is not shown
  * @returns whether all were shown
  */

@@ -55,7 +55,9 @@ export async function askLineFor<T>(
     const isOne = !line.includes('\n');
     const answer = isOne ? read(line.trim()) : undefined;
     if (answer !== undefined) return answer;
-    const why = isOne ? 'That is no answer here' : 'Several lines came at once, and none of them counts';
+    const why = isOne
+      ? 'That is not an answer here'
+      : 'Several lines arrived together, and none of them counts';
     said = `${ownWords(`${why}: ${expected}.`, screen.columns)}\n`;
   }
 }
@@ -87,10 +89,10 @@ export async function askKeyOrResize(
 /** Says that a prompt does not expect a key, in lines above the repeated prompt. */
 export function refusalOf({ columns }: QuestionScreen, key: string, expected: string): string {
   const words = isPrintable(key)
-    ? `"${key}" is no answer here`
+    ? `"${key}" is not an answer here`
     : ONE_KEY.test(key)
-      ? 'That key is no answer here'
-      : 'Several keys came at once, and none of them counts';
+      ? 'That key is not an answer here'
+      : 'Several keys arrived together, and none of them counts';
   return `${ownWords(`${words}: ${expected}.`, columns)}\n`;
 }
 

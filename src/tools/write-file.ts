@@ -202,7 +202,7 @@ const MESSAGES: Readonly<Record<FileStat['type'], (path: string) => string>> = {
   file: exists,
   symlink: (path) => `failed to write ${path}: it is a symbolic link that leads nowhere it may be written.`,
   dir: (path) => `failed to write ${path}: it is a directory. Name a file.`,
-  other: (path) => `failed to write ${path}: it is no regular file.`,
+  other: (path) => `failed to write ${path}: it is not a regular file.`,
 };
 
 async function isEntry(path: string, files: ContainedFiles): Promise<boolean> {

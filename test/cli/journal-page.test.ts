@@ -67,7 +67,7 @@ describe('toolexec journal show --html', () => {
     ]);
     expect(await refusal('/dev/null')).toEqual([
       2,
-      'toolexec: Cannot write "/dev/null": it is no regular file. Name another place.',
+      'toolexec: Cannot write "/dev/null": it is not a regular file. Name another place.',
     ]);
     const nowhere = join(toolexec.folder, 'none', 'p.html');
     expect(await refusal(nowhere)).toEqual([

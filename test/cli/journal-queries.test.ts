@@ -235,7 +235,7 @@ describe('toolexec journal verify and prune', () => {
   });
 
   it.each([
-    [[], 'Say what is too old or too much'],
+    [[], 'Say what to remove'],
     [['--older-than', '30'], '30d'],
     [['--older-than', '-1d'], '30d'],
     [['--max-size', 'big'], '100MB'],

@@ -378,7 +378,7 @@ describe('toolexec mcp import', () => {
     const again = await toolexec.run(['mcp', 'import', '--yes']);
     expect(again.stdout).toContain('There is no server to add');
     const broken = toolexec.write('broken.json', '{ "mcpServers": ');
-    expect((await toolexec.run(['mcp', 'import', '--from', broken])).stderr).toContain('it is no JSON');
+    expect((await toolexec.run(['mcp', 'import', '--from', broken])).stderr).toContain('it is not JSON');
   });
 });
 

@@ -75,7 +75,7 @@ describe('toolexec policy replay', () => {
     expect(await asks('warn')).toMatchObject([
       ['runs', expect.anything()],
       ['runs', expect.anything()],
-      ['asks', 'it would write what runs later by itself, after text from web:a.example was seen'],
+      ['asks', 'it would write a file that runs later by itself, after text from web:a.example was seen'],
       ['runs', expect.anything()],
     ]);
     expect(await asks('off')).toMatchObject(

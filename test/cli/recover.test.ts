@@ -97,7 +97,7 @@ describe('toolexec run, beside what was left in other directories', () => {
     const { code, stderr } = await run(read);
     expect([code, stderr]).toEqual([
       4,
-      expect.stringMatching(/far of this conversation is not settled.*--root/),
+      expect.stringMatching(/far of this conversation is unfinished.*--root/),
     ]);
     expect((await recover()).stdout).toMatch(/far {2}c\n {2}left alone/);
     expect((await recover('--root', far)).stdout).toMatch(/far {2}c\n {2}settled/);
@@ -171,7 +171,7 @@ describe('toolexec journal recover', () => {
       'no-journal',
       'this is no database, and long enough to be seen as such'.repeat(20),
     );
-    expect(await recover()).toMatchObject({ code: 2, stderr: expect.stringContaining('no journal') });
+    expect(await recover()).toMatchObject({ code: 2, stderr: expect.stringContaining('not a journal') });
   });
 });
 

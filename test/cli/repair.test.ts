@@ -178,7 +178,7 @@ describe('toolexec repair', () => {
 
   it.each([
     ['', 'Cannot repair standard input: it is empty.'],
-    ['{"role":', 'it is no valid JSON: line 1, column 9'],
+    ['{"role":', 'it is not valid JSON: line 1, column 9'],
     ['"x"', 'Cannot repair standard input'],
     ['[[]]', 'element 0 is an array'],
     [new Uint8Array([0, 1, 2]), 'binary'],

@@ -245,7 +245,7 @@ describe
       first.type('y');
       await sayYes(first, '⚠ 1. bash');
       await first.shows('✓ bash (y)');
-      await second.shows('decided elsewhere meanwhile');
+      await second.shows('decided elsewhere in the meantime');
       await second.shows('✓ bash (y)');
       first.press('C-c');
       const { code, text } = await first.ended();
@@ -255,13 +255,13 @@ describe
       await run('three.json', [bash('z', 'echo three')], '--defer', '--conversation', 'c3');
       await second.shows(/batch \S+ of c3[\s\S]*numbers select/);
       second.press('Escape');
-      await second.shows('goes on waiting: toolexec approve');
+      await second.shows('keeps waiting: toolexec approve');
 
       // Two processes answer at the same time: one of them has decided.
       const third = open();
       await third.shows(/c3[\s\S]*numbers select/);
       third.press('Escape');
-      await third.shows('goes on waiting');
+      await third.shows('keeps waiting');
       await run('four.json', [bash('q', 'echo four')], '--defer', '--conversation', 'c4');
       for (const screen of [second, third]) await screen.shows(/c4[\s\S]*numbers select/);
       second.type('y');

@@ -147,7 +147,7 @@ describe('web_fetch', () => {
     'bug: %s, which is no address, was called a blocked one',
     async (url) => {
       const { error } = await executorFor(undefined).execute('web_fetch', { url });
-      expect(error).toMatchObject({ code: 'bad_args', message: expect.stringContaining('it is no URL') });
+      expect(error).toMatchObject({ code: 'bad_args', message: expect.stringContaining('it is not a URL') });
     },
   );
 

@@ -165,7 +165,7 @@ describe('readCalls() of a stream that was written down', () => {
     const text = `${anthropic.slice(0, 4).map(named).join('')}data: {broken\n\n${named({ type: 'message_stop' })}`;
     expect(readCalls(text)).toMatchObject({
       calls,
-      errors: [{ index: 1, message: expect.stringContaining('no valid JSON') }],
+      errors: [{ index: 1, message: expect.stringContaining('not valid JSON') }],
     });
     expect(readCalls(text).errors[0]).not.toHaveProperty('unfinished');
   });

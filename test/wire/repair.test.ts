@@ -401,7 +401,7 @@ describe('repairHistory()', () => {
     [5, 'it is the number 5'],
     ['', 'it is empty'],
     ['"[]"', 'it is the string "[]"'],
-    ['[{', 'it is no valid JSON: line 1, column 3'],
+    ['[{', 'it is not valid JSON: line 1, column 3'],
     ['[{"a":1,"a":2}]', 'the key "a" is given twice'],
     [{}, 'it is an object without "messages", "input" or "contents"'],
     [{ messages: 'x' }, '"messages" is the string "x", a list was expected'],

@@ -69,7 +69,7 @@ export class ChatSession {
       line = undefined;
     }
     if ((await held.wordsOf(this.#loop.conversation)) !== undefined)
-      view.display.note(`go on with this conversation: toolexec chat --resume ${this.#loop.conversation}`);
+      view.display.note(`continue this conversation: toolexec chat --resume ${this.#loop.conversation}`);
     return exitCodeOf([], false, view.waits);
   }
 
@@ -85,7 +85,7 @@ export class ChatSession {
     const { view, held } = this.#parts;
     await this.#loop.resume();
     const { length } = this.#loop.messages;
-    if (length > 0) view.display.note(`going on with ${this.#loop.conversation}: ${length} messages`);
+    if (length > 0) view.display.note(`continuing ${this.#loop.conversation}: ${length} messages`);
     await held.begin(this.#loop.conversation);
   }
 
@@ -129,7 +129,7 @@ export class ChatSession {
     model: (rest) => this.#changeModel(rest),
     clear: async () => {
       await this.#goTo(`chat:${randomUUID()}`);
-      this.#parts.view.display.note('a new conversation; the model knows nothing of the one before');
+      this.#parts.view.display.note('a new conversation; the model knows nothing of the previous one');
     },
     resume: (rest) => this.#resume(rest),
     quit: () => {
@@ -143,7 +143,7 @@ export class ChatSession {
     const calls = named === '' ? await changingCalls(journal, conversation) : [];
     const callId = named === '' ? calls.find(({ isUndone }) => !isUndone)?.callId : named;
     if (callId === undefined) {
-      view.display.note('no call of this conversation changed files that are not taken back yet');
+      view.display.note('no call of this conversation has changes that can still be undone');
       return;
     }
     const { restored, skipped, undoId } = await executor.undo(callId, { conversation });
@@ -201,7 +201,7 @@ export class ChatSession {
         rows.length === 0 ? '' : drawTable({ rows, columns: this.#parts.context.stdio.stderr.columns }),
       );
       view.display.note(
-        rows.length === 0 ? 'no conversation was held here before' : 'go on with one: /resume NUMBER or ID',
+        rows.length === 0 ? 'no conversation was held here before' : 'continue one: /resume NUMBER or ID',
       );
       return;
     }

@@ -57,7 +57,7 @@ export class ChatView {
     const stop = new AbortController();
     const interrupts = watchInterrupts(stdio, {
       first: () => {
-        this.display.note('cancelling; press Ctrl-C again to leave at once');
+        this.display.note('cancelling; press Ctrl-C again to leave immediately');
         stop.abort();
       },
       second: () => void leave(),
@@ -163,7 +163,7 @@ export class ChatView {
     for (const { id, name, args } of calls) {
       this.display.note(`pending: ${describeName({ toolName: name, callId: id })} ${toSafeJson(args)}`);
     }
-    this.display.note('give each its result: /tool ID RESULT, or /fail ID WHY');
+    this.display.note('give each call its result: /tool ID RESULT, or /fail ID WHY');
     while (isWaiting(loop.state) && !stop.signal.aborted) {
       const line = await this.#parts.ask(stop.signal);
       if (line === undefined) {

@@ -46,9 +46,9 @@ interface ApproveOptions extends Omit<BatchOptions, 'dryRun'>, ModelChoice {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Decides about a batch that "toolexec run --defer" has deferred. Its calls are checked by the present ' +
-        'configuration; approved calls run, and the results of the whole batch are written as run would have. Without ' +
-        'a decision it goes on waiting.',
+      'Decides about a batch that "toolexec run --defer" has deferred. Its calls are checked with the current ' +
+        'configuration; approved calls run, and the results of the whole batch are written as by run. Without ' +
+        'a decision it keeps waiting.',
     )
     .argument('<id>', 'the batch, 8 characters or more of its id, or its conversation')
     .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
@@ -60,8 +60,8 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addOption(laterCodeOption())
     .addOption(new Option('--deny', 'refuse every call that needs approval').conflicts(['yes', 'approve']))
-    .option('--parallel', 'run calls side by side where they do not touch the same things')
-    .option('--json', 'everything on standard error as JSON, one object a line')
+    .option('--parallel', 'run calls in parallel if they do not touch the same things')
+    .option('--json', 'everything on standard error as JSON, one object per line')
     .addHelpText(
       'before',
       `Examples:
@@ -73,7 +73,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addHelpText('after', EXIT_CODES_HELP);
   addFormatOption(
-    addModelOptions(command, 'what sub-agents talk with (default: as when they were deferred)'),
+    addModelOptions(command, 'the model of sub-agents (default: the model when they were deferred)'),
   ).action(async (id: string, options: ApproveOptions) => {
     finish(await approveBatch(id, options, context));
   });
@@ -164,5 +164,5 @@ async function findDeferred(
 function requireRoots(planned: readonly string[], here: readonly string[]): void {
   if (planned.length === 0 || planned.join('\0') === here.join('\0')) return;
   const roots = planned.map((root) => JSON.stringify(root)).join(' ');
-  throw new UsageError(`The batch was put off for other directories: approve it with --root ${roots}.`);
+  throw new UsageError(`The batch was deferred for other directories: approve it with --root ${roots}.`);
 }

@@ -23,9 +23,9 @@ interface CallOptions extends BatchOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Runs one tool and writes its output to standard output. Policy and approval are those of run.',
+      'Runs one tool and writes its output to standard output. Policy and approval are the same as for run.',
     )
-    .argument('<tool>', 'its name')
+    .argument('<tool>', 'the name of the tool')
     .argument('[json]', 'its arguments, a JSON object; without it, or with -, from standard input')
     .addHelpText(
       'before',
@@ -37,7 +37,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addHelpText('after', EXIT_CODES_HELP);
   addBatchOptions(command)
-    .option('--timeout <seconds>', 'how long it may take, whatever it says itself')
+    .option('--timeout <seconds>', 'time limit of the call, overriding its own')
     .action(async (name: string, json: string | undefined, options: CallOptions) => {
       finish(await callTool(name, json, options, context));
     });

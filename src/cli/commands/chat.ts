@@ -47,9 +47,9 @@ interface ChatOptions extends ResponseOptions, ModelChoice {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Talks with a model that has the tools of this directory. Policy and approval are those of run.',
+      'Talks with a model that has the tools of this directory. Policy and approval are the same as for run.',
     )
-    .argument('[prompt]', 'what you say first; without a terminal, the only thing')
+    .argument('[prompt]', 'your first message; without a terminal, the only one')
     .addHelpText(
       'before',
       `Examples:
@@ -68,11 +68,11 @@ ${EXIT_CODES_HELP}`,
     )
     .option(
       '--system <file>',
-      'instructions that stand before the conversation, in place of the directory, platform, date and sandbox',
+      'instructions before the conversation, instead of the directory, platform, date and sandbox',
     )
-    .option('--resume [id]', 'go on with a conversation; without ID with the last one')
-    .option('--conversation <id>', 'the name of a new conversation (default: made up)')
-    .option('--print', 'one turn: the answer on standard output, and nothing is asked for further')
+    .option('--resume [id]', 'continue a conversation; without ID the last one')
+    .option('--conversation <id>', 'the name of a new conversation (default: generated)')
+    .option('--print', 'one turn: write the answer to standard output, and read no further message')
     // An option of `run` without a meaning here: the error explains that.
     .addOption(new Option('--again').hideHelp());
   addRunOptions(addFormatOption(addBatchOptions(addModelOptions(command, 'the model')), FORMAT_HELP)).action(

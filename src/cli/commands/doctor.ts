@@ -36,7 +36,7 @@ interface DoctorOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Tries everything that toolexec leans on, and says of each missing part what it costs and how to get it. ' +
+      'Tests everything that toolexec depends on, and says for each missing part what does not work and how to get it. ' +
         'Changes nothing.',
     )
     .option('--root <dir...>', 'directories that tools may touch (default: .)')

@@ -21,15 +21,15 @@ interface ExecOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Runs one command that toolexec hook has let through, in a transaction: its output and its exit code as always, and its ' +
-        'changes are checked and committed when it has ended. What was refused is on standard error.',
+      'Runs one command that toolexec hook has let through, in a transaction. Its output and exit code are unchanged, and its ' +
+        'changes are checked and committed when it has ended. Refused changes are reported on standard error.',
     )
     .argument('<command...>', 'the command line, as one word after --')
-    .requiredOption('--call <id>', 'the id that the hook gave')
+    .requiredOption('--call <id>', 'the id from the hook')
     .addHelpText('before', "Examples:\n  toolexec exec --call toolu_01 -- 'npm test'\n")
     .addHelpText(
       'after',
-      '\nExit code: that of the command; 1 where its changes were not kept; 2 where nothing was run, and standard error says why.\n',
+      '\nExit code: that of the command; 1 if its changes were not kept; 2 if nothing was run, and standard error says why.\n',
     )
     .action(async (words: readonly string[], options: ExecOptions) => {
       finish(await runIssued(words.join(' '), options, context));

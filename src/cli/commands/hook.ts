@@ -24,13 +24,13 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addOption(
       command
-        .createOption('--for <agent>', 'whose document it is (default: seen from it)')
+        .createOption('--for <agent>', 'the sender of the document (default: recognised from the document)')
         .choices([...AGENTS]),
     )
     .addHelpText('before', 'Examples:\n  toolexec hook --for claude-code <document.json\n')
     .addHelpText(
       'after',
-      '\nExit code: 0 the answer is on standard output; 1 something could not be recorded that has happened already; 2 the\ncall is not let through, and standard error says why.\n',
+      '\nExit code: 0 the answer is on standard output; 1 a finished call could not be recorded; 2 the call is\nnot let through, and standard error says why.\n',
     )
     .action(async (options: HookOptions) => {
       finish(await answerHook(options, context));

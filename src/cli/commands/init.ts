@@ -12,7 +12,7 @@ export const define: DefineCommand = (command, context, finish) => {
         'and a policy under which commands are contained. Replaces nothing.',
     )
     .addArgument(new Argument('<host>', 'the framework').choices(HOSTS_OF_PROJECTS))
-    .argument('<dir>', 'the directory; it is made')
+    .argument('<dir>', 'the directory, created if needed')
     .addHelpText('before', 'Examples:\n  toolexec init ai-sdk my-agent\n  toolexec init mcp my-server\n')
     .action((host: HostOfProject, directory: string) => finish(initProject(host, directory, context)));
 };

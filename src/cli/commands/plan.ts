@@ -15,8 +15,8 @@ import { requireKnownIds } from '../run-batch.js';
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Says for every call whether it would be run, asked about or refused, and why. Touches and records nothing. ' +
-        'Takes the options of run, so that one can be turned into the other.',
+      'Says for every call whether it would run, need approval or be refused, and why. Touches and records nothing. ' +
+        'Takes the options of run, so that the same command line works for both.',
     )
     .argument('[file]', 'the response')
     .addHelpText(

@@ -30,21 +30,21 @@ interface RepairCommandOptions extends JournalChoice {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Writes the conversation with exactly one result for every call, where the provider looks for it: its first ' +
-        'real one, else the one in the journal, else an honest "outcome unknown". Calls and texts stay. A sound ' +
+      'Writes the conversation with exactly one result for every call, where the provider expects it: its first ' +
+        'real result, else the one in the journal, else an honest "outcome unknown". Calls and texts stay. A valid ' +
         'conversation comes back byte for byte; changes are reported on standard error.',
     )
     .argument('[file]', 'the conversation: a list of messages, or a whole request body')
     .option('--journal <file>', 'where results are looked up (default: the journal of run)')
-    .option('--conversation <id>', 'whose calls they are (default: any with the same call)')
-    .option('--root <dir...>', 'whose journal it is, where none is named (default: .)')
+    .option('--conversation <id>', 'the conversation of the calls (default: any with the same call)')
+    .option('--root <dir...>', 'the directories whose journal is used, if none is named (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .addOption(
-      new Option('--format <format>', 'what it is written in (default: as it looks)').choices(
+      new Option('--format <format>', 'the format of the conversation (default: detected)').choices(
         HISTORY_FORMATS,
       ),
     )
-    .option('--json', 'what was changed as one JSON array')
+    .option('--json', 'the changes as one JSON array')
     .addHelpText(
       'before',
       `Examples:
@@ -53,7 +53,7 @@ export const define: DefineCommand = (command, context, finish) => {
   cat messages.json | toolexec repair --json
 `,
     )
-    .addHelpText('after', '\nExit code: 0 it is sound now; 2 wrong usage or input.\n')
+    .addHelpText('after', '\nExit code: 0 it is valid now; 2 wrong usage or input.\n')
     .action(async (file: string | undefined, options: RepairCommandOptions) => {
       finish(await repairConversation(file, options, context));
     });

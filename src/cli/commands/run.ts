@@ -23,7 +23,9 @@ import { toOrigin } from '../waiting-batch.js';
 
 export const define: DefineCommand = (command, context, finish) => {
   command
-    .description('Runs the calls of a response and writes their results to standard output, in kind.')
+    .description(
+      'Runs the calls of a response and writes their results to standard output, in the same format.',
+    )
     .argument('[file]', 'the response')
     .addHelpText(
       'before',

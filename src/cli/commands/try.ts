@@ -34,21 +34,27 @@ interface TryOptions extends TrySettings {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Runs a command of your own on an overlay of the roots, shows what it changed when it has ended, and asks whether to ' +
-        'keep it. Without a command it opens your shell. Its exit code is the exit code.',
+      'Runs your own command on an overlay of the roots, shows its changes when it has ended, and asks whether to ' +
+        'keep them. Without a command it opens your shell. The exit code is that of the command.',
     )
-    .argument('[command...]', 'what to run, after --; one word with blanks in it is a whole command line')
+    .argument('[command...]', 'the command, after --; one word with blanks in it is a whole command line')
     .option(
       '--root <dir...>',
       'directories whose changes are kept apart; others are not writable (default: .)',
     )
     .option('--config <file>', 'a toolexec.toml')
-    .option('--journal <file>', 'where it is recorded; outside of every root')
-    .addOption(new Option('--keep', 'keep what it changed, and ask nothing').conflicts('discard'))
-    .option('--discard', 'keep nothing, and ask nothing')
-    .option('--no-network', 'it reaches no network')
-    .option('--show-secrets', 'it sees .env, keys and the secrets of the environment, which are hidden else')
-    .option('--json', 'what it changed as JSON on standard output; what it prints goes to standard error')
+    .option('--journal <file>', 'where the call is recorded; outside every root')
+    .addOption(new Option('--keep', 'keep the changes without a question').conflicts('discard'))
+    .option('--discard', 'discard the changes without a question')
+    .option('--no-network', 'run the command without network')
+    .option(
+      '--show-secrets',
+      'show .env, keys and secret variables to the command, which are hidden by default',
+    )
+    .option(
+      '--json',
+      'the changes as JSON on standard output; the output of the command goes to standard error',
+    )
     .addHelpText(
       'before',
       `Examples:

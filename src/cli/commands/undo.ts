@@ -26,22 +26,22 @@ interface UndoCallOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Puts every file back that the call changed, made, moved or removed. A file that was changed since stays as it ' +
-        'is, and so does what cannot be kept for undoing the undo. A moved file comes back whole or stays whole. The ' +
-        'undo is recorded as a separate call, and can be undone. With --conversation alone all its calls are undone, ' +
-        'the newest first.',
+      'Restores every file that the call changed, created, moved or removed. A file that was changed since stays ' +
+        'unchanged, and so does a file whose current content cannot be kept for undoing the undo. Both ends of a move are restored, or neither. The ' +
+        'undo is recorded as a separate call, and can be undone. With --conversation alone all calls of the conversation are undone, ' +
+        'newest first.',
     )
     .argument('[call]', 'the id of the call')
     .option(
       '--conversation <id>',
-      'whose call it is (default: the newest call with this id); alone: all of its calls',
+      'the conversation of the call (default: the newest call with this id); alone: all calls of the conversation',
     )
     .option(
       '--since <age>',
-      'with --conversation alone: only calls that began so long ago at most: 10m, 2h',
+      'with --conversation alone: only calls that began within this time: 10m, 2h',
       parseAge,
     )
-    .option('--dry-run', 'say what would be put back, and put back nothing')
+    .option('--dry-run', 'report what would be restored, and restore nothing')
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal')
@@ -52,7 +52,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addHelpText(
       'after',
-      '\nExit code: 0 all is put back; 1 something stays as it is; 2 there is no such call.\n',
+      '\nExit code: 0 all files are restored; 1 some files are not; 2 there is no such call.\n',
     )
     .action(async (call: string | undefined, options: UndoCallOptions) => {
       finish(await (call === undefined ? undoAll(options, context) : undoCall(call, options, context)));

@@ -19,10 +19,10 @@ interface ListWaitingOptions extends JournalChoice {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Lists the batches that "toolexec run --defer" or a program has deferred, the longest wait first, with every call ' +
-        'that has to be approved. Runs and changes nothing.',
+      'Lists the batches that "toolexec run --defer" or a program has deferred, longest wait first, with every call ' +
+        'that needs approval. Runs and changes nothing.',
     )
-    .option('--conversation <id>', 'only of this conversation')
+    .option('--conversation <id>', 'only batches of this conversation')
     .option('--root <dir...>', 'directories that tools may touch, as for run (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal of run')
@@ -31,7 +31,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'before',
       'Examples:\n  toolexec waiting\n  toolexec waiting --conversation thread-7\n  toolexec waiting --json\n',
     )
-    .addHelpText('after', '\nExit code: 0 also where nothing waits; 2 wrong usage, input or configuration.\n')
+    .addHelpText('after', '\nExit code: 0 also if nothing waits; 2 wrong usage, input or configuration.\n')
     .action(async (options: ListWaitingOptions) => {
       finish(await listWaiting(options, context));
     });
@@ -71,7 +71,7 @@ export async function listWaiting(options: ListWaitingOptions, context: CliConte
     archive.close();
   }
   stderr.write(
-    'toolexec: decide with "toolexec approve ID"; "toolexec journal recover --discard ID" gives one up\n',
+    'toolexec: decide with "toolexec approve ID"; "toolexec journal recover --discard ID" discards one\n',
   );
   return 0;
 }

@@ -24,20 +24,20 @@ interface WatchOptions extends JournalChoice {
 
 export const define: DefineCommand = (command, context, finish) => {
   command.description(
-    'Shows the batches of a journal as they happen, whichever process runs them. At a terminal it asks about those that ' +
-      'wait for approval, as run does, and runs what you approve. Ctrl-C leaves.',
+    'Shows the batches of a journal as they happen, from any process. At a terminal it asks about those that ' +
+      'wait for approval, like run, and runs the calls that you approve. Ctrl-C leaves.',
   );
   addJournalOptions(command)
     .option('--conversation <id>', 'only this conversation')
     .option('--no-ask', 'only show')
-    .option('--json', 'one change a line, for programs; asks nothing')
+    .option('--json', 'one change per line, for programs; asks no questions')
     .addHelpText(
       'before',
       'Examples:\n  toolexec watch\n  toolexec watch --journal calls.db --conversation thread-7\n  toolexec watch --json\n',
     )
     .addHelpText(
       'after',
-      '\nExit code: 0; 2 wrong usage, input or configuration; 130 what you approved was cancelled.\n',
+      '\nExit code: 0; 2 wrong usage, input or configuration; 130 approved calls were cancelled.\n',
     )
     .action(async (options: WatchOptions) => {
       finish(await watchJournal(options, context));
@@ -140,7 +140,7 @@ async function end(
 ): Promise<boolean> {
   if (questions === undefined) return false;
   let isCut = false;
-  if (questions.isRunning) view.note('what you approved still runs; press Ctrl-C again to cancel it');
+  if (questions.isRunning) view.note('calls that you approved still run; press Ctrl-C again to cancel them');
   const stop = stdio.onEndSignal(() => {
     isCut = true;
     void questions.end(true);

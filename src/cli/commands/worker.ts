@@ -22,18 +22,18 @@ interface WorkerCommandOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Runs calls that hosts have queued in the journal (fleet.run "anywhere"), contained and recorded as everywhere. ' +
-        'SIGTERM lets running calls end and takes no new ones; a second signal ends at once.',
+      'Runs calls that hosts have queued in the journal (fleet.run "anywhere"), contained and recorded as usual. ' +
+        'SIGTERM lets running calls end and takes no new ones; a second signal ends the worker immediately.',
     )
     .option(
       '--root <dir...>',
-      'directories that tools may touch; calls for these roots come here (default: .)',
+      'directories that tools may touch; calls for these roots run here (default: .)',
     )
     .option('--config <file>', 'a toolexec.toml')
-    .option('--journal <file>', 'the journal that hosts and workers share; outside of every root')
-    .option('--label <name...>', 'also take calls that ask for these labels')
-    .option('--concurrency <n>', 'how many calls run at once (default: 8)', wholeNumber)
-    .option('--lease <seconds>', 'how long its claims count if it does not answer (default: 30)', wholeNumber)
+    .option('--journal <file>', 'the journal that hosts and workers share; outside every root')
+    .option('--label <name...>', 'also take calls that require these labels')
+    .option('--concurrency <n>', 'how many calls run at the same time (default: 8)', wholeNumber)
+    .option('--lease <seconds>', 'how long its claims are valid without a renewal (default: 30)', wholeNumber)
     .addHelpText(
       'before',
       `Examples:
@@ -43,7 +43,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addHelpText(
       'after',
-      '\nExit code: 0 drained after a signal; 2 wrong usage or configuration; 130 ended at once.\n',
+      '\nExit code: 0 drained after a signal; 2 wrong usage or configuration; 130 ended immediately.\n',
     )
     .action(async (options: WorkerCommandOptions) => {
       finish(await runWorker(options, context));

@@ -102,7 +102,7 @@ export function noteResults(
     const which =
       replayed === results.length ? 'these calls were' : `${replayed} of ${results.length} calls were`;
     display.note(
-      `${which} delivered before and answered from the journal; nothing of that ran now. Use --again to run them again.`,
+      `${which} delivered before and answered from the journal; none of these calls ran now. Use --again to run them again.`,
     );
   }
   for (const hint of hintsOf(results)) display.note(hint);
@@ -117,7 +117,7 @@ export function noteResults(
     const which = unasked === 1 ? '1 call needs' : `${unasked} calls need`;
     display.note(
       `${which} approval and there is no person to ask. Run it again with ${consent}: ` +
-        'what has its answer by now is not repeated.',
+        'calls that already have an answer are not repeated.',
     );
   }
 }

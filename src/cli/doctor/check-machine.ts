@@ -124,7 +124,7 @@ export function checkJournal(named: string | undefined, roots: readonly string[]
     return missing(
       `${path} has lost records: ${lost}`,
       'Calls that had run may run again.',
-      'Restore the newest copy; or accept it as it is: toolexec journal verify --accept.',
+      'Restore the newest copy; or accept its current state: toolexec journal verify --accept.',
     );
   }
   if (place.freeBytes !== undefined && place.freeBytes < LITTLE_BYTES) {

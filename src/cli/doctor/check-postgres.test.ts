@@ -9,5 +9,5 @@ it('says that a journal in Postgres cannot be reached, without the password', as
 });
 
 it('refuses what is no address', async () => {
-  expect((await checkPostgres('postgres://h:x/y')).found).toContain('no address of Postgres');
+  expect((await checkPostgres('postgres://h:x/y')).found).toContain('not an address of Postgres');
 });

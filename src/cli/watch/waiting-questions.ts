@@ -82,7 +82,7 @@ export class WaitingQuestions {
     if (pid === ownProcessId) return;
     if (question.said === '') question.run?.cancel();
     question.said = 'elsewhere';
-    this.#desk.view.note(`batch ${question.shortId} was decided elsewhere meanwhile`);
+    this.#desk.view.note(`batch ${question.shortId} was decided elsewhere in the meantime`);
   }
 
   /** Asks no more. Resolves when the calls approved here have ended; `cancel` ends them. */
@@ -168,7 +168,7 @@ export class WaitingQuestions {
     if (ticket !== undefined && requests !== undefined) {
       const { signal } = new AbortController();
       await executor.decide(ticket, await approver(requests, { signal }));
-      view.note(`batch ${shortId}: the program that asked goes on`);
+      view.note(`batch ${shortId}: the program that asked continues`);
       return;
     }
     requireTools(calls, executor);
@@ -176,7 +176,7 @@ export class WaitingQuestions {
     if (question.said !== '') question.run.cancel();
     await question.run.results;
     if (question.said === 'later' && !this.#isOver)
-      view.note(`batch ${shortId} goes on waiting: toolexec approve ${shortId}`);
+      view.note(`batch ${shortId} keeps waiting: toolexec approve ${shortId}`);
   }
 }
 

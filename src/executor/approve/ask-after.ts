@@ -56,7 +56,7 @@ export async function askAfter(
   let by: string | undefined;
   let only: readonly string[] | undefined;
   try {
-    const message = `Permission needed for what it has changed: ${ready.summary}`;
+    const message = `Permission needed for its changes: ${ready.summary}`;
     const decision = await announce(
       { settings, conversation: scope.conversation, type: 'permission_prompt', message },
       () => abortable(async () => approver([request], { signal }), signal),

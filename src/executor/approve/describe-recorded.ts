@@ -137,7 +137,7 @@ function changePart(
   }
   const [was, is] = [textOf(old), textOf(left)];
   if (was === false || is === false)
-    return { kind: 'unshown', path, why: 'it is no text, or too large to be shown', ...sizes };
+    return { kind: 'unshown', path, why: 'it is not text, or too large to be shown', ...sizes };
   if (was === undefined) return { kind: 'file', path, text: is ?? '' };
   return {
     kind: 'diff',

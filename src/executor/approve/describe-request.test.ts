@@ -144,7 +144,7 @@ describe('the picture of a call that changes files', () => {
     writeFileSync(join(root, 'a.bin'), Buffer.from([0xff, 0x00]));
     const small = await pictureOf('write_file', { path: 'a.bin', content: 'x', mode: 'overwrite' });
     expect(small.parts).toEqual([
-      { kind: 'unshown', path: 'a.bin', why: 'it is no text', bytesBefore: 2, bytesAfter: 1 },
+      { kind: 'unshown', path: 'a.bin', why: 'it is not text', bytesBefore: 2, bytesAfter: 1 },
     ]);
     asked = [];
     const large = await pictureOf('write_file', { path: 'large.txt', content: 'x'.repeat(1024 * 1024 + 1) });

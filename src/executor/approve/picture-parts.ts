@@ -133,7 +133,7 @@ export function contentPart(
   const [textBefore, textAfter] = [textOf(before), textOf(after)];
   if (textBefore === false || textAfter === false) {
     const sizes = { bytesBefore: before?.length, bytesAfter: after?.length };
-    return { kind: 'unshown', path, why: 'it is no text', ...sizes };
+    return { kind: 'unshown', path, why: 'it is not text', ...sizes };
   }
   if (textBefore === undefined) return { kind: 'file', path, text: textAfter ?? '' };
   return {

@@ -10,7 +10,7 @@ import type { ReadyCall } from '../call/evaluated-call.js';
 /** @throws ToolError `sandbox_violation` */
 export function requireProgram({ tool }: ReadyCall, file: string): void {
   if (tool.program !== undefined) return;
-  throw new ToolError('sandbox_violation', `Cannot run "${file}": ${tool.name} is no program.`, {
+  throw new ToolError('sandbox_violation', `Cannot run "${file}": ${tool.name} is not a program.`, {
     hint: 'Declare program: { trusted: false }, or run a command that its effects declare.',
     details: { reason: 'UndeclaredEffect', attempted: file, access: 'run' },
   });

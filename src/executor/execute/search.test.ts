@@ -74,7 +74,7 @@ eachOf<[string]>([['glob'], ['grep']], 1)(
     for (const file of ['d/.gitignore', 'zzz/.gitignore']) {
       const startedAt = performance.now();
       const { error } = await executor.execute(name, { pattern: 'a*' });
-      expect(error?.message).toContain(`Cannot search: the ignore file "${file}" is no list of rules`);
+      expect(error?.message).toContain(`Cannot search: the ignore file "${file}" is not a list of rules`);
       expect(performance.now() - startedAt).toBeLessThan(10_000);
       expect(processesIn(root)).toEqual([]);
       rmSync(join(root, 'd/.gitignore'), { force: true });

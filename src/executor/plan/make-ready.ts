@@ -128,7 +128,7 @@ function mayAskBeyond({ tool, declared, answer, startsShell }: Permitted, settin
 }
 
 const ASKED_BEYOND =
-  'It runs contained (profile "contained"): it is asked about when it has ended, where it changed what runs later or deleted something.';
+  'It runs contained (profile "contained"): it is asked about when it has ended, if it changed files that run later or deleted something.';
 
 function riskOf(tool: Tool, parsed: unknown, declared: readonly Effect[]): Risk {
   const own: unknown = typeof tool.risk === 'function' ? tool.risk(parsed) : tool.risk;

@@ -56,7 +56,7 @@ export function toReceivedData(calls: readonly ToolCall[], said: string | undefi
     const plain: JsonValue = JSON.parse(JSON.stringify(calls));
     return { calls: plain, ...(said === undefined ? {} : { said }) };
   } catch (cause) {
-    throw new ToolError('bad_args', 'Cannot receive calls: they hold something that is no JSON.', { cause });
+    throw new ToolError('bad_args', 'Cannot receive calls: they hold something that is not JSON.', { cause });
   }
 }
 

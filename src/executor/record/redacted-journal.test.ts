@@ -390,6 +390,6 @@ describe('redactArguments', () => {
     writeFileSync(`${path}-key`, 'no key');
     const [result] = await process().run([send('c1', { token: SECRET })]);
     expect(result?.error).toMatchObject({ code: 'journal_unavailable', details: { executed: 'no' } });
-    expect(`${result?.error?.hint}`).toContain('is no key of a journal');
+    expect(`${result?.error?.hint}`).toContain('is not the key of a journal');
   });
 });

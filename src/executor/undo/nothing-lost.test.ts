@@ -221,7 +221,7 @@ describe('undo, where old contents were pushed out of the journal in memory', ()
     });
     const { restored, skipped, undoId = '' } = await at.executor.undo('fill');
     expect([restored.length, skipped.length]).toEqual([4, 1]);
-    expect(skipped[0]?.reason).toBe('the journal has no room for what it holds now');
+    expect(skipped[0]?.reason).toBe('the journal has no room for its current content');
     const isOld = names.map((name) => at.read(name) === `old ${name}`);
     expect(isOld.filter(Boolean)).toHaveLength(4);
     expect((await at.executor.undo(undoId)).restored).toHaveLength(4);
@@ -237,7 +237,7 @@ describe.each(['memory', 'file'])('undo never replaces what it cannot keep, with
     const { restored, skipped } = await at.executor.undo('write');
     expect([restored, skipped]).toEqual([
       [],
-      [{ path: join(at.root, 'f'), reason: 'what it holds now is too large to keep' }],
+      [{ path: join(at.root, 'f'), reason: 'its current content is too large to keep' }],
     ]);
     expect(at.read('f')?.length).toBe(LARGE);
   });

@@ -159,8 +159,8 @@ function whyKept(
   { goes, isMove, modeLeft }: Leaving,
   { unkept }: UndoWorld,
 ): string | undefined {
-  if (size > MAX_KEPT_CONTENT_BYTES) return 'what it holds now is too large to keep';
-  if (unkept.has(path)) return 'the journal has no room for what it holds now';
+  if (size > MAX_KEPT_CONTENT_BYTES) return 'its current content is too large to keep';
+  if (unkept.has(path)) return 'the journal has no room for its current content';
   if (!writable && !goes && mode !== modeLeft) return 'it was made read-only since';
   // A file that is replaced or moved back keeps permission bits that a person has set since; a removed file
   // would lose them.

@@ -17,7 +17,7 @@ const TOOL_NAME = 'undo';
  */
 export class NotKept extends Error {
   constructor(readonly paths: readonly string[]) {
-    super('the journal has no room for what the files hold now');
+    super('the journal has no room for the current content of the files');
   }
 }
 

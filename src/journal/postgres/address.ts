@@ -11,7 +11,7 @@ export function addressOf(url: string): string {
   if (parsed === undefined) {
     throw new ToolError(
       'config_invalid',
-      'This is no address of Postgres. Give "postgres://USER:PASSWORD@HOST:PORT/DATABASE".',
+      'This is not an address of Postgres. Give "postgres://USER:PASSWORD@HOST:PORT/DATABASE".',
     );
   }
   const host = parsed.host || parsed.searchParams.get('host') || 'localhost';

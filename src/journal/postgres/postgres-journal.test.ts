@@ -320,7 +320,7 @@ describe.skipIf(missing !== undefined)(
 
     it.each([
       [{}, 'needs `url`'],
-      [{ url: 'mysql://host/db' }, 'no address of Postgres'],
+      [{ url: 'mysql://host/db' }, 'not an address of Postgres'],
       [{ url: 'postgres://h/d', schema: 'a"b' }, 'postgresJournal.schema must be'],
       [{ url: 'postgres://h/d', pool: 0 }, 'postgresJournal.pool must be'],
       [{ url: 'postgres://h/d', tenent: 'x' }, 'Unknown option postgresJournal.tenent'],

@@ -16,7 +16,7 @@ export function batchIsKnown(id: string): ToolError {
   return journalUnavailable(
     `Cannot accept batch "${id}"`,
     'a batch with this id is recorded already',
-    'Give every batch an id of its own.',
+    'Give every batch a different id.',
   );
 }
 
@@ -87,8 +87,8 @@ const BY_ERRNO: Readonly<Record<string, Explanation>> = {
   EPERM: NOT_WRITABLE,
   EROFS: NOT_WRITABLE,
   EISDIR: { reason: 'it is a directory', remedy: 'Name a file in it.' },
-  ENOTDIR: { reason: 'a part of its path is no directory', remedy: 'Choose another place.' },
-  EEXIST: { reason: 'a part of its path is no directory', remedy: 'Choose another place.' },
+  ENOTDIR: { reason: 'a part of its path is not a directory', remedy: 'Choose another place.' },
+  EEXIST: { reason: 'a part of its path is not a directory', remedy: 'Choose another place.' },
   ENAMETOOLONG: { reason: 'its path is too long', remedy: 'Choose a shorter one, of at most 500 bytes.' },
   ELOOP: { reason: 'its symbolic links lead in a circle', remedy: 'Name the file itself.' },
   EMFILE: OUT_OF_DESCRIPTORS,
@@ -102,9 +102,9 @@ const BY_FAILURE: Readonly<Record<SqliteFailure, Explanation>> = {
     reason: 'another process has been writing to it for too long',
     remedy: 'End that process, wait for it, or choose another file.',
   },
-  statement: { reason: 'what was given cannot be recorded', remedy: 'Give JSON values and finite times.' },
+  statement: { reason: 'the given values cannot be recorded', remedy: 'Give JSON values and finite times.' },
   damaged: {
-    reason: 'it is no journal, or it is damaged',
+    reason: 'it is not a journal, or it is damaged',
     remedy: 'Restore it from a copy, or move it away and start a new one.',
   },
   full: FULL,

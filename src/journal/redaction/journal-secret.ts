@@ -49,7 +49,7 @@ function readKey(path: string): Buffer {
   }
   throw journalUnavailable(
     `Cannot use the journal "${path}"`,
-    `"${keyPath(path)}" is no key of a journal`,
+    `"${keyPath(path)}" is not the key of a journal`,
     'Restore it from a copy, or remove it: then calls that were delivered before are refused.',
   );
 }

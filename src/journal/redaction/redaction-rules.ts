@@ -50,7 +50,7 @@ export function parseRedaction(given: RedactArguments): RedactionRules | undefin
 
 /** The fault of a pattern, as the end of a sentence; undefined if it is valid. */
 export function redactionFlaw(pattern: unknown): string | undefined {
-  if (typeof pattern !== 'string') return 'it is no text';
+  if (typeof pattern !== 'string') return 'it is not text';
   const slash = pattern.indexOf('/');
   if (slash < 0) {
     return `write "/${pattern}" for this argument of every tool, or "${pattern}/*" for all arguments of this tool`;

@@ -225,7 +225,7 @@ export function lossOfMissing({ head, lost }: AnchorText): JournalLoss | undefin
 export function lossWarning(path: string, loss: JournalLoss): string {
   return (
     `The journal "${path}" may have lost commits: ${describeLoss(loss)}. Calls of these commits may run again. ` +
-    'Restore the newest copy. If the file was restored or removed on purpose, accept it as it is: ' +
+    'Restore the newest copy. If the file was restored or removed on purpose, accept its current state: ' +
     `toolexec journal verify --accept --journal ${JSON.stringify(path)}`
   );
 }

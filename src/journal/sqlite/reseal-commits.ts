@@ -66,7 +66,7 @@ function* commitsFrom(database: JournalDatabase, from: number): Generator<Journa
 function isTamperedWith(commit: number): Error {
   return journalUnavailable(
     'Cannot prune the journal',
-    `commit ${commit} does not hold what it held when it was written`,
+    `commit ${commit} does not have the content with which it was written`,
     'Look at it with `toolexec journal verify`, and restore it from a copy.',
   );
 }

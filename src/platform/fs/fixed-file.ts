@@ -18,7 +18,7 @@ export function openFixedFile(path: string, bytes: number): FixedFile {
   const descriptor = openSync(path, FLAGS, 0o600);
   try {
     const found = fstatSync(descriptor);
-    if (!found.isFile()) throw new Error(`"${path}" is no regular file`);
+    if (!found.isFile()) throw new Error(`"${path}" is not a regular file`);
     if (found.size < bytes) writeSync(descriptor, ' '.repeat(bytes - found.size), found.size, 'latin1');
   } catch (error) {
     closeSync(descriptor);

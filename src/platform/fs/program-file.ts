@@ -77,9 +77,9 @@ export function whyNoProgram(path: string): string | undefined {
   if (head === undefined || head.subarray(0, 2).equals(INTERPRETER)) return undefined;
   if (head.length === 0) return 'it is empty';
   if (!head.includes(0))
-    return 'its first line does not name what runs it: begin it with "#!/bin/sh" or the like';
+    return 'its first line does not name its interpreter: begin it with "#!/bin/sh" or the like';
   if (isNative(head) || knowsForeignFormats()) return undefined;
-  return 'it is no program for this machine';
+  return 'it is not a program for this machine';
 }
 
 const HEAD_BYTES = 256;

@@ -38,7 +38,7 @@ export function readFileBytes(path: string, options: ReadBytesOptions): Uint8Arr
     return readToEnd(descriptor, options.maxBytes, stat.isFIFO());
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' && entryStat(path) !== undefined) {
-      throw new ReadFailure('it is a symbolic link that leads nowhere.', 'Remove it, or mend it.', error);
+      throw new ReadFailure('it is a symbolic link that leads nowhere.', 'Remove or repair it.', error);
     }
     throw toReadFailure(error);
   } finally {

@@ -35,7 +35,7 @@ export function toReadFailure(error: unknown): ReadFailure {
 }
 
 export function tooLarge(maxBytes: number): ReadFailure {
-  return new ReadFailure(`it is larger than ${maxBytes} bytes.`, 'Send less at once.');
+  return new ReadFailure(`it is larger than ${maxBytes} bytes.`, 'Send less.');
 }
 
 /**

@@ -30,7 +30,7 @@ export function byUnclear(evaluation: Evaluation): PolicyAnswer | undefined {
   const { unread } = evaluation;
   if (unread === undefined) return undefined;
   const { part, entry } = unread;
-  return asks(`It cannot be told whether a rule matches ${part.shown}: ${entry.rule.label}.`, true);
+  return asks(`It is not certain whether a rule matches ${part.shown}: ${entry.rule.label}.`, true);
 }
 
 export function bySeen(evaluation: Evaluation): PolicyAnswer | undefined {

@@ -50,7 +50,7 @@ function shapeThatHurts(facts: ConcernFacts, preset: ProvenancePreset): string |
   const outside = origins.seen.filter(isUntrusted);
   if (preset === 'off' || outside.length === 0) return undefined;
   const seen = `after text from ${listOf(outside)} was seen`;
-  if (facts.writesLater) return `it would write what runs later by itself, ${seen}`;
+  if (facts.writesLater) return `it would write a file that runs later by itself, ${seen}`;
   for (const effect of effects) {
     const isWrite = effect.kind === 'call' && effect.access !== 'read';
     // Looked up here instead of for each call, because the lookup searches the results for the arguments.

@@ -57,7 +57,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'unclear command',
     meaning:
-      'The command analysis says `ask`, or it cannot be told whether a rule matches: approval is needed.',
+      'The command analysis says `ask`, or it is not certain whether a rule matches: approval is needed.',
     answer: byUnclear,
   },
   {
@@ -74,13 +74,13 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'origins',
     meaning:
-      'Text from outside was seen, and the call would send data of the workspace out, reach the network by a command, write what runs later, or change something outside as that text says; or private data was read as well, and the call can send data out to more than hosts that a rule with `url` names; with `provenance = "ask"`: it has a side effect at all, or changes something outside after a file or the output of a command was read, or fetches an address that holds such text. Approval is needed. A rule with `data_from` or `args_from` that allows the call lifts it.',
+      'Text from outside was seen, and the call would send data of the workspace out, reach the network with a command, write a file that runs later, or change something outside with an argument from that text; or private data was read too, and the call can send data to hosts that no rule with `url` names. With `provenance = "ask"` also if the call has any side effect, or changes something outside after a file or the output of a command was read, or fetches an address that contains such text. Approval is needed, unless a rule with `data_from` or `args_from` allows the call.',
     answer: byOrigins,
   },
   {
     name: 'requirement',
     meaning:
-      'The tool requires approval, and not every part is allowed by a rule with `path`, `command` or `url`, or, where it is no command, with `args`: approval is needed.',
+      'The tool requires approval, and not every part is allowed by a rule with `path`, `command` or `url` (or, for a part that is not a command, with `args`): approval is needed.',
     answer: byRequirement,
   },
   {
@@ -92,10 +92,10 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'hidden below',
     meaning:
-      'A command reads a directory with all below it, where files lie that the sandbox hides, or files by a wildcard that may be hidden, and nothing hides them from it: approval is needed.',
+      'A command reads a directory and everything below it, including files that the sandbox hides, or uses a wildcard that may match hidden files, and nothing hides them from the command: approval is needed.',
     answer: byHiddenBelow,
   },
-  { name: 'run', meaning: 'The call runs unasked.', answer: whyItRuns },
+  { name: 'run', meaning: 'The call runs without a question.', answer: whyItRuns },
 ]);
 
 /** D036: word for word. */

@@ -27,7 +27,7 @@ export const PRECISION: readonly Criterion[] = Object.freeze([
   },
   {
     name: 'length',
-    meaning: 'The pattern with more characters that are no wildcards.',
+    meaning: 'The pattern with more characters that are not wildcards.',
     of: ({ argument }) => argument?.pattern.literalCharacters ?? 0,
   },
   {

@@ -221,7 +221,7 @@ export function partMismatch(rule: CompiledRule, part: CallPart): string | undef
   }
   if (contains === undefined) return undefined;
   const { run, seen } = part;
-  if (run === undefined || seen !== undefined) return 'it is no command';
+  if (run === undefined || seen !== undefined) return 'it is not a command';
   return contains.some((text) => run.text.includes(text))
     ? undefined
     : 'the command does not contain the text';

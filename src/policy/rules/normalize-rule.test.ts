@@ -127,12 +127,12 @@ describe('a pattern that means less than its author thinks', () => {
     [{ command: ' ' }, 'it is empty'],
     [{ command: 'a "b' }, 'a " is not closed'],
     [{ command: 'a \\' }, 'a lone backslash'],
-    [{ url: 'https://a.com/path' }, 'it is no host'],
-    [{ url: 'good.com@evil.com' }, 'it is no host'],
+    [{ url: 'https://a.com/path' }, 'it is not a host'],
+    [{ url: 'good.com@evil.com' }, 'it is not a host'],
     [{ url: 'a*.com' }, 'whole names at the beginning only'],
     [{ url: '*.1.2.3.4' }, 'an address has no names before it'],
-    [{ url: 'a b' }, 'it is no host'],
-    [{ url: 'a..b%' }, 'is no host'],
+    [{ url: 'a b' }, 'it is not a host'],
+    [{ url: 'a..b%' }, 'is not a host'],
   ])('%j', (conditions, message) => {
     const text = refusal(() =>
       createPolicy({ rules: [{ decision: 'ask' }, { decision: 'deny', ...conditions }] }),

@@ -55,7 +55,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     schema: { enum: ['allow', 'ask', 'deny'] },
     accepts: isOneOf('allow', 'ask', 'deny'),
     expected: '"allow", "ask" or "deny"',
-    meaning: 'What becomes of a call, or a part of one, that the rule matches. Required.',
+    meaning: 'The decision about a call, or a part of one, that the rule matches. Required.',
   },
   tool: {
     schema: TEXT,
@@ -70,7 +70,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     accepts: isOneOf(...KIND_NAMES),
     takesList: true,
     expected: `one of ${KIND_NAMES.join(', ')}`,
-    meaning: `The kind of what is touched: ${KIND_NAMES.map((kind) => `\`${kind}\``).join(', ')}.`,
+    meaning: `The kind of effect: ${KIND_NAMES.map((kind) => `\`${kind}\``).join(', ')}.`,
   },
   path: {
     schema: TEXT,
@@ -91,7 +91,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     accepts: isText,
     takesList: true,
     expected: 'a text',
-    meaning: 'A literal text anywhere in the text of a `run`. Not for rules that allow.',
+    meaning: 'A literal text anywhere in the text of a `run`. Not for allowing rules.',
   },
   url: {
     schema: TEXT,
@@ -119,7 +119,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
       typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0,
     expected: 'a table of JSON pointers and what is there, such as { "/repo": "sandbox-*" }',
     meaning:
-      'By JSON pointer, what the arguments have to be: a pattern, a list of them, `[min, max]`, a number, `true` or `false`.',
+      'By JSON pointer, the conditions for arguments: a pattern, a list of them, `[min, max]`, a number, `true` or `false`.',
   },
   data_from: {
     schema: TEXT,
@@ -127,7 +127,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     takesList: true,
     expected: 'an origin such as "web:*", "mcp:mail", "workspace"',
     meaning:
-      'The model has seen data of this origin in the conversation ([provenance.md](provenance.md)). Does not match where origins are not known.',
+      'The model has seen data of this origin in the conversation ([provenance.md](provenance.md)). Does not match if the origins are unknown.',
   },
   args_from: {
     schema: {
@@ -157,7 +157,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     schema: FLAG,
     accepts: isFlag,
     expected: 'true or false',
-    meaning: 'Whether the tool declares that it may run twice.',
+    meaning: 'Whether the tool declares that a call may run twice.',
   },
   agent: {
     schema: TEXT,
@@ -179,7 +179,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     accepts: isFlag,
     expected: 'true or false',
     meaning:
-      'Of a rule that allows: a command writes through, without a transaction ([write-through.md](write-through.md)), where such rules allow every part of its call.',
+      'For an allowing rule: a command writes through, without a transaction ([write-through.md](write-through.md)), if such rules allow every part of its call.',
   },
   writes: {
     schema: TEXT,
@@ -187,33 +187,33 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     takesList: true,
     expected: 'a path pattern',
     meaning:
-      'Of a rule that allows: what a command may change ([deeds.md](deeds.md)). Left out: every path that is not run later by itself; `[]`: nothing. In a transaction the rest is asked about when the command has ended.',
+      'For an allowing rule: the paths that a command may change ([deeds.md](deeds.md)). Left out: every path that does not run later by itself; `[]`: nothing. In a transaction, other changes are asked about when the command has ended.',
   },
   reason: {
     schema: TEXT,
     accepts: isText,
     expected: 'a text',
-    meaning: 'Told with a refusal or a question: what to do instead.',
+    meaning: 'Shown with a refusal or a question: the alternative.',
   },
   match: {
     schema: EXAMPLE,
     accepts: isExample,
     takesList: true,
     expected: 'an example (a text or a table)',
-    meaning: 'What the rule has to match; checked when the policy is made.',
+    meaning: 'Examples that the rule must match; checked when the policy is created.',
   },
   not_match: {
     schema: EXAMPLE,
     accepts: isExample,
     takesList: true,
     expected: 'an example (a text or a table)',
-    meaning: 'What the rule must not match; checked when the policy is made.',
+    meaning: 'Examples that the rule must not match; checked when the policy is created.',
   },
   origin: {
     schema: { type: 'object' },
     accepts: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     expected: '{ tier, file?, line? }',
-    meaning: 'Who wrote it and where; set by what loads it.',
+    meaning: 'The author of the rule and its place; set by the loader.',
   },
 });
 

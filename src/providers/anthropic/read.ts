@@ -84,7 +84,7 @@ export function readToolUse({ id, name, input, toolset_name: toolset }: ToolUse,
 function readRestart(id: unknown, { restart, ...rest }: ToolUse): RawCall {
   if (restart === true) {
     const problem =
-      'there is no session to restart: every command runs in a shell of its own. Send "command" alone.';
+      'there is no session to restart: every command runs in a separate shell. Send "command" alone.';
     return { id, name: 'bash', problem };
   }
   return { id, name: 'bash', args: rest, argsField: 'input' };

@@ -142,7 +142,7 @@ describe('describeTools()', () => {
     );
     expect(problemOf(() => describeTools('openai', [tool('a'), tool('a')]))).toContain('duplicate_tool');
     const wrong = (input: unknown) => problemOf(() => describeTools('openai', [{ name: 'x', input }]));
-    expect(wrong(undefined)).toContain('Cannot describe the tool "x": its input schema is no JSON Schema');
+    expect(wrong(undefined)).toContain('Cannot describe the tool "x": its input schema is not a JSON Schema');
     expect(wrong('object')).toContain('it is the string "object"');
     expect(wrong([])).toContain('it is an array');
     expect(wrong({ type: () => 1 })).toContain('it holds a function');

@@ -50,7 +50,7 @@ function normalizeDefinition(tool: ToolLike): ToolDefinition {
   if (typeof name !== 'string' || typeof description !== 'string') {
     throw new ToolError(
       'config_invalid',
-      `Cannot describe ${describeValue(tool)}: it is no tool. Give what executor.definitions() gives.`,
+      `Cannot describe ${describeValue(tool)}: it is not a tool. Pass the result of executor.definitions().`,
     );
   }
   try {
@@ -63,7 +63,7 @@ function normalizeDefinition(tool: ToolLike): ToolDefinition {
     const why = error instanceof Error ? error.message : 'it cannot be read';
     throw new ToolError(
       'config_invalid',
-      `Cannot describe the tool ${quote(name)}: its input schema is no JSON Schema: ${why}. Give a plain JSON Schema.`,
+      `Cannot describe the tool ${quote(name)}: its input schema is not a JSON Schema: ${why}. Give a plain JSON Schema.`,
       { cause: error },
     );
   }

@@ -136,7 +136,7 @@ export function parseEvent(data: string): JsonObject | undefined {
   if (data === '[DONE]') return undefined;
   const value = readJson(data);
   if (isJsonObject(value)) return value;
-  throw new ModelError('an event of its stream is no JSON object', { retriable: true });
+  throw new ModelError('an event of its stream is not a JSON object', { retriable: true });
 }
 
 /** Gemini writes a stream without events as a list. */

@@ -211,7 +211,7 @@ describe('a request that fails', () => {
     ['a page', { headers: { 'content-type': 'text/html' }, chunks: ['<h1>Hello</h1>'] }, 'Hello'],
     ['JSON', { headers: { 'content-type': 'application/json' }, chunks: ['{"error":"down"}'] }, 'down'],
     ['another address', { status: 307, headers: { location: 'http://elsewhere/' } }, 'http://elsewhere/'],
-    ['no JSON in an event', { chunks: ['data: oops\n\n'] }, 'no JSON object'],
+    ['no JSON in an event', { chunks: ['data: oops\n\n'] }, 'not a JSON object'],
     ['a status alone', { status: 418 }, '418'],
   ])('with %s in place of a stream says so', async (_, played, said) => {
     const { thrown } = await askAnthropic(playWorld(played), { retries: 0 });

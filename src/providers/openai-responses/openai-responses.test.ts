@@ -67,7 +67,7 @@ describe('openai-responses: reading', () => {
         index: 0,
         id: 'a',
         name: 'bash',
-        message: expect.stringContaining('no valid JSON: line 1, column 6'),
+        message: expect.stringContaining('not valid JSON: line 1, column 6'),
       },
       { index: 1, id: 'b', message: expect.stringContaining('"name" is missing') },
       { index: 3, id: 'd', message: expect.stringContaining('cut off') },

@@ -77,8 +77,8 @@ describe('openai: reading', () => {
       [9, 'call_9'],
     ]);
     expect(read.errors.map((error) => error.message)).toEqual([
-      'Cannot read the call of "bash": "arguments" is no valid JSON: line 1, column 8: the key "a" is given twice in one object. Give each key once.',
-      'Cannot read the call of "bash": "arguments" is no valid JSON: line 1, column 12: the text ends where a value was expected.',
+      'Cannot read the call of "bash": "arguments" is not valid JSON: line 1, column 8: the key "a" is given twice in one object. Give each key once.',
+      'Cannot read the call of "bash": "arguments" is not valid JSON: line 1, column 12: the text ends where a value was expected.',
       expect.stringContaining('"arguments" is an array, a JSON object'),
       expect.stringContaining('"arguments" is the string "{}", a JSON object'),
       expect.stringContaining(
@@ -202,6 +202,6 @@ describe('openai: streaming', () => {
     expect(stream.end().errors).toMatchObject([{ index: 0, id: 'call_a', name: 'bash' }]);
     const cut = createCallStream('openai');
     expect(cut.push(chunk([first(0, 'call_a', '{"command":')], 'length'))).toEqual([]);
-    expect(cut.end().errors).toMatchObject([{ message: expect.stringContaining('no valid JSON') }]);
+    expect(cut.end().errors).toMatchObject([{ message: expect.stringContaining('not valid JSON') }]);
   });
 });

@@ -99,7 +99,7 @@ function readText(text: string): HistoryText {
     return new HistoryText(text);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    const reason = text.trim() === '' ? 'it is empty.' : `it is no valid JSON: ${error.detail}`;
+    const reason = text.trim() === '' ? 'it is empty.' : `it is not valid JSON: ${error.detail}`;
     throw new ToolError('config_invalid', `Cannot repair the history: ${reason}`, { cause: error });
   }
 }

@@ -46,7 +46,7 @@ export async function followRedirects(
     if (location === null) return { answer, freshSeconds: fresh, robots };
     await answer.body?.cancel();
     const to = parseUrl(location, next);
-    if (to === undefined) throw failed(url, 'it redirects to a text that is no URL');
+    if (to === undefined) throw failed(url, 'it redirects to a text that is not a URL');
     next = to.href;
   }
   throw failed(url, `too many redirects: more than ${MOST_REDIRECTS}`, { reason: 'TooManyRedirects' });

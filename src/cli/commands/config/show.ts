@@ -17,11 +17,11 @@ interface ShowConfigOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Writes every setting as a toolexec.toml that says the same. Options of the command beat TOOLEXEC_* variables, ' +
-        "which beat the project's file, which beats the user's, which beats the default.",
+      'Writes all current settings as a toolexec.toml. Options of the command override TOOLEXEC_* variables, ' +
+        "which override the project's file, which overrides the user's, which overrides the default.",
     )
     .option('--config <file>', "a toolexec.toml instead of the project's")
-    .option('--origin', 'where each setting comes from')
+    .option('--origin', 'show where each setting comes from')
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec config show\n  toolexec config show --origin --json\n')
     .action(async (options: ShowConfigOptions) => {

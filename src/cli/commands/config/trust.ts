@@ -15,10 +15,10 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       "A project's file may only tighten, because a cloned repository is not trusted. This records the hash of the " +
-        'file as it is now: when it changes, it has to be trusted again.',
+        'current file: if the file changes, it has to be trusted again.',
     )
     .argument('[file]', "the file (default: the project's toolexec.toml)")
-    .option('--revoke', 'trust it no longer')
+    .option('--revoke', 'stop trusting the file')
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec config trust\n  toolexec config trust --revoke\n')
     .action(async (file: string | undefined, options: TrustOptions) => {

@@ -16,7 +16,7 @@ import { guardState } from '../../guard-world.js';
 export const define: DefineCommand = (command, context, finish) => {
   addGuardOptions(command)
     .description(
-      "Writes the hook lines into an agent's own settings, after showing the difference and asking. What is there stays.",
+      "Writes the hook lines into an agent's own settings, after showing the difference and asking. Existing settings stay.",
     )
     .addHelpText(
       'before',

@@ -15,7 +15,7 @@ import { guardState } from '../../guard-world.js';
 export const define: DefineCommand = (command, context, finish) => {
   addGuardOptions(command)
     .description(
-      "Takes out of an agent's settings exactly what install has put in, after showing the difference and asking.",
+      "Removes exactly the lines that install has added from an agent's settings, after showing the difference and asking.",
     )
     .addHelpText(
       'before',
@@ -23,7 +23,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addHelpText(
       'after',
-      '\nExit code: 0 nothing of it is there; 1 you refused; 2 the settings cannot be read; 3 there is no person to ask.\n',
+      '\nExit code: 0 the lines are removed, or there were none; 1 you refused; 2 the settings cannot be read; 3 there is no person to ask.\n',
     )
     .action(async (agent: AgentName, options: GuardOptions) => {
       finish(await remove(agent, options, context));

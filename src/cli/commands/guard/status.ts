@@ -11,7 +11,7 @@ import { guardState } from '../../guard-world.js';
 
 export const define: DefineCommand = (command, context, finish) => {
   command
-    .description('Says of each agent on this machine whether it is guarded, and what became of its calls.')
+    .description('Says for each agent on this machine whether it is guarded, and the outcomes of its calls.')
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec guard status\n  toolexec guard status --json\n')
     .action(async (options: { readonly json?: boolean }) => {

@@ -14,12 +14,12 @@ import { orUsage, placeOf } from '../../guard-settings.js';
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Plays recorded documents of each guarded agent through the line in its settings, and says what came of them.',
+      'Plays recorded documents of each guarded agent through the line in its settings, and reports the answers.',
     )
     .addHelpText('before', 'Examples:\n  toolexec guard test\n')
     .addHelpText(
       'after',
-      '\nExit code: 0 every line answers as it must; 1 one does not; 2 no agent is guarded here.\n',
+      '\nExit code: 0 every line answers correctly; 1 one does not; 2 no agent is guarded here.\n',
     )
     .action(async () => {
       finish(await testGuards(context));

@@ -16,7 +16,7 @@ interface JournalExportOptions extends JournalChoice {
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
     .description(
-      'Writes one JSON object a line: conversation, message, batch, call, repeat, note, decision. The call lines are ' +
+      'Writes one JSON object per line: conversation, message, batch, call, repeat, note, decision. The call lines are ' +
         'what createTape of toolexec/testing answers from.',
     )
     .option('--conversation <id>', 'only this conversation')

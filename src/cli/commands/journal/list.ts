@@ -20,8 +20,8 @@ interface JournalListOptions extends JournalChoice {
 
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
-    .option('--conversation <id>', 'only of this conversation')
-    .option('--limit <count>', 'at most so many (default: 20; with --json all)', parseCount)
+    .option('--conversation <id>', 'only batches of this conversation')
+    .option('--limit <count>', 'the maximum number (default: 20; with --json all)', parseCount)
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec journal list\n  toolexec journal list --limit 5 --json\n')
     .action(async (options: JournalListOptions) => {

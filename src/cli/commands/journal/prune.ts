@@ -27,9 +27,13 @@ export const define: DefineCommand = (command, context, finish) => {
       'Removes finished batches, oldest first, by age, by size or both. A removed call runs again when it is ' +
         'delivered again. Unfinished batches and the newest batch stay.',
     )
-    .option('--older-than <age>', 'what was finished before: 30d, 12h, 90m, 45s', parseAge)
-    .option('--max-size <size>', 'the oldest, until the rest has at most: 100MB, 500KB, 1GB', parseSize)
-    .option('--dry-run', 'say what would go, take out nothing')
+    .option('--older-than <age>', 'batches that finished longer ago than this: 30d, 12h, 90m, 45s', parseAge)
+    .option(
+      '--max-size <size>',
+      'the oldest batches, until the rest has at most this size: 100MB, 500KB, 1GB',
+      parseSize,
+    )
+    .option('--dry-run', 'report what would be removed, remove nothing')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',
@@ -45,7 +49,7 @@ export async function pruneRecords(options: JournalPruneOptions, context: CliCon
   const { stdout } = context.stdio;
   const { olderThan, maxSize, dryRun = false } = options;
   if (olderThan === undefined && maxSize === undefined) {
-    throw new UsageError('Say what is too old or too much: --older-than 30d, --max-size 100MB, or both.');
+    throw new UsageError('Say what to remove: --older-than 30d, --max-size 100MB, or both.');
   }
   const path = journalIfAny(options, context);
   const at = systemClock.now();

@@ -31,8 +31,8 @@ interface RecoverOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Gives the calls of dead processes their results: never started is cancelled, started is unknown unless the ' +
-        'files say more. No call runs again. A batch that was interrupted waits, and its conversation with it; at a ' +
+      'Gives the calls of dead processes their results: a call that never started is cancelled, a started one is unknown unless the ' +
+        'files show more. No call runs again. An interrupted batch waits, and so does its conversation; at a ' +
         'terminal you are asked about it.',
     )
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
@@ -41,17 +41,17 @@ export const define: DefineCommand = (command, context, finish) => {
     .addOption(
       new Option(
         '--resume <id>',
-        'a batch (8 characters of its id are enough), or its conversation: go on with what is known',
+        'a batch (8 characters of its id are enough), or its conversation: continue with the known results',
       ).conflicts('discard'),
     )
     .addOption(
       new Option(
         '--discard <id>',
-        'a batch (8 characters of its id are enough), or its conversation: all of it counts as failed; what waits for approval is not run',
+        'a batch (8 characters of its id are enough), or its conversation: all of it counts as failed; calls that wait for approval do not run',
       ),
     )
-    .option('--applied <call...>', 'with --resume: these calls, of which nothing is known, took effect')
-    .option('--not-applied <call...>', 'with --resume: these did not')
+    .option('--applied <call...>', 'with --resume: these calls with an unknown outcome took effect')
+    .option('--not-applied <call...>', 'with --resume: these calls did not take effect')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',

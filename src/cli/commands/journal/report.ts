@@ -28,15 +28,15 @@ interface JournalReportOptions extends JournalChoice {
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
     .description(
-      'What became of the calls since then, those that went wrong first: what was asked and who decided, how long calls ' +
-        'waited and ran, and what rules have spared.',
+      'Reports recent calls, failures first: the questions and the decisions, how long calls ' +
+        'waited and ran, and the questions that rules have saved.',
     )
     .option(
       '--since <age>',
-      'what was delivered since: 1d, 12h, 90m, or a date such as 2026-11-20 (default: 1d)',
+      'calls since then: 1d, 12h, 90m, or a date such as 2026-11-20 (default: 1d)',
       parseSince,
     )
-    .option('--conversation <id>', 'only of this conversation')
+    .option('--conversation <id>', 'only calls of this conversation')
     .option('--html <file>', 'as a page for a browser, written into this file (- for standard output)')
     .addOption(new Option('--json', 'as JSON').conflicts('html'))
     .addHelpText(

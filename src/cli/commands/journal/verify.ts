@@ -12,7 +12,7 @@ interface JournalVerifyOptions extends JournalChoice {
 
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
-    .option('--accept', 'a journal that was restored or removed on purpose: what it has lost is accepted')
+    .option('--accept', 'accept the missing records of a journal that was restored or removed on purpose')
     .option('--json', 'as JSON')
     .addHelpText('before', 'Examples:\n  toolexec journal verify\n  toolexec journal verify --accept\n')
     .addHelpText('after', '\nExit code: 0 it is intact; 1 a record was changed, removed, moved or lost.\n')

@@ -20,7 +20,7 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       'Takes over the MCP servers that Claude Code, Cursor, VS Code and Gemini CLI have in their configuration, here and in ' +
-        'your home directory: shows what would be added to your own configuration, and asks. Their files stay as they are.',
+        'your home directory: shows the additions to your own configuration, and asks. The files of the clients are not changed.',
     )
     .option('--from <file...>', 'only these configuration files')
     .option('--yes', 'add without asking')
@@ -74,7 +74,7 @@ async function importServers(options: ImportOptions, context: CliContext): Promi
   const names = Object.keys(added);
   stdio.stdout.write(`Added: ${names.join(', ')}.\n`);
   display.note(`their tools are hidden until you have seen them: toolexec mcp trust ${names[0] ?? 'NAME'}`);
-  display.note('programs run without the network; one that needs it gets network = true');
+  display.note('programs run without the network; add network = true for one that needs it');
   return 0;
 }
 

@@ -18,7 +18,7 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       'Connects to every server in [mcp.servers.NAME], and says whether it answers, which of its tools are shown to models, ' +
-        'and which wait to be seen by a person.',
+        'and which wait for a person to accept them.',
     )
     .option('--root <dir...>', 'directories that the servers may touch, as for mcp (default: .)')
     .option('--config <file>', 'a toolexec.toml')

@@ -32,17 +32,17 @@ export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
       'Serves the tools to an MCP client on standard input and output, or to many over HTTP: contained, approved, recorded and undoable as ' +
-        'everywhere. A client starts this command itself; docs/mcp.md has the lines for its configuration.',
+        'usual. A client starts this command itself; docs/mcp.md has the lines for its configuration.',
     )
     .option(
       '--root <dir...>',
       'directories that tools may touch; the first is the working directory (default: .)',
     )
     .option('--config <file>', 'a toolexec.toml')
-    .option('--journal <file>', 'where calls and results are recorded; outside of every root')
+    .option('--journal <file>', 'where calls and results are recorded; outside every root')
     .option(
       '--conversation <id>',
-      'what the calls belong to: the same id in it is the same call (default: mcp/ and the client)',
+      'the conversation of the calls: within it, the same id is the same call (default: mcp/ and the client)',
     )
     .option('--read-only', 'serve only tools that change nothing')
     .option('--tools <names>', 'serve only these tools, separated by commas')
@@ -218,7 +218,7 @@ async function serveManyClients(
     });
     display.note(`serving MCP at ${serving.url}`);
     display.note(`clients send the token in ${path} (Authorization: Bearer TOKEN)`);
-    if (!isLoopback(host)) display.note(`${host} is reached from other machines, without encryption`);
+    if (!isLoopback(host)) display.note(`${host} can be reached from other machines, without encryption`);
     return serving;
   } catch (error) {
     if (!isListenFailure(error)) throw error;

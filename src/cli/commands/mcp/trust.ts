@@ -23,9 +23,9 @@ interface TrustOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Shows what the tools of a server say of themselves, which is what a model would read, and pins it: from then on a tool ' +
-        'that is new or has changed is hidden from models until it was seen again. Characters that cannot be seen are shown ' +
-        'as ‹U+200B›; no model gets them.',
+      "Shows the descriptions of a server's tools, as a model would read them, and pins them: from then on a tool " +
+        'that is new or has changed is hidden from models until you have seen it again. Invisible characters are shown ' +
+        'as ‹U+200B›, and never reach a model.',
     )
     .argument('<name>', 'the server, as in [mcp.servers.NAME]')
     .option('--root <dir...>', 'directories that the server may touch, as for mcp (default: .)')

@@ -15,8 +15,8 @@ interface PolicyOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Reads the configuration, tries every rule on its own examples, and tells rules that can never match or that ' +
-        'another always decides over. Marks rules that let the workspace run its own code.',
+      'Reads the configuration, tests every rule with its own examples, and lists rules that can never match or that ' +
+        'another rule always overrides. Marks rules that let the workspace run its own code.',
     )
     .option('--config <file>', 'a toolexec.toml')
     .option('--json', 'as JSON')

@@ -34,8 +34,11 @@ export const define: DefineCommand = (command, context, finish) => {
     .argument('<call>', 'one {"name","args"}, an array of them, or - for standard input')
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
-    .option('--conversation <id>', 'as if the call came now in this conversation: what it has seen counts')
-    .option('--journal <file>', 'the journal that holds it (default: the one that run would use)')
+    .option(
+      '--conversation <id>',
+      'evaluate the call as part of this conversation, with the origins that it has seen',
+    )
+    .option('--journal <file>', 'the journal of the conversation (default: the one that run would use)')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',

@@ -14,8 +14,8 @@ interface LaterCodeOptions extends ConfigOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Prints the paths that run later by themselves, as the configuration says them: a change of one by a command is ' +
-        'asked about, whatever allows the command.',
+      'Prints the configured paths that run later by themselves. If a command changes one of them, the change is ' +
+        'asked about, even if a rule allows the command.',
     )
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')

@@ -27,7 +27,7 @@ export function addRecordedCallsOptions(command: Command): Command {
       '[file]',
       'a journal, its export (JSON lines), a response, or - for standard input (default: the journal)',
     )
-    .option('--journal <file>', 'the journal, where no file is named (default: the one that run would use)')
+    .option('--journal <file>', 'the journal, if no file is named (default: the one that run would use)')
     .option('--root <dir...>', 'directories that tools may touch (default: .)')
     .option('--config <file>', 'a toolexec.toml')
     .option('--json', 'as JSON');

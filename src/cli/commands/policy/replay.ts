@@ -21,8 +21,8 @@ import {
 export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
-      'Evaluates the calls of a journal, its export, or of a response of a model, and shows those that would be decided ' +
-        'otherwise than they were, with what its conversation had seen by then, and those whose recorded changes would be asked about when their command has ended. Touches ' +
+      'Evaluates the calls of a journal, its export, or a model response, and shows those that would be decided ' +
+        'differently now, given what the conversation had seen by then, and those whose recorded changes would be asked about when the command has ended. Touches ' +
         'nothing.',
     )
     .addHelpText(

@@ -20,9 +20,9 @@ import { type SeenChanges, type SeenWrites, writesFor } from './seen-writes.js';
 export const define: DefineCommand = (command, context, finish) => {
   addRecordedCallsOptions(command)
     .description(
-      'Reads the calls of a journal, or of its export, and writes a rule for each that went well and would be asked about ' +
-        'again: the very command, file or host. A rule for a command covers what it was seen to change (`writes`), and says so ' +
-        "where it runs the workspace's code. Never what removes by its words, or is not understood.",
+      'Reads the calls of a journal, or of its export, and writes a rule for each that succeeded and would be asked about ' +
+        'again: exactly the command, file or host. A rule for a command covers the changes that it was seen to make (`writes`), and a comment says ' +
+        "if it runs the workspace's code. Writes no rule for commands that remove something, or that were not understood.",
     )
     .addHelpText(
       'before',
@@ -65,8 +65,8 @@ export async function suggestRules(
   else stdio.stdout.write(suggestions.map(toToml).join('\n'));
   display.note(
     suggestions.length === 0
-      ? `of ${recorded.length} calls that went well, there is none that a rule should allow`
-      : `${suggestions.length} rules: look at each before you put it into a configuration, then: toolexec policy check`,
+      ? `of ${recorded.length} successful calls, there is none that a rule should allow`
+      : `${suggestions.length} rules: check each before you add it to a configuration, then: toolexec policy check`,
   );
   return 0;
 }

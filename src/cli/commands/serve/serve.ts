@@ -27,9 +27,9 @@ const LISTEN = '127.0.0.1:8787';
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Takes calls over HTTP, for workers that share the journal, and answers with their results; persons approve and ' +
-        'cancel, programs watch. Every request needs a token: toolexec serve token create. Use a proxy for TLS. ' +
-        'SIGTERM ends it; calls go on.',
+      'Takes calls over HTTP, for workers that share the journal, and answers with their results. People can approve and ' +
+        'cancel, and programs can watch. Every request needs a token: toolexec serve token create. Use a proxy for TLS. ' +
+        'SIGTERM ends the server; calls continue.',
     )
     .option('--listen <[host:]port>', `where to listen (default: ${LISTEN})`)
     .option('--name <host...>', 'names under which a proxy serves it')
@@ -45,7 +45,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .addHelpText(
       'after',
-      '\nExit code: 0 ended by a signal; 2 wrong usage or configuration; 130 ended at once.\n',
+      '\nExit code: 0 ended by a signal; 2 wrong usage or configuration; 130 ended immediately.\n',
     )
     .action(async (options: ServeOptions) => {
       finish(await serveFleet(options, context));
@@ -74,7 +74,7 @@ async function serveFleet(options: ServeOptions, context: CliContext): Promise<E
     );
     display.note(`serving a fleet at ${server.url} from ${path}`);
     if (!isLoopback(address.host))
-      display.note(`${address.host} is reached from other machines, without encryption`);
+      display.note(`${address.host} can be reached from other machines, without encryption`);
     const { forget } = await untilSignal(context, () => exitNow(130));
     await server.close();
     forget();

@@ -25,7 +25,7 @@ export const define: DefineCommand = (command, context, finish) => {
     )
     .argument('<action>', 'create, list or revoke')
     .argument('[id]', 'revoke: the id of the token, as list shows it')
-    .option('--tenant <name>', 'create: whose calls the token can submit and see')
+    .option('--tenant <name>', 'create: the tenant whose calls the token can submit and see')
     .option('--scope <names>', `create: what it may do (default: ${TOKEN_SCOPES.join(',')})`)
     .option('--config <file>', 'a toolexec.toml')
     .option('--journal <file>', 'the journal of the server')

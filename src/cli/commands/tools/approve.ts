@@ -16,8 +16,8 @@ interface ApproveOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Records that programs are as they shall be. One whose description, schemas or effects have changed since is asked ' +
-        'for at every call until then; "toolexec tools list" names it, and "toolexec tools show" shows what it says now.',
+      'Accepts changed programs. If the description, schemas or effects of a program have changed, every call of it needs ' +
+        'approval until then; "toolexec tools list" names such programs, and "toolexec tools show" shows the new description.',
     )
     .argument('[tools...]', 'their names')
     .option('--all', 'every program that has changed')

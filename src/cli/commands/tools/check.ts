@@ -14,12 +14,12 @@ interface CheckToolOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Asks a program what it is, calls it, calls it four times at once, hands it broken input and breaks it off, and ' +
-        'says what came of each. Calls are only made with --args, or where the program says that it changes nothing.',
+      "Reads a program's description, calls it, calls it four times in parallel, sends it broken input, interrupts it, and " +
+        'reports the result of each step. It makes calls only with --args, or if the program declares that it changes nothing.',
     )
     .argument('<path>', 'the program')
-    .option('--args <json>', 'arguments for the calls, a JSON object: they are really made')
-    .option('--timeout <seconds>', 'of each call (default: 10)')
+    .option('--args <json>', 'arguments for the calls, a JSON object: the calls really run')
+    .option('--timeout <seconds>', 'time limit of each call (default: 10)')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',

@@ -18,17 +18,21 @@ interface CrashOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Runs a batch in processes of its own and kills them with SIGKILL: before and after every step of the journal, ' +
+      'Runs a batch in separate processes and kills them with SIGKILL: before and after every step of the journal, ' +
         'and at random instants. After each kill every call must have exactly one truthful result, and nothing may ' +
         'have happened twice. The module exports the tools (by default, as tools or as tool), and may export calls, ' +
-        'prepare(root), observe(root) and knowable: see docs/crash-kit.md. Every round has a directory of its own; ' +
-        'what the tool does beyond it is really done.',
+        'prepare(root), observe(root) and knowable: see docs/crash-kit.md. Every round has a separate directory; ' +
+        'effects of the tool outside it are real.',
     )
     .argument('<module>', 'the tools: a JavaScript module')
     .argument('[tool]', 'one call of this tool, instead of the calls that the module exports')
     .argument('[json]', 'its arguments, a JSON object')
-    .option('--kills <n>', 'kills at random instants, on top of those at every step (default 20)', toWhole)
-    .option('--seed <n>', 'the same instants again, as a verdict has named it', toWhole)
+    .option(
+      '--kills <n>',
+      'additional kills at random instants, besides those at every step (default 20)',
+      toWhole,
+    )
+    .option('--seed <n>', 'repeat the random instants of an earlier verdict, which names its seed', toWhole)
     .option('--parallel', 'calls that do not conflict run side by side')
     .option('--json', 'the verdict as JSON')
     .addHelpText(

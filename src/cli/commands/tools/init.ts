@@ -15,10 +15,10 @@ interface InitOptions {
 
 export const define: DefineCommand = (command, context, finish) => {
   command
-    .description('Writes a tool that works, and its test, to begin with. Replaces nothing.')
-    .argument('<dir>', 'the directory; it is made')
+    .description('Writes a working tool and its test, as a start. Replaces nothing.')
+    .argument('<dir>', 'the directory, created if needed')
     .addOption(
-      new Option('--lang <language>', 'what it is written in')
+      new Option('--lang <language>', 'the language of the tool')
         .choices(TEMPLATE_LANGUAGES)
         .makeOptionMandatory(),
     )

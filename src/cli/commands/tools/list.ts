@@ -21,7 +21,7 @@ interface ToolsOptions extends JournalChoice {
 
 export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
-    .option('--metrics', 'how often each was run, how long it took and why it failed, from the journal')
+    .option('--metrics', 'from the journal: how often each tool ran, how long it took and why it failed')
     .option('--json', 'as JSON')
     .addHelpText(
       'before',

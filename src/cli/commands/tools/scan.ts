@@ -15,8 +15,8 @@ interface ScanOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Asks every executable file of a directory what it is (--schema), and shows which of them would be tools. ' +
-        'Remembers nothing, and runs no call.',
+      'Asks every executable file in a directory for its description (--schema), and shows which of them would be tools. ' +
+        'Stores nothing, and runs no call.',
     )
     .argument('<dir>', 'the directory')
     .option('--json', 'as JSON')

@@ -14,10 +14,14 @@ interface SchemaOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Writes what belongs into the `tools` of a request, sorted by name and the same bytes every time, so that prompt ' +
-        'caches hold. For `fenced` it is text for the system prompt. Nothing is written for mode `disabled`.',
+      'Writes the `tools` of a request, sorted by name and with the same bytes every time, so that prompt ' +
+        'caches work. For `fenced` it is text for the system prompt. Writes nothing in mode `disabled`.',
     )
-    .addOption(new Option('--for <provider>', 'whose request').choices(WIRE_FORMATS).makeOptionMandatory())
+    .addOption(
+      new Option('--for <provider>', 'the provider of the request')
+        .choices(WIRE_FORMATS)
+        .makeOptionMandatory(),
+    )
     .option('--config <file>', 'a toolexec.toml')
     .addHelpText(
       'before',

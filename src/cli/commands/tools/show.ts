@@ -18,7 +18,7 @@ interface ToolsOptions {
 
 export const define: DefineCommand = (command, context, finish) => {
   command
-    .argument('<tool>', 'its name, or another name it answers to')
+    .argument('<tool>', 'the name of the tool, or an alias')
     .option('--config <file>', 'a toolexec.toml')
     .option('--json', 'as JSON, with the whole schema')
     .addHelpText('before', 'Examples:\n  toolexec tools show bash\n  toolexec tools show read_file --json\n')

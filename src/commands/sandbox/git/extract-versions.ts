@@ -57,7 +57,7 @@ function fileOf(place: string, top: string, { path, blob }: Version): CommittedF
   return { at, source, mode, size: bytes.length, sha256: sha256(bytes) };
 }
 
-/** Undefined if there is no regular file; a filter may have created anything else. */
+/** Undefined if there is not a regular file; a filter may have created anything else. */
 function contentOf(source: string): Uint8Array | undefined {
   if (realPath(source) !== source) return undefined;
   return bytesOf(source);

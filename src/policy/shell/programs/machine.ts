@@ -134,7 +134,7 @@ export const MACHINE_PROGRAMS: Programs = {
   hostname: one(asks(/^(?!-)./m, 'changes the name of the machine')),
   // They build code of their words, or run it elsewhere.
   'parallel tmux screen start-stop-daemon': one(
-    asks(/^(?!-?-?(?:ls|list|version|help|V|h)\b)/, 'runs commands of its own'),
+    asks(/^(?!-?-?(?:ls|list|version|help|V|h)\b)/, 'runs its own commands'),
   ),
   'fd fdfind': one(asks(/^-(?:\w*[xX]|-exec)|.[$\x60]/m, 'runs a command for what it finds')),
 };

@@ -147,7 +147,7 @@ export class Call {
   /** If it certainly hits something vital, it is blocked; if it may, it is `ask`. */
   harms(kind: Danger, what: string): void {
     if (kind === 'vital') this.block(`${this.name} would ${what}.`);
-    if (kind === 'unclear') this.ask(`${this.name} may ${what}: it cannot be told what that hits.`);
+    if (kind === 'unclear') this.ask(`${this.name} may ${what}: it is not certain what that affects.`);
   }
 
   /** A file that a program replaces; `undefined`: with content that existed before. */
