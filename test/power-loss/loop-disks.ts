@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import {
+  closeSync,
+  constants,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   realpathSync,
   rmSync,
   truncateSync,
@@ -18,8 +21,14 @@ export interface LoopDisk {
   readonly at: string;
   /** Flushes everything that programs have written so far. */
   sync(): void;
+  /** Writes the names of all files, and not the contents: what the file system itself does from time to time. */
+  syncNames(): void;
   /** A second disk with the current content of this one, as after a loss of power; returns its mount point. */
   afterPowerLoss(): string;
+  /** What is on the disk at this moment; returns a file. */
+  image(): string;
+  /** Puts back what was on the disk: at the same place, with the same numbers. No process may use the disk. */
+  restore(image: string): void;
 }
 
 export interface LoopDisks {
@@ -46,6 +55,11 @@ export function useDisks(): LoopDisks {
     mounted.push(at);
     return at;
   };
+  const copyOf = (image: string): string => {
+    const copy = next('copy');
+    copyFileSync(image, copy);
+    return copy;
+  };
   const make = (): LoopDisk => {
     const image = next('disk');
     writeFileSync(image, '');
@@ -55,10 +69,18 @@ export function useDisks(): LoopDisks {
     return {
       at,
       sync: () => run('sync', '-f', at),
-      afterPowerLoss() {
-        const copy = next('copy');
-        copyFileSync(image, copy);
-        return mount(copy);
+      syncNames: () => writeFileSync(join(at, 'written-at-once'), '', { flush: true }),
+      afterPowerLoss: () => mount(copyOf(image)),
+      image: () => copyOf(image),
+      restore(was) {
+        const device = run('findmnt', '-n', '-o', 'SOURCE', at).trim();
+        // Open, it keeps its number.
+        const held = openSync(device, 'r');
+        unmount(at);
+        waitUntilFree(device);
+        run('dd', `if=${was}`, `of=${device}`, 'bs=4M', 'conv=fsync');
+        run('mount', device, at);
+        closeSync(held);
       },
     };
   };
@@ -76,8 +98,31 @@ function whyNot(make: () => LoopDisk): string | undefined {
   }
 }
 
-function run(name: string, ...args: readonly string[]): void {
-  const { error, status, stderr } = spawnSync(name, args, { encoding: 'utf8' });
+/** A process that has just been killed may use it for some milliseconds. */
+export function unmount(at: string): void {
+  patiently(() => run('umount', at));
+}
+
+/** A sandbox that another program starts has a copy of all mounts for a moment. */
+function waitUntilFree(device: string): void {
+  patiently(() => closeSync(openSync(device, constants.O_RDWR | constants.O_EXCL)));
+}
+
+function patiently(attempt: () => void): void {
+  for (let tries = 0; ; tries++) {
+    try {
+      attempt();
+      return;
+    } catch (error) {
+      if (tries === 400) throw error;
+      run('sleep', '0.05');
+    }
+  }
+}
+
+function run(name: string, ...args: readonly string[]): string {
+  const { error, status, stdout, stderr } = spawnSync(name, args, { encoding: 'utf8' });
   if (error !== undefined) throw new Error(`${name} is not installed`);
   if (status !== 0) throw new Error(`${name} failed: ${stderr.trim()}`);
+  return stdout;
 }

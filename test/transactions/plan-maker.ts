@@ -34,9 +34,9 @@ export class PlanMaker {
   readonly changes: PlannedChange[] = [];
   readonly #made: readonly string[];
 
-  constructor(places: Places) {
-    const near = realpathSync(mkdtempSync(join(tmpdir(), 'plan-')));
-    const far = places === 'one file system' ? near : mkdtempSync('/dev/shm/plan-');
+  /** @param places where the root lies, and where the directory does */
+  constructor(places: Places | readonly [near: string, far: string]) {
+    const [near, far] = typeof places === 'string' ? placesOf(places) : places;
     this.#made = [near, far];
     this.root = join(near, 'root');
     this.directory = join(far, `transaction-${'0'.repeat(24)}-${'1'.repeat(16)}`);
@@ -76,6 +76,11 @@ export class PlanMaker {
   remove(): void {
     for (const path of this.#made) removeTree(path);
   }
+}
+
+function placesOf(places: Places): readonly [near: string, far: string] {
+  const near = realpathSync(mkdtempSync(join(tmpdir(), 'plan-')));
+  return [near, places === 'one file system' ? near : mkdtempSync('/dev/shm/plan-')];
 }
 
 /** Each entry below a directory with its kind, mode and content. */

@@ -4,7 +4,6 @@ import {
   type BinaryPath,
   binaryEntry,
   makeBinaryDirectory,
-  removeBinary,
   removeBinaryDirectory,
   renameBinary,
   setBinaryMode,
@@ -19,7 +18,16 @@ import {
 } from './committed-prints.js';
 import { BlockedPlaces, failureOf } from './failed-steps.js';
 import { Conflict, HeldPlaces } from './held-places.js';
-import { keepOld, moveAside, moveInto, ownDirectoryOf, sweepCopy, temporaryName } from './move-entries.js';
+import { VersionPlaces } from './landing-directories.js';
+import {
+  keepOld,
+  moveAside,
+  moveInto,
+  ownDirectoryOf,
+  removePlaced,
+  sweepCopy,
+  temporaryName,
+} from './move-entries.js';
 import {
   type EntryPrint,
   type FailedChange,
@@ -97,6 +105,7 @@ export function* applySteps(
   { only, isAgain = false, before }: ApplyOptions = {},
 ): Generator<number, AppliedPlan> {
   const places = new HeldPlaces(plan);
+  const versions = new VersionPlaces(plan, directory);
   const failed: FailedChange[] = [];
   const made = new Map<number, MadeChange>();
   const blocked = new BlockedPlaces();
@@ -105,7 +114,7 @@ export function* applySteps(
     for (const [index, change] of plan.changes.entries()) {
       if (change.isInside === true || only?.has(index) === false) continue;
       try {
-        const step = { plan, index, change, directory, places, isAgain, reading, trees };
+        const step = { plan, index, change, directory, places, versions, isAgain, reading, trees };
         made.set(index, takeStep(step));
         for (const [inside, print] of committedInside(step)) made.set(inside, { after: print });
       } catch (error) {
@@ -121,6 +130,7 @@ export function* applySteps(
   } finally {
     places.setModes();
     places.close();
+    versions.close();
   }
 }
 
@@ -131,6 +141,7 @@ export interface PlacedStep {
   readonly change: PlannedChange;
   readonly directory: BinaryPath;
   readonly places: HeldPlaces;
+  readonly versions: VersionPlaces;
 }
 
 interface Step extends PlacedStep {
@@ -173,17 +184,17 @@ const STEPS: Readonly<Record<PlannedChange['change'], (step: Step) => MadeChange
 };
 
 function create(step: Step): MadeChange {
-  const { change, places } = step;
+  const { change, index, places, versions } = step;
   const at = places.at(change);
   if (change.kind === 'dir' && change.isTree !== true) return createDirectory(step, at);
-  const { from } = change;
+  const from = versions.newOf(change, index);
   if (isTaken(step, at)) return committed(step, at);
   if (from === undefined) throw new Error('its new version was not prepared');
   const there = binaryEntry(at);
   if (there !== undefined) {
     if (!step.isAgain || !isSameVersion(at, from)) throw new Conflict(TAKEN);
     // Its process died between creating the second name and removing the first.
-    removeBinary(from);
+    removePlaced(from, at);
     return committed(step, at);
   }
   const replaces = change.isTree === true || places.isNew(change);
@@ -197,7 +208,8 @@ const TAKEN = 'something else has been put there';
 function isTaken(step: Step, at: BinaryPath): boolean {
   if (!step.isAgain) return false;
   sweepCopy(at, temporaryOf(step));
-  return step.change.from === undefined || binaryEntry(step.change.from) === undefined;
+  const from = step.versions.newOf(step.change, step.index);
+  return from === undefined || binaryEntry(from) === undefined;
 }
 
 function temporaryOf({ directory, index }: Step): string {
@@ -215,9 +227,9 @@ function createDirectory({ change, places, isAgain }: Step, at: BinaryPath): Mad
 }
 
 function modify(step: Step): MadeChange {
-  const { change, places, directory, index } = step;
+  const { change, places, versions, index } = step;
   const at = places.at(change);
-  const { from, before, after } = change;
+  const { before, after } = change;
   if (change.kind === 'dir') {
     const there = binaryEntry(at);
     if (there?.kind !== 'dir') throw new Conflict('it is no directory any more');
@@ -226,13 +238,14 @@ function modify(step: Step): MadeChange {
     return {};
   }
   if (isTaken(step, at)) return committed(step, at);
+  const from = versions.newOf(change, index);
   if (from === undefined) throw new Error('its new version was not prepared');
   if (!isAsPrinted(at, before)) {
     if (!step.isAgain || !isSameVersion(at, from)) throw new Conflict(CHANGED);
-    removeBinary(from);
+    removePlaced(from, at);
     return committed(step, at);
   }
-  const old = oldVersion(directory, index);
+  const old = versions.oldOf(change, index);
   if (binaryEntry(old) === undefined) keepOld(at, old);
   moveInto({ from, at, replaces: true, temporary: temporaryOf(step) });
   return committed(step, at);
@@ -247,33 +260,33 @@ function hasOneOf(mode: number, prints: readonly (EntryPrint | undefined)[]): bo
 const CHANGED = 'it was changed by others while the command ran';
 
 function remove(step: Step): MadeChange {
-  const { change, directory, index } = step;
-  const old = oldVersion(directory, index);
+  const { change, versions, index } = step;
+  const old = versions.oldOf(change, index);
   const at = placeOfRemoved(step);
-  if (at === undefined) return keptOld(step, old);
+  if (at === undefined) return keptOld(step);
   const there = binaryEntry(at);
   if (change.kind === 'dir') {
     if (there !== undefined && !(there.kind !== 'dir' && wasTaken(step))) removeDirectory(step, at, there);
     if (change.isTree === true) requireWhole(step, at, old);
     return {};
   }
-  if (there === undefined) return keptOld(step, old);
+  if (there === undefined) return keptOld(step);
   if (!isAsPrinted(at, change.before)) {
-    if (wasTaken(step)) return keptOld(step, old);
+    if (wasTaken(step)) return keptOld(step);
     throw new Conflict(CHANGED);
   }
   moveAside(at, old);
-  return keptOld(step, old);
+  return keptOld(step);
 }
 
 /** Undefined: an earlier attempt has removed it, and then its directory. */
 function placeOfRemoved(step: Step): BinaryPath | undefined {
-  const { plan, change, index, directory, places, isAgain } = step;
+  const { plan, change, index, versions, places, isAgain } = step;
   try {
     return places.at(change);
   } catch (error) {
     const isGone =
-      isAgain && (change.kind === 'dir' || binaryEntry(oldVersion(directory, index)) !== undefined);
+      isAgain && (change.kind === 'dir' || binaryEntry(versions.oldOf(change, index)) !== undefined);
     if (!(error instanceof Conflict) || !isGone || !goesWithDirectory(plan, change)) throw error;
     return undefined;
   }
@@ -287,14 +300,16 @@ function goesWithDirectory({ changes }: TransactionPlan, { root, path }: Planned
 }
 
 /** An earlier attempt has removed it, and may have put a new version of another kind in its place. */
-function wasTaken({ plan, index, change, directory, isAgain }: Step): boolean {
+function wasTaken({ plan, index, change, versions, isAgain }: Step): boolean {
   if (!isAgain) return false;
-  if (binaryEntry(oldVersion(directory, index)) !== undefined) return true;
-  const next = plan.changes.find(
+  if (binaryEntry(versions.oldOf(change, index)) !== undefined) return true;
+  const next = plan.changes.findIndex(
     (one, at) =>
       at > index && one.change === 'create' && one.root === change.root && one.path === change.path,
   );
-  return next?.from !== undefined && binaryEntry(next.from) === undefined;
+  const created = plan.changes[next];
+  const from = created === undefined ? undefined : versions.newOf(created, next);
+  return from !== undefined && binaryEntry(from) === undefined;
 }
 
 function removeDirectory({ change, directory, index }: Step, at: BinaryPath, there: BinaryEntry): void {
@@ -330,15 +345,15 @@ function committed({ change, directory, index, reading, isAgain }: Step, at: Bin
   return { ...after, ...beforeOf(change, oldVersion(directory, index), reading) };
 }
 
-function keptOld({ change, reading }: Step, old: BinaryPath): MadeChange {
-  return beforeOf(change, old, reading);
+function keptOld({ change, directory, index, reading }: Step): MadeChange {
+  return beforeOf(change, oldVersion(directory, index), reading);
 }
 
 /** A kept copy is described by its content: the original's numbers mean nothing after a restore. */
 function beforeOf({ before }: PlannedChange, old: BinaryPath, reading: ReadingBudget): MadeChange {
   if (before === undefined || before.content !== undefined) return {};
   const kept = binaryEntry(old);
-  if (kept === undefined || kept.ino === before.ino) return {};
+  if (kept === undefined || (kept.ino === before.ino && kept.dev === before.dev)) return {};
   const content = reading.print(old)?.content;
   return content === undefined ? {} : { before: { ...before, content } };
 }

@@ -2,16 +2,18 @@ import { entryStat } from '../../platform/fs/fs-entry.js';
 import { localFileSystem } from '../../platform/fs/local-file-system.js';
 import { syncFileSystems, syncFileSystemsNow } from '../../platform/process/sync-file-systems.js';
 import type { AppliedPlan } from './apply-plan.js';
-import type { TransactionPlan } from './transaction-plan.js';
+import { farRoots, removeLandings } from './landing-directories.js';
+import type { FailedChange, TransactionPlan } from './transaction-plan.js';
 
 /*
  * A commit survives a loss of power because of this order on the disk:
  *
- * 1. The new versions: the file system of the transaction's directory is synced (`commitPlan`). Overlays sync
- *    nothing (`OverlayMount`).
+ * 1. The new versions: the file system of the transaction's directory is synced (`commitPlan`), and those of the
+ *    roots with a landing directory. Overlays sync nothing (`OverlayMount`).
  * 2. The plan, by its name.
  * 3. The changes in the roots. If they are on the directory's file system, and that keeps the order of all changes,
- *    the sync of `done.json` includes them. Otherwise the file systems of the roots are synced first.
+ *    the sync of `done.json` includes them. Otherwise the file systems of the roots are synced first, without the
+ *    landing directories.
  * 4. `done.json`. Its name may reach the disk later: until then the plan exists, and is applied again with the same
  *    result.
  * 5. The journal's record of the result.
@@ -23,9 +25,11 @@ export async function confirmChanges(
   plan: TransactionPlan,
   applied: AppliedPlan,
 ): Promise<AppliedPlan> {
+  if (applied.isStopped) return applied;
+  removeEmptied(directory, applied);
   const roots = rootsToSync(directory, plan);
-  if (roots.length === 0 || applied.isStopped) return applied;
-  const refusal = await syncFileSystems([directory, ...placesOf(plan, roots)]);
+  if (roots.length === 0) return applied;
+  const refusal = await syncFileSystems(placesOf(plan, roots));
   return withRefusal(plan, roots, applied, refusal);
 }
 
@@ -35,25 +39,35 @@ export function confirmChangesNow(
   plan: TransactionPlan,
   applied: AppliedPlan,
 ): AppliedPlan {
+  if (applied.isStopped) return applied;
+  removeEmptied(directory, applied);
   const roots = rootsToSync(directory, plan);
-  if (roots.length === 0 || applied.isStopped) return applied;
-  return withRefusal(plan, roots, applied, syncFileSystemsNow([directory, ...placesOf(plan, roots)]));
+  if (roots.length === 0) return applied;
+  return withRefusal(plan, roots, applied, syncFileSystemsNow(placesOf(plan, roots)));
 }
 
 /** The same for changes that were undone: if the disk refuses it, it may have the changes or not. */
-export function confirmUndoneNow(directory: string, plan: TransactionPlan): void {
+export function confirmUndoneNow(
+  directory: string,
+  plan: TransactionPlan,
+  left: readonly FailedChange[],
+): void {
+  removeEmptied(directory, { failed: left });
   const roots = rootsToSync(directory, plan);
-  if (roots.length > 0) syncFileSystemsNow([directory, ...placesOf(plan, roots)]);
+  if (roots.length > 0) syncFileSystemsNow(placesOf(plan, roots));
+}
+
+/** Changes that failed for now need their landing directory again. */
+function removeEmptied(directory: string, { failed }: Pick<AppliedPlan, 'failed'>): void {
+  if (failed.every(({ isPassing }) => isPassing !== true)) removeLandings(directory);
 }
 
 /** These keep the order of all changes; the content of `tmpfs` is lost anyway. */
 const IN_ORDER: ReadonlySet<string | undefined> = new Set(['ext4', 'xfs', 'tmpfs']);
 
 /** Their indices. */
-function rootsToSync(directory: string, { roots }: TransactionPlan): readonly number[] {
-  const device = entryStat(directory)?.dev;
-  const isInOrder = IN_ORDER.has(localFileSystem(directory));
-  return [...roots.keys()].filter((index) => !isInOrder || entryStat(roots[index] ?? '')?.dev !== device);
+function rootsToSync(directory: string, plan: TransactionPlan): readonly number[] {
+  return IN_ORDER.has(localFileSystem(directory)) ? farRoots(directory, plan) : [...plan.roots.keys()];
 }
 
 function placesOf({ roots }: TransactionPlan, indices: readonly number[]): readonly string[] {

@@ -6,6 +6,7 @@ import {
   linkBinary,
   removeBinary,
   renameBinary,
+  syncBinary,
 } from '../../platform/fs/binary-fs.js';
 import { errnoOf } from '../../platform/fs/fs-entry.js';
 import { ownTag, TAG_DIGITS } from '../../platform/process/process-tag.js';
@@ -14,7 +15,7 @@ import { KEPT_BYTES } from './transaction-plan.js';
 
 /*
  * Entries move between a root and a transaction's directory by rename on one file system, otherwise by copy.
- * An incomplete copy never has the final name.
+ * An incomplete copy never has the final name, and the original is removed when the copy is on the disk.
  */
 
 /** Gives a replaced entry a second name, so that its own name is never missing. */
@@ -33,7 +34,7 @@ export function moveAside(at: BinaryPath, old: BinaryPath): void {
     renameBinary(at, old);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
-    if (canBeKept(at)) copyToOurs(at, old);
+    if (binaryEntry(old) === undefined && canBeKept(at)) copyToOurs(at, old);
     removeBinary(at);
   }
 }
@@ -41,18 +42,22 @@ export function moveAside(at: BinaryPath, old: BinaryPath): void {
 /**
  * By a copy. All transactions together have a size limit, and pipes, sockets and devices cannot be copied.
  */
-function canBeKept(at: BinaryPath): boolean {
+export function canBeKept(at: BinaryPath): boolean {
   const entry = binaryEntry(at);
   return (entry?.kind === 'file' || entry?.kind === 'link') && entry.size <= KEPT_BYTES;
 }
 
-/** Into a directory of ours, where an earlier attempt may have left an incomplete copy. */
-export function copyToOurs(from: BinaryPath, to: BinaryPath): void {
+/**
+ * Into a directory of ours, where an earlier attempt may have left an incomplete copy.
+ * @param isSynced false: the caller brings it to the disk
+ */
+export function copyToOurs(from: BinaryPath, to: BinaryPath, isSynced = true): void {
   const part = `${to}.part`;
   removeIfThere(part);
   try {
     copyBinary(from, part);
     renameBinary(part, to);
+    if (isSynced) syncBinary(to);
   } catch (error) {
     removeIfThere(part);
     throw error;
@@ -79,13 +84,21 @@ export function moveInto({ from, at, replaces, temporary }: Move): void {
     removeIfThere(copy);
     try {
       copyBinary(from, copy);
+      syncBinary(copy);
       place(copy, at);
     } catch (failure) {
       removeIfThere(copy);
       throw failure;
     }
-    removeBinary(from);
+    removePlaced(from, at);
   }
+}
+
+/** Removes the original of an entry that has its final name already, perhaps since an earlier attempt. */
+export function removePlaced(from: BinaryPath, at: BinaryPath): void {
+  const [original, placed] = [binaryEntry(from), binaryEntry(at)];
+  if (original?.dev !== placed?.dev || original?.ino !== placed?.ino) syncBinary(at);
+  removeBinary(from);
 }
 
 /** Removes the incomplete copy of a dead process. */
@@ -99,9 +112,18 @@ function beside(at: BinaryPath, name: string): BinaryPath {
 
 /** The same for each attempt at a step, so that the completing process finds it. */
 export function temporaryName(directory: BinaryPath, index: number): string {
+  return ownName('a', directory, `${index}`);
+}
+
+/** The name of the landing directory in a root. File tools remove left files of mark `a`, and not this. */
+export function landingName(directory: BinaryPath): string {
+  return ownName('c', directory, 'landing');
+}
+
+function ownName(mark: string, directory: BinaryPath, what: string): string {
   const tag = OWN_DIRECTORY.exec(directory)?.[1] ?? ownTag();
-  const step = createHash('sha256').update(`${directory}/${index}`).digest('hex').slice(0, 12);
-  return `.toolexec-a${tag}${step}.tmp`;
+  const digits = createHash('sha256').update(`${directory}/${what}`).digest('hex').slice(0, 12);
+  return `.toolexec-${mark}${tag}${digits}.tmp`;
 }
 
 const OWN_DIRECTORY = new RegExp(`-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{16}$`);

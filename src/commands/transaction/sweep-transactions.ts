@@ -10,9 +10,10 @@ import {
   writeWhole,
 } from '../../platform/process/transaction-directory.js';
 import { type AppliedPlan, applyPlan, applyPlanInSlices, type MadeChange } from './apply-plan.js';
-import { readNewTrees } from './committed-prints.js';
+import { type PrintsBefore, readNewTrees } from './committed-prints.js';
 import { confirmChanges, confirmChangesNow, confirmUndoneNow } from './confirm-on-disk.js';
 import { removeLeftLocks } from './git-locks.js';
+import { makeLandings, removeLandings, removeOldCopies } from './landing-directories.js';
 import { takeBackPlan } from './take-back.js';
 import {
   type DonePlan,
@@ -43,13 +44,20 @@ export async function commitPlan(
   planned: TransactionPlan,
   { onConflict = 'keep_rest', waits = true, prepared }: CommitOptions = {},
 ): Promise<DonePlan> {
-  const plan: TransactionPlan = { ...planned, onConflict, waits };
-  const intent = stageFile(`${directory}/plan.json`, JSON.stringify(plan));
-  const written = Promise.all([syncFileSystems([directory]), prepared]);
-  const before = await readNewTrees(plan);
-  const [refusal] = await written;
-  if (refusal !== undefined) throw new Error(refusal);
-  intent.publish();
+  const plan = await makeLandings(directory, { ...planned, onConflict, waits });
+  let before: PrintsBefore;
+  try {
+    const intent = stageFile(`${directory}/plan.json`, JSON.stringify(plan));
+    const landings = (plan.landings ?? []).map((root) => plan.roots[root] ?? '');
+    const written = Promise.all([syncFileSystems([directory, ...landings]), prepared]);
+    before = await readNewTrees(plan);
+    const [refusal] = await written;
+    if (refusal !== undefined) throw new Error(refusal);
+    intent.publish();
+  } catch (error) {
+    removeLandings(directory);
+    throw error;
+  }
   syncNameOf(`${directory}/plan.json`);
   const applied = await applyPlanInSlices(plan, toBinary(directory), before);
   return conclude(directory, plan, await confirmChanges(directory, plan, applied));
@@ -86,7 +94,8 @@ function conclude(
 function takeBack(directory: string, plan: TransactionPlan, { failed, made }: BackPlan): DonePlan {
   const known = new Map(made);
   const left = takeBackPlan(plan, toBinary(directory), known);
-  confirmUndoneNow(directory, plan);
+  confirmUndoneNow(directory, plan, left);
+  if (left.length === 0) removeOldCopies(directory, plan);
   const spared = new Set([...failed, ...left].map(({ index }) => index));
   const isBack = (_: unknown, index: number): readonly FailedChange[] =>
     spared.has(index) ? [] : [{ index, reason: TAKEN_BACK, isConflict: false, isTakenBack: true }];
@@ -169,7 +178,7 @@ function writeDone(directory: string, done: DonePlan): void {
     const record = stageFile(`${directory}/done.json`, JSON.stringify(done));
     record.sync();
     record.publish();
-    for (const name of ['plan.json', 'back.json']) removeTree(`${directory}/${name}`);
+    for (const name of ['plan.json', 'back.json', 'landings.json']) removeTree(`${directory}/${name}`);
   } catch {
     // A full disk. Another process finds the plan with nothing left to do.
   }
@@ -185,6 +194,7 @@ export function concludeDone(directory: string): DonePlan | undefined {
   const left = unfinished.get(directory);
   if (left === undefined) return readDone(directory);
   unfinished.delete(directory);
+  removeLandings(directory);
   writeDone(directory, left);
   return left;
 }
@@ -212,6 +222,7 @@ export function recoverTransaction(directory: string): RecoveredTransaction {
   const done = readDone(directory) ?? recoverPlanned(directory);
   removeLeftLocks(directory);
   if (done === undefined) {
+    removeLandings(directory);
     removeTree(directory);
     return { state: 'discarded' };
   }

@@ -12,12 +12,12 @@ import { errnoOf } from '../../platform/fs/fs-entry.js';
 import { type MadeChange, type PlacedStep as Step, withOpenWay } from './apply-plan.js';
 import { failureOf } from './failed-steps.js';
 import { Conflict, HeldPlaces } from './held-places.js';
+import { VersionPlaces } from './landing-directories.js';
 import { copyToOurs, moveInto, sweepCopy, temporaryName } from './move-entries.js';
 import {
   type FailedChange,
   isAsPrinted,
   isSameVersion,
-  oldVersion,
   type PlannedChange,
   type TransactionPlan,
 } from './transaction-plan.js';
@@ -38,12 +38,13 @@ export function takeBackPlan(
   made: ReadonlyMap<number, MadeChange>,
 ): readonly FailedChange[] {
   const places = new HeldPlaces(plan);
+  const versions = new VersionPlaces(plan, directory);
   const stay: FailedChange[] = [];
   try {
     for (const [index, was] of [...made].sort(([one], [other]) => other - one)) {
       const planned = plan.changes[index];
       if (planned === undefined || planned.isInside === true) continue;
-      const step = { plan, index, change: { ...planned, ...was }, directory, places };
+      const step = { plan, index, change: { ...planned, ...was }, directory, places, versions };
       try {
         if (!isBack(step)) withOpenWay(step, takeBack);
       } catch (error) {
@@ -54,12 +55,13 @@ export function takeBackPlan(
   } finally {
     places.setModes();
     places.close();
+    versions.close();
   }
 }
 
 /** Decided without the root: an earlier attempt passed it, and its directory may be gone. */
-function isBack({ change, places }: Step): boolean {
-  const { from } = change;
+function isBack({ change, index, places, versions }: Step): boolean {
+  const from = versions.newOf(change, index);
   if (change.change !== 'create') return false;
   const isReturned = from === undefined || binaryEntry(from) !== undefined;
   return isReturned && !places.hasWay(change);
@@ -99,7 +101,7 @@ const TAKEN = 'others have put something else there';
 
 const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   create(step, at, there) {
-    const { from } = step.change;
+    const from = step.versions.newOf(step.change, step.index);
     if (there === undefined || from === undefined) return;
     const isBack = binaryEntry(from) !== undefined;
     if (!isAsMade(step, at)) {
@@ -108,11 +110,12 @@ const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
     else returnNew(at, from, true);
   },
   modify(step, at, there) {
-    const { change, directory, index } = step;
-    const old = oldVersion(directory, index);
+    const { change, directory, index, versions } = step;
+    const old = versions.oldOf(change, index);
+    const from = versions.newOf(change, index);
     // It is restored, or was too large to be kept.
     if (binaryEntry(old) === undefined) {
-      if (change.from !== undefined && binaryEntry(change.from) === undefined) throw new Conflict(NOT_KEPT);
+      if (from !== undefined && binaryEntry(from) === undefined) throw new Conflict(NOT_KEPT);
       return;
     }
     // Another program has removed it, and would have removed the old one.
@@ -122,12 +125,11 @@ const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
       removeBinary(old);
       return;
     }
-    if (change.from !== undefined && binaryEntry(change.from) === undefined)
-      returnNew(at, change.from, false);
+    if (from !== undefined && binaryEntry(from) === undefined) returnNew(at, from, false);
     moveInto({ from: old, at, replaces: true, temporary: temporaryName(directory, index) });
   },
-  delete({ change, directory, index }, at, there) {
-    const old = oldVersion(directory, index);
+  delete({ change, directory, index, versions }, at, there) {
+    const old = versions.oldOf(change, index);
     if (binaryEntry(old) === undefined) {
       if (there === undefined) throw new Conflict(NOT_KEPT);
       return;

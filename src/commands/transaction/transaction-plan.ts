@@ -61,6 +61,8 @@ export interface TransactionPlan {
   readonly onConflict?: OnConflict;
   /** A step that fails temporarily is tried again later; otherwise it fails like any other. Default true. */
   readonly waits?: boolean;
+  /** The indices of the roots with a landing directory; left out: none. */
+  readonly landings?: readonly number[];
   /** In the order of the commit. */
   readonly changes: readonly PlannedChange[];
   /** For the process that completes it: the other entries for the result. Left out: none. */

@@ -165,7 +165,6 @@ export function renameBinary(from: BinaryPath, to: BinaryPath): void {
   renameSync(raw(from), raw(to));
 }
 
-/** Creates a hard link; for a link, to the link itself. */
 /**
  * Whether entries move between two directories by rename: both lie on one device, and on one mount. Two
  * mounts may show the same device.
@@ -188,6 +187,7 @@ function mountOf(directory: BinaryPath): string | undefined {
   }
 }
 
+/** Creates a hard link; for a link, to the link itself. */
 export function linkBinary(from: BinaryPath, to: BinaryPath): void {
   linkSync(raw(from), raw(to));
 }
@@ -216,6 +216,18 @@ function copyFile(from: BinaryPath, to: BinaryPath): void {
     const opened = `/proc/self/fd/${descriptor}`;
     copyFileSync(opened, raw(to), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     chmodSync(raw(to), stat.mode & 0o7777);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Brings a file with its content and name to the disk; for a link its name. */
+export function syncBinary(path: BinaryPath): void {
+  const isFile = lstatSync(raw(path)).isFile();
+  const how = constants.O_RDONLY | constants.O_NONBLOCK | (isFile ? constants.O_NOFOLLOW : 0);
+  const descriptor = openSync(raw(isFile ? path : dirOf(path)), how);
+  try {
+    fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
