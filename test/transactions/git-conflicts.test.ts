@@ -5,7 +5,11 @@ const WHY_NOT = await whyNoTransactions();
 
 const here = useKeptApart();
 
+/** Commits of the host have the same hashes in each run. */
+const DATED = 'export GIT_AUTHOR_DATE="1000000000 +0000" GIT_COMMITTER_DATE="1000000000 +0000"; ';
+
 const SET_UP =
+  DATED +
   'git init -q -b main; git config user.name me; git config user.email me@here; echo a >a; git add -A; git commit -qm one; git branch other';
 
 /** The repository is consistent, and the working tree equals the commit. */
@@ -89,6 +93,23 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside('git ls-files')).toBe('a\nb\n');
   });
 
+  it('is run again where it does not see a commit of that one: an overlay hides it in a directory of objects that the command made', async () => {
+    here.outside(SET_UP);
+    let runs = 0;
+    const outcome = await here.run('echo b >b; git add b; ls .git/objects; sleep 0.4; git commit -qm two', {
+      onOutput: (stream) => {
+        if (stream !== 'stdout' || ++runs > 1) return;
+        const commit = here.outside(`${DATED}git commit-tree -m "theirs 18" HEAD^{tree} -p HEAD`);
+        // As that of the file.
+        expect(commit).toMatch(/^61/);
+        here.outside(`git update-ref refs/heads/main ${commit}`);
+      },
+    });
+    expect(outcome).toMatchObject({ exitCode: 0, reruns: 1 });
+    expect(here.outside('git log --format=%s')).toBe('two\ntheirs 18\none\n');
+    expect(here.outside(CHECK)).toBe('');
+  });
+
   it('is run again also where the shell went on after it, and a later step failed', {
     tags: ['soak'],
   }, async () => {
@@ -148,7 +169,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same 
       const there = failing();
       there.outside(SET_UP);
       const outcome = await there.run(COMMIT, {
-        onOutput: () => void there.outside(`(${outside}) >&2 2>/dev/null`),
+        onOutput: () => void there.outside(`${DATED}(${outside}) >&2 2>/dev/null`),
       });
       expect(outcome.discarded, JSON.stringify(outcome.changes)).toBeUndefined();
       expect(there.outside('git log --format=%s main')).toBe(log);
@@ -173,7 +194,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same 
     it(`keeps nothing where they ${title}`, async () => {
       const there = failing();
       there.outside(SET_UP);
-      const outcome = await there.run(COMMIT, { onOutput: () => void there.outside(outside) });
+      const outcome = await there.run(COMMIT, { onOutput: () => void there.outside(DATED + outside) });
       expect(outcome.discardedBy, JSON.stringify(outcome)).toBe('conflict');
       expect(
         there.outside(
