@@ -7,6 +7,7 @@ import {
   type HeldDirectory,
   holdDirectory,
   makeBinaryDirectory,
+  renameBinary,
   toBinary,
   writeDurably,
   writeNewBinary,
@@ -79,7 +80,12 @@ export function removeLandings(directory: string): void {
   for (const root of roots) {
     const held = holdDirectory(root);
     if (held === undefined) continue;
-    removeTree(`${held.at}/${landingName(directory)}`);
+    const [landing, leaving] = [landingName(directory), landingName(directory, 'leaving')];
+    const there = held.enter(landing);
+    there?.close();
+    // At once: without a part of it, the next process could not tell which changes are made.
+    if (there !== undefined) renameBinary(`${held.at}/${landing}`, `${held.at}/${leaving}`);
+    removeTree(`${held.at}/${leaving}`);
     held.close();
   }
 }

@@ -115,9 +115,9 @@ export function temporaryName(directory: BinaryPath, index: number): string {
   return ownName('a', directory, `${index}`);
 }
 
-/** The name of the landing directory in a root. File tools remove left files of mark `a`, and not this. */
-export function landingName(directory: BinaryPath): string {
-  return ownName('c', directory, 'landing');
+/** The name of the landing directory in a root, or of what is left of it. File tools remove left files of mark `a`, and not this. */
+export function landingName(directory: BinaryPath, what: 'landing' | 'leaving' = 'landing'): string {
+  return ownName('c', directory, what);
 }
 
 function ownName(mark: string, directory: BinaryPath, what: string): string {
