@@ -4,16 +4,16 @@ import { systemClock } from '../platform/clock/clock.js';
 
 /** The number of queued calls that are read together. */
 const PAGE = 64;
-/** How long the rest of a page may be used, in milliseconds: by itself, and when a hint has come meanwhile. */
+/** How long the rest of a page may be used, in milliseconds: without a new hint, and after one. */
 const KEPT_MS = 1_000;
 const KEPT_AFTER_HINT_MS = 100;
 
 /**
  * The queued calls that a worker may try, in fair order.
  *
- * To find the order, the journal reads all queued calls. So while more calls are queued than fit into a page, the rest of
- * a page is kept for the next look; else a worker with a thousand calls before it would have them all sorted for each.
- * A kept call may be out of date by then: its claim fails, as for any call that two workers try.
+ * The journal must read all queued calls to find that order. If more calls are queued than fit into a page, the rest of
+ * the page is therefore kept for the next look. Otherwise a worker with a queue of a thousand calls would have them sorted
+ * again for every call. A kept call may be out of date: then its claim fails, as it does if two workers try one call.
  */
 export class Candidates {
   #rest: CallRecord[] = [];

@@ -276,7 +276,7 @@ export class FleetWorker {
       journal.signals?.send('answer', [key]);
       if (await this.#isOver(key, result)) this.#later.delete(key);
       else {
-        // Another worker has it, and probably its neighbours too.
+        // Another worker has it, and probably the calls next to it.
         this.#candidates.forget();
         this.#later.set(key, systemClock.monotonic() + RETRY_MS);
       }
@@ -287,7 +287,7 @@ export class FleetWorker {
     } finally {
       this.#running.delete(key);
       this.#giveRoom();
-      // Beside the host, which reads the answer now, another look would only take time from it.
+      // Another look now would only slow down the host, which is reading the answer.
       if (this.#leftBehind) this.#rounds.wakeUp();
       else this.#rounds.wakeUpWithin(LOOK_MS);
     }

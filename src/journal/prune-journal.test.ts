@@ -185,7 +185,7 @@ describe('pruneJournal() and the chain', () => {
     for (const at of [1, 2, 3]) await settle(`b${at}`, at);
     tamper("UPDATE calls SET args = '{}' WHERE number = 2");
     await expect(pruneJournal(path, { before: 3, at: 9 })).rejects.toThrow(
-      'commit 1 does not hold what it held',
+      'commit 1 does not have the content with which it was written',
     );
     expect(await ids()).toHaveLength(3);
   });

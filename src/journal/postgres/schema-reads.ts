@@ -7,12 +7,12 @@ function rowsAt(places: string): string {
 }
 
 /**
- * Reads of calls, as functions: to plan them takes longer than to run them. Their plans must not depend on what the server
- * believes about one tenant. It takes a tenant that is new since its last look at the tables for one without calls, and
+ * Reads of calls, as functions, because planning them takes longer than running them. Their plans must not depend on the
+ * statistics about one tenant: a tenant that is newer than the statistics looks like one without calls, and the planner
  * then reads all calls of the tenant to find one.
  *
- * 1. `plan_cache_mode`: a plan for any tenant.
- * 2. `OFFSET 0`: each call is looked up by its whole key, however few rows the server expects.
+ * 1. `plan_cache_mode`: the plan fits any tenant.
+ * 2. `OFFSET 0`: each call is looked up by its whole key, however few rows the planner expects.
  */
 export const READS = `
   CREATE VIEW {s}.call_rows_1 AS
@@ -43,8 +43,7 @@ export const READS = `
       ${rowsAt('d')} ORDER BY d.number;
   END $$;
 
-  -- The queued calls that an offer can run now, in the order of fairPage. What a placement says is read once for all calls
-  -- that have the same one.
+  -- The queued calls that an offer can run now, in the order of fairPage. Each distinct placement is parsed once.
   CREATE FUNCTION {s}.queued_calls_1(
     p_tenant text, p_labels text[], p_roots text[], p_quotas json, p_skip bigint, p_limit bigint
   ) RETURNS SETOF {s}.call_rows_1 LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET jit = off AS $$
