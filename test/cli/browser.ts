@@ -31,6 +31,7 @@ export class Browser {
     const options = ['--headless=new', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe'];
     this.#process = spawn(program, [...options, `--user-data-dir=${this.#profile}`, 'about:blank'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: true,
     });
     const input = this.#process.stdio[4] as Readable;
     input.setEncoding('utf8');
@@ -91,7 +92,8 @@ export class Browser {
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-    this.#process.kill('SIGKILL');
+    // With its children, which would go on writing into the profile.
+    process.kill(-Number(this.#process.pid), 'SIGKILL');
     await ended;
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
