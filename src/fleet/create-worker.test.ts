@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Effect } from '../contract/effect.js';
@@ -11,7 +11,7 @@ import { defineTool } from '../executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { folder } from '../executor/fixtures/plan-fixture.js';
 import { openJournal } from '../journal/open-journal.js';
-import { pause, systemClock } from '../platform/clock/clock.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { batchEntry, callEntry } from '../testing/journal-entries.js';
 import { createWorker, type WorkerOptions } from './create-worker.js';
 import { unreliableDispatcher } from './fixtures/unreliable-dispatcher.js';
@@ -351,37 +351,6 @@ describe('a worker', () => {
     expect(performance.now() - since).toBeLessThan(1_000);
     expect((await silent.run([work('c')], IN_C))[0]?.output).toBe('did c');
   }, 30_000);
-
-  it('looks again when a call ends only if the last look left calls behind', async () => {
-    const desk = newDesk();
-    const dispatcher = unreliableDispatcher(() => 0.5);
-    const journal = openJournal(desk.journal);
-    onTestFinished(() => journal.close());
-    const looks: number[] = [];
-    const queued: Journal['queued'] = async (page) => {
-      looks.push(performance.now());
-      return (await journal.queued?.(page)) ?? [];
-    };
-    const watched: Journal = Object.assign(Object.create(journal), { queued });
-    workerOf(desk, { dispatcher, journal: watched, concurrency: 4 });
-    const host = hostOf(desk, { fleet: { run: 'anywhere', dispatcher } });
-    await host.run([work('first')], IN_C);
-    const release = join(desk.root, 'release');
-    const alone = host.run([work('alone', { until: release })], IN_C);
-    await expect.poll(() => linesOf(desk)).toContain('alone begins');
-    await pause(100);
-    looks.length = 0;
-    writeFileSync(release, '');
-    await alone;
-    await pause(20);
-    expect(looks).toHaveLength(0);
-    const since = performance.now();
-    await host.run(
-      Array.from({ length: 8 }, (_, index) => work(`w${index}`, { effects: WRITES })),
-      IN_C,
-    );
-    expect(performance.now() - since).toBeLessThan(1_000);
-  });
 
   it.each([
     ['options.concurrency', { concurrency: 0 }],
