@@ -7,7 +7,7 @@ import { Candidates } from './candidates.js';
 
 const OFFER = { labels: [], roots: [] };
 
-/** A journal with queued calls, each of its own conversation, and the number of pages that were read from it. */
+/** A journal with queued calls in different conversations, and the number of pages read from it. */
 async function queueOf(size: number) {
   const journal: Journal = createMemoryJournal();
   for (let number = 0; number < size; number++) {

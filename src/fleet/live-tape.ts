@@ -51,7 +51,7 @@ export class LiveTape {
     });
   }
 
-  /** Writes the remaining text. Undefined: there is none. */
+  /** Writes the remaining text. Undefined if no text remains. */
   end(): Promise<void> | undefined {
     this.#forget?.();
     if (this.#waiting.length === 0 && this.#writing === undefined) return undefined;

@@ -43,7 +43,7 @@ export const LATE_MS = 500;
 
 /**
  * Also sends each hint with NOTIFY. A notification arrives without delay but may be lost; a queue keeps hints, but
- * delivers them later and in bulk. So a call does not wait for the commits of the queue.
+ * delivers them later and in bulk. With both, a call does not wait for the commits of the queue.
  * @param schema of the queue's tables
  */
 export async function withNotices(

@@ -30,7 +30,7 @@ function hostnameOf(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).hostname || undefined : undefined;
 }
 
-/** The token in a request; empty if there is none. */
+/** The token in a request; empty if the request has no token. */
 export function bearerOf(request: Request): string {
   return /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
 }

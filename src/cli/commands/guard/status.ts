@@ -39,7 +39,7 @@ async function showStatus({ json }: { readonly json?: boolean }, context: CliCon
     );
 }
 
-/** The first number in the output. Undefined: there is none, or the program does not answer. */
+/** The first number in the output. Undefined if the output has no number, or the program does not answer. */
 async function versionOf(program: string): Promise<string | undefined> {
   const answer = await askProgram(program, ['--version'], readEnvironment());
   return answer.ok ? /\d+(?:\.\d+)+[\w.-]*/.exec(answer.stdout)?.[0] : undefined;
