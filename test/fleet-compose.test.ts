@@ -50,7 +50,7 @@ it.skipIf(whyNoPostgres() !== undefined)(
       return { child, said: () => said, ended: once(child, 'exit') };
     };
     const [worker, host] = [start('worker.mjs'), start('host.mjs')];
-    await expect.poll(host.said, { timeout: 30_000 }).toContain('web-2 is live');
+    await expect.poll(host.said).toContain('web-2 is live');
     host.child.kill('SIGTERM');
     expect(await host.ended).toEqual([0, null]);
     worker.child.kill('SIGTERM');

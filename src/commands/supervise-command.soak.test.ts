@@ -64,9 +64,9 @@ describe('when the program ends in another way', () => {
     const foreground = { background: false, command: `setsid sleep ${token} & echo ready; sleep ${token}` };
     const host = await hosts.start([foreground, { ...foreground, background: true }], 20);
     expect(living(token).length).toBeGreaterThan(0);
-    await expect.poll(() => hosts.shells().length, { timeout: 15_000 }).toBeGreaterThan(2);
+    await expect.poll(() => hosts.shells().length).toBeGreaterThan(2);
     await killAndWait(host, 'SIGKILL');
     expect(await leftOf(token)).toEqual([]);
-    await expect.poll(() => hosts.shells(), { timeout: 15_000 }).toEqual([]);
+    await expect.poll(() => hosts.shells()).toEqual([]);
   }, 60_000);
 });

@@ -38,9 +38,7 @@ describe('when the program that runs them is killed with SIGKILL', () => {
     const host = await hosts.start([{ background: true, command: `sleep ${token} & echo ready; wait` }]);
     const [first = 0] = supervisorsOf(host.pid);
     process.kill(first, 'SIGKILL');
-    await expect
-      .poll(() => supervisorsOf(host.pid).filter((pid) => pid !== first), { timeout: 15_000 })
-      .toHaveLength(1);
+    await expect.poll(() => supervisorsOf(host.pid).filter((pid) => pid !== first)).toHaveLength(1);
     await killAndWait(host, 'SIGKILL');
     expect(await leftOf(token)).toEqual([]);
   });
@@ -100,8 +98,6 @@ describe('when the program ends in another way', () => {
     const [supervisor = 0] = supervisorsOf(host.pid);
     expect(supervisor).toBeGreaterThan(0);
     await killAndWait(host, 'SIGKILL');
-    await expect
-      .poll(() => textOrEmpty(`/proc/${supervisor}/cmdline`), { timeout: 15_000 })
-      .not.toContain('toolexec-supervisor');
+    await expect.poll(() => textOrEmpty(`/proc/${supervisor}/cmdline`)).not.toContain('toolexec-supervisor');
   });
 });

@@ -60,7 +60,6 @@ describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {
       expect((await ask(own, 'blobs/..%2f..%2fetc')).status).toBe(404);
       expect((await ask(undefined, `blobs/${named.blob}`)).status).toBe(401);
     },
-    30_000,
   );
 });
 
@@ -99,6 +98,5 @@ describe.each(SHARED_KINDS)('bug: the output of a cut result was served to no cl
       const reread = await resultOf({ id: 'y', name: 'read_file', args: { path: cut.outputRef, limit: 20 } });
       expect(reread.output).toContain('line 1');
     },
-    30_000,
   );
 });

@@ -409,7 +409,7 @@ describe('a fleet server is entered', () => {
       .toBe(true);
     await fleet.ask(token, '/v1/batches?wait=20', { calls: [look('a')], conversation: 'c' });
     const metrics = async () => (await fetch(`${fleet.server.url}/metrics`)).text();
-    await expect.poll(metrics, { timeout: 3_000 }).toContain('toolexec_fleet_claims_total 1\n');
+    await expect.poll(metrics).toContain('toolexec_fleet_claims_total 1\n');
     expect(await metrics()).toContain('toolexec_fleet_results_total{outcome="success"} 1\n');
     expect(await (await fetch(`${fleet.server.url}/health`)).json()).toEqual({ ok: true });
   });

@@ -334,7 +334,7 @@ describe('a worker', () => {
     expect(results.map(({ output }) => output)).toEqual(names.map((name) => `did ${name}`));
     expect(linesOf(desk)).toHaveLength(40);
     expect(dispatcher.sent.length).toBeGreaterThanOrEqual(20);
-  }, 30_000);
+  });
 
   it('starts a call within a moment of its hint, and sweeps for lost hints', async () => {
     const desk = newDesk();
@@ -350,7 +350,7 @@ describe('a worker', () => {
     await hinting.run([work('b')], IN_C);
     expect(performance.now() - since).toBeLessThan(1_000);
     expect((await silent.run([work('c')], IN_C))[0]?.output).toBe('did c');
-  }, 30_000);
+  });
 
   it.each([
     ['options.concurrency', { concurrency: 0 }],

@@ -34,7 +34,7 @@ function newFleet() {
     return child;
   };
   const runsOf = (name: string): number => lines().filter((line) => line.startsWith(`${name} begins`)).length;
-  const begun = (name: string) => expect.poll(() => runsOf(name), { timeout: 10_000 }).toBe(1);
+  const begun = (name: string) => expect.poll(() => runsOf(name)).toBe(1);
   return { host, journal, gate, lines, startWorker, runsOf, begun, open: () => appendFileSync(gate, '') };
 }
 
@@ -61,19 +61,16 @@ describe('a worker that is killed', () => {
     expect((await host.run([work('a', { until: gate, effects: TOUCHES })], IN_C))[0]?.error?.code).toBe(
       'outcome_unknown',
     );
-  }, 30_000);
+  });
 
   it('and had ended another call of the batch, does not hold the conversation for the person', {
     tags: ['soak'],
-    timeout: 30_000,
   }, async () => {
     const { host, gate, startWorker, begun, lines } = newFleet();
     const first = await startWorker();
     const running = host.run([work('a'), work('b', { until: gate })], IN_C);
     await begun('b');
-    await expect
-      .poll(() => lines().some((line) => line.startsWith('a ends')), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => lines().some((line) => line.startsWith('a ends'))).toBe(true);
     first.kill('SIGKILL');
     await startWorker();
     const results = await running;
@@ -92,7 +89,7 @@ describe('a worker that is killed', () => {
     const [a] = await running;
     // The host also notices the death, and has no probe: both answers are true.
     expect(['cancelled', 'outcome_unknown']).toContain(a?.error?.code);
-  }, 30_000);
+  });
 
   it('and was only paused past its lease, wakes up without running anything again', async () => {
     const { host, journal, gate, startWorker, runsOf, begun, open, lines } = newFleet();
@@ -105,9 +102,7 @@ describe('a worker that is killed', () => {
     expect(a?.error?.code).toBe('outcome_unknown');
     open();
     paused.kill('SIGCONT');
-    await expect
-      .poll(() => lines().some((line) => line.startsWith('a ends')), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => lines().some((line) => line.startsWith('a ends'))).toBe(true);
     expect((await host.run([work('b')], IN_C))[0]?.output).toBe('did b');
     const store = openJournal(journal);
     onTestFinished(() => store.close());
@@ -116,7 +111,7 @@ describe('a worker that is killed', () => {
     const late = async () => (await store.notes(record?.key ?? '')).map(({ kind }) => kind);
     await expect.poll(late).toContain('late_result');
     expect([runsOf('a'), runsOf('b')]).toEqual([1, 1]);
-  }, 30_000);
+  });
 
   it('again and again, loses and repeats nothing', { tags: ['soak'], timeout: 60_000 }, async () => {
     const { host, startWorker, lines } = newFleet();

@@ -78,7 +78,7 @@ describe('a lease', () => {
       },
     });
     startWorker({ journal, tools: [work], leaseMs: 300 });
-    await expect.poll(async () => (await journal.call(key))?.result, { timeout: 5_000 }).toBeDefined();
+    await expect.poll(async () => (await journal.call(key))?.result).toBeDefined();
     expect((await journal.call(key))?.result).toMatchObject(expected);
     expect(probed).toEqual(['x']);
     // The dead worker was only paused: its claim is over, and its result does not replace the first one.

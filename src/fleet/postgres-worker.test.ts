@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined)(
         const times: number[] = [];
         for (let index = 0; index < count; index++) {
           const running = host.start([{ id: `w${index}`, name: 'wait', args: {} }], IN_C);
-          await expect.poll(() => begun, { interval: 5, timeout: 10_000 }).toBe(index + 1);
+          await expect.poll(() => begun, { interval: 5 }).toBe(index + 1);
           const [{ key } = { key: '' }] = await ours.unfinished();
           await before(index);
           const answer = stoppedBefore({ id: `w${index}`, name: 'wait' }, cancelled('not wanted'));

@@ -65,41 +65,34 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
       const ask = await fleet.asking('a');
       const { id } = (await ask('batches', batch('x'))).body;
       const waiting = async () => (await ask('waiting')).body.batches;
-      await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(waiting).toHaveLength(1);
       const [first] = await waiting();
       expect(first.requests[0].shown).toMatchObject([{ path: file }]);
       const seen = first.requests[0].shown[0].hash;
       writeFileSync(file, 'changed meanwhile');
       await ask(`batches/${id}/decision`, { kind: 'approve_all' });
-      await expect
-        .poll(async () => (await waiting())[0]?.requests[0]?.shown[0].hash ?? seen, { timeout: 10_000 })
-        .not.toBe(seen);
+      await expect.poll(async () => (await waiting())[0]?.requests[0]?.shown[0].hash ?? seen).not.toBe(seen);
       expect(fleet.ran).toEqual([]);
       const decided = await ask(`batches/${id}/decision?wait=20`, { kind: 'approve_all' });
       expect(decided.body.results).toMatchObject([{ success: true, output: 'did x' }]);
       expect(fleet.ran).toEqual(['x']);
     },
-    30_000,
   );
 
-  it.skipIf(isMissing)(
-    'count once, also when others decide at the same time',
-    async () => {
-      const fleet = await openFleet();
-      fleet.work();
-      const ask = await fleet.asking('a');
-      const { id } = (await ask('batches', batch('x'))).body;
-      await expect.poll(async () => (await ask('waiting')).body.batches, { timeout: 10_000 }).toHaveLength(1);
-      const kinds = ['approve_all', 'deny_all', 'approve_all', 'deny_all'];
-      const answers = await Promise.all(kinds.map((one) => ask(`batches/${id}/decision`, { kind: one })));
-      const counted = answers.flatMap(({ status }, index) => (status < 300 ? [kinds[index]] : []));
-      expect(counted).toHaveLength(1);
-      const { results } = (await ask(`batches/${id}?wait=20`)).body;
-      expect(results[0].success).toBe(counted[0] === 'approve_all');
-      expect(fleet.ran).toHaveLength(counted[0] === 'approve_all' ? 1 : 0);
-    },
-    30_000,
-  );
+  it.skipIf(isMissing)('count once, also when others decide at the same time', async () => {
+    const fleet = await openFleet();
+    fleet.work();
+    const ask = await fleet.asking('a');
+    const { id } = (await ask('batches', batch('x'))).body;
+    await expect.poll(async () => (await ask('waiting')).body.batches).toHaveLength(1);
+    const kinds = ['approve_all', 'deny_all', 'approve_all', 'deny_all'];
+    const answers = await Promise.all(kinds.map((one) => ask(`batches/${id}/decision`, { kind: one })));
+    const counted = answers.flatMap(({ status }, index) => (status < 300 ? [kinds[index]] : []));
+    expect(counted).toHaveLength(1);
+    const { results } = (await ask(`batches/${id}?wait=20`)).body;
+    expect(results[0].success).toBe(counted[0] === 'approve_all');
+    expect(fleet.ran).toHaveLength(counted[0] === 'approve_all' ? 1 : 0);
+  });
 
   it.skipIf(isMissing)(
     'need a token of the tenant: others find nothing to see, decide or cancel',
@@ -108,7 +101,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
       fleet.work();
       const [own, other] = [await fleet.asking('a'), await fleet.asking('b')];
       const { id } = (await own('batches', batch('x'))).body;
-      await expect.poll(async () => (await own('waiting')).body.batches, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(async () => (await own('waiting')).body.batches).toHaveLength(1);
       const missing = await other('batches/no-such-batch');
       expect(missing.status).toBe(404);
       for (const [path, body] of [
@@ -122,34 +115,29 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
       expect((await other('batches', batch('x'))).body.id).not.toBe(id);
       expect(fleet.ran).toEqual([]);
     },
-    30_000,
   );
 
-  it.skipIf(isMissing)(
-    'reach a call whose host died before it asked',
-    async () => {
-      const fleet = await openFleet();
-      const journal = fleet.open();
-      // As left by a host that dies between the acceptance and the question.
-      await journal.accept({
-        ...{ id: 'left', conversation: 'c', attach: true, at: Date.now(), placement: {} },
-        calls: [
-          {
-            ...{ callId: 'x', toolName: 'change', args: { name: 'x' }, effects: [{ kind: 'unknown' }] },
-            ...{ disposition: 'requires_confirmation', reason: 'the policy asks' },
-          },
-        ],
-      });
-      const clock = { ...createClock(), now: () => Date.now() + 180_000 };
-      const worker = createWorker({ journal: fleet.open(), tools: [fleet.tool], root: fleet.root, clock });
-      onTestFinished(() => worker.close());
-      const ask = await fleet.asking(journal.tenant ?? 'default');
-      await expect
-        .poll(async () => (await ask('waiting')).body.batches, { timeout: 10_000 })
-        .toMatchObject([{ id: 'left', requests: [{ callId: 'x' }] }]);
-      await ask('batches/left/decision', { kind: 'approve_all' });
-      await expect.poll(() => fleet.ran, { timeout: 10_000 }).toEqual(['x']);
-    },
-    30_000,
-  );
+  it.skipIf(isMissing)('reach a call whose host died before it asked', async () => {
+    const fleet = await openFleet();
+    const journal = fleet.open();
+    // As left by a host that dies between the acceptance and the question.
+    await journal.accept({
+      ...{ id: 'left', conversation: 'c', attach: true, at: Date.now(), placement: {} },
+      calls: [
+        {
+          ...{ callId: 'x', toolName: 'change', args: { name: 'x' }, effects: [{ kind: 'unknown' }] },
+          ...{ disposition: 'requires_confirmation', reason: 'the policy asks' },
+        },
+      ],
+    });
+    const clock = { ...createClock(), now: () => Date.now() + 180_000 };
+    const worker = createWorker({ journal: fleet.open(), tools: [fleet.tool], root: fleet.root, clock });
+    onTestFinished(() => worker.close());
+    const ask = await fleet.asking(journal.tenant ?? 'default');
+    await expect
+      .poll(async () => (await ask('waiting')).body.batches)
+      .toMatchObject([{ id: 'left', requests: [{ callId: 'x' }] }]);
+    await ask('batches/left/decision', { kind: 'approve_all' });
+    await expect.poll(() => fleet.ran).toEqual(['x']);
+  });
 });

@@ -85,7 +85,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     keeping.remove();
   });
 
-  it('are dropped when they are larger than allowed', { tags: ['soak'], timeout: 30_000 }, async () => {
+  it('are dropped when they are larger than allowed', { tags: ['soak'] }, async () => {
     const small = makeKeptApart({ rules: { maxMb: 3 } });
     const quick = await small.run('head -c 5000000 /dev/urandom >large');
     expect(quick.discarded).toBe('it has changed more than 3 MB');
@@ -257,7 +257,7 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect(here.outside('cat .config/toolexec/config.toml; ls .local/state/toolexec; ls')).toBe('a\n');
   });
 
-  it('may be thousands of files', { tags: ['soak'], timeout: 30_000 }, async () => {
+  it('may be thousands of files', { tags: ['soak'] }, async () => {
     here.outside(
       'for i in $(seq 60); do mkdir d$i; for j in $(seq 20); do echo SECRET >d$i/$j.pem; done; done',
     );

@@ -21,7 +21,6 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
 
   it('commits, branches, stashes and rebases beside hidden files that are tracked, and not', {
     tags: ['soak'],
-    timeout: 30_000,
   }, async () => {
     expect(await out('git status --porcelain')).toBe('');
     const { changes, exitCode, stderr } = await here.run(
@@ -41,10 +40,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
   });
 
-  it('leaves content as it is that a filter of the repository converts', {
-    tags: ['soak'],
-    timeout: 30_000,
-  }, async () => {
+  it('leaves content as it is that a filter of the repository converts', { tags: ['soak'] }, async () => {
     // As with git-crypt and LFS; unreliable times make git read the file.
     here.outside(
       `printf '*.env filter=crypt\n' >.gitattributes; printf '.npmrc filter=crypt\n' >api/.gitattributes; git config filter.crypt.clean 'tr a-z b-za'; git config filter.crypt.smudge 'tr b-za a-z'; git config filter.crypt.required true; git add -A; git commit -qm filters; touch -d +1hour api/.env .npmrc; git add -A; git commit -qam again --allow-empty; touch -d +1hour .git/index`,
@@ -81,7 +77,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     // Files outside the sparse checkout are not shown.
     here.outside('git checkout -q main; git sparse-checkout set --no-cone "/*" "!/api"');
     expect(await out('ls; git status --porcelain -uno')).not.toMatch(/api/);
-  }, 30_000);
+  });
 
   it('keeps hooks, settings and what leads to others of them as they are', async () => {
     const before = here.outside('cat .git/config; ls .git/hooks');

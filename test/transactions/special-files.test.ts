@@ -111,7 +111,6 @@ const CASES = [
 
 describe.skipIf(why !== '').each(placesHere())(
   `pipes, sockets and devices hang no commit and no undo, on %s${why}`,
-  { timeout: 30_000 },
   (places) => {
     let around: string;
     let root: string;

@@ -450,7 +450,7 @@ describe('repairHistory()', () => {
     ];
     for (const history of histories)
       expect(repairHistory<unknown>(history).changes.length).toBeGreaterThan(1);
-  }, 20_000);
+  });
 
   it('changes nothing that it is given', () => {
     const broken = freeze([replies(say('Go.')), asks(use('a'), use('b')), replies(answer('b'), answer('b'))]);

@@ -169,7 +169,6 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
 
   it('are refused or asked about where there is more than can be guarded, and told so', {
     tags: ['soak'],
-    timeout: 30_000,
   }, async () => {
     for (let index = 0; index <= 2000; index++) writeFileSync(join(root, `${index}.pem`), '');
     const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;

@@ -213,9 +213,7 @@ describe.skipIf(missing !== undefined)(
       cluster().start();
       expect(await journal.claim('b1/0', WORKER, 1)).toBe(true);
       // The refused batch is withdrawn as soon as the server is back.
-      await expect
-        .poll(async () => (await journal.unfinished()).map(({ key }) => key), { timeout: 5_000 })
-        .toEqual(['b1/0']);
+      await expect.poll(async () => (await journal.unfinished()).map(({ key }) => key)).toEqual(['b1/0']);
     });
 
     it('gives up on a server that does not answer, and takes it again when it does', async () => {
