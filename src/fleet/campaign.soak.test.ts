@@ -32,8 +32,8 @@ if (UNKNOWN.length > 0) throw new Error(`There is no dispatcher "${UNKNOWN.join(
 const SEED = soakSize('SEED', { short: 1, whole: 1 });
 const LEASE_MS = 1_000;
 const WORKERS = 3;
-/** Two rounds over all streams of a host. */
-const PAST = 60;
+/** How many rounds of each stream a new host sends again, although they were answered. */
+const AGAIN = 5;
 
 type Event = keyof typeof EVENTS;
 
@@ -82,10 +82,16 @@ describe.skipIf(missing !== undefined)(
       const answers: Answer[] = [];
       const common = { url: cluster.url(), tenant, effects, dispatcher, leaseMs: LEASE_MS };
       const startWorker = () => startProgram(programOf('worker'), common);
-      const startHost = () => startProgram(programOf('host'), { ...common, name: 'h' }, answers);
+      // What the previous host was answered last, and how many answers there were.
+      let earlier = { rounds: new Map<number, number>(), answers: 0 };
+      const startHost = () => {
+        const rounds = Object.fromEntries(
+          [...earlier.rounds].map(([stream, last]) => [stream, last - AGAIN]),
+        );
+        return startProgram(programOf('host'), { ...common, name: 'h', rounds }, answers);
+      };
       const workers = await Promise.all(Array.from({ length: WORKERS }, startWorker));
       let host = await startHost();
-      let from = { answers: 0, calls: 0 };
       const pick = (): number => Math.floor(random() * workers.length);
       const resuming: Promise<void>[] = [];
       const acts: Readonly<Record<Event, () => Promise<void>>> = {
@@ -113,7 +119,7 @@ describe.skipIf(missing !== undefined)(
         async host() {
           host.child.kill('SIGKILL');
           await host.ended;
-          from = { answers: answers.length, calls: countIds(answers) };
+          earlier = { rounds: lastRounds(answers), answers: answers.length };
           host = await startHost();
         },
       };
@@ -125,9 +131,12 @@ describe.skipIf(missing !== undefined)(
         await pause(50 + random() * 400);
         await acts[event]();
       }
-      // A new host sends the calls of the previous one again, from the first on: it must have passed the last of them.
-      while (countIds(answers) < CALLS || countIds(answers.slice(from.answers)) < from.calls + PAST)
-        await pause(100);
+      // The previous host may have sent the round after its last answer: the new one must have sent that again.
+      const hasPassed = (): boolean => {
+        const now = lastRounds(answers.slice(earlier.answers));
+        return [...earlier.rounds].every(([stream, last]) => (now.get(stream) ?? 0) > last + 1);
+      };
+      while (countIds(answers) < CALLS || !hasPassed()) await pause(100);
       host.child.stdin?.end();
       await Promise.all(resuming);
       await host.ended;
@@ -192,6 +201,17 @@ describe.skipIf(missing !== undefined)(
 
 function countIds(answers: readonly Answer[]): number {
   return new Set(answers.map(({ id }) => id)).size;
+}
+
+/** The last answered round of each stream. */
+function lastRounds(answers: readonly Answer[]): Map<number, number> {
+  const rounds = new Map<number, number>();
+  for (const { id } of answers) {
+    const [, stream, round] = id.split('-').map(Number);
+    if (stream !== undefined && round !== undefined)
+      rounds.set(stream, Math.max(round, rounds.get(stream) ?? 0));
+  }
+  return rounds;
 }
 
 function countEach(values: readonly string[]): Readonly<Record<string, number>> {

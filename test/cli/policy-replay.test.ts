@@ -161,7 +161,7 @@ describe('toolexec policy suggest', () => {
     const { readFileSync } = await import('node:fs');
     const { code, stdout, stderr } = await toolexec.run(['policy', 'suggest'], { stdin: readFileSync(file) });
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('none that a rule should allow');
+    expect(stderr).toContain('no rules to suggest');
   });
 
   it('suggests nothing twice that the configuration allows', async () => {

@@ -65,7 +65,7 @@ export async function suggestRules(
   else stdio.stdout.write(suggestions.map(toToml).join('\n'));
   display.note(
     suggestions.length === 0
-      ? `of ${recorded.length} successful calls, there is none that a rule should allow`
+      ? `no rules to suggest: of ${recorded.length} successful calls, each is allowed already or is better asked about every time`
       : `${suggestions.length} rules: check each before you add it to a configuration, then: toolexec policy check`,
   );
   return 0;
