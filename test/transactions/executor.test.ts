@@ -151,10 +151,10 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
 
   it('has done nothing when it is stopped by its timeout', async () => {
     await using executor = open();
-    const [result] = await executor.run([bash('echo x >new; sleep 30', 'c1', 800)]);
+    const [result] = await executor.run([bash('echo x >new; sleep 30', 'c1', 4000)]);
     expect(result).toMatchObject({ error: { code: 'timeout', details: { executed: 'no' } } });
     expect(result?.output).toContain('Nothing of what this command changed was kept');
-    const [idle] = await executor.run([bash('echo said; sleep 30', 'c2', 800)]);
+    const [idle] = await executor.run([bash('echo said; sleep 30', 'c2', 4000)]);
     expect(idle).toMatchObject({ output: 'said\n', error: { details: { executed: 'no' } } });
     expect(outside('ls -A')).toBe('');
     await using online = open({ journal: join(place.around, 'other.db'), sandbox: { network: true } });

@@ -167,7 +167,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     shop.add('broken', 'echo x >made; echo no line of the protocol; sleep 30', { streaming: true });
     {
       await using opened = await shop.open({}, { maxOutputBytes: 1000 });
-      const late = await opened.executor.execute('slow', {}, { timeoutMs: 1500 });
+      const late = await opened.executor.execute('slow', {}, { timeoutMs: 4000 });
       expect(late).toMatchObject({ error: { code: 'timeout', details: { executed: 'no' } } });
       expect(late.output).toContain(
         '[Nothing of what this command changed was kept: it was stopped before its end.]',
@@ -181,7 +181,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
     const kept = { sandbox: { onTimeout: 'keep' }, journal: false } as const;
     await using opened = await shop.open(kept);
-    const late = await opened.executor.execute('slow', {}, { timeoutMs: 1500 });
+    const late = await opened.executor.execute('slow', {}, { timeoutMs: 4000 });
     expect(late).toMatchObject({
       error: { code: 'timeout', details: { executed: 'maybe' } },
       metadata: { changes: { created: ['made'] } },

@@ -99,7 +99,7 @@ describe('bash with run_in_background', () => {
 
   it('ends after its timeout, and leaves other shells alone (B050)', async () => {
     const other = await start('while :; do echo tick; sleep 0.1; done');
-    const late = await start('echo begun; sleep 300', { timeout: 500 });
+    const late = await start('echo begun; sleep 300', { timeout: 4000 });
     const { metadata, output } = await readToEnd(late);
     expect(metadata).toMatchObject({ status: 'timeout', exit_code: null, signal: 'SIGTERM' });
     expect(output).toContain('begun');
