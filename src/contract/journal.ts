@@ -163,7 +163,8 @@ export type Acceptance =
   /** Delivered before with the same arguments. `record` holds its current state. */
   | { readonly kind: 'known'; readonly key: CallKey; readonly record: CallRecord }
   /**
-   * Delivered before with other arguments, or twice in this batch. It has a key, so its answer is recorded.
+   * Delivered before with other arguments, or twice in this batch. It has a key, so its answer is recorded; it is
+   * recorded as `pre_resolved`, so no worker runs it in the meantime.
    */
   | { readonly kind: 'conflict'; readonly key: CallKey; readonly record: CallRecord }
   /**

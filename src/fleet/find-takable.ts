@@ -2,7 +2,7 @@ import type { Clock } from '../contract/context.js';
 import type { CallRecord, Journal, JournalNote, RunningCount, WorkerOffer } from '../contract/journal.js';
 import type { JsonObject } from '../contract/json.js';
 import { readConsentNote } from '../executor/approve/decide-placed.js';
-import { isDeferred, placedEffects } from '../executor/record/shared-order.js';
+import { isOutOfOrder, placedEffects } from '../executor/record/shared-order.js';
 import { countRunning, isHeldBack } from '../journal/records/fair-order.js';
 import type { Candidates } from './candidates.js';
 
@@ -173,7 +173,7 @@ async function mustWait(record: CallRecord, context: TakableContext): Promise<bo
     (other) => other.batchId === record.batchId && other.index < record.index && other.result === undefined,
   );
   const others = (await journal.waiting?.(record.batchId)) ?? [];
-  const blocking = [...before, ...others].filter((other) => !isDeferred(other) && conflicts(other, record));
+  const blocking = [...before, ...others].filter((other) => !isOutOfOrder(other) && conflicts(other, record));
   await recoverLost(blocking);
   return blocking.length > 0;
 }

@@ -44,3 +44,29 @@ describe('a batch that is accepted, but whose acceptance the host never learns',
     expect(ran).toEqual(['once']);
   });
 });
+
+it('bug: a call with the id of another one ran if a worker looked before its host had refused it', async () => {
+  const journal = createMemoryJournal();
+  const { accept } = journal;
+  journal.accept = async (entry) => {
+    const acceptances = await accept.call(journal, entry);
+    // A worker looks many times meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    return acceptances;
+  };
+  const ran: string[] = [];
+  const work = probeTool('work', ({ as }) => `did ${ran[ran.push(String(as)) - 1]}`);
+  const worker = createWorker({ journal, tools: [work], policy: null });
+  const host = createExecutor({ journal, tools: [work], policy: null, fleet: { run: 'anywhere' } });
+  onTestFinished(async () => {
+    await host.close();
+    await worker.close();
+  });
+  const send = (as: string, id = 'same') =>
+    host.run([{ id, name: 'work', args: { as } }], { conversation: 'c' });
+  expect((await send('first'))[0]?.output).toBe('did first');
+  const [[refused], [next]] = await Promise.all([send('second'), send('third', 'next')]);
+  expect(refused?.error).toMatchObject({ code: 'duplicate_tool_call_id', details: { executed: 'no' } });
+  expect(next?.output).toBe('did third');
+  expect(ran).toEqual(['first', 'third']);
+});

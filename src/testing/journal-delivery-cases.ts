@@ -62,6 +62,11 @@ export const DELIVERY_CASES: readonly JournalCase[] = [
       if (other.kind !== 'conflict') throw new Error(`expected a conflict, got ${other.kind}`);
       assertEqual(other.record, await journal.call(first.key), 'record');
       assertEqual(other.key === first.key, false, 'one key for both');
+      assertEqual(
+        (await journal.call(other.key))?.disposition,
+        'pre_resolved',
+        'whether a worker may run it',
+      );
       assertEqual(await journal.finish(other.key, failureOf('x'), 1, WORKER), 'recorded', 'its answer');
       assertEqual((await journal.call(other.key))?.result, failureOf('x'), 'its result');
       assertEqual((await journal.call(first.key))?.state, 'queued', 'the first call');

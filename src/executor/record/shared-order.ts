@@ -73,7 +73,7 @@ export class SharedOrder {
     const isOpen = await Promise.all(
       this.#blockers.map(async ({ key }) => {
         const record = await journal.call(key);
-        if (record === undefined || record.result !== undefined || isDeferred(record)) return false;
+        if (record === undefined || record.result !== undefined || isOutOfOrder(record)) return false;
         if (isForAnyWorker(record)) return true;
         const owner = await ownerOf(record, journal);
         if (owner !== undefined && !isWorkerAlive(owner)) left.push(key);
@@ -87,15 +87,15 @@ export class SharedOrder {
 }
 
 async function blocks(record: CallRecord, context: SharedOrderContext): Promise<boolean> {
-  if (isDeferred(record)) return false;
+  if (isOutOfOrder(record)) return false;
   if (isForAnyWorker(record)) return true;
   const owner = await ownerOf(record, context.journal);
   return owner !== undefined && owner.id !== context.workerId && !context.isWorkerAncestor(owner);
 }
 
-/** The call waits for the person, for an unlimited time. */
-export function isDeferred({ decision, worker }: CallRecord): boolean {
-  return decision === 'wait' && worker === undefined;
+/** No other call waits for it: it waits for the person, for an unlimited time, or is never run. */
+export function isOutOfOrder({ decision, disposition, worker }: CallRecord): boolean {
+  return worker === undefined && (decision === 'wait' || disposition === 'pre_resolved');
 }
 
 function toBlocker(record: CallRecord): Blocker {

@@ -153,7 +153,7 @@ class MemoryJournal implements Journal {
       inBatch?.set(entry.callId, earlier);
       return { kind: 'known', key: earlier.key, record: earlier.toRecord() };
     }
-    const call = addCall(batch, index, entry);
+    const call = addCall(batch, index, earlier === undefined ? entry : neverRun(entry));
     if (earlier !== undefined) {
       inBatch?.set(entry.callId, earlier);
       this.batchesKept.addSecond(batch);
@@ -395,4 +395,9 @@ function addCall(batch: MemoryBatch, index: number, entry: CallEntry): MemoryCal
   batch.calls[index] = call;
   batch.open++;
   return call;
+}
+
+/** Its id names another call: it gets an answer, and no worker may take it. */
+function neverRun(entry: CallEntry): CallEntry {
+  return { ...entry, disposition: 'pre_resolved' };
 }

@@ -139,3 +139,15 @@ export const ACCEPT = `
     END LOOP;
   END $$;
 `;
+
+/** A call whose id names another call gets an answer, and no worker may take it. */
+export const NEVER_RUN = `
+  CREATE FUNCTION {s}.never_run_1() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    NEW.disposition := 'pre_resolved';
+    RETURN NEW;
+  END $$;
+
+  CREATE TRIGGER never_run BEFORE INSERT ON {s}.calls
+    FOR EACH ROW WHEN (NEW.conflicts_with_batch IS NOT NULL) EXECUTE FUNCTION {s}.never_run_1();
+`;

@@ -1,5 +1,5 @@
 import { LIVE_TEXTS } from './live-texts.js';
-import { ACCEPT, HOLDER } from './schema-accept.js';
+import { ACCEPT, HOLDER, NEVER_RUN } from './schema-accept.js';
 import { CHANGES } from './schema-changes.js';
 import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { OBJECTS, PRUNE, REFERENCES } from './schema-prune.js';
@@ -25,4 +25,5 @@ export const STEPS: readonly string[] = [
   REFERENCES,
   FAIR_QUEUE,
   READS,
+  NEVER_RUN,
 ];

@@ -189,7 +189,9 @@ function placeCall(database: JournalDatabase, delivery: Delivery, row: CallRow, 
     // A delivery that attached is not a separate call.
     return { kind: 'known', key, first };
   }
-  const { callId, toolName, args, argsHash, effects, disposition, reason, turn } = row;
+  const { callId, toolName, args, argsHash, effects, reason, turn } = row;
+  // Its id names another call: it gets an answer, and no worker may take it.
+  const disposition = first === number ? row.disposition : 'pre_resolved';
   const { batch, conversation } = delivery;
   const values = [
     number,
