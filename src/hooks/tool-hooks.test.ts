@@ -145,10 +145,11 @@ describe('a hook before a call', () => {
   });
 
   it('runs beside others, and counts milliseconds where Gemini CLI does', async () => {
-    const slow = hook('sleep 0.5');
-    const start = performance.now();
-    await write(preToolUse(slow, slow, slow, slow));
-    expect(performance.now() - start).toBeLessThan(1900);
+    // None ends before all have begun.
+    const meets = hook('echo >$$.begun; until [ "$(ls *.begun | wc -l)" = 4 ]; do sleep 0.05; done', {
+      timeout: 30,
+    });
+    expect(await write(preToolUse(meets, meets, meets, meets))).toMatchObject({ success: true });
     expect(await write({ BeforeTool: [{ hooks: [hook('sleep 5', { timeout: 200 })] }] })).toMatchObject({
       success: false,
     });
