@@ -163,13 +163,12 @@ describe('aiTools() in generateText()', () => {
   it('stops a call when the request is aborted', async () => {
     await using one = executor();
     const { mock } = model('look', {});
-    const abort = new AbortController();
-    const options = { model: mock, messages: [user], abortSignal: abort.signal, ...tools(one) };
+    const abortSignal = world.abortsNextLook();
+    const options = { model: mock, messages: [user], abortSignal, ...tools(one) };
     const running = generateText(options).then(
       () => 'ended',
       () => 'stopped',
     );
-    setTimeout(() => abort.abort(), 60);
     await running;
     const [record] = await one.run([{ id: 'c1', name: 'look', args: {} }], { conversation: 'chat' });
     expect(record?.error?.code).toBe('cancelled');

@@ -185,7 +185,7 @@ describe('claudeAgent()', () => {
     const look = await send(client, 'look', {}, 't2', { onprogress });
     expect(look.content).toEqual([{ type: 'image', data: 'AQI=', mimeType: 'image/png' }]);
     expect(shown).toEqual(['one\n']);
-    await send(client, 'look', {}, 't3', { signal: AbortSignal.timeout(60) }).catch(() => {});
+    await send(client, 'look', {}, 't3', { signal: world.abortsNextLook() }).catch(() => {});
     const [record] = await executor.run([{ id: 't3', name: 'look', args: {} }], { conversation: 'chat' });
     expect(record?.error?.code).toBe('cancelled');
   });

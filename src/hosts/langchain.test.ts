@@ -142,7 +142,7 @@ describe('langchainTools() in a graph', () => {
   it('stops a call when the graph is aborted', async () => {
     await using executor = world.executor();
     const graph = graphOf(executor, [{ id: 'c1', name: 'look', args: {} }]);
-    const signal = AbortSignal.timeout(60);
+    const signal = world.abortsNextLook();
     await expect(graph.invoke(START_STATE, { ...THREAD, signal })).rejects.toThrow();
     const [record] = await executor.run([{ id: 'c1', name: 'look', args: {} }], { conversation: 'chat' });
     expect(record?.error?.code).toBe('cancelled');

@@ -83,7 +83,7 @@ describe('mastraToolOptions()', () => {
       value: [{ type: 'media', mediaType: 'image/png', data: 'AQI=' }],
     });
     expect(chunks).toEqual([{ type: 'toolexec-output', output: 'one\n' }]);
-    const stopped = call(executor, 'look', {}, { id: 'c3', signal: AbortSignal.timeout(60) });
+    const stopped = call(executor, 'look', {}, { id: 'c3', signal: world.abortsNextLook() });
     await expect(stopped).rejects.toThrow(/cancel/i);
   });
 

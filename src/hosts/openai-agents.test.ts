@@ -165,9 +165,7 @@ describe('agentTools() in an agent of OpenAI’s SDK', () => {
 
   it('stops a call when the run is aborted', async () => {
     await using executor = world.executor();
-    const abort = new AbortController();
-    setTimeout(() => abort.abort(), 60);
-    const options = { signal: abort.signal };
+    const options = { signal: world.abortsNextLook() };
     await runner.run(agentOf(executor, new OneCall('look', {})), 'go', options).catch(() => {});
     const [record] = await executor.run([{ id: 'c1', name: 'look', args: {} }], { conversation: 'chat' });
     expect(record?.error?.code).toBe('cancelled');

@@ -153,7 +153,8 @@ class MemoryJournal implements Journal {
       inBatch?.set(entry.callId, earlier);
       return { kind: 'known', key: earlier.key, record: earlier.toRecord() };
     }
-    const call = addCall(batch, index, earlier === undefined ? entry : neverRun(entry));
+    const kept: CallEntry = earlier === undefined ? entry : { ...entry, disposition: 'pre_resolved' };
+    const call = addCall(batch, index, kept);
     if (earlier !== undefined) {
       inBatch?.set(entry.callId, earlier);
       this.batchesKept.addSecond(batch);
@@ -395,9 +396,4 @@ function addCall(batch: MemoryBatch, index: number, entry: CallEntry): MemoryCal
   batch.calls[index] = call;
   batch.open++;
   return call;
-}
-
-/** Its id names another call: it gets an answer, and no worker may take it. */
-function neverRun(entry: CallEntry): CallEntry {
-  return { ...entry, disposition: 'pre_resolved' };
 }
