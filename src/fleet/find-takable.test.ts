@@ -14,7 +14,7 @@ async function look(most: number, ids: readonly string[], doConflict: boolean) {
   const refused = (): Promise<never> => Promise.reject(new Error('no call is late or refused here'));
   const { takable, leftBehind } = await findTakable(most, {
     ...{ journal, clock: systemClock, offer: { labels: [], roots: [] }, candidates: new Candidates() },
-    ...{ late: refused, denied: refused, unasked: refused, recoverLost: async () => {} },
+    ...{ late: refused, denied: refused, unasked: refused, unanswered: refused, recoverLost: async () => {} },
     conflicts: () => doConflict,
     isWanted: () => true,
   });

@@ -8,7 +8,7 @@ import type { Candidates } from './candidates.js';
 
 /** The number of calls that are examined closely for each call that may be returned. */
 const PATIENCE = 8;
-/** After this time without consent or a question, the host of a call counts as dead; in milliseconds. */
+/** After this time without consent, a question or a refusal, the host of a call counts as dead; in milliseconds. */
 const UNASKED_MS = 120_000;
 
 /** A call that may start now. */
@@ -43,6 +43,8 @@ export interface TakableContext {
   readonly denied: (record: CallRecord, reason: string | undefined) => Promise<void>;
   /** Called for a call that needs consent and that no host asks about any more. */
   readonly unasked: (record: CallRecord) => Promise<void>;
+  /** Called for a call that was refused when it was accepted, and whose host has not recorded the refusal. */
+  readonly unanswered: (record: CallRecord) => Promise<void>;
   /** Recovers calls of dead processes that block other calls. */
   readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
 }
@@ -65,6 +67,10 @@ export async function findTakable(most: number, context: TakableContext): Promis
   while (found.length < most && looks > 0) {
     const { value: record } = await records.next();
     if (record === undefined) return { takable: found, leftBehind };
+    if (record.disposition === 'pre_resolved') {
+      if (isHostDead(record, context)) await context.unanswered(record);
+      continue;
+    }
     if (!isWanted(record)) continue;
     // These checks are cheaper than questions to the journal, which decides about the other calls.
     const isHeld = chosen.some((other) => isBehind(record, other, conflicts));
@@ -121,9 +127,13 @@ async function examine(record: CallRecord, context: TakableContext): Promise<Tak
     await context.denied(record, consent.denied);
     return undefined;
   }
-  if (consent === undefined && needsQuestion(record) && clock.now() >= record.acceptedAt + UNASKED_MS)
+  if (consent === undefined && needsQuestion(record) && isHostDead(record, context))
     await context.unasked(record);
   return consent === undefined || (await mustWait(record, context)) ? undefined : { record, ...consent };
+}
+
+function isHostDead({ acceptedAt }: CallRecord, { clock }: TakableContext): boolean {
+  return clock.now() >= acceptedAt + UNASKED_MS;
 }
 
 function needsQuestion({ disposition, decision }: CallRecord): boolean {
@@ -146,7 +156,6 @@ async function readConsent(
 ): Promise<Omit<TakableCall, 'record'> | { readonly denied: string | undefined } | undefined> {
   const { disposition, placement, args } = record;
   const isUnplanned = placement?.unplanned === true;
-  if (disposition === 'pre_resolved') return undefined;
   if (disposition === 'execute_now' && !isUnplanned) return { args, isAgreed: true };
   const last = await readConsentNote(record, journal);
   if (last === undefined) return isUnplanned ? { args, isAgreed: false } : undefined;

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../contract/context.js';
 import type { Dispatcher } from '../contract/fleet.js';
 import type { CallKey, CallRecord, Journal, WorkerOffer } from '../contract/journal.js';
 import { conflicts } from '../effects/conflicts.js';
-import { failure, notRun, reasonOf } from '../executor/answer/results.js';
+import { failure, type NamedCall, notRun, reasonOf } from '../executor/answer/results.js';
 import { deniedResult } from '../executor/approve/decide-placed.js';
 import { recordedCall } from '../executor/call/calls.js';
 import type { ToolExecutor } from '../executor/executor.js';
@@ -220,6 +220,7 @@ export class FleetWorker {
         (this.#later.get(record.key) ?? 0) <= systemClock.monotonic(),
       late: (record, ms) => this.#refuse(record, expired(named(record), ms)),
       denied: (record, reason) => this.#refuse(record, deniedResult(record, reason)),
+      unanswered: (record) => this.#refuse(record, refusedBefore(named(record))),
       unasked: async ({ batchId }) => {
         await journal.decide(batchId, { kind: 'wait', at: clock.now(), data: { why: 'approval' } });
       },
@@ -323,6 +324,11 @@ export class FleetWorker {
 async function startDeadline(record: CallRecord, journal: Journal): Promise<number | undefined> {
   const startDeadlineMs = record.placement?.startDeadlineMs;
   return startDeadlineMs === undefined ? undefined : (await freeSince(record, journal)) + startDeadlineMs;
+}
+
+function refusedBefore(call: NamedCall): ToolResult {
+  const message = `Not run: ${call.name} was refused, and the process that refused it ended before it recorded the reason.`;
+  return notRun(call, 'cancelled', message, { reason: 'host_lost' });
 }
 
 function named({ callId, toolName }: CallRecord): { readonly id: string; readonly name: string } {

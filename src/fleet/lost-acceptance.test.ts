@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createExecutor } from '../executor/create-executor.js';
 import { probeTool } from '../executor/fixtures/probe-tool.js';
 import { createMemoryJournal } from '../journal/memory/memory-journal.js';
+import { batchEntry, callEntry } from '../testing/journal-entries.js';
 import { createWorker } from './create-worker.js';
 
 describe('a batch that is accepted, but whose acceptance the host never learns', () => {
@@ -69,4 +70,21 @@ it('bug: a call with the id of another one ran if a worker looked before its hos
   expect(refused?.error).toMatchObject({ code: 'duplicate_tool_call_id', details: { executed: 'no' } });
   expect(next?.output).toBe('did third');
   expect(ran).toEqual(['first', 'third']);
+});
+
+it('bug: a refused call had no answer for ever if its host died before it had recorded the refusal', async () => {
+  const journal = createMemoryJournal();
+  const refused = { ...callEntry('refused'), disposition: 'pre_resolved' } as const;
+  const twoMinutesAgo = Date.now() - 121_000;
+  await journal.accept(batchEntry('dead', [refused], { placement: {}, at: twoMinutesAgo }));
+  await journal.accept(batchEntry('alive', [refused], { placement: {}, at: Date.now() }));
+  const [dead, alive] = ['dead', 'alive'].map((batch) => journal.batch(batch));
+  // It does not have the tool of the calls.
+  const worker = createWorker({ journal, tools: [probeTool('work', () => 'done')], policy: null });
+  onTestFinished(() => worker.close());
+  const resultOf = async (records: typeof dead) => (await journal.call((await records)?.[0]?.key ?? ''))?.result;
+  await expect.poll(() => resultOf(dead)).toMatchObject({
+    error: { code: 'cancelled', details: { executed: 'no', reason: 'host_lost' } },
+  });
+  expect(await resultOf(alive)).toBeUndefined();
 });
