@@ -82,9 +82,12 @@ it('bug: a refused call had no answer for ever if its host died before it had re
   // It does not have the tool of the calls.
   const worker = createWorker({ journal, tools: [probeTool('work', () => 'done')], policy: null });
   onTestFinished(() => worker.close());
-  const resultOf = async (records: typeof dead) => (await journal.call((await records)?.[0]?.key ?? ''))?.result;
-  await expect.poll(() => resultOf(dead)).toMatchObject({
-    error: { code: 'cancelled', details: { executed: 'no', reason: 'host_lost' } },
-  });
+  const resultOf = async (records: typeof dead) =>
+    (await journal.call((await records)?.[0]?.key ?? ''))?.result;
+  await expect
+    .poll(() => resultOf(dead))
+    .toMatchObject({
+      error: { code: 'cancelled', details: { executed: 'no', reason: 'host_lost' } },
+    });
   expect(await resultOf(alive)).toBeUndefined();
 });

@@ -61,4 +61,31 @@ describe.skipIf(missing !== undefined)(`reads from Postgres ${missing ?? ''}`, (
     expect(read).toBeGreaterThan(READS);
     expect(read).toBeLessThan((READS * CALLS) / 10);
   }, 60_000);
+
+  it('bug: read each unfinished call once for each session that had ended', async () => {
+    const old = 100;
+    const sessionOf = (index: number) => ({ ...WORKER, id: `w${index}`, epoch: 1 });
+    await inJournal('sessions', async (journal) => {
+      for (let index = 0; index <= old; index++) await journal.renew?.(sessionOf(index), 1);
+      for (let index = 0; index < old; index++) {
+        await journal.accept(
+          batchEntry(`b${index}`, [callEntry('x')], { conversation: `c${index}`, placement: {} }),
+        );
+        await journal.reap?.(sessionOf(index), 1, 2);
+      }
+      await journal.accept(batchEntry('held', [callEntry('x')], { worker: sessionOf(7) }));
+    });
+    const before = countRows();
+    await inJournal('sessions', async (journal) => {
+      for (let look = 0; look < READS; look++) {
+        const sessions = await journal.sessions?.();
+        expect(sessions?.map(({ worker }) => worker.id)).toEqual([`w${old}`, 'w7']);
+      }
+      await journal.prune?.({ before: 3 }, 4);
+      expect((await journal.sessions?.())?.map(({ worker }) => worker.id)).toEqual([`w${old}`, 'w7']);
+    });
+    const read = countRows() - before;
+    expect(read).toBeGreaterThan(READS);
+    expect(read).toBeLessThan(READS * old * 30);
+  });
 });

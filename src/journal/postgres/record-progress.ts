@@ -179,7 +179,7 @@ export function renewSession(
 
 // The queued calls that the worker accepted are dead once its last session is over.
 /** Whether session `s` holds call `c` of batch `b`. */
-export const HOLDS = `
+const HOLDS = `
   c.tenant = s.tenant AND c.finished_at IS NULL AND (
     (c.worker_id = s.worker AND c.epoch = s.epoch) OR
     (c.worker_id IS NULL AND b.worker_id = s.worker AND NOT EXISTS (
@@ -203,11 +203,8 @@ export function reapSession(
   };
 }
 
-const SESSIONS = `
-  SELECT s.process, s.beat, s.offer, s.ended_at FROM {s}.sessions s
-  WHERE s.tenant = $1 AND (s.ended_at IS NULL OR EXISTS (
-    SELECT 1 FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id WHERE ${HOLDS}))
-  ORDER BY s.worker, s.epoch`;
+const SESSIONS =
+  'SELECT s.process, s.beat, s.offer, s.ended_at FROM {s}.sessions_1($1) AS s ORDER BY s.worker, s.epoch';
 
 export function readSessions(tenant: string): Work<readonly WorkerSession[]> {
   return async ({ query }) => {

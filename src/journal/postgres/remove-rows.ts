@@ -1,6 +1,5 @@
 import { FLEET_TOKENS } from '../records/reserved-conversations.js';
 import type { Work } from './connections.js';
-import { HOLDS } from './record-progress.js';
 import { SIZED_TABLES, sizeOf } from './schema-prune.js';
 
 /** The steps of a prune that remove rows: each is one transaction. Texts are in stored form. */
@@ -153,8 +152,8 @@ export function removeLateNotes(tenant: string): Work<void> {
 }
 
 const ENDED = `
-  DELETE FROM {s}.sessions s WHERE s.tenant = $1 AND s.ended_at < $2::double precision AND NOT EXISTS (
-    SELECT 1 FROM {s}.calls c JOIN {s}.batches b ON b.tenant = c.tenant AND b.id = c.batch_id WHERE ${HOLDS})`;
+  DELETE FROM {s}.sessions s WHERE s.tenant = $1 AND s.ended_at < $2::double precision
+    AND (s.worker, s.epoch) NOT IN (SELECT h.worker, h.epoch FROM {s}.holders_1($1) AS h)`;
 
 /** Sessions that ended before a time and have no calls left. */
 export function removeSessions(tenant: string, before: number): Work<void> {

@@ -183,3 +183,39 @@ export const SESSIONS = `
     RETURN true;
   END $$;
 `;
+
+/**
+ * The sessions that are not over, and those that are and hold unfinished calls. Workers read them every second, so the
+ * cost depends on the unfinished calls and the living workers, not on the sessions that have ended.
+ */
+export const HELD_SESSIONS = `
+  CREATE INDEX open_sessions ON {s}.sessions (tenant) WHERE ended_at IS NULL;
+
+  -- The queued calls that a worker accepted are dead once its last session is over.
+  CREATE FUNCTION {s}.holders_1(p_tenant text)
+  RETURNS TABLE (worker text, epoch integer) LANGUAGE sql STABLE AS $$
+    WITH open AS MATERIALIZED (
+      SELECT c.batch_id, c.worker_id, c.epoch FROM {s}.calls c WHERE c.tenant = p_tenant AND c.finished_at IS NULL)
+    SELECT o.worker_id, o.epoch FROM open o WHERE o.worker_id IS NOT NULL AND o.epoch IS NOT NULL
+    UNION
+    SELECT a.worker_id, l.epoch FROM (
+      SELECT DISTINCT b.worker_id FROM (SELECT DISTINCT o.batch_id FROM open o WHERE o.worker_id IS NULL) AS u
+      CROSS JOIN LATERAL (
+        SELECT x.worker_id FROM {s}.batches x WHERE x.tenant = p_tenant AND x.id = u.batch_id OFFSET 0) AS b
+    ) AS a
+    CROSS JOIN LATERAL (
+      SELECT s.epoch FROM {s}.sessions s WHERE s.tenant = p_tenant AND s.worker = a.worker_id
+      ORDER BY s.epoch DESC LIMIT 1) AS l
+  $$;
+
+  CREATE FUNCTION {s}.sessions_1(p_tenant text)
+  RETURNS SETOF {s}.sessions LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+  BEGIN
+    RETURN QUERY
+      SELECT s.* FROM {s}.sessions s WHERE s.tenant = p_tenant AND s.ended_at IS NULL
+      UNION ALL
+      SELECT r.* FROM {s}.holders_1(p_tenant) AS h CROSS JOIN LATERAL (
+        SELECT s.* FROM {s}.sessions s
+        WHERE s.tenant = p_tenant AND s.worker = h.worker AND s.epoch = h.epoch AND s.ended_at IS NOT NULL OFFSET 0) AS r;
+  END $$;
+`;

@@ -1,7 +1,7 @@
 import { LIVE_TEXTS } from './live-texts.js';
 import { ACCEPT, HOLDER, NEVER_RUN } from './schema-accept.js';
 import { CHANGES } from './schema-changes.js';
-import { CLAIMANTS, CONVERSATIONS, PROGRESS, SESSIONS } from './schema-progress.js';
+import { CLAIMANTS, CONVERSATIONS, HELD_SESSIONS, PROGRESS, SESSIONS } from './schema-progress.js';
 import { OBJECTS, PRUNE, REFERENCES } from './schema-prune.js';
 import { FAIR_QUEUE } from './schema-queue.js';
 import { LABEL_QUOTAS, QUOTAS } from './schema-quotas.js';
@@ -26,4 +26,5 @@ export const STEPS: readonly string[] = [
   FAIR_QUEUE,
   READS,
   NEVER_RUN,
+  HELD_SESSIONS,
 ];

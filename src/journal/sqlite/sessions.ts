@@ -115,12 +115,18 @@ export function reapSession(
   };
 }
 
+// Evaluated once for a statement, however many sessions have ended.
+const HOLDERS = `
+  SELECT k.worker, e.epoch FROM unfinished u CROSS JOIN claims k ON k.call = u.call
+  CROSS JOIN session_claims e ON e.call = u.call
+  UNION
+  SELECT l.worker, max(l.epoch) FROM (
+    SELECT DISTINCT b.worker FROM unfinished u CROSS JOIN calls c ON c.number = u.call
+    CROSS JOIN batches b ON b.number = c.batch WHERE u.call NOT IN (SELECT call FROM claims)
+  ) AS o CROSS JOIN workers a ON a.number = o.worker CROSS JOIN sessions l ON l.worker = a.id GROUP BY l.worker`;
 const SESSIONS = `
   SELECT s.process, s.beat, s.offer, s.ended_at FROM sessions s
-  WHERE s.ended_at IS NULL OR EXISTS (
-    SELECT 1 FROM unfinished u CROSS JOIN calls c ON c.number = u.call JOIN batches b ON b.number = c.batch
-    LEFT JOIN workers a ON a.number = b.worker LEFT JOIN claims k ON k.call = c.number
-    LEFT JOIN session_claims e ON e.call = c.number WHERE ${HOLDS})
+  WHERE s.ended_at IS NULL OR (s.worker, s.epoch) IN (${HOLDERS})
   ORDER BY s.worker, s.epoch`;
 
 /** The sessions that are not over, and those that are and have unfinished calls. */
@@ -129,10 +135,7 @@ export function readSessions(database: JournalDatabase): readonly WorkerSession[
 }
 
 const REMOVE_ENDED = `
-  DELETE FROM sessions AS s WHERE s.ended_at < ? AND NOT EXISTS (
-    SELECT 1 FROM unfinished u CROSS JOIN calls c ON c.number = u.call JOIN batches b ON b.number = c.batch
-    LEFT JOIN workers a ON a.number = b.worker LEFT JOIN claims k ON k.call = c.number
-    LEFT JOIN session_claims e ON e.call = c.number WHERE ${HOLDS})`;
+  DELETE FROM sessions AS s WHERE s.ended_at < ? AND (s.worker, s.epoch) NOT IN (${HOLDERS})`;
 
 /** Removes the sessions that ended before a time and have no calls left. */
 export function removeSessions(database: JournalDatabase, before: number): void {
