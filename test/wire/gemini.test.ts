@@ -30,6 +30,10 @@ describe('Gemini: a response', () => {
     ['its JSON', JSON.stringify(response)],
     ['the chunks of a stream as one list', [response, { candidates: [] }]],
     [
+      'chunks of which the last one has only the usage',
+      [response, { usageMetadata: { promptTokenCount: 3 } }],
+    ],
+    [
       'the spelling of other libraries',
       {
         role: 'model',
@@ -40,6 +44,16 @@ describe('Gemini: a response', () => {
     const read = readCalls(input);
     expect(read).toMatchObject({ format: 'gemini', errors: [], shape: 'known' });
     expect(read.calls).toEqual(calls);
+  });
+
+  it.each([
+    ['whose prompt was blocked', { promptFeedback: { blockReason: 'SAFETY' }, modelVersion: 'gemini-3' }],
+    ['whose prompt was blocked, as Python spells it', { candidates: null, prompt_feedback: {} }],
+    ['that stopped before it began', { candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
+    ['that only counts tokens', { responseId: 'r', usageMetadata: { promptTokenCount: 3 } }],
+  ])('%s is a response without calls', (_, input) => {
+    expect(readCalls(input)).toMatchObject({ format: 'gemini', calls: [], errors: [], shape: 'known' });
+    expect(readCalls([input]).shape).toBe('known');
   });
 
   it('takes one lone part', () => {

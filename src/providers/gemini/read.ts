@@ -18,8 +18,11 @@ export function readGemini(input: unknown): readonly RawCall[] {
   return input.every(isResponse) ? input.flatMap(readContent) : readContent({ parts: input });
 }
 
+/** The API leaves out empty fields: a response whose prompt was blocked, or that only counts tokens, has no candidates. */
 export function isResponse(input: unknown): input is Fields {
-  return isRecord(input) && Array.isArray(input.candidates);
+  if (!isRecord(input)) return false;
+  const { candidates, promptFeedback, prompt_feedback: spelled, usageMetadata } = input;
+  return Array.isArray(candidates) || [promptFeedback, spelled, usageMetadata].some(isRecord);
 }
 
 function isContent(input: unknown): boolean {
