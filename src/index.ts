@@ -19,6 +19,7 @@ export type {
   ContentBlock,
   Executed,
   MediaBlock,
+  ReadError,
   ResourceBlock,
   ResourceLinkBlock,
   ResultError,
@@ -116,6 +117,7 @@ export type {
 } from './contract/journal.js';
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.js';
 export type { RecoveredBatch, RecoveredCall, WaitingBatch } from './contract/open-batch.js';
+export type { CallOrigins, Origin } from './contract/origin.js';
 export type { CacheStats, ResultCache } from './contract/outputs.js';
 export type {
   CommandMark,
@@ -190,3 +192,4 @@ export type {
   ToolLoopOptions,
 } from './loop/loop-contract.js';
 export { createToolLoop, modelAgents } from './loop/tool-loop.js';
+export type { WireFormat } from './providers/registry.js';

@@ -6,9 +6,17 @@ import type { FromJsonSchema } from '../../schema/from-json-schema.js';
 import { checkSpec, SPEC_KEYS } from './check-spec.js';
 import { compileOnFirstUse } from './compiled-tool.js';
 
-/** The type of the arguments that a schema accepts. */
-export type ArgsOf<S> =
-  S extends StandardSchemaV1<unknown, infer A> ? A : S extends JsonSchema ? FromJsonSchema<S> : unknown;
+/**
+ * The type of the arguments that a schema accepts. A spec declared as a `ToolSpec<A>` holds one of two kinds of
+ * schema; its `A` counts.
+ */
+export type ArgsOf<S> = [Extract<S, StandardSchemaV1>] extends [never]
+  ? S extends JsonSchema
+    ? FromJsonSchema<S>
+    : unknown
+  : Extract<S, StandardSchemaV1> extends StandardSchemaV1<unknown, infer A>
+    ? A
+    : unknown;
 
 /** The type of the values that an output schema accepts; unknown if there is no schema. */
 export type OutputOf<P> =

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolReturn, ToolSpec } from '../../contract/tool.js';
+import type { ToolReturn, ToolSpec, TypedTool } from '../../contract/tool.js';
 import { defineTool } from './define-tool.js';
 
 /** The compiler finds the errors here: each `@ts-expect-error` fails the type check if there is no error. */
@@ -97,4 +97,20 @@ it('is said by ToolSpec and ToolReturn as well', () => {
   // @ts-expect-error a text is not a forecast
   const wrong: ToolReturn<Forecast> = 'x';
   expect([spec.name, returned, wrong]).toHaveLength(3);
+});
+
+it('takes a declared ToolSpec, and keeps its types', () => {
+  const spec: ToolSpec<{ readonly city: string }, Forecast> = {
+    name: 'declared',
+    description: 'd',
+    input: BASE.input,
+    output: weather,
+    effects: ({ city }) => [{ kind: 'read', path: city }],
+    requiresApproval: ({ city }) => city === '',
+    execute: ({ city }) => ({ celsius: city.length }),
+  };
+  const tool: TypedTool<{ readonly city: string }> = defineTool(spec);
+  // @ts-expect-error its arguments have a city
+  const other: TypedTool<{ readonly town: string }> = defineTool(spec);
+  expect([tool.name, other.name]).toEqual(['declared', 'declared']);
 });
