@@ -77,6 +77,16 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
   });
 });
 
+describe.skipIf(WHY_NOT !== '')(`a command that removes branches and tags${WHY_NOT}`, () => {
+  it('bug: was always in conflict in a repository without packed references', async () => {
+    here.outside(`${SET_UP}; git tag old; ls .git/packed-refs 2>/dev/null && exit 1 || true`);
+    const outcome = await here.run('git branch -D other; git tag -d old');
+    expect([outcome.exitCode, outcome.discarded, outcome.reruns]).toEqual([0, undefined, undefined]);
+    expect(here.outside('git branch --format="%(refname)"; git tag')).toBe('refs/heads/main\n');
+    expect(here.outside(CHECK)).toBe('');
+  });
+});
+
 describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one${WHY_NOT}`, () => {
   const ADD = 'echo b >b; echo ready; sleep 0.4; git add b';
 

@@ -20,6 +20,7 @@ export class GitUnit {
   readonly #head: string;
   readonly #state: string;
   readonly #refs: ReadonlySet<BinaryPath> | undefined;
+  readonly #hadPackedRefs: boolean;
   /** Git replaces the file, so this open one keeps the earlier state. */
   readonly #index: OpenFile | undefined;
   #copied = false;
@@ -30,6 +31,7 @@ export class GitUnit {
     this.#head = text(`${at}/HEAD`);
     this.#state = stateOf(at);
     this.#refs = at === common ? looseRefs(at) : union(looseRefs(at), looseRefs(common));
+    this.#hadPackedRefs = binaryEntry(`${common}/packed-refs`) !== undefined;
     this.#index = openForReading(`${at}/index`);
   }
 
@@ -52,7 +54,7 @@ export class GitUnit {
    */
   hadRef(inside: BinaryPath): boolean {
     if (inside === 'HEAD') return this.#head !== '';
-    if (inside === 'packed-refs') return true;
+    if (inside === 'packed-refs') return this.#hadPackedRefs;
     return this.#refs?.has(inside) ?? true;
   }
 
