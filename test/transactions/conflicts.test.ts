@@ -137,6 +137,24 @@ describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
       'mv thesis build/thesis',
     ],
     [
+      'what was moved into a directory that goes, and changed there',
+      'mkdir build thesis; echo 1 >thesis/t; echo 1 >thesis/draft; echo o >build/o',
+      { before: 'rm -rf build' },
+      'mv thesis build/thesis; rm build/thesis/draft',
+    ],
+    [
+      'a directory in place of a file that goes',
+      'echo 1 >f; mkdir old; echo 1 >old/a; echo 1 >old/b',
+      { before: 'rm f' },
+      'rm f; mkdir f; mv old f/old; rm f/old/b',
+    ],
+    [
+      'a package that was removed while a file of it was changed',
+      'mkdir -p node_modules/p; echo 1 >node_modules/p/a; echo 1 >node_modules/p/b',
+      { before: 'sleep 0.35; echo 3 >node_modules/p/a' },
+      'rm -rf node_modules/p',
+    ],
+    [
       'what was saved in a directory that goes',
       'mkdir build; echo o >build/o',
       { before: 'rm -rf build' },
@@ -189,6 +207,13 @@ describe.skipIf(WHY_NOT !== '')(`what is no conflict${WHY_NOT}`, () => {
       'mkdir d; echo 1 >a',
       { after: 'echo 3 >d/x; cp d/x a' },
       'chmod 711 d',
+      '3\n',
+    ],
+    [
+      'a directory that both made',
+      'echo 1 >a',
+      { after: 'mkdir -p d/e; echo 3 >d/e/x; cp d/e/x a' },
+      'mkdir -p d/e; echo 2 >d/e/y',
       '3\n',
     ],
     ['a file that both removed', 'echo 1 >a; echo 1 >b', { after: 'rm -f b; echo 3 >a' }, 'rm b', '3\n'],

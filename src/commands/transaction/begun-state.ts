@@ -26,11 +26,16 @@ export class BegunState {
 
   /** Whether a directory is still the same one. Its mode is compared separately. */
   isSameDirectory(at: BinaryPath, entry: BinaryEntry): boolean {
+    // Changing a directory's entries sets both times, moving the directory only this one.
+    const isFilled = this.#seen(at) === undefined && entry.ctimeNs === entry.mtimeNs;
+    return isFilled || this.isKnownDirectory(at, entry);
+  }
+
+  /** The same for a directory that is to be removed with its content: an unknown one may have been moved there. */
+  isKnownDirectory(at: BinaryPath, entry: BinaryEntry): boolean {
     if (entry.ctimeNs <= this.begunNs) return true;
     const seen = this.#seen(at);
-    // Changing a directory's entries sets both times, moving the directory only this one.
-    if (seen === undefined) return entry.ctimeNs === entry.mtimeNs;
-    return seen.ino === Number(entry.ino) && seen.dev === Number(entry.dev);
+    return seen !== undefined && seen.ino === Number(entry.ino) && seen.dev === Number(entry.dev);
   }
 
   /** The earlier mode of a directory. Undefined if unknown. */
@@ -45,12 +50,17 @@ export class BegunState {
     return note !== undefined && note !== 'absent' && isSameNote(note, noteOf(at, entry));
   }
 
-  /** Whether an entry with this name existed. Undefined if its directory was not read. */
-  had(at: BinaryPath): boolean | undefined {
+  /** Whether an entry that is not there now existed. If its directory was not read, and was changed since, it counts as one. */
+  had(at: BinaryPath): boolean {
     const note = this.#notes.get(at);
     if (note !== undefined) return note !== 'absent';
     const slash = at.lastIndexOf('/');
-    return this.#seen(at.slice(0, slash))?.has(toText(at.slice(slash + 1)));
+    const directory = at.slice(0, slash);
+    const seen = this.#seen(directory);
+    if (seen !== undefined) return seen.has(toText(at.slice(slash + 1)));
+    const entry = directory === '' ? undefined : binaryEntry(directory);
+    if (entry === undefined) return false;
+    return entry.ctimeNs <= this.begunNs ? binaryEntry(at) !== undefined : this.had(directory);
   }
 
   /** Records the content of a file while it is unchanged. Large files are not read. */

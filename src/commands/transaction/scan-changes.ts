@@ -39,6 +39,15 @@ export class ChangedMeanwhile extends Error {}
 /** The changes are too large, or a path in them is too long, to be committed. The message gives the reason. */
 export class TooMuch extends Error {}
 
+interface FoundEntry {
+  /** The command's entry. */
+  readonly entry: BinaryEntry;
+  /** The current entry. */
+  readonly lower: BinaryEntry | undefined;
+  /** The root has its directory. */
+  readonly wasThere: boolean;
+}
+
 /** A directory that existed and exists; some of its content may be removed. */
 interface Merged {
   readonly root: ScannedRoot;
@@ -84,8 +93,8 @@ class Scan {
       this.bytes += spaceOf(entry, this.#isNear);
       const lower = wasThere ? binaryEntry(below(root.lower, path)) : undefined;
       if (entry.kind === 'whiteout') this.#remove(root, path);
-      else if (entry.kind === 'dir') await this.#directory(root, path, entry, lower);
-      else this.#file(root, path, entry, lower);
+      else if (entry.kind === 'dir') await this.#directory(root, path, { entry, lower, wasThere });
+      else this.#file(root, path, { entry, lower, wasThere });
     }
     close();
     if (!wasThere) {
@@ -157,8 +166,7 @@ class Scan {
   async #directory(
     root: ScannedRoot,
     path: BinaryPath,
-    entry: BinaryEntry,
-    lower: BinaryEntry | undefined,
+    { entry, lower, wasThere }: FoundEntry,
   ): Promise<void> {
     const { begun } = this.#options;
     const at = below(root.lower, path);
@@ -172,7 +180,7 @@ class Scan {
       await this.visit(root, path, true);
       return;
     }
-    if (lower === undefined && !isGit && begun.had(at) === true) {
+    if (lower === undefined && wasThere && !isGit && begun.had(at)) {
       this.#conflict(root, path, { isDirectory: true, reason: GONE });
       return;
     }
@@ -199,7 +207,8 @@ class Scan {
     this.come.push({ change: 'modify', kind: 'dir', root: root.index, path, before: printed, after });
   }
 
-  #file(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry | undefined): void {
+  #file(root: ScannedRoot, path: BinaryPath, found: FoundEntry): void {
+    const { entry, lower } = found;
     const from = below(root.upper, path);
     if (this.#options.isUnchanged(root.index, path, from, entry)) return;
     if (entry.kind !== 'file' && entry.kind !== 'link') {
@@ -209,7 +218,7 @@ class Scan {
     }
     if (this.#isRefused(root, path, 'write', entry, lower)) return;
     const verdict =
-      this.#options.git({ root, path, upper: entry, lower }) ?? this.#compare(root, path, lower);
+      this.#options.git({ root, path, upper: entry, lower }) ?? this.#compare(root, path, found);
     if (verdict === 'skip') return;
     if (typeof verdict === 'object' && 'conflict' in verdict) {
       this.#conflict(root, path, { reason: verdict.conflict, from });
@@ -236,10 +245,13 @@ class Scan {
   }
 
   /** Compares a path that the command wrote with the other programs' changes. */
-  #compare(root: ScannedRoot, path: BinaryPath, lower: BinaryEntry | undefined): GitVerdict {
+  #compare(root: ScannedRoot, path: BinaryPath, { lower, wasThere }: FoundEntry): GitVerdict {
     const { begun } = this.#options;
     const at = below(root.lower, path);
-    if (lower === undefined) return begun.had(at) === true ? { conflict: GONE } : 'take';
+    if (lower === undefined) {
+      const wasRemoved = wasThere && !IN_REPOSITORY.test(path) && begun.had(at);
+      return wasRemoved ? { conflict: GONE } : 'take';
+    }
     // Its entries are compared when it is removed.
     if (lower.kind === 'dir') return begun.isSameDirectory(at, lower) ? 'take' : { conflict: REPLACED };
     if (begun.isSameEntry(at, lower)) return 'take';
@@ -268,7 +280,8 @@ class Scan {
     if (entry === undefined) return true;
     if (this.#isRefused(root, path, 'delete', entry)) return false;
     const verdict =
-      this.#options.git({ root, path, upper: undefined, lower: entry }) ?? this.#compareGone(at, entry);
+      this.#options.git({ root, path, upper: undefined, lower: entry }) ??
+      this.#compareGone(root, path, entry);
     if (verdict === 'skip') return false;
     const isDirectory = entry.kind === 'dir';
     if (typeof verdict === 'object') {
@@ -289,11 +302,15 @@ class Scan {
   }
 
   /** Compares an entry that the command removed with the other programs' changes. */
-  #compareGone(at: BinaryPath, entry: BinaryEntry): GitVerdict {
+  #compareGone(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry): GitVerdict {
     const { begun } = this.#options;
+    const at = below(root.lower, path);
     if (entry.kind !== 'dir') return begun.isSameEntry(at, entry) ? 'take' : { conflict: CHANGED };
     const mode = begun.modeOf(at, entry);
-    const isSame = begun.isSameDirectory(at, entry) && (mode === undefined || mode === entry.mode);
+    const isThis = IN_REPOSITORY.test(path)
+      ? begun.isSameDirectory(at, entry)
+      : begun.isKnownDirectory(at, entry);
+    const isSame = isThis && (mode === undefined || mode === entry.mode);
     return isSame ? 'take' : { conflict: REPLACED };
   }
 
