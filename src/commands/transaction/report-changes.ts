@@ -67,13 +67,24 @@ export function reportChanges({
   };
 }
 
-/** The name of a path below a root in lists of changes. @param first the root that paths are relative to */
+/**
+ * The name of a path below a root in lists of changes. @param first the root that paths are relative to; it may lie
+ * inside one of the others
+ */
 export function namingIn(
   roots: readonly string[],
   first: string,
 ): (root: number, path: BinaryPath, isDirectory: boolean) => string {
   const above = roots.map((root) => (root === first ? '' : `${changedName(toBinary(root))}/`));
+  const within = roots.map((root) =>
+    first.startsWith(`${root}/`) ? toBinary(first.slice(root.length + 1)) : undefined,
+  );
   return (root, path, isDirectory) => {
+    const inner = within[root];
+    if (inner !== undefined && `${path}/`.startsWith(`${inner}/`)) {
+      if (path === inner) return './';
+      return `${changedName(path.slice(inner.length + 1))}${isDirectory ? '/' : ''}`;
+    }
     const before = above[root] ?? '';
     if (path === '') return before === '' ? './' : before;
     return `${before}${changedName(path)}${isDirectory ? '/' : ''}`;
