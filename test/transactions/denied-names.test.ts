@@ -137,6 +137,15 @@ describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { time
     expect(place.outside('cat .env')).toBe('A=\n');
   });
 
+  it('bug: were left there by an undo', async () => {
+    await using executor = open('before');
+    place.outside('echo A= >.env.example');
+    const result = await bash(executor, 'cp .env.example .env');
+    expect([result?.success, place.outside('ls -A')]).toEqual([true, '.env\n.env.example\n']);
+    const { skipped } = await executor.undo(result?.callId ?? '');
+    expect([skipped, place.outside('ls -A')]).toEqual([[], '.env.example\n']);
+  });
+
   it('are not kept where the command does not name them, or an option has said yes', async () => {
     await using executor = open('before');
     place.outside("echo 'echo k >made.pem' >make.sh");

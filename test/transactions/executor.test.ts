@@ -40,6 +40,26 @@ const world = (): string =>
   );
 
 describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
+  it('bug: an undo of the mode of a root overflowed the stack', async () => {
+    outside('chmod 755 .; echo a >a');
+    await using executor = open();
+    const [result] = await executor.run([bash('chmod 750 .; echo b >a')]);
+    expect([result?.error, outside('stat -c %a .')]).toEqual([undefined, '750\n']);
+    expect((await executor.undo('c1')).skipped).toEqual([]);
+    expect(outside('stat -c %a .; cat a')).toBe('755\na\n');
+  });
+
+  it('bug: paths in the first root were absolute if it lies inside another one', async () => {
+    outside('mkdir sub; echo a >sub/old');
+    await using executor = open({ root: [join(place.root, 'sub'), place.root] });
+    const [result] = await executor.run([bash('echo a >a; mkdir d; rm old; echo b >../b; chmod 750 .')]);
+    expect(result?.metadata.changes).toMatchObject({
+      created: [join(place.root, 'b'), 'a', 'd/'],
+      modified: ['./'],
+      deleted: ['old'],
+    });
+  });
+
   it('runs however many files are hidden; what writes through is refused or asked about', {
     tags: ['soak'],
   }, async () => {

@@ -13,6 +13,7 @@ import { type AppliedPlan, applyPlan, applyPlanInSlices, type MadeChange } from 
 import { type PrintsBefore, readNewTrees } from './committed-prints.js';
 import { confirmChanges, confirmChangesNow, confirmUndoneNow } from './confirm-on-disk.js';
 import { removeLeftLocks } from './git-locks.js';
+import { keepIndexes } from './kept-indexes.js';
 import { makeLandings, removeLandings, removeOldCopies } from './landing-directories.js';
 import { takeBackPlan } from './take-back.js';
 import {
@@ -50,6 +51,7 @@ export async function commitPlan(
     const intent = stageFile(`${directory}/plan.json`, JSON.stringify(plan));
     const landings = (plan.landings ?? []).map((root) => plan.roots[root] ?? '');
     const written = Promise.all([syncFileSystems([directory, ...landings]), prepared]);
+    keepIndexes(plan, toBinary(directory));
     before = await readNewTrees(plan);
     const [refusal] = await written;
     if (refusal !== undefined) throw new Error(refusal);

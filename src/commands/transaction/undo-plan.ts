@@ -1,5 +1,6 @@
 import { type BinaryPath, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
+import { findNeededObjects } from './needed-objects.js';
 import { findOnlyCopies } from './only-copies.js';
 import { commitPlan, concludeDone, KIND } from './sweep-transactions.js';
 import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
@@ -41,7 +42,7 @@ export function planTransactionUndo(directory: string, refusal: UndoRefusal): Tr
   };
 }
 
-/** Repeated until no remaining removal would delete the only copy of a content. */
+/** Repeated until no remaining removal would delete the only copy of a content, or an object that git needs. */
 function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal): UndoneChanges {
   const kept = new Map<string, string>();
   for (;;) {
@@ -57,7 +58,10 @@ function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal)
       undone.close();
     }
     const found = findOnlyCopies(undone, done, directory);
-    if (found.size === 0) return undone;
+    const needed = findNeededObjects(undone, done, directory);
+    if (found.size + needed.length === 0) return undone;
+    for (const object of needed)
+      kept.set(keyOf(object), 'git may need it: others changed the repository since');
     for (const [holder, lost] of found)
       kept.set(keyOf(holder), `it holds what ${JSON.stringify(absolute(done, lost))} was, which stays`);
   }
@@ -102,5 +106,6 @@ function absolute(
   { roots }: TransactionPlan,
   { root, path }: { readonly root: number; readonly path: BinaryPath },
 ) {
-  return `${roots[root] ?? ''}/${toText(path)}`;
+  const at = roots[root] ?? '';
+  return path === '' ? at : `${at}/${toText(path)}`;
 }

@@ -1,5 +1,6 @@
 import { type BinaryEntry, type BinaryPath, binaryEntry, binaryNames } from '../../platform/fs/binary-fs.js';
 import { Conflict, HeldPlaces } from './held-places.js';
+import { isSameIndex } from './kept-indexes.js';
 import {
   type DonePlan,
   type EntryPrint,
@@ -132,7 +133,7 @@ export class UndoneChanges {
     const refused = this.#refusal(change);
     if (refused !== undefined) return refused;
     if (now === undefined) return change.kind === 'dir' ? '' : AS_BEFORE;
-    if (!isAsPrinted(now.at, change.after)) return CHANGED;
+    if (!this.#isAsLeft(now, change)) return CHANGED;
     if (change.kind !== 'dir') return this.#kept.get(keyOf(change));
     const staying = binaryNames(now.at)
       .map((name) => keyOf(inside(change, name)))
@@ -141,6 +142,11 @@ export class UndoneChanges {
     if (!staying.every((key) => this.#holding.has(key))) return NOT_EMPTY;
     this.#holding.add(keyOf(change));
     return HOLDS;
+  }
+
+  /** It is as the call left it. */
+  #isAsLeft({ at }: Now, change: PlannedChange): boolean {
+    return isAsPrinted(at, change.after) || isSameIndex(this.#done, change, this.#directory);
   }
 
   /** An entry of another kind stays completely if it cannot be removed. */
@@ -161,7 +167,8 @@ export class UndoneChanges {
     if (reason !== undefined) this.outcomes.push({ change, reason });
   }
 
-  #whyUnchanged({ kind, root, path, before, after }: PlannedChange, index: number): string | undefined {
+  #whyUnchanged(change: PlannedChange, index: number): string | undefined {
+    const { kind, root, path, before, after } = change;
     const now = this.#now({ root, path });
     if (now === undefined) return REMOVED;
     const modified = { change: 'modify', kind, root, path, before: printOf(now.entry) } as const;
@@ -173,7 +180,7 @@ export class UndoneChanges {
     }
     const from = this.#old(index);
     const kept = binaryEntry(from);
-    if (!isAsPrinted(now.at, after)) {
+    if (!this.#isAsLeft(now, change)) {
       return isAsPrinted(now.at, before) || isSameVersion(now.at, from) ? AS_BEFORE : CHANGED;
     }
     if (kept === undefined) return isAsPrinted(now.at, before) ? AS_BEFORE : NOT_KEPT;

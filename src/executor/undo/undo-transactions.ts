@@ -77,12 +77,12 @@ function lostSince(
 }
 
 /**
- * The reason why a path must not be restored. Files in `.git` are an exception: git changed them, so they may
- * be restored.
+ * The reason why a path must not be restored. The transaction was allowed to change files in `.git`, and hidden files
+ * that git replaced or a person approved: these may be restored.
  */
 function refusalOf(path: string, sandbox: Sandbox): string | undefined {
   if (sandbox.rootOf?.(path) === undefined) return 'it lies outside of the roots';
   const isHidden = sandbox.denied?.(path, 'read') !== undefined;
   const isGuarded = sandbox.denied?.(path, 'write') !== undefined && !/\/\.git(\/|$)/.test(path);
-  return isHidden || isGuarded ? 'tools may not change it' : undefined;
+  return isGuarded && !isHidden ? 'tools may not change it' : undefined;
 }

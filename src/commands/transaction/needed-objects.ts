@@ -1,0 +1,90 @@
+import {
+  type BinaryPath,
+  binaryEntry,
+  binaryNames,
+  readBinaryFile,
+  toBinary,
+} from '../../platform/fs/binary-fs.js';
+import type { DonePlan, PlannedChange } from './transaction-plan.js';
+import { isAsBefore, keyOf, type UndoneChanges } from './undone-changes.js';
+
+/**
+ * Others may have built on the objects that a command added to a repository: a commit, a branch, an index. If they have
+ * changed something there since that the undo does not replace, the objects stay, and git removes them when it needs
+ * them no longer. A repository that the command itself created stays as a whole then.
+ * @returns the changes that are not undone
+ */
+export function findNeededObjects(
+  undone: UndoneChanges,
+  done: DonePlan,
+  directory: BinaryPath,
+): readonly PlannedChange[] {
+  const goingBy = new Map<string, PlannedChange[]>();
+  for (const change of undone.gone) {
+    const [, git] = REPOSITORY.exec(change.path) ?? [];
+    if (git === undefined || change.kind === 'dir') continue;
+    const key = keyOf({ root: change.root, path: git });
+    goingBy.set(key, [...(goingBy.get(key) ?? []), change]);
+  }
+  return [...goingBy].flatMap(([key, going]) => {
+    const [{ root, path } = { root: 0, path: '' }] = going;
+    const [, git = ''] = REPOSITORY.exec(path) ?? [];
+    const isMade = done.changes.some(
+      (one) => one.change === 'create' && one.kind === 'dir' && keyOf(one) === key,
+    );
+    const needed = isMade ? going : going.filter((one) => one.path.slice(git.length).includes('/objects/'));
+    return needed.length > 0 && isChangedSince({ undone, done, directory, root, git }) ? needed : [];
+  });
+}
+
+const REPOSITORY = /^((?:.*\/)?\.git)\//s;
+
+interface Asked {
+  readonly undone: UndoneChanges;
+  readonly done: DonePlan;
+  readonly directory: BinaryPath;
+  readonly root: number;
+  readonly git: BinaryPath;
+}
+
+function isChangedSince({ undone, done, directory, root, git }: Asked): boolean {
+  const isInside = (change: PlannedChange): boolean =>
+    change.root === root && change.path.startsWith(`${git}/`);
+  if (undone.outcomes.some(({ change, reason }) => isInside(change) && !isAsBefore(reason))) return true;
+  const replaced = new Set([...undone.gone, ...undone.come].filter(isInside).map(({ path }) => path));
+  const top = `${toBinary(done.roots[root] ?? '')}/`;
+  // An undo has no marker of its beginning.
+  const since = (binaryEntry(`${directory}/begun`) ?? binaryEntry(`${directory}/done.json`))?.mtimeNs ?? 0n;
+  return tipsOf(top, git).some(
+    (path) => !replaced.has(path) && (binaryEntry(`${top}${path}`)?.ctimeNs ?? 0n) > since,
+  );
+}
+
+/** The files that lead to objects: references, indexes, and each `HEAD` that names no branch. */
+function tipsOf(top: BinaryPath, git: BinaryPath): readonly BinaryPath[] {
+  const inner = [`${git}/worktrees`, `${git}/modules`].flatMap((at) =>
+    namesIn(`${top}${at}`).map((name) => `${at}/${name}`),
+  );
+  const tips: BinaryPath[] = [];
+  const waiting: BinaryPath[] = [];
+  for (const at of [git, ...inner]) {
+    tips.push(`${at}/index`, `${at}/packed-refs`, ...(isDetached(`${top}${at}/HEAD`) ? [`${at}/HEAD`] : []));
+    waiting.push(`${at}/refs`, `${at}/reftable`);
+  }
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    for (const name of namesIn(`${top}${path}`)) {
+      const at = `${path}/${name}`;
+      if (binaryEntry(`${top}${at}`)?.kind === 'dir') waiting.push(at);
+      else tips.push(at);
+    }
+  }
+  return tips;
+}
+
+function isDetached(head: BinaryPath): boolean {
+  return binaryEntry(head)?.kind === 'file' && !readBinaryFile(head).toString('latin1').startsWith('ref:');
+}
+
+function namesIn(directory: BinaryPath): readonly BinaryPath[] {
+  return binaryEntry(directory)?.kind === 'dir' ? binaryNames(directory) : [];
+}
