@@ -6,11 +6,13 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../platform/fs/remove-tree.js';
 import { createContainment } from './containment.js';
 import { createSandbox } from './create-sandbox.js';
 import { guardedFinder } from './find-guarded.js';
@@ -19,7 +21,7 @@ let root: string;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'guarded-')));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeTree(root));
 
 function put(...paths: readonly string[]): void {
   for (const path of paths) {
@@ -99,6 +101,28 @@ describe('guarded()', () => {
     expect(look()().hidden).toEqual(['real/.env']);
     expect(look()()).toMatchObject({ incomplete: false });
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'bug: a name that is not UTF-8 hid nothing below it, and ended every command',
+    () => {
+      const odd = (...parts: readonly (string | number)[]): Buffer =>
+        Buffer.concat(
+          [`${root}/`, ...parts].map((part) =>
+            typeof part === 'string' ? Buffer.from(part) : Buffer.of(part),
+          ),
+        );
+      const again = look();
+      mkdirSync(odd('d', 0xff));
+      writeFileSync(odd('d', 0xff, '/x'), '');
+      put('\ufffd/.env');
+      expect(again()).toMatchObject({ hidden: ['\ufffd/.env'], incomplete: false });
+      writeFileSync(odd('d', 0xff, '/.env'), '');
+      expect(again()).toMatchObject({ hidden: ['\ufffd/.env'], incomplete: true });
+      unlinkSync(odd('d', 0xff, '/.env'));
+      writeFileSync(odd('.env.', 0xfe), '');
+      expect(again()).toMatchObject({ hidden: ['\ufffd/.env'], incomplete: true });
+    },
+  );
 
   it('keeps what it found first where there is more than can be guarded, and says so', () => {
     put('deep/down/in/here/.env');

@@ -4,6 +4,7 @@ import { timeSlices } from '../platform/clock/time-slices.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { type DirectoryPrint, directoryPrint, namedEntries } from '../platform/fs/probe-place.js';
 import type { Containment } from './containment.js';
+import { holdsUnnameable, isUnnameable } from './unnameable.js';
 
 /**
  * Maximum number of directories to read, shallow ones first. Deeper ones are not protected, and the result
@@ -87,6 +88,7 @@ function* examineAll({ containment, known, mostEntries }: GuardSearch): Generato
   const visited: KnownDirectory[] = [];
   const queue = [...containment.rootSet.roots];
   let left = mostEntries;
+  let incomplete = false;
   for (let at = 0; at < queue.length; at++) {
     if (at === MOST_DIRECTORIES || left === 0) return { visited, incomplete: true };
     const directory = queue[at] ?? '';
@@ -98,10 +100,12 @@ function* examineAll({ containment, known, mostEntries }: GuardSearch): Generato
     known.set(directory, found);
     visited.push(found);
     if (found.isCut) return { visited, incomplete: true };
+    // Each time: what lies further down does not change this directory.
+    if (found.hasUnnameable) incomplete ||= holdsUnnameable(containment, directory);
     left -= found.verdicts.size;
     for (const path of found.directories) queue.push(path);
   }
-  return { visited, incomplete: false };
+  return { visited, incomplete };
 }
 
 /** As many as can be mounted over; those of `first` come first. */
@@ -135,6 +139,8 @@ class KnownDirectory implements SeenDirectory {
   readonly verdicts: ReadonlyMap<string, Matched>;
   /** It has more entries than were read. */
   readonly isCut: boolean;
+  /** It has an entry whose name is not UTF-8. */
+  readonly hasUnnameable: boolean;
 
   constructor(path: string, print: DirectoryPrint, matched: MatchedEntries) {
     this.path = path;
@@ -144,6 +150,7 @@ class KnownDirectory implements SeenDirectory {
     this.directories = matched.directories;
     this.verdicts = matched.verdicts;
     this.isCut = matched.isCut;
+    this.hasUnnameable = matched.hasUnnameable;
   }
 
   get dev(): number {
@@ -174,6 +181,7 @@ interface MatchedEntries {
   readonly directories: readonly string[];
   readonly verdicts: ReadonlyMap<string, Matched>;
   readonly isCut: boolean;
+  readonly hasUnnameable: boolean;
 }
 
 type Verdict = 'hidden' | 'readOnly' | 'entered' | 'open';
@@ -197,13 +205,16 @@ function* readDirectory(
   const verdicts = new Map<string, Matched>();
   const isDenied = containment.deniesCommands.deniedEntries(directory, 'write');
   let isCut = false;
+  let hasUnnameable = false;
   for (const { name, type } of namedEntries(directory)) {
     if (verdicts.size === left) {
       isCut = true;
       break;
     }
     if (verdicts.size % ENTRIES_AT_ONCE === 0) yield;
-    if (type === 'other') {
+    const isNamed = !isUnnameable(directory, name);
+    hasUnnameable ||= !isNamed;
+    if (type === 'other' || !isNamed) {
       verdicts.set(name, 'other open');
       continue;
     }
@@ -217,7 +228,10 @@ function* readDirectory(
     else if (matched.endsWith('readOnly')) readOnly.push({ path, type });
     else if (matched.endsWith('entered')) directories.push(path);
   }
-  return new KnownDirectory(directory, print, { hidden, readOnly, directories, verdicts, isCut });
+  return new KnownDirectory(directory, print, {
+    ...{ hidden, readOnly, directories, verdicts },
+    ...{ isCut, hasUnnameable },
+  });
 }
 
 function verdictOf(

@@ -4,7 +4,7 @@ import { ToolError } from '../../errors/tool-error.js';
 
 /** Why deny patterns do not protect all paths. */
 export const GUARD_INCOMPLETE =
-  "the roots hold more than 20000 directories or 500000 entries, more than 2000 files that deny patterns speak of, or a link to toolexec's own files, which the OS sandbox cannot guard";
+  "the roots hold more than 20000 directories or 500000 entries, more than 2000 files that deny patterns speak of, one whose name or directory is not UTF-8, or a link to toolexec's own files, which the OS sandbox cannot guard";
 
 export function guardIncomplete(): ToolError {
   return new ToolError(

@@ -57,7 +57,8 @@ export class BegunState {
     const slash = at.lastIndexOf('/');
     const directory = at.slice(0, slash);
     const seen = this.#seen(directory);
-    if (seen !== undefined) return seen.has(toText(at.slice(slash + 1)));
+    // A name that is not UTF-8 was read like this too.
+    if (seen !== undefined) return seen.has(Buffer.from(at.slice(slash + 1), 'latin1').toString());
     const entry = directory === '' ? undefined : binaryEntry(directory);
     if (entry === undefined) return false;
     return entry.ctimeNs <= this.begunNs ? binaryEntry(at) !== undefined : this.had(directory);

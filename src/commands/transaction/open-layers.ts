@@ -110,7 +110,9 @@ async function lookForAll(confinement: Confinement): Promise<Looked | NoTransact
   await confinement.readAhead?.();
   const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every');
   if (incomplete)
-    return { reason: 'there is more in the roots than can be looked through for what is hidden' };
+    return {
+      reason: 'what is hidden in the roots cannot all be found: there is too much, or a name is not UTF-8',
+    };
   const repositories = findRepositories(readOnly, confinement.roots);
   if (repositories.some(({ isOutside }) => isOutside)) {
     return { reason: 'the repository of a root lies outside of the roots' };
