@@ -73,6 +73,23 @@ async function trust(name: string, server: McpServerSettings): Promise<void> {
   await gateway.close();
 }
 
+/** A program that gives this instead of its list of tools; if it is empty, there is no answer. */
+function withoutList(answer: string): McpServerSettings {
+  const result = `result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'up', version: '1' } }`;
+  const script = `
+    const send = (id, answer) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n');
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line);
+      if (method === 'initialize') send(id, { ${result} });
+      else if (method !== 'tools/list') id === undefined || send(id, { error: { code: -32601, message: 'unknown' } });
+      else {
+        require('node:fs').writeFileSync(process.argv[1] + '/listed', '');
+        ${answer === '' ? '' : `send(id, { ${answer} });`}
+      }
+    });`;
+  return { command: process.execPath, args: ['-e', script, folder] };
+}
+
 function processes(): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -157,6 +174,28 @@ describe('a gateway', () => {
       ['away', true],
     ]);
   }, 60_000);
+
+  it('a program whose list could not be read stayed, and each next call started one more', async () => {
+    const pinned = { name: 'echo', inputSchema: { type: 'object' as const } };
+    const { gateway, executor } = open(
+      { up: withoutList('error: { code: -32603, message: "there is no list" }') },
+      { os: 'off', pinsOf: () => new Map([['echo', pinned]]) },
+    );
+    const { error } = await executor.execute('up__echo', {});
+    expect(error?.message).toContain('there is no list');
+    expect(processes()).toEqual([]);
+    await gateway.close();
+  }, 120_000);
+
+  it('a gateway whose client had gone waited for a list that never came', async () => {
+    const { gateway } = open({ mute: withoutList('') }, { os: 'off' });
+    const connecting = gateway.connectAll();
+    await expect.poll(() => existsSync(join(folder, 'listed')), { timeout: 60_000 }).toBe(true);
+    await gateway.close();
+    await connecting;
+    expect(processes()).toEqual([]);
+    expect(gateway.source.states[0]?.problem).toContain('Connection closed');
+  }, 120_000);
 
   it('a gateway whose client had gone waited for a server that never answers', async () => {
     let asked = (): void => {};

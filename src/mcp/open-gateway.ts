@@ -111,17 +111,26 @@ class UpstreamConnection {
   async #begin(): Promise<Client> {
     // A client gets its first list from the pins, before this code is loaded.
     const { connectUpstream } = await import('./connect-upstream.js');
+    const { signal } = this.#closing;
     const client = await connectUpstream(this.#name, this.#configured, this.#options, {
       timeoutMs: CONNECT_MS,
-      signal: this.#closing.signal,
+      signal,
     });
-    if (this.#closing.signal.aborted) {
-      await client.close();
-      throw new Error('it is closed.');
+    const end = (): Promise<void> => client.close().catch(() => {});
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      if (signal.aborted) throw new Error('it is closed.');
+      followList(client, () => this.#list(client));
+      await this.#list(client);
+      if (client.transport === undefined) throw new Error('its connection has ended.');
+    } catch (error) {
+      // The next attempt starts another program, so this one must not stay.
+      await end();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', end);
     }
     client.onclose = () => this.#lost();
-    followList(client, () => this.#list(client));
-    await this.#list(client);
     this.#failures = 0;
     return client;
   }
