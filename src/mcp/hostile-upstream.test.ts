@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
-import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
+import { InMemoryTransport, Server, type Tool } from '@modelcontextprotocol/server';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
@@ -15,7 +15,7 @@ const inputSchema = { type: 'object' as const };
 const TOOLS = ['ask', '__proto__', 'constructor', 'a\u001b[31m\nb'];
 
 /** A server in the revision that allows questions at any time, behind an executor. */
-async function open(description: string, asker?: Asker) {
+async function open(description: string, asker?: Asker, more: readonly Tool[] = []) {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = new Server(
     { name: 'up', version: '1.0.0' },
@@ -25,7 +25,11 @@ async function open(description: string, asker?: Asker) {
   server.setRequestHandler('tools/list', () => {
     lists += 1;
     return {
-      tools: [...TOOLS.map((name) => ({ name, inputSchema })), { name: 'long', description, inputSchema }],
+      tools: [
+        ...TOOLS.map((name) => ({ name, inputSchema })),
+        { name: 'long', description, inputSchema },
+        ...more,
+      ],
     };
   });
   server.setRequestHandler('tools/call', async () => {
@@ -64,6 +68,32 @@ it('a description of megabytes reached the model', async () => {
   ]);
   const { error } = await executor.execute('up__long', {});
   expect(error).toMatchObject({ code: 'unknown_tool', message: expect.stringContaining('at most 100000') });
+});
+
+it('characters that a person does not see reached the model in a schema, or in the name of a tool', async () => {
+  const of = (name: string, properties: Record<string, object>): Tool => ({
+    name,
+    description: 'Plain.',
+    inputSchema: { type: 'object', properties },
+  });
+  const advice = { type: 'string', default: 'a\u{e0041}', examples: ['b\u202e', ['c\u200b']] };
+  const tools = [
+    of('advice', { a: advice, default: { type: 'string' } }),
+    of('names', { 'a\u{e0041}': { type: 'string' } }),
+    of('values', { a: { enum: ['yes', 'n\u{e0041}o'] } }),
+    { name: 'call\u200bed', inputSchema },
+  ];
+  for (const tool of tools) expect(hidesText(tool)).toBe(true);
+  const { executor } = await open('', undefined, tools);
+  const definitions = executor.definitions();
+  expect(JSON.stringify(definitions)).not.toMatch(/[\u200b\u202e\u{e0041}]/u);
+  expect(definitions.find(({ name }) => name === 'up__advice')?.inputSchema).toMatchObject({
+    properties: { a: { default: 'a', examples: ['b', ['c']] }, default: { type: 'string' } },
+  });
+  for (const name of ['up__names', 'up__values']) {
+    const { error } = await executor.execute(name, {});
+    expect(error).toMatchObject({ message: expect.stringContaining('characters that cannot be seen') });
+  }
 });
 
 it('a server that asked 60 questions in one call put them all to the person at once', async () => {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { sanitize } from '../output/sanitize.js';
 import type { SeenTool } from './tool-pins.js';
 
-/** The texts of a tool that a model reads. */
-const READ = new Set(['title', 'description', '$comment']);
+/** Texts of a schema that only inform: a change of them changes no call. */
+const READ = new Set(['title', 'description', '$comment', 'default', 'examples']);
 
 /** A tool as shown to a model: without characters that models read but people do not see. */
 export function plainDefinition(tool: SeenTool): SeenTool {
@@ -21,7 +21,26 @@ export function plainDefinition(tool: SeenTool): SeenTool {
 
 /** Whether any text for a model contains such characters. */
 export function hidesText(tool: SeenTool): boolean {
-  return !isDeepStrictEqual(asJson(plainDefinition(tool)), asJson(tool));
+  const plain = plainDefinition(tool);
+  return isHidden(tool.name) || hidesMore(plain) || !isDeepStrictEqual(asJson(plain), asJson(tool));
+}
+
+/**
+ * Whether a schema contains such characters in other places: names of arguments, or values that they can have. Without
+ * them, the server would not understand the call.
+ */
+export function hidesMore({ inputSchema, outputSchema }: SeenTool): boolean {
+  return containsHidden(inputSchema) || containsHidden(outputSchema);
+}
+
+function containsHidden(schema: unknown): boolean {
+  if (typeof schema === 'string') return isHidden(schema);
+  if (typeof schema !== 'object' || schema === null) return false;
+  return Object.entries(schema).some(([key, value]) => isHidden(key) || containsHidden(value));
+}
+
+function isHidden(text: string): boolean {
+  return sanitize(text) !== text;
 }
 
 /** A copy without undefined members, and without the prototypes of the SDK's objects. */
@@ -35,7 +54,13 @@ function plainSchema(schema: unknown): unknown {
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,
-      READ.has(key) && typeof value === 'string' ? sanitize(value) : plainSchema(value),
+      READ.has(key) ? plainText(value) : plainSchema(value),
     ]),
   );
+}
+
+/** An object is the schema of an argument with that name. */
+function plainText(value: unknown): unknown {
+  if (typeof value === 'string') return sanitize(value);
+  return Array.isArray(value) ? value.map(plainText) : plainSchema(value);
 }

@@ -8,9 +8,10 @@ import type { Tool, ToolAnnotations } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
 import { stateAnnotations } from '../executor/declare/compiled-tool.js';
 import { defineOwnTool } from '../executor/declare/define-tool.js';
+import { sanitize } from '../output/sanitize.js';
 import { stateServer } from '../provenance/origin-of-call.js';
 import { type AskingCall, whileAsking } from './answer-upstream.js';
-import { plainDefinition } from './plain-definition.js';
+import { hidesMore, plainDefinition } from './plain-definition.js';
 import { SilenceLimit } from './silence-limit.js';
 import type { SeenTool } from './tool-pins.js';
 import { addressesIn } from './upstream-address.js';
@@ -35,20 +36,23 @@ const LONGEST_MS = 24 * 3600 * 1000;
 export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   const { name: server, trusted } = upstream;
   requireShort(seen);
-  const { title, description, inputSchema, outputSchema } = plainDefinition(seen);
+  const plain = plainDefinition(seen);
+  if (hidesMore(plain)) throw new Error('its schema holds characters that cannot be seen.');
+  const { title, description, inputSchema, outputSchema } = plain;
+  const shownName = sanitize(seen.name, 'inline');
   const tool = defineOwnTool<JsonObject>({
     name: upstreamName(server, seen.name),
     ...(title === undefined ? {} : { title }),
     description:
       description === undefined || description.trim() === ''
-        ? `${seen.name} of the MCP server ${server}.`
+        ? `${shownName} of the MCP server ${server}.`
         : description,
     input: inputSchema as JsonObject,
     ...(outputSchema === undefined ? {} : { output: outputSchema as JsonObject }),
     category: 'external',
     timeoutMs: LONGEST_MS,
     ...(trusted ? { touches: ['call'] as const, effects: () => [effectOf(server, seen)] } : {}),
-    summarize: () => `Call ${seen.name} of the MCP server ${server}`,
+    summarize: () => `Call ${shownName} of the MCP server ${server}`,
     async execute(args, ctx) {
       return toToolOutput(await callUpstream(upstream, seen.name, args, ctx));
     },
