@@ -7,6 +7,7 @@ import {
   isInputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
+  SdkError,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { nearestName } from '../base/nearest-name.js';
@@ -192,8 +193,9 @@ export class CallServer {
   /** The question was asked, and no answer came. */
   async #unanswered(asked: Asked, callId: string, batch: string, error: unknown): Promise<CallToolResult> {
     const { signal } = asked.context.mcpReq;
-    // The client has cancelled the call. A broken connection cancels nothing: the client may ask for the call again.
-    const isTakenBack = signal.aborted && !(signal.reason instanceof Error);
+    // The client has cancelled the call, possibly without a reason. A broken connection cancels nothing: the client may
+    // ask for the call again.
+    const isTakenBack = signal.aborted && !(signal.reason instanceof SdkError);
     if (isTakenBack) await this.#giveUp(batch);
     const why = error instanceof Error ? error.message : String(error);
     return this.#refuse(asked, callId, batch, `The question could not be answered: ${why}`);

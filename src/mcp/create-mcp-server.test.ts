@@ -312,6 +312,23 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(paid()).toEqual([]);
   });
 
+  it('a call that was taken back without a reason waited for approval for ever', async () => {
+    if (era === '2026-07-28') return;
+    await using executor = open();
+    const who = person('accept');
+    const client = await connect(executor, { era, person: who });
+    who.answer = async () => {
+      // The client does not say which number its request has.
+      for (let requestId = 0; requestId < 10; requestId++)
+        await client.notification({ method: 'notifications/cancelled', params: { requestId } });
+      return new Promise(() => {});
+    };
+    client.callTool({ name: 'pay', arguments: { to: 'ada' } }).catch(() => {});
+    await expect.poll(() => who.asked.length).toBe(1);
+    await expect.poll(() => executor.waiting()).toEqual([]);
+    expect(paid()).toEqual([]);
+  });
+
   it('sends what a tool prints as progress, in order, before its answer', async () => {
     const talk = defineTool({
       name: 'talk',
