@@ -145,6 +145,27 @@ describe('MCP over HTTP', () => {
     expect(serving.sessions).toBe(0);
   });
 
+  it('a session that its client had ended was kept until its idle time was over', async () => {
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const { serving } = await serve();
+    const before = timers();
+    for (let time = 0; time < 5; time++) {
+      const { client, transport } = await connect(serving.url, '2025-11-25');
+      await transport.terminateSession();
+      await client.close();
+    }
+    expect(serving.sessions).toBe(0);
+    await expect.poll(timers).toBeLessThanOrEqual(before);
+  });
+
+  it('a client that paused for five seconds lost its next request', async () => {
+    const { serving } = await serve();
+    const response = await fetch(serving.url);
+    const [, seconds] = /timeout=(\d+)/.exec(response.headers.get('keep-alive') ?? '') ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(60);
+  });
+
   it('makes a token that only its owner reads, and keeps it', () => {
     const { path, token } = httpToken();
     expect(statSync(path).mode & 0o777).toBe(0o600);

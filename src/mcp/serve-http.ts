@@ -45,6 +45,11 @@ export interface HttpServing {
 /** The maximum size of one request. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 30 * 60_000;
+/**
+ * A slow client may send its next request at the moment when an idle connection is closed, and loses it. So connections
+ * stay open for longer than the pauses within an exchange.
+ */
+const IDLE_CONNECTION_MS = 120_000;
 const MOST_SESSIONS = 1_000;
 const PATHS: readonly string[] = ['/mcp', '/'];
 
@@ -66,7 +71,7 @@ export async function serveOverHttp(options: HttpOptions): Promise<HttpServing> 
     modern.notify.toolsChanged();
     sessions.toolsChanged();
   });
-  const service: HttpService = await serveHttp({ host, port }, answer);
+  const service: HttpService = await serveHttp({ host, port }, answer, { idleMs: IDLE_CONNECTION_MS });
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${service.port}/mcp`,
     get sessions() {
@@ -188,6 +193,8 @@ class Sessions {
 
   #wait(session: Session): void {
     session.stopWaiting();
+    // The request may have ended the session: a timer would keep all that it held.
+    if (this.#byId.get(session.transport.sessionId ?? '') !== session) return;
     session.stopWaiting = systemClock.after(this.#options.idleMs ?? IDLE_MS, () => {
       void session.transport.close();
     });

@@ -14,6 +14,8 @@ export type ServeRequest = (request: Request) => Promise<Response>;
 export interface HttpLimits {
   /** How long a client may take to send a request, in milliseconds. Default: no limit. */
   readonly receiveMs?: number;
+  /** How long a connection stays open without a request, in milliseconds. Default: that of Node, 5 seconds. */
+  readonly idleMs?: number;
   /** The maximum number of open connections; further ones are closed immediately. Default: no limit. */
   readonly connections?: number;
 }
@@ -25,7 +27,7 @@ export interface HttpLimits {
 export async function serveHttp(
   { host, port }: { readonly host: string; readonly port: number },
   fetch: ServeRequest,
-  { receiveMs = 0, connections }: HttpLimits = {},
+  { receiveMs = 0, idleMs, connections }: HttpLimits = {},
 ): Promise<HttpService> {
   // Node's own `Request` stays unchanged for the host program.
   const serverOptions = { connectionsCheckingInterval: 1_000, headersTimeout: 60_000 };
@@ -33,6 +35,7 @@ export async function serveHttp(
   // Limits only the request: an answer may take as long as a person needs.
   server.requestTimeout = receiveMs;
   if (receiveMs > 0) server.headersTimeout = receiveMs;
+  if (idleMs !== undefined) server.keepAliveTimeout = idleMs;
   if (connections !== undefined) server.maxConnections = connections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
