@@ -38,7 +38,15 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
   {
     what: 'What package managers and test runners run',
     patterns: [
-      ...['package.json', 'composer.json', 'deno.{json,jsonc}', 'pyproject.toml', 'Cargo.toml', 'Pipfile'],
+      ...[
+        'package.json',
+        'package.{yaml,json5}',
+        'composer.json',
+        'deno.{json,jsonc}',
+        'pyproject.toml',
+        'Cargo.toml',
+        'Pipfile',
+      ],
       ...['.npmrc', '.yarnrc', '.yarnrc.yml', '**/.yarn/plugins', '**/.yarn/releases'],
       ...['.pnpmfile.{cjs,mjs,js}', 'build.rs', '**/.cargo/config', '**/.cargo/config.toml'],
       ...['rust-toolchain', 'rust-toolchain.toml', 'setup.py', 'conftest.py', 'noxfile.py', 'tox.ini'],

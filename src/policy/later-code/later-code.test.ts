@@ -21,6 +21,7 @@ describe('paths that run later by themselves', () => {
     ...['.devcontainer/devcontainer.json', '.claude/settings.json', '.mcp.json', 'justfile', 'Jenkinsfile'],
     ...['gradlew', 'app/build.gradle', 'gradle/wrapper/gradle-wrapper.jar', 'gulpfile.mjs', 'flake.nix'],
     ...['pytest.ini', 'setup.cfg', 'bunfig.toml', 'jest.config.ts', 'vitest.config.mts', '.mocharc.cjs'],
+    ...['package.yaml', 'a/package.json5'],
     ...['eslint.config.js', 'a/.eslintrc.cjs', '.eslintrc', '.prettierrc.mjs', '.pylintrc'],
     ...['.ſimple-git-hooks.json', 'lint-staged.config.js', '.ci.code-workspace', 'CMakeLists.txt'],
   ])('are named: %s', (path) => {
@@ -110,6 +111,10 @@ describe('two versions of a file that runs in part', () => {
     [{}, { jest: { globalSetup: './evil.js' } }],
     [{ jest: { bail: 1 } }, { jest: { setupFiles: ['./evil.js'] } }],
     [{}, { eslintConfig: { parser: './evil.js' } }],
+    [{}, { nodemonConfig: { exec: './evil.js' } }],
+    [{}, { 'release-it': { hooks: { 'before:init': 'x' } } }],
+    [{}, { trustedDependencies: ['evil'] }],
+    [{}, { pnpm: { onlyBuiltDependencies: ['evil'] } }],
     [
       { scripts: { test: '$npm_package_config_t' } },
       { scripts: { test: '$npm_package_config_t' }, config: { t: 'evil' } },
@@ -130,6 +135,7 @@ describe('two versions of a file that runs in part', () => {
     expect(runsTheSame('Cargo.toml', toml('[package]\n'), toml('[package]\nbuild = "evil.rs"\n'))).toBe(
       false,
     );
+    expect(runsTheSame('Cargo.toml', toml('[lib]\n'), toml('[lib]\nproc_macro = true\n'))).toBe(false);
     expect(runsTheSame('pyproject.toml', toml(''), toml('[tool.pylint.main]\ninit-hook = "x"\n'))).toBe(
       false,
     );

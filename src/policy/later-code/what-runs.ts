@@ -19,6 +19,9 @@ const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
       ...[file['pre-push'], file['git-hooks'], file.gitHooks, file.ghooks],
       // Settings that name modules: test runners load them, and editors for their linters.
       ...[file.jest, file.mocha, file.ava, file.tap, file.nyc, file.babel, file.eslintConfig, file.prettier],
+      ...[file.nodemonConfig, file.stylelint, file.commitlint, file.xo, file.release, file['release-it']],
+      // The dependencies whose own scripts run.
+      ...[file.trustedDependencies, tableOf(file.pnpm).onlyBuiltDependencies],
       // Scripts read these as `$npm_package_config_NAME`.
       file.config,
     ],
@@ -27,7 +30,8 @@ const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
   'deno.json': { read: JSON.parse, runs: (file) => [file.tasks] },
   'cargo.toml': {
     read: parseToml,
-    runs: (file) => [tableOf(file.package).build, tableOf(file.lib)['proc-macro']],
+    // A procedural macro runs in the compiler; its setting has several spellings.
+    runs: (file) => [tableOf(file.package).build, file.lib],
   },
   pipfile: { read: parseToml, runs: (file) => [file.scripts] },
   'pyproject.toml': {
