@@ -123,4 +123,4 @@ function evaluateOwnership(call: Call): void {
   }
 }
 
-const OPENS_OR_CLOSES = /^(?:0*[07]{3}|a[-=+]?(?:rwx)?|[ugo]*-.*|-.*|\+w|[ao]+[+=]\w*w\w*)$/;
+const OPENS_OR_CLOSES = /^(?:0+|0*[07]{3}|a[-=+]?(?:rwx)?|[ugo]*-.*|-.*|\+w|[ao]+[+=]\w*w\w*)$/;

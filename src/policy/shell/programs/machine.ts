@@ -11,6 +11,18 @@ const one = (verdict: Verdict, harmless?: RegExp): Program => ({
 
 const erases = (words: RegExp): Program => one(blocks(words, '% would erase data'));
 
+const ENDS_ALL: readonly Verdict[] = [
+  blocks(/^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/m, 'would end every process'),
+  blocks(
+    /^(?:-.*\n)*-(?:[uU]|-e?uid)=?\n?[^-\n]+(?:\n-[FGgPst]\n.*|\n-.*)*$/,
+    'would end every process of a user',
+  ),
+];
+
+/** A unit whose start stops the machine. */
+const STOPS =
+  /^(?:(?:re)?start|isolate)\n(?:.*\n)*(?:reboot|poweroff|halt|kexec|soft-reboot|emergency|rescue|suspend|hibernate|hybrid-sleep|exit|shutdown|runlevel[06])\.target$/m;
+
 const HELP = /^--?(?:help|version|V)$/m;
 
 /**
@@ -22,16 +34,14 @@ export const MACHINE_PROGRAMS: Programs = {
     options: 'bCdDeEfFgGiIjJlLmMnNoOPrstTuUz',
     operands: 'write',
     prints: 'nothing',
-    harmless: /^(?:--help|--version|-V|-n)$/m,
+    // Alone: some of these take the next word, such as a label, as the value of `-n` or `-V`.
+    harmless: /^(?:--help|--version|-V)$/,
     evaluate: eraseDisk,
   },
-  wipefs: { harmless: /^(?!(?:.*\n)*-(?:-all|-offset.*|\w*[ao]\w*|-force)(?:\n|$))/, evaluate: eraseDisk },
+  wipefs: { harmless: /^(?!(?:.*\n)*-(?:-[aof].*|\w*[ao].*)(?:\n|$))/, evaluate: eraseDisk },
   'blkdiscard pvcreate pvremove flash_erase': { evaluate: eraseDisk },
-  'fdisk cfdisk sfdisk gdisk sgdisk parted': {
-    harmless:
-      /^(?:-(?:-list|-help|-version|\w*[lhVvJpi]|-dump|-print|-show.*|-verify|-info.*|-geometry)|print)$/m,
-    evaluate: eraseDisk,
-  },
+  'fdisk cfdisk sfdisk gdisk parted': { harmless: onlyShows('lhVvJd'), evaluate: eraseDisk },
+  sgdisk: { harmless: onlyShows('hVvpi'), evaluate: eraseDisk },
   cryptsetup: erases(/^(?:luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey|reencrypt)$/m),
   hdparm: erases(/^--(?:security-erase|trim-|make-bad-|write-sector|repair-sector|fwdownload|dco-).*/m),
   nvme: erases(/^(?:format|sanitize|write.*|delete-ns)$/m),
@@ -47,7 +57,7 @@ export const MACHINE_PROGRAMS: Programs = {
     /^(?:-c|--help|--version|-w|--wtmp-only|--show)$/m,
   ),
   'init telinit': one(blocks(/^[0156sS]$/m, '% would stop the machine')),
-  systemctl: {
+  'systemctl loginctl': {
     verdicts: [
       blocks(
         unit(
@@ -55,6 +65,7 @@ export const MACHINE_PROGRAMS: Programs = {
         ),
         'would stop the machine',
       ),
+      blocks(STOPS, 'would stop the machine'),
       asks(unit('stop|disable|mask|kill|edit|set-default|enable|link|\\w+-environment'), 'changes what runs'),
     ],
   },
@@ -69,16 +80,11 @@ export const MACHINE_PROGRAMS: Programs = {
     ],
   },
   killall5: one(blocks(/^(?!(?:.*\n)*.*-0)/, 'would end every process')),
-  'pkill killall': {
+  pkill: {
     prints: 'nothing',
-    verdicts: [
-      blocks(/^(?:\.\*?|\^?\.?\*?|\^|\$|\^\.\*\$?)$/m, 'would end every process'),
-      blocks(
-        /^(?:-.*\n)*-(?:[uU]|-e?uid)=?\n?[^-\n]+(?:\n-[FGgPst]\n.*|\n-.*)*$/,
-        'would end every process of a user',
-      ),
-    ],
+    verdicts: [...ENDS_ALL, blocks(/^-(?:\w*v\w*|-inv\w*)$/m, 'would end all other processes')],
   },
+  killall: { prints: 'nothing', verdicts: ENDS_ALL },
   mount: {
     harmless: /^(?:|-l|--help|--version)$/,
     verdicts: [
@@ -115,7 +121,7 @@ export const MACHINE_PROGRAMS: Programs = {
       blocks(/^(?!-e)/, 'would change which commands run unasked'),
     ],
   },
-  'at batch': one(asks(/^/, 'plans commands that run unasked'), /^-(?:l|r|d|c|f|V)/m),
+  'at batch': one(asks(/^/, 'plans commands that run unasked'), /^-[lrdcV]/),
   'userdel usermod useradd adduser deluser groupdel groupadd groupmod passwd chpasswd chsh chfn visudo vipw gpasswd setfacl':
     {
       verdicts: [
@@ -124,8 +130,8 @@ export const MACHINE_PROGRAMS: Programs = {
       ],
     },
   'insmod modprobe rmmod depmod': one(asks(/^/, 'changes the kernel'), HELP),
-  sysctl: one(asks(/=|^-\w*[wp]/m, 'changes the kernel')),
-  date: one(asks(/^(?:-\w*s|--set|\d{8})/m, 'sets the clock')),
+  sysctl: one(asks(/=|^-(?:\w*[wp]|-(?:load|system))/m, 'changes the kernel')),
+  date: one(asks(/^(?:-[uR]*s|--s|(?<!^(?:-[uR]*d|--date)\n)\d{8})/m, 'sets the clock')),
   'hwclock rtcwake adjtimex ntpdate chronyd': one(
     asks(/^/, 'sets the clock'),
     /^(?:|-r|--show|--get|--help|--version)$/m,
@@ -134,14 +140,26 @@ export const MACHINE_PROGRAMS: Programs = {
   hostname: one(asks(/^(?!-)./m, 'changes the name of the machine')),
   // They build code of their words, or run it elsewhere.
   'parallel tmux screen start-stop-daemon': one(
-    asks(/^(?!-?-?(?:ls|list|version|help|V|h)\b)/, 'runs its own commands'),
+    asks(/^(?!-?-?(?:ls|list(?:-\w+)?|version|help|V)$)/, 'runs its own commands'),
   ),
   'fd fdfind': one(asks(/^-(?:\w*[xX]|-exec)|.[$\x60]/m, 'runs a command for what it finds')),
 };
 
+/**
+ * Only words of a program for partitions that show something: others beside them may erase, as in `mklabel gpt print`.
+ * @param letters its options that only show
+ */
+function onlyShows(letters: string): RegExp {
+  const shows = String.raw`(?:print|--(?:list|help|version|json|dump|print|show\S*|verify|info\S*|geometry)|-[${letters}]+)(?=\n|$)`;
+  const other = String.raw`(?:--script|--machine|-s|-m|-sm|unit|free|list|all|devices|%|\w?i?B|s|\d+|\/.*)(?=\n|$)`;
+  return new RegExp(String.raw`^(?=(?:.*\n)*${shows})(?:(?:${shows}|${other})(?:\n|$))+$`);
+}
+
 /** Words of systemctl after options and their values. */
 function unit(words: string): RegExp {
-  return new RegExp(String.raw`^(?:-[tpHMn]\n.*\n|-.*\n)*(?:${words})(?=\n|$)`);
+  return new RegExp(
+    String.raw`^(?:(?:-[tpHMn]|--(?:host|machine|root|type|property))\n.*\n|-.*\n)*(?:${words})(?=\n|$)`,
+  );
 }
 
 function eraseDisk(call: Call, { operands }: Options): void {

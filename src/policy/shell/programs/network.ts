@@ -96,6 +96,8 @@ function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): voi
   call.fetches(host.exact ?? host.shown, 'ssh');
   if (host.exact?.startsWith('-') === true) call.ask('The host that ssh connects to looks like an option.');
   if (command.length > 0) call.runCode(Field.join(command), call.scope.copy(), call.input);
+  // Without a command, the shell there reads it from the input.
+  else if (call.input.kind !== 'unknown') call.runStream();
 }
 
 function evaluateGit(call: Call, { operands: [command, ...rest], given }: Options): void {

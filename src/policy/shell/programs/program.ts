@@ -8,7 +8,7 @@ export interface Program extends OptionSpec {
   readonly operands?: Use;
   /** Left out: its output is not known. */
   readonly prints?: 'nothing' | 'number' | 'input';
-  /** With these words, one per line, it only shows something. */
+  /** With these words, one per line and up to `--`, it only shows something. */
   readonly harmless?: RegExp;
   /** With these words it destroys something, or is `ask`; `%` in the reason is the matched text. */
   readonly verdicts?: readonly Verdict[];
@@ -50,12 +50,19 @@ type Use = keyof typeof USES;
 /** Evaluates one command of a known program. */
 export function evaluateProgram(call: Call, program: Program): Stream {
   const { harmless, verdicts, operands } = program;
-  if (harmless?.test(call.shown) === true) return UNKNOWN;
+  if (harmless?.test(beforeMark(call)) === true) return UNKNOWN;
   if (verdicts !== undefined) checkWords(call, verdicts);
   const options = new Options(call.words, program);
   if (program.isUntold) call.findings.untold();
   if (operands !== undefined) for (const operand of options.operands) USES[operands](call, operand);
   return program.evaluate?.(call, options) ?? printed(call, program, options);
+}
+
+/** After `--` a word is an operand, even if it looks like an option. */
+function beforeMark({ words }: Call): string {
+  const texts = words.map(({ shown }) => shown);
+  const end = texts.indexOf('--');
+  return (end === -1 ? texts : texts.slice(0, end)).join('\n');
 }
 
 function checkWords(call: Call, verdicts: readonly Verdict[]): void {

@@ -155,10 +155,10 @@ function evaluateFind(call: Call): Stream {
   const given = words.slice(0, at === -1 ? words.length : at).filter((word) => !isOption(word));
   const starts = given.length === 0 ? [Field.of('.')] : given;
   const vital = isNarrow(expression) ? undefined : starts.find((one) => call.dangerOfTree(one) === 'vital');
-  const removes = () => {
-    if (vital !== undefined) call.block(`find would remove what is below ${vital.shown}.`);
+  const harms = (how: string) => {
+    if (vital !== undefined) call.block(`find would ${how} what is below ${vital.shown}.`);
     else if (starts.some((start) => call.dangerOfTree(start) !== 'ordinary'))
-      call.ask(`find removes files below ${starts.map(({ shown }) => shown).join(' ')}.`);
+      call.ask(`find would ${how} files below ${starts.map(({ shown }) => shown).join(' ')}.`);
   };
   for (const start of starts) call.touches('read', start);
   if (given.some((word) => word.mayBeOptions)) call.ask('The words of find are computed.');
@@ -167,7 +167,7 @@ function evaluateFind(call: Call): Stream {
     if (!literal && isComputed) call.ask(`An expression of find is computed: ${shown}`);
     if (shown === '-delete') {
       for (const start of starts) call.touches('delete', start);
-      removes();
+      harms('remove');
     } else if (/^-(?:exec|ok)(?:dir)?$/.test(shown)) {
       const command = commandIn(expression.slice(index + 1));
       const [name] = command;
@@ -184,7 +184,8 @@ function evaluateFind(call: Call): Stream {
           inner.copy(),
           UNKNOWN,
         );
-      if (command.some((word) => REMOVES.test(word.shown))) removes();
+      if (command.some((word) => REMOVES.test(word.shown))) harms('remove');
+      if (command.some((word) => CHANGES_ACCESS.test(word.shown))) harms('change the access to');
     } else if (/^-f(?:printf?0?|ls)$/.test(shown) && next !== undefined) call.overwrite(next, UNKNOWN);
   });
   // The directory that a following `| xargs rm` would hit.
@@ -195,6 +196,8 @@ function evaluateFind(call: Call): Stream {
 }
 
 const REMOVES = /(?:^|\/)(?:rm|unlink|shred|srm|rmdir|truncate)$/;
+
+const CHANGES_ACCESS = /(?:^|\/)(?:chmod|chown|chgrp|chattr)$/;
 
 /** Whether the expression selects only some of the names. */
 function isNarrow(expression: readonly Field[]): boolean {
