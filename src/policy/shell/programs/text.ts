@@ -65,7 +65,7 @@ function echoed(words: readonly Field[]): Stream {
   return stream.kind === 'text' && /\\|^-[neE]/.test(stream.text) ? UNKNOWN : stream;
 }
 
-/** `sed`: its scripts can run commands (`e`) and write files (`w`); `-i` writes the files that it reads. */
+/** `sed`: its scripts can run commands (`e`), write files (`w`) and read them (`r`); `-i` writes the files that it reads. */
 function evaluateSed(call: Call, options: Options): Stream {
   // `-i.e` may have been meant as a script.
   if (/^-[a-zA-Z]*i.*(?:e.|f|l$)/m.test(call.shown)) call.ask('An option of sed is not plain.');
@@ -74,7 +74,7 @@ function evaluateSed(call: Call, options: Options): Stream {
   const scripts = isFirst ? options.operands.slice(0, 1) : options.values('e', 'expression');
   // An unknown value in a script can end it and start another command.
   if (scripts.some(({ exact }) => exact === undefined || !isPlainScript(exact)))
-    call.ask('The script of sed is not plain: it may run or write more.');
+    call.ask('The script of sed is not plain: it may run, read or write more.');
   const files = options.operands.slice(isFirst ? 1 : 0);
   const inPlace = options.given.some(({ name }) => name === 'i' || /^in-p/.test(name));
   for (const file of files) {
@@ -93,10 +93,11 @@ const CLASS = String.raw`\[\^?\]?(?:\[:\w+:\]|(?!\[:\w+:\])[^\]])*\]`;
 const COMMAND = new RegExp(
   String.raw`[\s;{}\d$,~+!]*(?:${[
     String.raw`/(?:\\.|${CLASS}|[^/\\[])*/[IM]*`,
-    String.raw`[sy]([^\n\\])(?:\\[^]|${CLASS}|(?!\1)[^\\[])*\1(?:\\[^]|(?!\1)[^\\])*\1[gpiImM\d]*(?![ew])`,
-    // Commands without words, with a number, with a label, or with text or a file name up to the end of the
-    // line.
-    String.raw`[={}dDgGhHlnNpPqQxzF][ \d]*|[btT:][^\n;}]*|[aic](?:\\\n|.)*|[rRv#].*`,
+    String.raw`s([^\n\\])(?:\\[^]|${CLASS}|(?!\1)[^\\[])*\1(?:\\[^]|(?!\1)[^\\])*\1[gpiImM\d]*(?![ew])`,
+    // Its words are characters, so that a bracket is only one of them.
+    String.raw`y([^\n\\])(?:(?:\\[^]|(?!\2)[^\\])*\2){2}`,
+    // Commands without words, with a number, with a label, or with text up to the end of the line.
+    String.raw`[={}dDgGhHlnNpPqQxzF][ \d]*|[btTv:][^\n;}]*|[aic](?:\\\n|.)*|#.*`,
   ].join('|')})?`,
   'y',
 );
@@ -119,14 +120,31 @@ function evaluateAwk(call: Call, options: Options): void {
   for (const file of options.operands.slice(isFirst ? 1 : 0)) call.touches('read', file);
   const program = isFirst ? options.operands[0] : Field.join(given);
   if (program === undefined) return;
-  // Strings and patterns are emptied, so that their contents are not read as code; inside parentheses `>` is
-  // a comparison.
+  // After some signs a statement goes on in the next line. Inside parentheses `>` is a comparison.
   const code = program.known
-    .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
-    .replaceAll(/(^|[\s(,{;!~&|])\/(?:[^/\\\n]|\\.)+\//g, '$1//')
+    .replaceAll(AWK_TOKEN, (token, slash?: string, unclear?: string) =>
+      unclear === undefined ? (slash ?? (token.startsWith('"') ? '""' : ' ')) : '@',
+    )
+    .replaceAll(/\\\n|(?<=(?:[,?:]|&&|\|\|)[ \t]*)\n/g, ' ')
     .replaceAll('||', ' ');
-  const isPlain = !/\bsystem\s*\(|\||\bgetline\b|@(?:load|include)|@\w+\s*\(/.test(code);
+  const isPlain =
+    !/\bsystem\s*\(|[|@]|\bgetline\b|\b(?:ARG[VC]|SYMTAB)\b/.test(code) &&
+    !/"/.test(code.replaceAll('""', ''));
   const writes = /\bprintf?\b[^;}\n]*>/.test(code.replaceAll(/\([^()]*\)/g, ''));
   if (program.exact === undefined || !isPlain || writes)
     call.ask('awk runs commands, or reads or writes more files, or its program is computed.');
 }
+
+/**
+ * What awk does not read as code: strings, comments, and patterns, which stand where a value begins. After a number, a
+ * field or an index a slash divides. Elsewhere it may do both, which matters before a quote or a `#`.
+ */
+const AWK_TOKEN = new RegExp(
+  [
+    String.raw`"(?:[^"\\\n]|\\[^])*"|#[^\n]*`,
+    String.raw`(?<=(?:^|(?<!\\)\n|[(,{};!~&|?:=<>*%^])[ \t]*)/(?:\\.|[^/\\\n[]|\[(?!\^?\])(?:[^\]/\n\\]|\\.)*\])+/`,
+    String.raw`(?<=(?:\$\w+|(?<![\w$])\d[\d.]*|\])[ \t]*)(/)`,
+    String.raw`(/[^/\n]*["#][^/\n]*/)`,
+  ].join('|'),
+  'g',
+);
