@@ -107,6 +107,9 @@ function evaluateGit(call: Call, { operands: [command, ...rest], given }: Option
   const set = name === 'config' ? Field.join(rest) : settings.find(({ shown }) => SETTING.test(shown));
   const code = set && SETTING.exec(set.shown)?.[1];
   if (code !== undefined) call.runAskedCode(Field.of(code.replace(/^!/, '')));
+  const isRead = rest.some(({ shown }) => /^(?:--(?:get|list|unset|remove).*|-l)$/.test(shown));
+  if (name === 'config' && code === undefined && !isRead && SETS_PROGRAM.test(set?.shown ?? ''))
+    call.ask(`git config sets what git runs: ${set?.shown}`);
   if (RUNS.test(name)) asksAboutCommands(call, rest, true);
   if (code === undefined && rest.some(({ shown }) => RUNS_OPTION.test(shown)))
     call.ask(`git ${name} runs a command.`);
@@ -126,4 +129,9 @@ const RUNS = /^(?:bisect|submodule|rebase|filter-branch|difftool|mergetool)$/;
 const RUNS_OPTION = /^(?:ext::|-x$|-O.|--(?:exec|extcmd|upload-pack|open-files-in-pager)\b)/;
 
 /** Settings of git with hooks, aliases and programs: a command if the value is more than a name. */
-const SETTING = /(?:^|\s)(?:alias|core|diff|pager|filter|credential|sequence)\.[^\s=]*[\s=](.*[ !/].*)$/s;
+const SETTING =
+  /(?:^|\s)(?:alias|core|diff|difftool|merge|mergetool|pager|filter|credential|sequence|include|includeif|gpg|interactive|protocol)\.[^\s=]*[\s=](.*[ !/].*)$/is;
+
+/** `git config` with a program or a directory that git runs from: a name alone may be one of the workspace. */
+const SETS_PROGRAM =
+  /(?:^|\s)(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|gitproxy|editor|pager)|sequence\.editor|pager\.\S+|init\.templatedir|include(?:if)?\.(?:\S*\.)?path|(?:diff|difftool|merge|mergetool|filter|credential|gpg)\.(?:\S*\.)?(?:external|command|textconv|driver|clean|smudge|process|helper|cmd|path|program))\s+(?!(?:true|false|\d+|cat|less|more|vi|vim|nano|emacs|code|store|cache|manager|osxkeychain)$)\S+$/i;

@@ -123,13 +123,13 @@ function evaluateAwk(call: Call, options: Options): void {
   // After some signs a statement goes on in the next line. Inside parentheses `>` is a comparison.
   const code = program.known
     .replaceAll(AWK_TOKEN, (token, slash?: string, unclear?: string) =>
-      unclear === undefined ? (slash ?? (token.startsWith('"') ? '""' : ' ')) : '@',
+      unclear === undefined
+        ? (slash ?? (AWK_STRING.test(token) ? '""' : token.startsWith('"') ? '@' : ' '))
+        : '@',
     )
-    .replaceAll(/\\\n|(?<=(?:[,?:]|&&|\|\|)[ \t]*)\n/g, ' ')
+    .replaceAll(/\\\n|(?=\n)(?<=(?:[,?:]|&&|\|\|)[ \t]*)\n/g, ' ')
     .replaceAll('||', ' ');
-  const isPlain =
-    !/\bsystem\s*\(|[|@]|\bgetline\b|\b(?:ARG[VC]|SYMTAB)\b/.test(code) &&
-    !/"/.test(code.replaceAll('""', ''));
+  const isPlain = !/\bsystem\s*\(|[|@]|\bgetline\b|\b(?:ARG[VC]|SYMTAB)\b/.test(code);
   const writes = /\bprintf?\b[^;}\n]*>/.test(code.replaceAll(/\([^()]*\)/g, ''));
   if (program.exact === undefined || !isPlain || writes)
     call.ask('awk runs commands, or reads or writes more files, or its program is computed.');
@@ -141,10 +141,12 @@ function evaluateAwk(call: Call, options: Options): void {
  */
 const AWK_TOKEN = new RegExp(
   [
-    String.raw`"(?:[^"\\\n]|\\[^])*"|#[^\n]*`,
-    String.raw`(?<=(?:^|(?<!\\)\n|[(,{};!~&|?:=<>*%^])[ \t]*)/(?:\\.|[^/\\\n[]|\[(?!\^?\])(?:[^\]/\n\\]|\\.)*\])+/`,
-    String.raw`(?<=(?:\$\w+|(?<![\w$])\d[\d.]*|\])[ \t]*)(/)`,
-    String.raw`(/[^/\n]*["#][^/\n]*/)`,
+    String.raw`"(?:[^"\\\n]|\\[^])*"?|#[^\n]*`,
+    String.raw`(?=/)(?<=(?:^|(?<!\\)\n|[(,{};!~&|?:=<>*%^])[ \t]*)/(?:\\.|[^/\\\n[]|\[(?!\^?\])(?:[^\]/\n\\]|\\.)*\])+/`,
+    String.raw`(?=/)(?<=(?:\$\w+|(?<![\w$])\d[\d.]*|\])[ \t]*)(/)`,
+    String.raw`(/[^/"#\n]*["#][^/\n]*/)`,
   ].join('|'),
   'g',
 );
+
+const AWK_STRING = /^"[\s\S]*"$/;
