@@ -85,7 +85,8 @@ const ABOUT_TOOLS: ReadonlySet<GuardEvent> = new Set(['before', 'permission', 'a
 export function readDocument(text: string, agent?: AgentName): HookDocument {
   const value = parse(text);
   const eventName = textIn(value, 'hook_event_name');
-  const event = EVENTS[eventName] ?? (OTHERS.has(eventName) ? 'other' : undefined);
+  const known = Object.hasOwn(EVENTS, eventName) ? EVENTS[eventName] : undefined;
+  const event = known ?? (OTHERS.has(eventName) ? 'other' : undefined);
   if (event === undefined) throw new NotUnderstood(`the event ${JSON.stringify(eventName)} is not known`);
   const base = {
     agent: agent ?? agentOf(value, eventName),
@@ -106,7 +107,7 @@ function parse(text: string): JsonObject {
   } catch (error) {
     throw new NotUnderstood(`it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isObject(value)) throw new NotUnderstood('it is not JSON object');
+  if (!isObject(value)) throw new NotUnderstood('it is not a JSON object');
   return value;
 }
 

@@ -11,6 +11,7 @@ import type { ExecutorOptions } from '../executor/executor-options.js';
 import { loadOwnTool } from '../executor/load-own-tool.js';
 import { createPolicy } from '../policy/create-policy.js';
 import { analyzeOnce } from '../policy/shell/analyze-once.js';
+import { AGENT_SETTINGS } from './agents.js';
 import type { HookDocument } from './document.js';
 import type { MappedTool } from './map-tool.js';
 import type { NamedFiles } from './named-hidden.js';
@@ -70,9 +71,13 @@ async function withHidden(verdict: Verdict, files: NamedFiles, world: Evaluation
   }
 }
 
-/** An evaluation starts nothing, because the sandbox is known. */
+/** An evaluation starts nothing, because the sandbox is known. No agent changes the settings that guard it. */
 function plannedIn({ options, root }: EvaluationWorld) {
-  const sandbox = { ...options.sandbox, os: 'off', transactions: 'off', allowAbsolute: true } as const;
+  const deniedWritePatterns = [...(options.sandbox?.deniedWritePatterns ?? []), ...AGENT_SETTINGS];
+  const sandbox = {
+    ...{ ...options.sandbox, deniedWritePatterns },
+    ...({ os: 'off', transactions: 'off', allowAbsolute: true } as const),
+  };
   return { ...options, root: options.root ?? root, sandbox, journal: false as const };
 }
 

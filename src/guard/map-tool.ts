@@ -63,7 +63,11 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
   ls: reads('list_directory', 'path'),
   list_dir: reads('list_directory', 'dir_path', 'path'),
   list_directory: reads('list_directory', 'dir_path', 'path'),
-  glob: (input) => ({ kind: 'call', name: 'glob', args: searchArgs(input) }),
+  glob: (input) => {
+    const args = searchArgs(input);
+    requireBelow('its pattern', input.pattern);
+    return { kind: 'call', name: 'glob', args };
+  },
   grep: searchesText,
   grep_files: searchesText,
   grep_search: searchesText,
@@ -79,8 +83,9 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
     return { kind: 'other', effects: [{ kind: 'write', path }], args: input };
   },
   apply_patch: patches,
-  webfetch: fetches,
-  web_fetch: fetches,
+  webfetch: (input) => fetches(input, input.url === undefined),
+  // One version of it takes an address, another one finds all addresses in the prompt.
+  web_fetch: (input) => fetches(input, true),
   websearch: searches,
   web_search: searches,
   google_web_search: searches,
@@ -126,7 +131,8 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
  * @throws NotUnderstood for a known tool with an input of another shape
  */
 export function mapTool({ name, input }: Pick<AgentCall, 'name' | 'input'>): MappedTool {
-  const mapper = MAPPERS[name.toLowerCase()];
+  const known = name.toLowerCase();
+  const mapper = Object.hasOwn(MAPPERS, known) ? MAPPERS[known] : undefined;
   if (mapper !== undefined) return mapper(input);
   const [, server, tool] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(name) ?? [];
   if (server !== undefined && tool !== undefined)
@@ -135,7 +141,13 @@ export function mapTool({ name, input }: Pick<AgentCall, 'name' | 'input'>): Map
 }
 
 function command(input: JsonObject): MappedTool {
-  const key = ['command', 'cmd'].find((name) => input[name] !== undefined) ?? 'command';
+  const [key = 'command', ...others] = ['command', 'cmd'].filter((name) => input[name] !== undefined);
+  if (others.length > 0) throw new NotUnderstood('it names a command twice: command and cmd');
+  const { shell } = input;
+  if (typeof shell === 'string' ? !SHELL.test(shell) : shell !== undefined && shell !== null)
+    throw new NotUnderstood(
+      `its shell ${JSON.stringify(shell)} is not one that toolexec knows: leave it out`,
+    );
   const given = input[key];
   const text = typeof given === 'string' ? given : Array.isArray(given) ? fromWords(given) : undefined;
   if (text === undefined || text.trim() === '')
@@ -150,17 +162,14 @@ function command(input: JsonObject): MappedTool {
   };
 }
 
+/** A file of a project may have the name of a shell. */
+const SHELL = /^(?:\/(?:usr\/|usr\/local\/|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|da)?sh$/;
+
 /** `["bash", "-lc", "ls"]` is the command line `ls`. */
 function fromWords(words: readonly JsonValue[]): string | undefined {
   if (words.length === 0 || !words.every((word) => typeof word === 'string')) return undefined;
   const [program = '', flag = '', line] = words;
-  if (
-    /(?:^|\/)(?:ba|z|da)?sh$/.test(program) &&
-    /^-\w*c$/.test(flag) &&
-    line !== undefined &&
-    words.length === 3
-  )
-    return line;
+  if (SHELL.test(program) && /^-\w*c$/.test(flag) && line !== undefined && words.length === 3) return line;
   return words.map(quoteWord).join(' ');
 }
 
@@ -202,8 +211,9 @@ function manyEdits(input: JsonObject): MappedTool {
 }
 
 function patches(input: JsonObject): MappedTool {
-  const patch = [input.patch, input.input, input.command].find((one) => typeof one === 'string');
-  if (typeof patch !== 'string') throw new NotUnderstood('its patch is missing, or is no text');
+  const [patch, ...others] = [input.patch, input.input, input.command].filter((one) => one !== undefined);
+  if (typeof patch !== 'string' || others.length > 0)
+    throw new NotUnderstood('its patch is missing, is no text, or is given twice');
   return changing('apply_patch', { patch });
 }
 
@@ -211,14 +221,11 @@ function changing(name: OwnToolName, args: JsonObject): MappedTool {
   return { kind: 'call', name, args, changes: [{ tool: name, args }] };
 }
 
-function fetches(input: JsonObject): MappedTool {
+function fetches(input: JsonObject, inPrompt: boolean): MappedTool {
   const { url, prompt } = input;
-  const urls =
-    typeof url === 'string'
-      ? [url]
-      : typeof prompt === 'string'
-        ? (prompt.match(/https?:\/\/[^\s"'<>)\]]+/g) ?? [])
-        : [];
+  const named =
+    inPrompt && typeof prompt === 'string' ? (prompt.match(/https?:\/\/[^\s"'<>)\]]+/g) ?? []) : [];
+  const urls = [...(typeof url === 'string' ? [url] : []), ...named];
   if (urls.length === 0) throw new NotUnderstood('it names no address');
   return { kind: 'other', effects: urls.map((one) => ({ kind: 'fetch', url: one })), args: input };
 }
@@ -245,25 +252,46 @@ function searchesText(input: JsonObject): MappedTool {
 }
 
 function manyReads(input: JsonObject): MappedTool {
-  const { include, paths } = input;
-  const list = Array.isArray(include) ? include : Array.isArray(paths) ? paths : [];
-  const named = list.filter((one) => typeof one === 'string');
+  // Some versions read both.
+  const named = [input.include, input.paths]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .filter((one) => typeof one === 'string');
   if (named.length === 0) throw new NotUnderstood('it names no paths');
   // A pattern reads below the directory before its first wildcard.
   const effects = named.map((one): Effect => {
-    return { kind: 'read', path: one.replace(/[^/]*[*?[{].*$/, '') || '.' };
+    const start = one.replace(/[^/]*[*?[{].*$/, '');
+    requireBelow('a path', one.slice(start.length));
+    requirePlain('a path', start);
+    return { kind: 'read', path: start || '.' };
   });
   return { kind: 'other', effects, args: input, named: named.filter((one) => /[*?[{]/.test(one)) };
 }
 
+/** If several keys name a path, versions of an agent differ in the one that they use. */
 function pathIn(input: JsonObject, keys: readonly string[]): string | undefined {
+  let found: string | undefined;
   for (const key of keys) {
     const value = input[key];
     if (value === undefined || value === null || value === '') continue;
     if (typeof value !== 'string') throw new NotUnderstood(`${key} is no text`);
-    return value;
+    requirePlain(key, value);
+    if (found !== undefined && found !== value) throw new NotUnderstood('it names two different paths');
+    found = value;
   }
-  return undefined;
+  return found;
+}
+
+/** Some agents replace `~` by the home directory, others do not. */
+function requirePlain(what: string, path: string): void {
+  if (/^~(?:\/|$)/.test(path)) throw new NotUnderstood(`${what} begins with ~: give the whole path`);
+}
+
+/** The search of some agents follows `..` out of the directory. */
+function requireBelow(what: string, pattern: JsonValue | undefined): void {
+  if (typeof pattern !== 'string') return;
+  requirePlain(what, pattern);
+  if (pattern.split('/').includes('..'))
+    throw new NotUnderstood(`${what} has a part "..": name the directory instead`);
 }
 
 function requirePath(input: JsonObject, keys: readonly string[]): string {

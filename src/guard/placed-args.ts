@@ -1,5 +1,7 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { covers } from '../base/covers.js';
 import type { JsonObject } from '../contract/json.js';
+import { realPlace } from '../platform/fs/probe-place.js';
 
 /** Paths start where the agent is, not at the root. */
 export function placedArgs(name: string, args: JsonObject, cwd: string, root: string): JsonObject {
@@ -12,10 +14,12 @@ export function placedArgs(name: string, args: JsonObject, cwd: string, root: st
 
 /** A patch names files from where the agent is. */
 function placedPatch(patch: string, cwd: string, root: string): string {
-  const below = relative(root, cwd);
-  if (below === '' || below.startsWith('..') || isAbsolute(below)) return patch;
+  const here = realPlace(cwd);
+  if (here === root || !covers(root, here)) return patch;
+  const below = relative(root, here);
+  // Agents accept a header with blanks before it, and with any number of them before the path.
   return patch.replaceAll(
-    /^(\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: )(?!\/)(.*)$/gm,
+    /^([^\S\n]*\*\*\* (?:(?:Add|Update|Delete) File|Move to):[^\S\n]*)(?![/\s])(.*)$/gm,
     (_, head: string, path: string) => `${head}${below}/${path}`,
   );
 }

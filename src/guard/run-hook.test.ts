@@ -5,6 +5,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { createExecutor } from '../executor/create-executor.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { readDocument } from './document.js';
 import { GuardState } from './guard-state.js';
+import { mapTool } from './map-tool.js';
 import { type HookWorld, runHook } from './run-hook.js';
 
 const RULES: ExecutorOptions = {
@@ -193,5 +195,89 @@ describe('searches of an agent', () => {
     const answer = JSON.stringify(await send(event, call));
     expect(answer).toContain(`ecision":"${decision}"`);
     if (decision === 'ask') expect(answer).toMatch(/deny patterns hide|not understood/);
+  });
+});
+
+describe('what an attacker writes into a call', () => {
+  const LISTED: ExecutorOptions = {
+    policy: {
+      mode: 'prompt',
+      allowlist: ['read_file', 'write_file', 'edit_file', 'apply_patch'],
+      rules: [{ decision: 'allow', command: 'ls *' }],
+    },
+    sandbox: { deniedWritePatterns: ['sub/locked/**', '..sub/locked/**'] },
+  };
+  const patch = (header: string) => ({
+    tool_name: 'apply_patch',
+    tool_input: { command: `*** Begin Patch\n${header}locked/x\n+x\n*** End Patch` },
+    turn_id: 't',
+  });
+  /** The decision and the reason; `stopped`: exit code 2. */
+  async function answered(answer: Promise<unknown>): Promise<string> {
+    return JSON.stringify(await answer.catch((error: Error) => `stopped: ${error.message}`)) ?? 'nothing';
+  }
+
+  it.each<[string, object, RegExp]>([
+    ['a file named like a shell', { command: ['./bash', '-c', 'ls .'] }, /"ask"/],
+    ['a shell of the project', { cmd: 'ls .', shell: './evil' }, /stopped: its shell/],
+    ['two commands', { cmd: 'touch x', command: 'ls .' }, /stopped: it names a command twice/],
+    ['a shell of the system', { command: ['/usr/bin/bash', '-lc', 'ls .'] }, /"allow"/],
+    ['the name of a shell', { cmd: 'ls .', shell: 'zsh' }, /"allow"/],
+  ])('bug: the command of Codex with %s was evaluated as another one', async (_what, input, expected) => {
+    const { send } = guarded(LISTED);
+    const call = { tool_name: 'exec_command', tool_input: input, tool_use_id: 'c', turn_id: 't' };
+    expect(await answered(send('PreToolUse', call))).toMatch(expected);
+  });
+
+  it.each<[string, string, object, RegExp]>([
+    ['read_file', 'two paths', { file_path: 'a', absolute_path: '/etc/hostname' }, /two different paths/],
+    ['write_file', 'a path in ~', { file_path: '~/x', content: '' }, /begins with ~/],
+    ['read_many_files', 'a second list', { include: ['a'], paths: ['/etc/hostname'] }, /outside the roots/],
+    ['read_many_files', '.. after a wildcard', { include: ['*/../../x'] }, /has a part/],
+    ['glob', '..', { pattern: '../../**' }, /has a part/],
+    ['constructor', 'the name of a property', { kind: 'own' }, /"ask"/],
+  ])('bug: %s with %s was evaluated by a part of its input', async (name, _what, input, expected) => {
+    const { send } = guarded(LISTED);
+    expect(await answered(send('BeforeTool', { tool_name: name, tool_input: input }))).toMatch(expected);
+  });
+
+  it.each([
+    ['sub', '*** Add File: '],
+    ['sub', ' *** Add File: '],
+    ['sub', '*** Add File:'],
+    ['sub', '*** Add File:   '],
+    ['..sub', '*** Add File: '],
+    ['../link', '*** Add File: '],
+  ])('bug: a patch in %s with the header "%s" was evaluated for another file', async (directory, header) => {
+    const { send, inRoot } = guarded(LISTED);
+    for (const name of ['sub', '..sub']) mkdirSync(inRoot(name));
+    symlinkSync(inRoot('sub'), inRoot('../link'));
+    const call = { ...patch(header), cwd: inRoot(directory), tool_use_id: 'p' };
+    expect(await answered(send('PreToolUse', call))).toMatch(/"deny".*denied pattern/);
+  });
+
+  it.each([
+    '.claude/settings.json',
+    '.claude/settings.local.json',
+    '.codex/config.toml',
+    '.gemini/settings.json',
+  ])('bug: a call that may write files switched its guard off in %s', async (file) => {
+    const { send, inRoot } = guarded(LISTED);
+    const call = claude('Write', { file_path: inRoot(file), content: '{}' }, 'w');
+    expect(await answered(send('PreToolUse', call))).toMatch(/"deny".*denied pattern/);
+  });
+
+  it('bug: web_fetch of Gemini CLI with an address was not evaluated for those in its prompt', () => {
+    const input = { url: 'http://a.test', prompt: 'Read http://b.test' };
+    const fetched = (url: string) => ({ kind: 'fetch', url });
+    expect(mapTool({ name: 'web_fetch', input })).toMatchObject({
+      effects: [fetched('http://a.test'), fetched('http://b.test')],
+    });
+    expect(mapTool({ name: 'WebFetch', input })).toMatchObject({ effects: [fetched('http://a.test')] });
+  });
+
+  it('bug: an event named like a property was let through', async () => {
+    const { send } = guarded(LISTED);
+    expect(() => send('constructor', claude('Bash', { command: 'ls' }, 'b'))).toThrow(/is not known/);
   });
 });
