@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { commitSettings, planInstall } from './agent-settings.js';
+import { commitSettings, planInstall, SettingsProblem } from './agent-settings.js';
 
 function projectWith(settings: string) {
   const project = mkdtempSync(join(tmpdir(), 'toolexec-settings-'));
@@ -55,3 +56,36 @@ it('settings that cannot be read are named in one sentence', () => {
   const place = projectWith('// mine\n{}\n');
   expect(() => planInstall(place, LINES)).toThrow(/cannot be read: .*[^.]$/s);
 });
+
+it.each([
+  [
+    'an event that is an object',
+    '{"hooks":{"PreToolUse":{"matcher":"x"}}}',
+    /hooks\.PreToolUse in .* is no list/,
+  ],
+  ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), /cannot be read: it is UTF-16/],
+])(
+  'bug: settings with %s were overwritten, or reported as a failure inside toolexec',
+  (_what, text, message) => {
+    const place = projectWith('');
+    const file = join(place.project, '.claude/settings.json');
+    writeFileSync(file, text);
+    const attempt = (): unknown => planInstall(place, LINES);
+    expect(attempt).toThrow(SettingsProblem);
+    expect(attempt).toThrow(message);
+  },
+);
+
+it.skipIf(process.platform === 'win32')(
+  'bug: settings lost their mode, so that others could not read them',
+  () => {
+    const place = projectWith('{}');
+    const file = join(place.project, '.claude/settings.json');
+    for (const mode of [0o644, 0o664, 0o600]) {
+      writeFileSync(file, '{}');
+      chmodSync(file, mode);
+      commitSettings(planInstall(place, LINES));
+      expect(lstatSync(file).mode & 0o777).toBe(mode);
+    }
+  },
+);

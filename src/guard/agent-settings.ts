@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import { entryStat, realPath } from '../platform/fs/fs-entry.js';
+import { entryStat, realPath, targetOf } from '../platform/fs/fs-entry.js';
 import { unlinkQuietly } from '../platform/fs/make-and-remove.js';
 import { makeDirectories } from '../platform/fs/make-directories.js';
-import { readTextFile } from '../platform/fs/read-file.js';
+import { ReadFailure, readTextFile } from '../platform/fs/read-file.js';
 import { replaceFile } from '../platform/fs/replace-file.js';
 import { homeOf } from '../platform/runtime/environment.js';
 import { AGENT_TITLES, type AgentName } from './agents.js';
@@ -105,6 +105,8 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
     const entry = { type: 'command', command, timeout };
     const named = place.agent === 'gemini-cli' ? { name: 'toolexec', ...entry } : entry;
     const group = { ...(toolEvents.has(event) ? { matcher: '*' } : {}), hooks: [named] };
+    if (hooks[event] !== undefined && !Array.isArray(hooks[event]))
+      throw new SettingsProblem(`hooks.${event} in "${file}" is no list`);
     hooks[event] = [...listIn(hooks[event]), group];
   }
   const isThere = isDeepStrictEqual(hooks, found);
@@ -143,7 +145,7 @@ export function commitSettings({ file, before, after }: SettingsChange): void {
     return;
   }
   makeDirectories(dirname(file));
-  replaceFile(file, after);
+  replaceFile(file, after, entryStat(file)?.mode);
 }
 
 /** The command of our line in a settings file; undefined if there is none. @throws SettingsProblem */
@@ -176,7 +178,14 @@ function read(place: SettingsPlace): {
 }
 
 function readIfThere(file: string): string | undefined {
-  return entryStat(file) === undefined ? undefined : readTextFile(file, 4 * 1024 * 1024);
+  // Reading a named pipe would wait for ever.
+  if (targetOf(file)?.isFile() === false) throw new SettingsProblem(`"${file}" is not a file`);
+  try {
+    return entryStat(file) === undefined ? undefined : readTextFile(file, 4 * 1024 * 1024);
+  } catch (error) {
+    if (!(error instanceof ReadFailure)) throw error;
+    throw new SettingsProblem(`"${file}" cannot be read: ${error.message.replace(/\.$/, '')}`);
+  }
 }
 
 function hooksIn({ hooks }: JsonObject, file: string): JsonObject {

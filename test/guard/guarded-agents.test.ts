@@ -387,6 +387,25 @@ describe('toolexec guard', () => {
     expect(existsSync(file('codex'))).toBe(false);
   });
 
+  it('bug: settings of one agent that cannot be read hid the status and the test of the others', async () => {
+    await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
+    mkdirSync(dirname(file('gemini-cli')), { recursive: true });
+    writeFileSync(file('gemini-cli'), '// mine\n{}\n');
+    const { code, stdout } = await toolexec.run(['guard', 'status', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { agent: 'claude-code', installed: [file('claude-code')] },
+      { agent: 'codex' },
+      { agent: 'gemini-cli', installed: [], problems: [expect.stringContaining('cannot be read')] },
+    ]);
+    expect((await toolexec.run(['guard', 'status'])).stdout).toMatch(
+      /^Gemini CLI: guarded or not, .*\n {2}settings: /m,
+    );
+    const tested = await toolexec.run(['guard', 'test']);
+    expect(tested).toMatchObject({ code: 1, stdout: expect.stringMatching(/^ok {2}Claude Code: /m) });
+    expect(tested.stdout).toMatch(/^FAILED {2}Gemini CLI: .*cannot be read/m);
+  });
+
   it('takes out its own entries alone where the settings have changed since', async () => {
     await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
     const value = JSON.parse(readFileSync(file('claude-code'), 'utf8'));

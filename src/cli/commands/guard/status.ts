@@ -1,4 +1,4 @@
-import { hasAgentHome, installedLine, settingsFile } from '../../../guard/agent-settings.js';
+import { hasAgentHome, installedLine, SettingsProblem, settingsFile } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { askProgram } from '../../../platform/process/ask-program.js';
@@ -6,7 +6,7 @@ import { findProgram } from '../../../platform/process/find-program.js';
 import { readEnvironment } from '../../../platform/runtime/environment.js';
 import type { CliContext, DefineCommand } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
-import { orUsage, placeOf } from '../../guard-settings.js';
+import { placeOf } from '../../guard-settings.js';
 import { guardState } from '../../guard-world.js';
 
 export const define: DefineCommand = (command, context, finish) => {
@@ -35,7 +35,9 @@ async function showStatus({ json }: { readonly json?: boolean }, context: CliCon
   }
   for (const row of rows)
     stdout.write(
-      row.found || row.installed.length > 0 ? describe(row) : `${AGENT_TITLES[row.agent]}: not found here\n`,
+      row.found || row.installed.length > 0 || row.problems !== undefined
+        ? describe(row)
+        : `${AGENT_TITLES[row.agent]}: not found here\n`,
     );
 }
 
@@ -49,9 +51,16 @@ async function statusOf(agent: AgentName, context: CliContext) {
   const state = guardState();
   const [program] = findProgram(PROGRAMS[agent]);
   const version = program === undefined ? undefined : await versionOf(program);
+  const problems: string[] = [];
   const installed = [false, true].flatMap((user) => {
     const place = placeOf(agent, { user }, context);
-    return orUsage(() => installedLine(place)) === undefined ? [] : [settingsFile(place)];
+    try {
+      return installedLine(place) === undefined ? [] : [settingsFile(place)];
+    } catch (error) {
+      if (!(error instanceof SettingsProblem)) throw error;
+      problems.push(error.message);
+      return [];
+    }
   });
   const counts = state.counts().get(agent) ?? {};
   const { allow = 0, ask = 0, deny = 0, contained = 0, none = 0 } = counts;
@@ -61,6 +70,8 @@ async function statusOf(agent: AgentName, context: CliContext) {
     ...(program === undefined ? {} : { program }),
     ...(version === undefined ? {} : { version }),
     installed,
+    // Settings that cannot be read: it is unknown whether they have the lines.
+    ...(problems.length === 0 ? {} : { problems }),
     rewrites: state.arrivals().filter((one) => one.agent === agent),
     calls: {
       evaluated: allow + ask + deny + contained + none,
@@ -73,9 +84,11 @@ async function statusOf(agent: AgentName, context: CliContext) {
 }
 
 function describe(row: Awaited<ReturnType<typeof statusOf>>): string {
-  const { agent, version, installed, rewrites, calls } = row;
+  const { agent, version, installed, problems = [], rewrites, calls } = row;
+  const without = problems.length === 0 ? 'not guarded' : 'guarded or not, its settings cannot be read';
   const lines = [
-    `${AGENT_TITLES[agent]}${version === undefined ? '' : ` ${version}`}: ${installed.length === 0 ? 'not guarded' : `guarded by ${installed.join(', ')}`}`,
+    `${AGENT_TITLES[agent]}${version === undefined ? '' : ` ${version}`}: ${installed.length === 0 ? without : `guarded by ${installed.join(', ')}`}`,
+    ...problems.map((problem) => `  settings: ${problem}`),
     ...(rewrites.length === 0
       ? ['  rewritten commands: not seen yet']
       : rewrites.map(

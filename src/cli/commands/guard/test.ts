@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseJson } from '../../../base/parse-json.js';
-import { installedLine } from '../../../guard/agent-settings.js';
-import { AGENT_TITLES, AGENTS } from '../../../guard/agents.js';
+import { installedLine, SettingsProblem } from '../../../guard/agent-settings.js';
+import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { isObject } from '../../../guard/document.js';
 import { type SampleDocument, sampleDocuments } from '../../../guard/sample-documents.js';
 import { sanitize } from '../../../output/sanitize.js';
@@ -9,7 +9,7 @@ import { makeScratchDirectory } from '../../../platform/fs/scratch.js';
 import { type LineEnd, runLine } from '../../../platform/process/run-line.js';
 import { readEnvironment } from '../../../platform/runtime/environment.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
-import { orUsage, placeOf } from '../../guard-settings.js';
+import { placeOf } from '../../guard-settings.js';
 
 export const define: DefineCommand = (command, context, finish) => {
   command
@@ -19,7 +19,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .addHelpText('before', 'Examples:\n  toolexec guard test\n')
     .addHelpText(
       'after',
-      '\nExit code: 0 every line answers correctly; 1 one does not; 2 no agent is guarded here.\n',
+      '\nExit code: 0 every line answers correctly; 1 one does not, or settings cannot be read; 2 no agent is guarded here.\n',
     )
     .action(async () => {
       finish(await testGuards(context));
@@ -33,9 +33,11 @@ async function testGuards(context: CliContext): Promise<ExitCode> {
   let tested = 0;
   let failed = 0;
   for (const agent of AGENTS) {
-    const lines = [false, true].flatMap(
-      (user) => orUsage(() => installedLine(placeOf(agent, { user }, context))) ?? [],
-    );
+    const { lines, problems } = linesOf(agent, context);
+    tested += problems.length;
+    failed += problems.length;
+    for (const problem of problems)
+      stdout.write(`${sanitize(`FAILED  ${AGENT_TITLES[agent]}: ${problem}`, 'inline')}\n`);
     for (const line of new Set(lines)) {
       tested++;
       for (const sample of sampleDocuments(agent, resolve('.'))) {
@@ -50,6 +52,22 @@ async function testGuards(context: CliContext): Promise<ExitCode> {
   if (tested > 0) return failed === 0 ? 0 : 1;
   stderr.write('toolexec: no agent is guarded here: toolexec guard install AGENT\n');
   return 2;
+}
+
+/** The lines in the settings of an agent. Problems: it is unknown whether those settings have one. */
+function linesOf(agent: AgentName, context: CliContext) {
+  const lines: string[] = [];
+  const problems: string[] = [];
+  for (const user of [false, true]) {
+    try {
+      const line = installedLine(placeOf(agent, { user }, context));
+      if (line !== undefined) lines.push(line);
+    } catch (error) {
+      if (!(error instanceof SettingsProblem)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { lines, problems };
 }
 
 /** @returns the fault; undefined if the answer is right. These calls do not count in `guard status`. */
