@@ -161,6 +161,7 @@ export class ToolExecutor implements Executor {
     return runWithTicket(calls, options, {
       id: this.#settings.createId(),
       settings: this.#settingsFor(options),
+      scope: (how) => this.#scopeOf(how),
       run: (held, how, known) => this.#watched(held, how, known),
     });
   }

@@ -1,6 +1,8 @@
 import type { ToolCall } from '../contract/call.js';
 import type { BatchRun, RunOptions, ToolEvent } from '../contract/executor.js';
+import { planAlone } from './approve/ask-ticket.js';
 import { type Redeemed, redeemTicket } from './approve/redeem-ticket.js';
+import type { BatchScope } from './call/batch-scope.js';
 import { copyCalls } from './call/calls.js';
 import type { ResolvedCall } from './call/evaluated-call.js';
 import { checkCalls, checkRunOptions, checkTicketOptions } from './call/run-options.js';
@@ -10,10 +12,13 @@ import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import { plannedParts } from './plan/to-plan.js';
 
+const NEVER_ABORTED = new AbortController().signal;
+
 interface TicketRun {
   /** The id of the batch, unless the ticket's own batch continues. */
   readonly id: string;
   readonly settings: ExecutorSettings;
+  scope(options: RunOptions): BatchScope;
   run(calls: readonly ToolCall[], options: RunOptions, known: Known): BatchRun;
 }
 
@@ -29,7 +34,7 @@ export function hasTicket(options: RunOptions | null): boolean {
 export function runWithTicket(
   given: readonly ToolCall<unknown>[],
   options: RunOptions,
-  { id, settings, run }: TicketRun,
+  { id, settings, scope, run }: TicketRun,
 ): BatchRun {
   checkCalls(given);
   checkRunOptions(options);
@@ -42,7 +47,9 @@ export function runWithTicket(
     if (found.kind === 'plain') return run(calls, how, { id });
     return run(calls, how, { id: found.batchId, calls: [found.record] });
   };
-  const redeemed = redeemTicket(ticket, calls, rest.conversation, settings);
+  const { conversation, signal = NEVER_ABORTED } = rest;
+  const plan = (call: ToolCall) => planAlone(call, { scope: scope(rest), signal });
+  const redeemed = redeemTicket(ticket, calls, { conversation, settings, plan });
   return redeemed instanceof Promise ? startLater(id, redeemed.then(begin)) : begin(redeemed);
 }
 

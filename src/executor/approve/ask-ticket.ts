@@ -59,11 +59,8 @@ export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts)
 }
 
 async function openQuestion(call: EvaluatedCall['call'], parts: TicketParts): Promise<AskedTicket> {
-  const { scope, signal } = parts;
-  const { settings, conversation } = scope;
-  const planned = planBatch([call], await withOrigins(settings, scope.memory));
-  const [evaluated] = await reviewPlan(planned, { scope, signal, isStopped: signal.aborted }, settings);
-  if (evaluated === undefined) throw new Error('a batch of one call has one plan');
+  const { settings, conversation } = parts.scope;
+  const evaluated = await planAlone(call, parts);
   const unasked = { needed: false, ticket: unaskedTicket(conversation, call) };
   const { journal, approver } = settings;
   if (evaluated.kind === 'resolved') return unasked;
@@ -72,6 +69,18 @@ async function openQuestion(call: EvaluatedCall['call'], parts: TicketParts): Pr
   if (!evaluated.needsApproval || approver === null) return unasked;
   if (journal === null) throw unrecorded();
   return (await askFirst(evaluated, parts, journal)) ?? unasked;
+}
+
+/** A call as planning and the reviewers leave it. */
+export async function planAlone(
+  call: EvaluatedCall['call'],
+  { scope, signal }: Pick<TicketParts, 'scope' | 'signal'>,
+): Promise<EvaluatedCall> {
+  const { settings, memory } = scope;
+  const planned = planBatch([call], await withOrigins(settings, memory));
+  const [evaluated] = await reviewPlan(planned, { scope, signal, isStopped: signal.aborted }, settings);
+  if (evaluated === undefined) throw new Error('a batch of one call has one plan');
+  return evaluated;
 }
 
 function unrecorded(): ToolError {

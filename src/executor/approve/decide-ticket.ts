@@ -71,11 +71,16 @@ function readDecision(given: unknown): ApprovalDecision {
     // The value is not JSON, or throws while it is read.
   }
   const expected = "{ kind: 'approve_all' }, { kind: 'deny_all' } or { kind: 'approve_selected', ids }";
-  throw new ToolError('bad_args', `Cannot decide about this ticket: ${expected} is expected.`);
+  throw new ToolError(
+    'bad_args',
+    `Cannot decide about this ticket: ${expected} is expected. Its "by" is a text.`,
+  );
 }
 
 function isDecision(value: unknown): value is ApprovalDecision {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  // A stored decision that cannot be read could be neither applied nor replaced.
+  if ('by' in value && typeof value.by !== 'string') return false;
   if (value.kind === 'approve_all' || value.kind === 'deny_all') return true;
   return value.kind === 'approve_selected' && 'ids' in value && Array.isArray(value.ids);
 }

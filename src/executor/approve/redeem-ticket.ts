@@ -1,10 +1,10 @@
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
-import type { ToolCall } from '../../contract/call.js';
+import type { Awaitable, ToolCall } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { nameOf } from '../answer/results.js';
-import { NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
+import { type EvaluatedCall, NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
 import type { ExecutorSettings } from '../call/settings.js';
 import { endDenied } from './decide-ticket.js';
 import {
@@ -34,6 +34,13 @@ export type Redeemed =
       readonly approver: Approver;
     };
 
+interface TicketUse {
+  readonly conversation: string | undefined;
+  readonly settings: ExecutorSettings;
+  /** The call as planning and the reviewers leave it. */
+  plan(call: ToolCall): Promise<EvaluatedCall>;
+}
+
 /**
  * Checks a ticket before any call runs. A ticket that does not match exactly is refused. Returns a promise only for
  * the ticket of a question, which is in the journal.
@@ -41,9 +48,9 @@ export type Redeemed =
 export function redeemTicket(
   ticket: string,
   calls: readonly ToolCall[],
-  conversation: string | undefined,
-  settings: ExecutorSettings,
+  use: TicketUse,
 ): Redeemed | Promise<Redeemed> {
+  const { conversation, settings } = use;
   const [call] = calls;
   const refuse = (message: string): Redeemed => ({
     kind: 'refused',
@@ -52,7 +59,7 @@ export function redeemTicket(
   if (call === undefined || calls.length > 1) return refuse('A ticket is for one call alone.');
   const parsed = parseTicket(ticket);
   if (parsed === undefined) return refuse(UNKNOWN);
-  if (parsed.kind === 'asked') return redeemAsked(parsed, call, { conversation, settings, refuse });
+  if (parsed.kind === 'asked') return redeemAsked(parsed, call, { ...use, refuse });
   return conversation !== undefined && bindingOf(conversation, call) === parsed.binding
     ? plainRun(settings)
     : refuse(OTHER_CALL);
@@ -62,17 +69,16 @@ function plainRun({ approver }: ExecutorSettings): Redeemed {
   return { kind: 'plain', approver: approver === null ? null : noDecision };
 }
 
-interface Redeeming {
-  readonly conversation: string | undefined;
-  readonly settings: ExecutorSettings;
+interface Redeeming extends TicketUse {
   refuse(message: string): Redeemed;
 }
 
 async function redeemAsked(
   parsed: Extract<ParsedTicket, { kind: 'asked' }>,
   call: ToolCall,
-  { conversation, settings, refuse }: Redeeming,
+  use: Redeeming,
 ): Promise<Redeemed> {
+  const { settings, refuse } = use;
   const { journal, approver } = settings;
   const plain = plainRun(settings);
   const found = journal === null ? undefined : await readAsked(journal, parsed.batchId);
@@ -80,7 +86,7 @@ async function redeemAsked(
   const { record, state } = found;
   const round = state.rounds.find(({ secret }) => isSecret(parsed.secret, secret));
   if (round === undefined) return refuse(UNKNOWN);
-  if (!isSame(record, conversation, call, journal)) return refuse(OTHER_CALL);
+  if (!(await isSame(record, call, journal, use))) return refuse(OTHER_CALL);
   if (record.result !== undefined || state.isClosed) return plain;
   if (round !== state.rounds.at(-1)) return refuse(REPLACED);
   const { decided } = round;
@@ -101,16 +107,22 @@ const REPLACED =
 
 function isSame(
   record: CallRecord,
-  conversation: string | undefined,
   call: ToolCall,
   journal: Journal,
-): boolean {
+  { conversation, settings, plan }: Redeeming,
+): Awaitable<boolean> {
   try {
-    return isSameCall(record, conversation, call, journal);
+    if (isSameCall(record, conversation, call, journal)) return true;
   } catch {
     // Arguments that are not JSON cannot match a recorded call.
     return false;
   }
+  const isCallId = record.conversation === conversation && record.callId === call.id;
+  if (!isCallId || settings.reviewers.length === 0) return false;
+  // The question was about the arguments that a reviewer had put in place of the caller's.
+  return plan(call).then(
+    (planned) => planned.kind === 'ready' && isSameCall(record, conversation, planned.call, journal),
+  );
 }
 
 function refuseByTicket(call: unknown, index: number, message: string): ResolvedCall {

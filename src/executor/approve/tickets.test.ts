@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ApprovalDecision } from '../../contract/approval.js';
+import type { ApprovalDecision, Reviewer } from '../../contract/approval.js';
 import type { Executor } from '../../contract/executor.js';
 import { openJournal } from '../../journal/open-journal.js';
 import { createExecutor } from '../create-executor.js';
@@ -179,7 +179,7 @@ describe('ask() and its ticket', () => {
   it('refuses a decision that is none, and goes on waiting', async () => {
     await using one = executor();
     const { ticket } = await one.ask(CALL, HERE);
-    for (const none of [{ kind: 'maybe' }, null, { kind: 'approve_selected' }, 7]) {
+    for (const none of [{ kind: 'maybe' }, null, { kind: 'approve_selected' }, 7, { ...approved, by: 7 }]) {
       await expect(one.decide(ticket, none as never)).rejects.toMatchObject({ code: 'bad_args' });
     }
     await one.decide(ticket, approved);
@@ -283,6 +283,27 @@ describe('ask() and its ticket', () => {
     const { ticket } = await one.ask(CALL, HERE);
     await one.decide(ticket, { kind: 'approve_selected', ids: ['a'], edits: { a: { to: 'bob' } } });
     expect(await one.run([CALL], { ...HERE, ticket })).toMatchObject([{ output: 'paid bob' }]);
+  });
+
+  it('runs a call whose arguments a reviewer changes, and still no other (it was never run)', async () => {
+    const reviewers: Reviewer[] = [
+      ({ args }) => (args.to === 'bob' ? { kind: 'change', args: { to: 'ada' } } : { kind: 'pass' }),
+    ];
+    await using one = executor({ reviewers });
+    const call = { ...CALL, args: { to: 'bob' } };
+    const { request, ticket } = await one.ask(call, HERE);
+    expect(request?.args).toEqual({ to: 'ada' });
+    await one.decide(ticket, approved);
+    const other = { ...CALL, args: { to: 'eve' } };
+    expect(await one.run([other], { ...HERE, ticket })).toMatchObject([
+      { error: { code: 'approval_unavailable' } },
+    ]);
+    expect(await one.run([call], { conversation: 'c2', ticket })).toMatchObject([
+      { error: { code: 'approval_unavailable' } },
+    ]);
+    for (let turn = 0; turn < 2; turn++)
+      expect(await one.run([call], { ...HERE, ticket })).toMatchObject([{ output: 'paid ada' }]);
+    expect(paid()).toEqual(['a ada']);
   });
 
   it('one ticket run ten times at once by two executors has one effect and one answer', async () => {
