@@ -6,7 +6,7 @@ import type { Approver } from '../contract/approval.js';
 import type { Executor } from '../contract/executor.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { type ClaudeAgent, claudeAgent } from './claude-agent.js';
-import { type HostWorld, hostWorld } from './fixtures/host-world.js';
+import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 
 let world: HostWorld;
 beforeEach(() => {
@@ -171,6 +171,13 @@ describe('claudeAgent()', () => {
     expect(await permit(agent, 'AskUserQuestion', { questions: [] })).toMatchObject({ behavior: 'deny' });
     expect(await hook(agent, 'mcp__other__drop', {})).toBeUndefined();
     expect(await permit(agent, 'mcp__other__drop', {})).toMatchObject({ behavior: 'deny' });
+  });
+
+  it('runs conflicting calls that arrive at once in order (the first to be planned ran first)', async () => {
+    await using executor = world.executor({ reviewers: [slowFirst] });
+    const client = await connected(agentOf(executor));
+    await Promise.all(['c1', 'c2', 'c3'].map((id) => send(client, 'enter', X, id)));
+    expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
   });
 
   it('carries failures, pictures and live output, and stops a call that is taken back', async () => {

@@ -48,8 +48,32 @@ export function openHost(maker: string, executor: Executor, options: HostOptions
   throw new ToolError('config_invalid', `Cannot make tools: ${maker}.conversation is missing.`);
 }
 
-/** Runs a call if it was approved. Otherwise the answer says why it has not run. */
-export async function startForHost(
+/** Runs a call in its turn if it was approved. Otherwise the answer says why it has not run. */
+export function startForHost(...given: Parameters<typeof startInTurn>): Promise<BatchRun> {
+  return inTurn(given[0], () => startInTurn(...given));
+}
+
+/** For each host, the part of the last call that has not ended yet. */
+const turns = new WeakMap<Host, Promise<void>>();
+
+/**
+ * Does this part of a call after the same part of every earlier call. A framework runs the calls of a step at once, and
+ * each asks its own question before it enters the executor's queue: a call that is planned quickly would overtake an
+ * earlier one that it conflicts with.
+ */
+export function inTurn<T>(host: Host, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(host);
+  const done = before === undefined ? work() : before.then(work);
+  const end = (): void => {
+    if (turns.get(host) === ended) turns.delete(host);
+  };
+  const ended = done.then(end, end);
+  turns.set(host, ended);
+  return done;
+}
+
+/** Inside `inTurn`. */
+export async function startInTurn(
   host: Host,
   call: HostCall,
   answer: HostAnswer,

@@ -11,7 +11,7 @@ import {
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import { type HostWorld, hostWorld } from './fixtures/host-world.js';
+import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 import { type LangChainAnswer, type LangChainQuestion, langchainTools } from './langchain.js';
 
 let world: HostWorld;
@@ -98,6 +98,19 @@ describe('langchainTools() in a graph', () => {
       ['error', expect.stringContaining('Error: ')],
     ]);
   });
+
+  it.each([
+    ['with', true],
+    ['without', false],
+  ])(
+    '%s a checkpointer, conflicting calls of a node run in order (the first to be planned ran first)',
+    async (_, has) => {
+      await using executor = world.executor({ reviewers: [slowFirst] });
+      const calls = ['c1', 'c2', 'c3'].map((id) => ({ id, name: 'enter', args: { what: 'x' } }));
+      await graphOf(executor, calls, has && memory).invoke(START_STATE, THREAD);
+      expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
+    },
+  );
 
   it('asks again where the answer names another question, or none', async () => {
     const calls = [remove('c1', 'x')];

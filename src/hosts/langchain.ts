@@ -10,9 +10,10 @@ import {
   type HostAnswer,
   type HostCall,
   type HostOptions,
+  inTurn,
   openHost,
   resultOf,
-  startForHost,
+  startInTurn,
 } from './host-approval.js';
 import { resultContent } from './result-content.js';
 
@@ -67,8 +68,10 @@ function toTool({ name, description, inputSchema }: ToolDefinition, host: Host):
       const id = config?.toolCall?.id;
       const call: HostCall =
         id === undefined ? { id: 'call_0', madeUp: true, name, args } : { id, name, args };
-      const answer = await answerInGraph(host, call, config);
-      const run = await startForHost(host, call, answer, config?.signal);
+      const run = await inTurn(host, async () => {
+        const answer = await answerInGraph(host, call, config);
+        return startInTurn(host, call, answer, config?.signal);
+      });
       yield* progressOf(run);
       return toOutput(await resultOf(run), id);
     },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import { type HostWorld, hostWorld } from './fixtures/host-world.js';
+import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 import { type MastraQuestion, mastraToolOptions } from './mastra.js';
 
 let world: HostWorld;
@@ -71,6 +71,16 @@ describe('mastraToolOptions()', () => {
     const tool = mastraToolOptions(executor, { conversation: 'chat' }).find(({ id }) => id === 'remove');
     await expect(tool?.execute(X, {})).rejects.toThrow('Not run yet');
     expect(world.removed()).toEqual([]);
+  });
+
+  it('runs conflicting calls of a step in order (the first to be planned ran first)', async () => {
+    await using executor = world.executor({ reviewers: [slowFirst] });
+    const tool = mastraToolOptions(executor, { conversation: 'chat' }).find(({ id }) => id === 'enter');
+    const suspend = () => Promise.reject(new Error('it needs no approval'));
+    await Promise.all(
+      ['c1', 'c2', 'c3'].map((toolCallId) => tool?.execute(X, { agent: { toolCallId, suspend } })),
+    );
+    expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
   });
 
   it('throws what failed, carries pictures and live output, and stops a call whose run is aborted', async () => {

@@ -1,3 +1,4 @@
+import type { ApprovalRequest } from '../contract/approval.js';
 import type { ToolResult } from '../contract/call.js';
 import type { BatchRun, Executor } from '../contract/executor.js';
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.js';
@@ -8,6 +9,7 @@ import {
   type HostAnswer,
   type HostCall,
   type HostOptions,
+  inTurn,
   openHost,
   resultOf,
   startWithTicket,
@@ -83,15 +85,19 @@ async function execute(name: string, args: unknown, context: MastraContext, host
   const { agent, abortSignal } = context;
   const call: HostCall =
     agent === undefined ? { id: 'call_0', madeUp: true, name, args } : { id: agent.toolCallId, name, args };
-  const { needed, request, ticket } = await askForHost(host, call, answerIn(agent?.resumeData));
-  if (needed && request !== undefined && agent !== undefined) {
-    const { toolName, args: shown, summary, risk } = request;
-    const question: MastraQuestion = { type: 'tool_approval', ticket, toolName, args: shown, summary, risk };
-    return agent.suspend(question);
-  }
-  const run = startWithTicket(host, call, ticket, abortSignal);
-  await showOutput(run, context);
-  return toOutput(await resultOf(run));
+  const started = await inTurn(host, async (): Promise<MastraQuestion | BatchRun> => {
+    const { needed, request, ticket } = await askForHost(host, call, answerIn(agent?.resumeData));
+    return needed && request !== undefined && agent !== undefined
+      ? toQuestion(request, ticket)
+      : startWithTicket(host, call, ticket, abortSignal);
+  });
+  if ('ticket' in started) return agent?.suspend(started);
+  await showOutput(started, context);
+  return toOutput(await resultOf(started));
+}
+
+function toQuestion({ toolName, args, summary, risk }: ApprovalRequest, ticket: string): MastraQuestion {
+  return { type: 'tool_approval', ticket, toolName, args, summary, risk };
 }
 
 /** `approveToolCall` and `declineToolCall` pass this, and `resumeStream` may pass it with data of the program. */

@@ -13,7 +13,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { defineTool } from '../executor/declare/define-tool.js';
-import { type HostWorld, hostWorld } from './fixtures/host-world.js';
+import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 import { agentTools } from './openai-agents.js';
 
 let world: HostWorld;
@@ -21,27 +21,30 @@ beforeEach(() => {
   world = hostWorld();
 });
 
-/** Calls one tool, then ends. It records its requests. */
+/** Calls one tool (or several times the same one), then ends. It records its requests. */
 class OneCall implements Model {
   readonly sent: string[] = [];
-  readonly call: { readonly name: string; readonly args: unknown; readonly callId: string };
+  readonly call: { readonly name: string; readonly args: unknown; readonly callIds: readonly string[] };
 
-  constructor(name: string, args: unknown, callId = 'c1') {
-    this.call = { name, args, callId };
+  constructor(name: string, args: unknown, ...callIds: readonly string[]) {
+    this.call = { name, args, callIds: callIds.length === 0 ? ['c1'] : callIds };
   }
 
   async getResponse({ input }: ModelRequest): Promise<ModelResponse> {
     this.sent.push(JSON.stringify(input));
-    const { name, args, callId } = this.call;
+    const { name, args, callIds } = this.call;
     const isAnswered = this.sent.at(-1)?.includes('function_call_result') === true;
-    const call = { type: 'function_call', callId, name, arguments: JSON.stringify(args) } as const;
+    const call = { type: 'function_call', name, arguments: JSON.stringify(args) } as const;
     const said: AgentOutputItem = {
       type: 'message',
       role: 'assistant',
       status: 'completed',
       content: [{ type: 'output_text', text: 'done' }],
     };
-    return { usage: new Usage(), output: [isAnswered ? said : call] };
+    return {
+      usage: new Usage(),
+      output: isAnswered ? [said] : callIds.map((callId) => ({ ...call, callId })),
+    };
   }
 
   getStreamedResponse(): AsyncIterable<never> {
@@ -85,6 +88,12 @@ describe('agentTools() in an agent of OpenAI’s SDK', () => {
       expect(model.sent.at(-1)).toContain('removed x');
     }
     expect(world.removed()).toEqual(['c1 x']);
+  });
+
+  it('runs conflicting calls of a step in order (the first to be planned ran first)', async () => {
+    await using executor = world.executor({ reviewers: [slowFirst] });
+    await runner.run(agentOf(executor, new OneCall('enter', { what: 'x' }, 'c1', 'c2', 'c3')), 'go');
+    expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
   });
 
   it('runs nothing that the person rejected', async () => {
