@@ -2,20 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
-import { InMemoryTransport, Server, type Tool } from '@modelcontextprotocol/server';
+import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { JsonObject } from '../contract/json.js';
 import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { mcpTools } from './mcp-tools.js';
 import { hidesText } from './plain-definition.js';
 import { SpawnTransport } from './spawn-transport.js';
-import { readPins, writePins } from './tool-pins.js';
+import { readPins, type SeenTool, writePins } from './tool-pins.js';
 
 const inputSchema = { type: 'object' as const };
 const TOOLS = ['ask', '__proto__', 'constructor', 'a\u001b[31m\nb'];
 
 /** A server in the revision that allows questions at any time, behind an executor. */
-async function open(description: string, asker?: Asker, more: readonly Tool[] = []) {
+async function open(description: string, asker?: Asker, more: readonly SeenTool[] = []) {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = new Server(
     { name: 'up', version: '1.0.0' },
@@ -71,10 +72,10 @@ it('a description of megabytes reached the model', async () => {
 });
 
 it('characters that a person does not see reached the model in a schema, or in the name of a tool', async () => {
-  const of = (name: string, properties: Record<string, object>): Tool => ({
+  const of = (name: string, properties: Record<string, JsonObject>): SeenTool => ({
     name,
     description: 'Plain.',
-    inputSchema: { type: 'object', properties },
+    inputSchema: { type: 'object', properties } as SeenTool['inputSchema'],
   });
   const advice = { type: 'string', default: 'a\u{e0041}', examples: ['b\u202e', ['c\u200b']] };
   const tools = [
