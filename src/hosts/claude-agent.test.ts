@@ -59,7 +59,7 @@ describe('claudeAgent()', () => {
     await using executor = world.executor();
     const agent = agentOf(executor);
     const { tools } = await (await connected(agent)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['fail', 'look', 'remove']);
+    expect(tools.map(({ name }) => name)).toEqual(['enter', 'fail', 'look', 'remove']);
     expect(tools.at(-1)).toMatchObject({
       inputSchema: { type: 'object', required: ['what'] },
       _meta: { 'anthropic/alwaysLoad': true },

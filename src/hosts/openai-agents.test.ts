@@ -128,7 +128,7 @@ describe('agentTools() in an agent of OpenAI’s SDK', () => {
   it('runs nothing where needsApproval was replaced', async () => {
     await using executor = world.executor();
     const model = new OneCall('remove', { what: 'x' });
-    const [, , remove] = agentTools(executor, { conversation: 'chat' });
+    const [, , , remove] = agentTools(executor, { conversation: 'chat' });
     const forgetful = { ...(remove as NonNullable<typeof remove>), needsApproval: async () => false };
     const { finalOutput } = await runner.run(new Agent({ name: 'a', model, tools: [forgetful] }), 'go');
     expect(finalOutput).toBe('done');

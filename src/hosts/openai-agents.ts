@@ -9,6 +9,7 @@ import {
   type HostAnswer,
   type HostCall,
   type HostOptions,
+  inTurn,
   openHost,
   runForHost,
 } from './host-approval.js';
@@ -60,7 +61,8 @@ function toTool<Context>({ name, description, inputSchema }: ToolDefinition, hos
     needsApproval: async (context, input, callId) => {
       if (callId === undefined) return true;
       const answer = answerIn(context, toolName, callId);
-      return (await askForHost(host, { id: callId, name, args: input }, answer)).needed;
+      const call = { id: callId, name, args: input };
+      return (await inTurn(host, () => askForHost(host, call, answer))).needed;
     },
     execute: async (input, context, details) => {
       const id = details?.toolCall?.callId;
