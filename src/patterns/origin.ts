@@ -1,4 +1,5 @@
 import type { CallOrigins, Origin } from '../contract/origin.js';
+import { readHost } from './host.js';
 
 /** Text from outside, which may have been written to steer a model. */
 export function isUntrusted(origin: Origin): boolean {
@@ -22,6 +23,13 @@ export function matchesOrigin(pattern: string, origin: Origin): boolean {
     origin.startsWith(pattern.slice(0, star)) &&
     origin.endsWith(pattern.slice(star + 1))
   );
+}
+
+/** The pattern with its host in the form in which origins state hosts: lower case, ASCII, without a final dot. */
+export function canonicalOriginPattern(pattern: string): string {
+  const [, below = '', host = ''] = /^web:(\*\.)?([^*/?#@:\\]+|\[[^\]]+\])$/.exec(pattern) ?? [];
+  const canonical = host === '' ? '' : readHost(`http://${host}/`).host;
+  return canonical === '' ? pattern : `web:${below}${canonical}`;
 }
 
 export function isOriginPattern(value: unknown): value is string {

@@ -61,6 +61,16 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
     this.#seen.add(origin);
   }
 
+  /** Continues a conversation that was dropped: of its origins these are left, and none of its texts. */
+  recallDropped(seen: readonly Origin[]): void {
+    for (const one of seen) this.#seen.add(one);
+    this.#isForgotten = true;
+  }
+
+  get seen(): readonly Origin[] {
+    return [...this.#seen];
+  }
+
   clear(): void {
     this.#seen.clear();
     this.drop();

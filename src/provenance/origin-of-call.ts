@@ -1,10 +1,11 @@
-import { parseUrl } from '../base/parse-url.js';
 import type { Containment, Effect } from '../contract/effect.js';
 import type { Origin } from '../contract/origin.js';
 import type { Tool } from '../contract/tool.js';
+import { readHost } from '../patterns/host.js';
 
 const USER: readonly Origin[] = Object.freeze(['user']);
 const WORKSPACE: readonly Origin[] = Object.freeze(['workspace']);
+const COMMAND: readonly Origin[] = Object.freeze(['command']);
 
 /** The facts that determine an origin. */
 export interface OriginFacts {
@@ -22,7 +23,7 @@ export function originOfCall(facts: OriginFacts): readonly Origin[] {
   const { effects, isProgram } = facts;
   if (effects.length === 0 && !isProgram) return USER;
   const [only] = effects;
-  if (effects.length === 1 && !isProgram && only !== undefined && 'path' in only) return WORKSPACE;
+  if (effects.length === 1 && !isProgram && only !== undefined && 'path' in only) return sourceOf(only.path);
   const found = new Set<Origin>(isProgram ? [`program:${facts.toolName}`] : []);
   for (const effect of effects) for (const origin of originsOf(effect, facts)) found.add(origin);
   return Object.freeze([...found]);
@@ -39,20 +40,35 @@ export function serverOf(tool: Tool): string | undefined {
   return servers.get(tool);
 }
 
+/** Kept outputs and background shells: their text is that of the call which made them. */
+const sources = new Map<string, readonly Origin[]>();
+const MOST_SOURCES = 10_000;
+
+/** Notes the origin of a call for later calls that read its kept output, or the output of its shell. */
+export function stateSource(source: string, origin: readonly Origin[]): void {
+  sources.set(source, origin);
+  const [oldest] = sources.keys();
+  if (sources.size > MOST_SOURCES && oldest !== undefined) sources.delete(oldest);
+}
+
+function sourceOf(path: string): readonly Origin[] {
+  return sources.get(path) ?? WORKSPACE;
+}
+
 function originsOf(effect: Effect, { toolName, server, containment }: OriginFacts): readonly Origin[] {
   switch (effect.kind) {
     case 'read':
     case 'write':
     case 'delete':
-      return WORKSPACE;
+      return sourceOf(effect.path);
     case 'fetch':
-      return [`web:${parseUrl(effect.url)?.hostname ?? '*'}`];
+      return [`web:${readHost(effect.url).host || '*'}`];
     case 'call':
       return [`mcp:${effect.server}`];
     case 'run':
       return containment.network ? ['command', 'workspace', 'web:*'] : ['command', 'workspace'];
     case 'process':
-      return ['command'];
+      return sources.get(effect.id) ?? COMMAND;
     case 'ask':
       return USER;
     case 'unknown':

@@ -77,9 +77,9 @@ function* textsIn(args: JsonObject): Generator<readonly [pointer: string, text: 
   // By index: removing the first element of a long list would move the rest each time.
   for (let at = 0; at < waiting.length && texts < MOST_TEXTS; at++) {
     const [pointer, value] = waiting[at] as readonly [string, JsonValue];
-    if (typeof value === 'string') {
+    if (typeof value === 'string' || typeof value === 'number') {
       texts++;
-      yield [pointer, value];
+      yield [pointer, String(value)];
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, each] of Object.entries(value)) {
         waiting.push([`${pointer}/${escapeKey(key)}`, each as JsonValue]);
@@ -106,8 +106,7 @@ function piecesOf(argument: string, most: number): readonly WantedText[] {
     take(start);
     for (const word of start.split(BETWEEN)) {
       take(word);
-      const decoded = decodedBase64(word);
-      if (decoded !== undefined) take(decoded);
+      for (const decoded of decodedBase64(word)) take(decoded);
     }
   }
   return Array.from(pieces, (piece) => new WantedText(piece));
@@ -115,19 +114,28 @@ function piecesOf(argument: string, most: number): readonly WantedText[] {
 
 /** The first half of a truncated surrogate pair. */
 const HALF = /[\ud800-\udbff]$/;
-const BETWEEN = /[\s"'`<>()[\]{},;&=?#|]+/;
+/** A dot at the end of a sentence does not belong to the last word. */
+const BETWEEN = /(?:[\s"'`<>()[\]{},;:!&=?#|]|\.(?=[\s"'`<>()[\]{},;:!&=?#|.]|$))+/;
 
 function decodedUrl(text: string): string | undefined {
   if (!/%[0-9a-f]{2}/i.test(text)) return undefined;
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return undefined;
-  }
+  return text.replaceAll('+', ' ').replace(/(?:%[0-9a-f]{2})+/gi, (signs) => {
+    try {
+      return decodeURIComponent(signs);
+    } catch {
+      return signs;
+    }
+  });
 }
 
-function decodedBase64(word: string): string | undefined {
-  if (word.length < 12 || !/^[A-Za-z0-9+/_-]+$/.test(word)) return undefined;
-  const text = Buffer.from(word, 'base64').toString('utf8');
-  return text.includes('\ufffd') ? undefined : text;
+/** What a word holds as base64: the word as a whole, or a part of an address between dots and slashes. */
+function decodedBase64(word: string): readonly string[] {
+  const parts = new Set([...(word.match(BASE64) ?? []), ...(word.match(BASE64_IN_PATH) ?? [])]);
+  return Array.from(parts, (part) => Buffer.from(part, 'base64').toString('utf8')).filter(
+    (text) => !text.includes('\ufffd'),
+  );
 }
+
+/** Eleven characters stand for eight bytes. */
+const BASE64 = /[A-Za-z0-9+/_-]{11,}/g;
+const BASE64_IN_PATH = /[A-Za-z0-9+_-]{11,}/g;

@@ -3,12 +3,32 @@ import { describe, expect, it } from 'vitest';
 import { normalize, TextIndex, WantedText } from './text-index.js';
 
 const some = fc
-  .array(fc.constantFrom('a', 'B', 'c', ' ', '\n', 'é', 'ﬁ', '1', '\u3000', '\u2028', '💥', '\ud83d'), {
-    maxLength: 200,
-  })
+  .array(
+    fc.constantFrom(
+      'a',
+      'B',
+      'c',
+      ' ',
+      '\n',
+      'é',
+      'ﬁ',
+      '1',
+      '\\',
+      '*',
+      '\u00ad',
+      '\u200b',
+      '\u3000',
+      '\u2028',
+      '💥',
+      '\ud83d',
+    ),
+    {
+      maxLength: 200,
+    },
+  )
   .map((all) => all.join(''));
 const ascii = fc
-  .array(fc.constantFrom('a', 'B', ' ', '\t', '\n', '.'), { maxLength: 200 })
+  .array(fc.constantFrom('a', 'B', ' ', '\t', '\n', '.', '`', '~'), { maxLength: 200 })
   .map((all) => all.join(''));
 
 const HALF = /[\ud800-\udfff]/u;

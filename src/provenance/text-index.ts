@@ -1,9 +1,14 @@
 /** Shorter texts occur everywhere, so they say nothing about their origin. */
 export const LEAST_CHARACTERS = 8;
 
-/** The form in which texts are compared: without white space, case, and Unicode variants. */
+/**
+ * The form in which texts are compared: without white space, invisible characters, case, and Unicode variants. The marks
+ * of Markdown are dropped too: a page that says `an_address` is a result that says `an\_address`.
+ */
 export function normalize(text: string): string {
-  return lowerCase(text, isAscii(text)).replace(/\s+/g, '');
+  const isPlain = isAscii(text);
+  const lower = lowerCase(text, isPlain).replace(/[\s\\*`~]+/g, '');
+  return isPlain ? lower : lower.replace(OTHER_SPACES, '');
 }
 
 /** A text to search for, of at least eight characters. Its parts are hashed once for all texts. */
@@ -169,7 +174,7 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** `normalize` in UTF-8. Results are long, so white space is removed without a branch. */
+/** `normalize` in UTF-8. Results are long, so characters are removed without a branch. */
 function normalizedBytes(text: string, ascii: boolean): Buffer {
   const bytes = ascii
     ? Buffer.from(text, 'latin1')
@@ -192,11 +197,11 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-/** White space beyond ASCII. */
-const OTHER_SPACES = /[^\S\t-\r ]+/g;
+/** White space beyond ASCII, and characters that no reader sees. */
+const OTHER_SPACES = /(?:[^\S\t-\r ]|\p{Default_Ignorable_Code_Point})+/gu;
 
-/** For each byte: the byte in lower case, with an additional 1 above it if it is not white space. */
+/** For each byte: the byte in lower case, with an additional 1 above it if `normalize` keeps it. */
 const KEPT = Uint16Array.from({ length: 256 }, (_, byte) => {
-  const isSpace = byte === 32 || (byte >= 9 && byte <= 13);
-  return (byte >= 65 && byte <= 90 ? byte + 32 : byte) | (isSpace ? 0 : 256);
+  const isDropped = byte === 32 || (byte >= 9 && byte <= 13) || '\\*`~'.includes(String.fromCharCode(byte));
+  return (byte >= 65 && byte <= 90 ? byte + 32 : byte) | (isDropped ? 0 : 256);
 });

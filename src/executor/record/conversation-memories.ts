@@ -1,6 +1,7 @@
 import type { ShownFile } from '../../contract/approval.js';
 import type { Clock, ConversationMemory, Logger } from '../../contract/context.js';
 import type { ConversationFact, Journal } from '../../contract/journal.js';
+import type { Origin } from '../../contract/origin.js';
 import { TextBudget } from '../../provenance/text-budget.js';
 import { FILES_READ, type FileRecord, FilesRead, filesRead } from '../../tools/files-read.js';
 import { TODO_LIST } from '../../tools/todo-list.js';
@@ -16,6 +17,8 @@ interface MemorySettings {
 
 /** The number of conversations whose memory is kept. The least recently used one is dropped first. */
 const KEPT = 1_000;
+/** The number of dropped conversations whose origins are kept. */
+const KEPT_ORIGINS = 100_000;
 
 /**
  * The memory of tools, one for each conversation. The number is bounded, so that a server can run indefinitely. The
@@ -25,6 +28,8 @@ const KEPT = 1_000;
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
   readonly #texts = new TextBudget();
+  /** Of dropped conversations: a conversation that goes on must not look as if its model had seen nothing. */
+  readonly #dropped = new Map<string, readonly Origin[]>();
   readonly #settings: MemorySettings;
 
   constructor(settings: MemorySettings) {
@@ -42,8 +47,10 @@ export class ConversationMemories {
   #create(conversation: string): ConversationMemory {
     const memory: ConversationMemory = new Map();
     const { journal, logger, clock } = this.#settings;
+    const tracking = { budget: this.#texts, dropped: this.#dropped.get(conversation) };
+    this.#dropped.delete(conversation);
     if (journal?.remember === undefined || journal.recall === undefined) {
-      trackOrigins(memory, this.#texts);
+      trackOrigins(memory, tracking);
       return memory;
     }
     const record: FactsRecord = {
@@ -57,7 +64,7 @@ export class ConversationMemories {
     };
     const reads = new JournaledReads(record);
     const todos = new JournaledTodos(record);
-    trackOrigins(memory, this.#texts, record);
+    trackOrigins(memory, { ...tracking, journal: record });
     memory.set(FILES_READ, reads);
     memory.set(TODO_LIST, todos);
     journaled.set(memory, { reads: JournaledReads.handleOf(reads), recordTodos: () => todos.record() });
@@ -67,7 +74,10 @@ export class ConversationMemories {
   #forgetOldest(): void {
     for (const [oldest, memory] of this.#memories) {
       this.#memories.delete(oldest);
-      forgetOrigins(memory, this.#texts);
+      const seen = forgetOrigins(memory, this.#texts);
+      if (seen.length > 0) this.#dropped.set(oldest, seen);
+      const [first] = this.#dropped.keys();
+      if (this.#dropped.size > KEPT_ORIGINS && first !== undefined) this.#dropped.delete(first);
       return;
     }
   }

@@ -17,12 +17,16 @@ const KEY = 'origin:';
 class TrackedOrigins {
   readonly origins: ConversationOrigins;
   readonly #journal: FactsRecord | undefined;
+  /** The conversation goes on after its memory was dropped, so its texts are missing. */
+  readonly #isDropped: boolean;
   #mark: number | undefined;
   #isRecalled = false;
 
-  constructor(journal: FactsRecord | undefined, budget: TextBudget | undefined) {
+  constructor({ budget, dropped, journal }: OriginsToTrack) {
     this.#journal = journal;
+    this.#isDropped = dropped !== undefined;
     this.origins = new ConversationOrigins(budget);
+    if (dropped !== undefined) this.origins.recallDropped(dropped);
   }
 
   /** @param isSearched whether a decision may depend on where the text appears */
@@ -62,6 +66,8 @@ class TrackedOrigins {
       else if (key.startsWith(KEY) && isOriginPattern(key.slice(KEY.length)))
         this.origins.recall(key.slice(KEY.length) as Origin);
     }
+    // A mark from before the memory was dropped has forgotten that the texts are missing.
+    if (this.#isDropped && !this.#isRecalled) this.origins.recallDropped([]);
     this.#isRecalled = true;
   }
 
@@ -84,15 +90,27 @@ function textOf({ error, output }: ToolResult): string {
 
 const tracked = new WeakMap<ConversationMemory, TrackedOrigins>();
 
-/** @param journal undefined: the conversation exists only in this process */
-export function trackOrigins(memory: ConversationMemory, budget: TextBudget, journal?: FactsRecord): void {
-  tracked.set(memory, new TrackedOrigins(journal, budget));
+interface OriginsToTrack {
+  readonly budget?: TextBudget;
+  /** The origins of a conversation whose memory was dropped. */
+  readonly dropped?: readonly Origin[] | undefined;
+  /** Undefined: the conversation exists only in this process. */
+  readonly journal?: FactsRecord;
 }
 
-/** The conversation's memory was dropped, so its texts no longer use any of the budget. */
-export function forgetOrigins(memory: ConversationMemory, budget: TextBudget): void {
+export function trackOrigins(memory: ConversationMemory, parts: OriginsToTrack): void {
+  tracked.set(memory, new TrackedOrigins(parts));
+}
+
+/**
+ * The conversation's memory was dropped, so its texts no longer use any of the budget.
+ * @returns the origins that it had seen
+ */
+export function forgetOrigins(memory: ConversationMemory, budget: TextBudget): readonly Origin[] {
   const known = tracked.get(memory);
-  if (known !== undefined) budget.forget(known.origins);
+  if (known === undefined) return [];
+  budget.forget(known.origins);
+  return known.origins.isEmpty ? [] : known.origins.seen;
 }
 
 /** Notes that the model receives this result. */
@@ -126,7 +144,7 @@ export function originsFor(
 function of(memory: ConversationMemory): TrackedOrigins {
   let known = tracked.get(memory);
   if (known === undefined) {
-    known = new TrackedOrigins(undefined, undefined);
+    known = new TrackedOrigins({});
     tracked.set(memory, known);
   }
   return known;

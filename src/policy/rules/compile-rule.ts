@@ -5,7 +5,7 @@ import { ToolError } from '../../errors/tool-error.js';
 import { type CommandPattern, parseCommandPattern } from '../../patterns/command.js';
 import { type HostPattern, parseHostPattern } from '../../patterns/host.js';
 import { type NamePattern, parseNamePattern } from '../../patterns/name.js';
-import { matchesOrigin } from '../../patterns/origin.js';
+import { canonicalOriginPattern, matchesOrigin } from '../../patterns/origin.js';
 import { type ArgumentTest, parseArgument } from '../matching/argument-pattern.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import type { CallPart } from './call-part.js';
@@ -199,7 +199,10 @@ function originMismatch(
 ): string | undefined {
   if (origins === undefined) return 'nothing is known of where data came from';
   const isFrom = (patterns: string | readonly string[], found: readonly Origin[]): boolean =>
-    listOf(patterns).some((pattern) => found.some((origin) => matchesOrigin(pattern, origin)));
+    listOf(patterns).some((pattern) => {
+      const canonical = canonicalOriginPattern(pattern);
+      return found.some((origin) => matchesOrigin(canonical, origin));
+    });
   if (data_from !== undefined && !isFrom(data_from, origins.seen)) {
     return `the model has seen ${origins.seen.join(', ') || 'nothing'}`;
   }
