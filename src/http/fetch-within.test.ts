@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolError } from '../errors/tool-error.js';
 import { parseHostPattern } from '../patterns/host.js';
@@ -140,6 +140,40 @@ describe('fetchWithin()', () => {
     const answer = await fetchWithin(scopeOf(host), `http://${host}/`, { maxBytes: 1_000_000 });
     expect(await failureOf(answer.text())).toMatchObject({ code: 'too_large' });
     expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+  });
+
+  it.each([
+    ['with the header of zlib', deflateSync('inflated')],
+    ['bug: without it, as many servers send it', deflateRawSync('inflated')],
+  ])('reads "deflate" %s, in any pieces', async (_, bytes) => {
+    const { host } = await serve((socket) => {
+      socket.write(ok('', 'content-encoding: deflate', 'connection: close'));
+      setTimeout(() => socket.write(bytes.subarray(0, 1)), 20);
+      setTimeout(() => socket.end(bytes.subarray(1)), 40);
+    });
+    expect(await (await fetchWithin(scopeOf(host), `http://${host}/`)).text()).toBe('inflated');
+  });
+
+  it('bug: an answer to HEAD failed if its headers described a large or compressed body', async () => {
+    const { host } = await serve((socket) =>
+      socket.end(ok('', 'content-length: 99999999', 'content-encoding: gzip', 'connection: close')),
+    );
+    const answer = await fetchWithin(scopeOf(host), `http://${host}/`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
+      200,
+      '99999999',
+      '',
+    ]);
+  });
+
+  it('bug: a server that switched to another protocol was waited for until the time was over', async () => {
+    const { host } = await serve((socket) =>
+      socket.end('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    );
+    expect(await failureOf(fetchWithin(scopeOf(host), `http://${host}/`))).toMatchObject({
+      code: 'fetch_failed',
+      message: expect.stringContaining('the connection was cut'),
+    });
   });
 
   it('ends an answer that never ends: by its bytes, and by its time', async () => {

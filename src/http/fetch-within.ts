@@ -68,7 +68,14 @@ export async function fetchWithin(
       const answer = await network.send({ url, addresses, ...sending, signal: life.signal });
       const next = REDIRECTS.has(answer.status) ? locationOf(answer, url) : undefined;
       if (next === undefined || limits.redirect === 'manual') {
-        return toResponse(answer, { url, redirected: redirects > 0, maxBytes: limits.maxBytes, life });
+        const { method } = sending;
+        return toResponse(answer, {
+          url,
+          method,
+          redirected: redirects > 0,
+          maxBytes: limits.maxBytes,
+          life,
+        });
       }
       answer.close();
       if (limits.redirect === 'error') throw failed(url, 'it redirects, which was not wanted');
@@ -198,12 +205,13 @@ async function checkedAddresses(
 
 interface Answered {
   readonly url: URL;
+  readonly method: string;
   readonly redirected: boolean;
   readonly maxBytes: number;
   readonly life: RequestLife;
 }
 
-function toResponse(answer: PinnedAnswer, { url, redirected, maxBytes, life }: Answered): Response {
+function toResponse(answer: PinnedAnswer, { url, method, redirected, maxBytes, life }: Answered): Response {
   const headers = new Headers();
   for (const [name, value] of answer.headers) headers.append(name, value);
   const { status, statusText } = answer;
@@ -211,12 +219,13 @@ function toResponse(answer: PinnedAnswer, { url, redirected, maxBytes, life }: A
     answer.close();
     throw failed(url, `its status ${status} is none`);
   }
+  // Then its headers describe the body that another answer would have.
+  const hasNoBody = method === 'HEAD' || status === 204 || status === 205 || status === 304;
   const declared = Number(headers.get('content-length') ?? 0);
-  if (declared > maxBytes) {
+  if (declared > maxBytes && !hasNoBody) {
     answer.close();
     throw tooLarge(url, maxBytes);
   }
-  const hasNoBody = status === 204 || status === 205 || status === 304;
   if (hasNoBody) {
     answer.close();
     life.end();

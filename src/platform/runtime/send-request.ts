@@ -1,7 +1,8 @@
-import { request as requestHttp } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 
 /** One HTTP request over a new connection. */
 export interface PinnedRequest {
@@ -62,7 +63,11 @@ export const sendRequest: SendRequest = ({ url, addresses, method, headers, body
     };
     signal.addEventListener('abort', stop, { once: true });
     const forget = (): void => signal.removeEventListener('abort', stop);
-    sent.once('close', forget);
+    sent.once('close', () => {
+      forget();
+      // A server that switches to another protocol gives no answer. After an answer this changes nothing.
+      reject(new Error('the connection was cut'));
+    });
     sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
     sent.once('response', (response) => {
       const { rawHeaders, statusCode = 0, statusMessage = '' } = response;
@@ -99,18 +104,29 @@ function pairsOf(raw: readonly string[]): (readonly [string, string])[] {
   return pairs;
 }
 
-const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+type Decoder = ReturnType<typeof createGunzip>;
+
+const DECODERS: Readonly<Record<string, (response: IncomingMessage) => Decoder | Promise<Decoder>>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: createInflateFor,
+  br: () => createBrotliDecompress(),
 };
 
-type Incoming = AsyncIterable<Uint8Array> & { destroy(error?: Error): unknown } & NodeJS.ReadableStream;
+/** Many servers leave out the header of zlib, which the standard demands. Browsers accept both. */
+async function createInflateFor(response: IncomingMessage): Promise<Decoder> {
+  if (response.readableLength === 0 && !response.readableEnded) await once(response, 'readable');
+  const chunk: Buffer | null = response.read();
+  if (chunk !== null) response.unshift(chunk);
+  return ((chunk?.[0] ?? ZLIB) & 0x0f) === ZLIB ? createInflate() : createInflateRaw();
+}
+
+/** The method of compression in the first byte of a zlib header. */
+const ZLIB = 8;
 
 /** @throws Error for an encoding that is not known. */
 async function* decoded(
-  response: Incoming,
+  response: IncomingMessage,
   encoding: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
@@ -122,13 +138,11 @@ async function* decoded(
       signal.throwIfAborted();
       return;
     }
-    const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.() : undefined;
+    const decoder = Object.hasOwn(DECODERS, name) ? await DECODERS[name]?.(response) : undefined;
     if (decoder === undefined) throw new Error(`the content encoding ${JSON.stringify(name)} is not known`);
-    response.once('error', (error) => (decoder as unknown as Incoming).destroy(error));
-    response.once('aborted', () =>
-      (decoder as unknown as Incoming).destroy(new Error('the connection was cut')),
-    );
-    yield* response.pipe(decoder) as unknown as AsyncIterable<Uint8Array>;
+    response.once('error', (error) => decoder.destroy(error));
+    response.once('aborted', () => decoder.destroy(new Error('the connection was cut')));
+    yield* response.pipe(decoder);
     signal.throwIfAborted();
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
