@@ -14,7 +14,10 @@ const robotsParser = robots as unknown as typeof robots.default;
 const AGENT = 'toolexec';
 const REMEMBERED_MS = 900_000;
 const MOST_SITES = 200;
-const MOST_BYTES = 500_000;
+/** The rest of a longer file does not count. */
+const MOST_BYTES = 524_288;
+/** Characters of patterns times characters of the address; about a quarter of a second. */
+const MOST_STEPS = 100_000_000;
 /** A site whose robots.txt is slow is still asked for the page. */
 const TIMEOUT_MS = 5_000;
 
@@ -24,30 +27,64 @@ export function createRobots(now: () => number): AskRobots {
     const { origin } = url;
     let site = sites.get(origin);
     if (site === undefined || site.until <= now()) {
-      site = { until: now() + REMEMBERED_MS, text: await readRobots(origin, ctx) };
+      const { text, isForThisCall } = await readRobots(origin, ctx);
+      if (isForThisCall === true) return 'unknown';
+      site = { until: now() + REMEMBERED_MS, text };
       sites.delete(origin);
       sites.set(origin, site);
       const [oldest] = sites.keys();
       if (sites.size > MOST_SITES && oldest !== undefined) sites.delete(oldest);
     }
-    if (site.text === undefined) return 'unknown';
+    if (site.text === undefined || takesLong(site.text, url)) return 'unknown';
     const allowed = robotsParser(`${origin}/robots.txt`, site.text).isAllowed(url.href, AGENT);
     return allowed === false ? 'refused' : 'allowed';
   };
 }
 
-/** A site without the file allows everything. Undefined: this cannot be determined now. */
-async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): Promise<string | undefined> {
+/**
+ * A pattern with `*` takes time for each of its characters and each of the address: seconds, if a site makes both long,
+ * and nothing else runs meanwhile.
+ */
+function takesLong(text: string, { pathname, search }: URL): boolean {
+  const patterns = text.split(/[\r\n]+/).filter((line) => line.includes('*'));
+  const characters = patterns.reduce((sum, { length }) => sum + length, 0);
+  return characters * (pathname.length + search.length) > MOST_STEPS;
+}
+
+interface RobotsText {
+  /** A site without the file allows everything. Undefined: this cannot be determined now. */
+  readonly text: string | undefined;
+  /** The call may not reach the site; another call may. */
+  readonly isForThisCall?: true;
+}
+
+async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): Promise<RobotsText> {
   try {
-    const answer = await http(`${origin}/robots.txt`, { timeoutMs: TIMEOUT_MS, maxBytes: MOST_BYTES });
+    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: Number.POSITIVE_INFINITY };
+    const answer = await http(`${origin}/robots.txt`, limits);
     const type = answer.headers.get('content-type') ?? '';
-    if (answer.ok && /^(?:$|text\/plain)/i.test(type)) return await answer.text();
+    if (answer.ok && /^(?:$|text\/plain)/i.test(type)) return { text: await beginningOf(answer) };
     await answer.body?.cancel();
     // A page that says "not found", with any status.
-    return answer.status >= 500 ? undefined : '';
+    return { text: answer.status >= 500 ? undefined : '' };
   } catch (error) {
+    if (isToolError(error, 'cancelled')) throw error;
+    const isForThisCall =
+      isToolError(error, 'sandbox_violation') && error.details.reason === 'UndeclaredEffect';
     // For example a redirect to another site, whose rules do not apply to this site.
-    if (isToolError(error) && error.code === 'cancelled') throw error;
-    return undefined;
+    return { text: undefined, ...(isForThisCall ? { isForThisCall } : {}) };
   }
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  // Leaving the loop closes the connection.
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk.subarray(0, MOST_BYTES - bytes), { stream: true });
+    bytes += chunk.length;
+    if (bytes >= MOST_BYTES) break;
+  }
+  return text;
 }
