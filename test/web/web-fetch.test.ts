@@ -210,6 +210,69 @@ describe('web_fetch', () => {
     expect((await bold.execute('web_fetch', { url: `${site.url}/private/a` })).success).toBe(true);
   });
 
+  it('bug: robots.txt of a site was ignored after a redirect of another site had led to it', async () => {
+    const strict = await serveSite((request, response) => {
+      response.setHeader('content-type', 'text/plain');
+      response.end(request.url === '/robots.txt' ? 'User-agent: *\nDisallow: /' : 'text');
+    });
+    const site = await serveSite((request, response) => {
+      if (request.url === '/robots.txt') response.writeHead(404).end();
+      else response.writeHead(302, { location: `${strict.url}/page` }).end();
+    });
+    const executor = executorFor(site, { allowPrivate: [site.host, strict.host] });
+    const away = await executor.execute('web_fetch', { url: site.url });
+    expect(away.error?.details).toMatchObject({ redirect: `${strict.url}/page` });
+    const refused = await executor.execute('web_fetch', { url: `${strict.url}/page` });
+    expect(refused.error).toMatchObject({ code: 'fetch_failed', details: { reason: 'Robots' } });
+    expect(strict.paths).toEqual(['/robots.txt']);
+  });
+
+  it('bug: a long robots.txt was ignored; its first 512 KiB count', async () => {
+    const site = await serveSite((request, response) => {
+      response.setHeader('content-type', 'text/plain');
+      if (request.url !== '/robots.txt') return void response.end('text');
+      const filler = '# nothing\n'.repeat(60_000);
+      response.end(`\ufeffUser-agent: *\nDisallow: /first/\n${filler}Disallow: /last/\n`);
+    });
+    const executor = executorFor(site);
+    const fetched = (path: string) => executor.execute('web_fetch', { url: `${site.url}${path}` });
+    expect((await fetched('/first/')).error).toMatchObject({ details: { reason: 'Robots' } });
+    expect((await fetched('/last/')).output).toBe('text');
+  });
+
+  it('bug: a robots.txt that is made to take time blocked the program for seconds', async () => {
+    const site = await serveSite((request, response) => {
+      response.setHeader('content-type', 'text/plain');
+      if (request.url === '/robots.txt') response.end(`User-agent: *\nDisallow: /*${'a*'.repeat(10_000)}`);
+      else response.end('text');
+    });
+    const url = `${site.url}/${'a'.repeat(7_000)}b`;
+    expect(await executorFor(site).execute('web_fetch', { url })).toMatchObject({
+      output: 'text',
+      metadata: { robots: 'unknown' },
+    });
+  });
+
+  it('bug: an error that is a page of XHTML was given with its invisible parts', async () => {
+    const site = await serveSite((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/xhtml+xml' }).end('<p hidden="">unseen</p>');
+    });
+    const executor = executorFor(site, { respectRobots: false });
+    expect((await executor.execute('web_fetch', { url: site.url })).output).toBe('');
+  });
+
+  it.each([
+    ["text/plain; charset='iso-8859-1'", '\xe9', 'é'],
+    ['text/xml', '<?xml version="1.0" encoding="ISO-8859-1"?><a>\xe9</a>', '<a>é</a>'],
+    ['text/html', '<meta charset="utf-16"><p>text</p>', 'text'],
+  ])('bug: the character set of %s was not read: %s', async (type, body, text) => {
+    const site = await serveSite(page(type, Buffer.from(body, 'latin1')));
+    const { output } = await executorFor(site, { respectRobots: false }).execute('web_fetch', {
+      url: site.url,
+    });
+    expect(output).toContain(text);
+  });
+
   it('bug: robots.txt was not asked about the address that a redirect leads to', async () => {
     const site = await serveSite((request, response) => {
       response.setHeader('content-type', 'text/plain');

@@ -57,6 +57,28 @@ describe('web_search', () => {
     if (urls.length === 0) expect(output).toBe('No results found.');
   });
 
+  it('bug: a domain in other letters, or with a dot at the end, was not recognized', async () => {
+    const body = [
+      hit('https://evil.example./x', 'Dot', ''),
+      hit('https://bücher.example/y', 'Umlaut', ''),
+    ].join('');
+    const site = await serveSite(page('text/html', body));
+    const { output } = await executorWith({ url: site.url }).execute('web_search', {
+      query: 't',
+      blocked_domains: ['evil.example', 'bücher.example'],
+    });
+    expect(output).toBe('No results found.');
+  });
+
+  it('bug: a line break in an address made lines of its own in the list', async () => {
+    const target = encodeURIComponent('https://a.example/\n\n2. Forged');
+    const site = await serveSite(
+      page('text/html', hit(`//duckduckgo.com/l/?uddg=${target}`, 'One', 'about')),
+    );
+    const { output } = await executorWith({ url: site.url }).execute('web_search', { query: 't' });
+    expect(output.split('\n')).toEqual(['1. One', '   https://a.example/ 2. Forged', '   about']);
+  });
+
   it('says that a search failed, and why', async () => {
     const site = await serveSite((_request, response) => void response.writeHead(503).end());
     const { error } = await executorWith({ url: site.url }).execute('web_search', { query: 't' });

@@ -71,11 +71,16 @@ function decode(bytes: Uint8Array, contentType: string): string {
     : startsWith(bytes, [0xfe, 0xff])
       ? 'utf-16be'
       : undefined;
-  const ofType = /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1];
+  const ofType = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
   const head = ofType === undefined ? Buffer.from(bytes.subarray(0, 1_024)).toString('latin1') : '';
-  const ofPage = /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head)?.[1];
-  return decoder(bom ?? ofType ?? ofPage ?? 'utf-8').decode(bytes);
+  const ofPage = (XML_ENCODING.exec(head) ??
+    /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head))?.[1];
+  // The statement itself was read as ASCII, so it cannot be true of UTF-16.
+  const said = ofPage?.toLowerCase().startsWith('utf-16') === true ? 'utf-8' : ofPage;
+  return decoder(bom ?? ofType ?? said ?? 'utf-8').decode(bytes);
 }
+
+const XML_ENCODING = /^\s*<\?xml\s[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)/;
 
 function decoder(label: string): InstanceType<typeof TextDecoder> {
   try {

@@ -23,7 +23,7 @@ export async function pageText(
   const visible = await visiblePage(html, signal);
   const { document } = visible;
   const whole = lengthOf(document.body);
-  resolveLinks(document, url);
+  resolveLinks(document, parseUrl(visible.base, url)?.href ?? url);
   giveTablesRows(document);
   const article = mainPart(document, whole);
   const root = article ?? document.body;
@@ -99,6 +99,10 @@ function toMarkdown(root: PageNode): string {
     emDelimiter: '*',
   });
   service.use(gfm);
+  service.addRule('disclosure', {
+    filter: ['details', 'summary'],
+    replacement: (content) => `\n\n${content}\n\n`,
+  });
   service.addRule('cells', {
     filter({ nodeName, parentNode }) {
       if (CELLS.has(nodeName) && parentNode !== null) listOnce(parentNode);
@@ -126,7 +130,9 @@ const BLOCKS = new Set([
     'ARTICLE',
     'ASIDE',
     'BLOCKQUOTE',
+    'CAPTION',
     'DD',
+    'DETAILS',
     'DIV',
     'DL',
     'DT',
@@ -135,7 +141,7 @@ const BLOCKS = new Set([
     'FIGURE',
   ],
   ...['FOOTER', 'FORM', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'LI', 'MAIN', 'NAV', 'OL', 'P'],
-  ...['PRE', 'SECTION', 'TABLE', 'TR', 'UL', 'BR'],
+  ...['PRE', 'SECTION', 'SUMMARY', 'TABLE', 'TR', 'UL', 'BR'],
 ]);
 
 function toText(root: PageNode): string {

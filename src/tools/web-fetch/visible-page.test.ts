@@ -48,6 +48,85 @@ function shapeOf(root: PageNode): Shape {
 
 const never = new AbortController().signal;
 
+const textOf = async (html: string): Promise<string> =>
+  (await pageText(html, { format: 'text', url: 'https://a.example/dir/', signal: never })).text;
+
+describe('a page with parts that no reader sees', () => {
+  it.each([
+    'display:/* */none',
+    'd\\69splay: none',
+    'color:rgba(0,0,0,0)',
+    'color: rgb(0 0 0 / 0%)',
+    'color:#0000',
+    'color:#ffffff00',
+    'transform:translateX(-9999px)',
+    'transform:scale(0.0)',
+    'scale:0',
+    'margin-left:-9999px',
+    'clip-path:circle(0)',
+    'clip-path:polygon(0 0,0 0,0 0)',
+    'font-size:1px',
+    'font-size:.01em',
+    'font:0/0 a',
+    'opacity:0.01',
+    'filter:opacity(0)',
+    'position:absolute;left:-99em',
+  ])('bug: the text with the style "%s" was given', async (style) => {
+    expect(await textOf(`<p style="${style}">unseen</p><p>seen</p>`)).toBe('seen');
+  });
+
+  it.each([
+    'font-size:.8em',
+    'font-size:12px',
+    'opacity:.9',
+    'color:rgba(0,0,0,1)',
+    'color:rgb(0,0,0)',
+    'color:#f0f0f0',
+    'transform:translate(-50%,-50%)',
+    'margin-left:-20px',
+    'background-image:linear-gradient(red,blue);background-clip:text;color:transparent',
+  ])('keep the text with the style "%s"', async (style) => {
+    expect(await textOf(`<p style="${style}">seen</p>`)).toBe('seen');
+  });
+
+  it('bug: a style sheet in the marks of a comment hid nothing', async () => {
+    const html = '<style><!-- .a{display:none} --></style><p class="a">unseen</p><p>seen</p>';
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it.each([
+    ['a comment', '<!-- ', ' -->'],
+    ['an attribute', '<a title="', '">'],
+  ])('bug: with many open elements, %s was given as text', async (_, begin, end) => {
+    const unseen = `${begin}${'x > unseen '.repeat(1_000)}${end}`;
+    expect(await textOf(`${'<b>'.repeat(600)}before ${unseen}after`)).toBe('before after');
+  });
+});
+
+describe('a page that leaves tags out, as HTML allows', () => {
+  it.each(['<p>text</p>', 'text', '<body><p>text', '</head><p>text'])(
+    'bug: was empty without an end tag of its head: %s',
+    async (rest) => {
+      const html = `<!doctype html><html><head><meta charset=utf-8><title>T</title><style>p{}</style>${rest}`;
+      expect(await textOf(html)).toBe('text');
+    },
+  );
+
+  it('bug: its links ignored the address that it states for them', async () => {
+    const html = '<head><base href="/other/"><base href="/third/"></head><a href="page">link</a>';
+    const { text } = await pageText(html, {
+      format: 'markdown',
+      url: 'https://a.example/dir/',
+      signal: never,
+    });
+    expect(text).toBe('[link](https://a.example/other/page)');
+  });
+
+  it('bug: the summary and the content of details ran together', async () => {
+    expect(await textOf('<details><summary>more</summary>inner</details>')).toBe('more\ninner');
+  });
+});
+
 describe('a page that is made to take time', () => {
   // The duration of the later steps depends on the size of the tree, so the test measures the size instead of
   // the time. The limit is far away: an algorithm of quadratic time would need hours.

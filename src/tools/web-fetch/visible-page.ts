@@ -27,6 +27,8 @@ export interface Page {
 export interface VisiblePage {
   readonly document: Page;
   readonly title: string;
+  /** What the page's links are relative to, as written; empty: its own address. */
+  readonly base: string;
   /** Elements that a reader of the page does not see. */
   readonly hidden: number;
 }
@@ -73,6 +75,8 @@ const NEVER_SHOWN = new Set([
     'noframes',
   ],
 ]);
+/** Elements that belong to the head of a page. */
+const IN_HEAD = new Set(['base', 'link', 'meta', 'noscript', 'script', 'style', 'template', 'title']);
 const VOID = new Set(['br', 'hr', 'img', 'wbr', 'col', 'area', 'source', 'track', 'param']);
 const KEPT_ATTRIBUTES = new Set(['href', 'src', 'alt', 'colspan', 'rowspan', 'class', 'id', 'lang', 'start']);
 
@@ -87,8 +91,8 @@ export async function visiblePage(html: string, signal: AbortSignal): Promise<Vi
   const page = new PageBuilder(hiddenSelectors(styles.text));
   await parseInSlices(html, page, signal);
   page.finish();
-  const { document, hidden } = page;
-  return { document, title: page.title.replace(/\s+/g, ' ').trim().slice(0, 500), hidden };
+  const { document, hidden, base } = page;
+  return { document, title: page.title.replace(/\s+/g, ' ').trim().slice(0, 500), base, hidden };
 }
 
 interface PageReader {
@@ -101,14 +105,17 @@ interface PageReader {
 
 async function parseInSlices(html: string, reader: PageReader, signal: AbortSignal): Promise<void> {
   let parser = new Parser(reader.handler);
+  let begun = 0;
   for (let at = 0, end = 0; at < html.length; at = end) {
     // A position after a tag, where the parser can start again.
     end = at + SLICE >= html.length ? html.length : html.lastIndexOf('>', at + SLICE) + 1;
     if (end <= at) end = at + SLICE;
     parser.write(html.slice(at, end));
-    if (reader.open > MOST_OPEN) {
+    // Not inside a comment or a tag: the rest of it would be read as text of the page.
+    if (reader.open > MOST_OPEN && begun + parser.endIndex + 1 === end) {
       reader.closeAll();
       parser = new Parser(reader.handler);
+      begun = end;
     }
     await yieldToLoop({ signal });
   }
@@ -150,7 +157,7 @@ function hiddenSelectors(css: string): Selectors {
   let depth = 0;
   let from = 0;
   let selector = '';
-  const text = withoutComments(css);
+  const text = withoutComments(css).replace(/<!--|-->/g, ' ');
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
     if (character === '{') {
@@ -187,34 +194,68 @@ function withoutComments(css: string): string {
 
 /** Declarations that make an element unreadable. */
 function isHiding(style: string): boolean {
-  const css = style.toLowerCase().replace(/\s+/g, '').replaceAll('!important', '');
+  const css = withoutEscapes(withoutComments(style))
+    .toLowerCase()
+    .replace(/\s+/g, '')
+    .replaceAll('!important', '');
   return (
     HIDING.test(css) ||
+    (TRANSPARENT.test(css) && !css.includes('background-clip:text')) ||
     (/(?:^|;)(?:max-)?(?:height|width):0(?:px|em|rem|%)?(?:;|$)/.test(css) &&
       /overflow(?:-[xy])?:(?:hidden|clip)/.test(css))
   );
+}
+
+/** `\6eone` is `none`. */
+function withoutEscapes(css: string): string {
+  if (!css.includes('\\')) return css;
+  return css.replace(/\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi, (_, code?: string, character = '') => {
+    const point = Number.parseInt(code ?? '', 16);
+    return point <= 0x10ffff ? String.fromCodePoint(point) : character;
+  });
 }
 
 const HIDING = new RegExp(
   `(?:^|;)(?:${[
     'display:none',
     'visibility:(?:hidden|collapse)',
-    'opacity:0?\\.?0*%?',
-    'font-size:0(?:\\.0+)?(?:px|em|rem|pt|%)?',
+    'opacity:(?:-[\\d.]+|0*(?:\\.0\\d*)?)%?',
+    'font-size:[01]?(?:\\.\\d+)?(?:px|pt)',
+    'font-size:0*(?:\\.0\\d*)?(?:em|rem|%)?',
+    'font:0(?:px)?/[^;]*',
+    'filter:opacity\\(0*(?:\\.0+)?%?\\)',
+    'zoom:0',
     'content-visibility:hidden',
     'text-indent:-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|%)?',
     '(?:left|top|right|bottom):-\\d{3,}(?:\\.\\d+)?(?:px|em|rem|vw|vh|%)?',
     'clip:rect\\(0(?:px)?,0(?:px)?,0(?:px)?,0(?:px)?\\)',
     'clip:rect\\(1px,1px,1px,1px\\)',
+    '(?:left|top|right|bottom):-\\d{2,}(?:\\.\\d+)?(?:em|rem)',
+    'margin(?:-left|-top|-inline-start)?:-\\d{4,}(?:\\.\\d+)?(?:px|em|rem|vw|vh|%)?',
     'clip-path:inset\\((?:50|100)%\\)',
-    'transform:scale\\(0(?:,0)?\\)',
-    'color:transparent',
+    'clip-path:circle\\(0(?:px|%)?(?:at[^;)]*)?\\)',
+    'clip-path:polygon\\(0[0px%,]*\\)',
+    'transform:scale[xy]?\\(0(?:\\.0+)?(?:,0(?:\\.0+)?)?\\)',
+    'transform:translate(?:x|y|3d)?\\([^;)]*-\\d{4,}[^;)]*\\)',
+    'scale:0',
+  ].join('|')})(?:;|$)`,
+);
+
+/** With the background cut to the text, transparent letters are visible. */
+const TRANSPARENT = new RegExp(
+  `(?:^|;)color:(?:${[
+    'transparent',
+    '#[0-9a-f]{3}0',
+    '#[0-9a-f]{6}00',
+    '(?:rgb|hsl)a\\((?:[^,;)]*,){3}0*(?:\\.0+)?%?\\)',
+    '(?:rgb|hsl)a?\\([^/;)]*/0*(?:\\.0+)?%?\\)',
   ].join('|')})(?:;|$)`,
 );
 
 class PageBuilder implements PageReader {
   readonly document: Page = parseHTML('<!doctype html><html><head></head><body></body></html>').document;
   title = '';
+  base = '';
   hidden = 0;
   #elements = 0;
   #depth = 0;
@@ -254,6 +295,8 @@ class PageBuilder implements PageReader {
   }
 
   #opened(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (!IN_HEAD.has(name)) this.#leaveHead();
+    if (name === 'base' && this.base === '') this.base = attributes.href ?? '';
     this.#inTitle = name === 'title' && this.title === '';
     const never = NEVER_SHOWN.has(name);
     const isHidden = !never && this.#isHidden(name, attributes);
@@ -287,8 +330,17 @@ class PageBuilder implements PageReader {
   }
 
   #text(text: string): void {
+    if (text.trim() !== '') this.#leaveHead();
     if (this.#inTitle) this.title += text;
     else if (this.#unseen === 0) this.#words += text;
+  }
+
+  /** The end tag of the head may be left out: other content begins the visible part. */
+  #leaveHead(): void {
+    const element = this.#open.at(-1);
+    if (element?.name !== 'head' || !element.hides) return;
+    this.#open[this.#open.length - 1] = { ...element, hides: false };
+    this.#unseen--;
   }
 
   #closed(): void {

@@ -143,7 +143,8 @@ function describeBlock(block: ContentBlock, url: string): { text: string; metada
 function refusal(answer: Response, bytes: Uint8Array, metadata: JsonObject): ToolOutput {
   const why = `http error: ${answer.status}${answer.statusText === '' ? '' : ` ${answer.statusText}`}`;
   const type = answer.headers.get('content-type') ?? '';
-  const isPlain = /json|text\/plain|xml/i.test(type) && !bytes.includes(0);
+  // No page: its invisible parts would be given too.
+  const isPlain = /json|text\/plain|xml/i.test(type) && !/html/i.test(type) && !bytes.includes(0);
   const text = isPlain ? new TextDecoder().decode(bytes).slice(0, MOST_OF_ERROR) : '';
   return { ...failure(answer.url, why, { reason: 'Status', status: answer.status }), text, metadata };
 }

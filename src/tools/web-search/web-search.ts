@@ -187,12 +187,11 @@ function isWanted(
 ): boolean {
   const target = parseUrl(url);
   if (title === '' || target === undefined || !/^https?:$/.test(target.protocol)) return false;
+  const host = target.hostname.replace(/\.$/, '');
   const isOf = (domain: string): boolean => {
-    const name = domain
-      .toLowerCase()
-      .replace(/^\*?\./, '')
-      .replace(/\.$/, '');
-    return target.hostname === name || target.hostname.endsWith(`.${name}`);
+    const written = domain.replace(/^\*?\./, '');
+    const name = (parseUrl(`http://${written}/`)?.hostname ?? written.toLowerCase()).replace(/\.$/, '');
+    return host === name || host.endsWith(`.${name}`);
   };
   return (allowed.length === 0 || allowed.some(isOf)) && !refused.some(isOf);
 }
@@ -200,7 +199,7 @@ function isWanted(
 function inWords({ title, url, snippet }: SearchHit, index: number): string {
   return [
     `${index + 1}. ${oneLine(title)}`,
-    `   ${url}`,
+    `   ${oneLine(url)}`,
     ...(snippet === '' ? [] : [`   ${oneLine(snippet)}`]),
   ].join('\n');
 }
