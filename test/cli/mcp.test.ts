@@ -258,7 +258,8 @@ describe('toolexec mcp --gateway', () => {
     expect(before.stdout).toContain('new, not shown: ask, count, echo');
     expect((await toolexec.run(['mcp', 'trust', 'up', '--config', config])).code).toBe(3);
     const trusted = await toolexec.run(['mcp', 'trust', 'up', '--config', config, '--yes']);
-    expect([trusted.code, trusted.stderr]).toEqual([0, '']);
+    const note = 'toolexec: a gateway that is running shows them after its restart\n';
+    expect([trusted.code, trusted.stderr]).toEqual([0, note]);
     expect(trusted.stdout).toContain('description: Says it back.');
     expect(trusted.stdout).toContain('up: 9 tools are pinned');
     const again = await toolexec.run(['mcp', 'trust', 'up', '--config', config]);
