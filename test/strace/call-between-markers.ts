@@ -39,9 +39,9 @@ function executesCommands(tool: string): boolean {
  */
 async function meetSpawnServer(): Promise<void> {
   await execute(warmUp);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
   await execute(warmUp);
-  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
 }
 
 function mark(path: string): void {
