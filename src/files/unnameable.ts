@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { type BinaryPath, binaryEntry, binaryNames, toBinary, toText } from '../platform/fs/binary-fs.js';
+import { type BinaryPath, binaryEntry, readableNames, toBinary, toText } from '../platform/fs/binary-fs.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import type { Containment } from './containment.js';
 
 /*
- * A name on Linux need not be UTF-8. The OS sandbox is told paths as text, so it cannot guard such an entry, nor one in
- * such a directory.
+ * A name on Linux need not be UTF-8. The OS sandbox takes paths as text, so it can guard neither such an entry nor the
+ * entries of such a directory.
  */
 
 /** Whether a name, as the system gave it, stands for other bytes. */
@@ -27,10 +27,10 @@ export function holdsUnnameable({ deniesCommands }: Containment, directory: stri
   let left = MOST_ENTRIES;
   const isDenied = (path: BinaryPath): boolean => {
     if (left-- === 0 || deniesCommands.deniedBy(toText(path), 'write') !== undefined) return true;
-    return kindAt(path) === 'dir' && namesIn(path).some((name) => isDenied(`${path}/${name}`));
+    return kindAt(path) === 'dir' && readableNames(path).some((name) => isDenied(`${path}/${name}`));
   };
   const at = toBinary(directory);
-  return namesIn(at).some((name) => toBinary(toText(name)) !== name && isDenied(`${at}/${name}`));
+  return readableNames(at).some((name) => toBinary(toText(name)) !== name && isDenied(`${at}/${name}`));
 }
 
 function kindAt(path: BinaryPath): string | undefined {
@@ -38,14 +38,5 @@ function kindAt(path: BinaryPath): string | undefined {
     return binaryEntry(path)?.kind;
   } catch {
     return undefined;
-  }
-}
-
-/** Empty if it cannot be read. */
-function namesIn(directory: BinaryPath): readonly BinaryPath[] {
-  try {
-    return binaryNames(directory);
-  } catch {
-    return [];
   }
 }

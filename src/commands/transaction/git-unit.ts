@@ -1,7 +1,7 @@
 import {
   type BinaryPath,
   binaryEntry,
-  binaryNames,
+  readableNames,
   readBinaryFile,
   rewriteBinaryFile,
   toBinary,
@@ -152,7 +152,7 @@ function looseRefs(git: BinaryPath): ReadonlySet<BinaryPath> | undefined {
   const found = new Set<BinaryPath>();
   const waiting = ['refs'];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    for (const name of namesIn(`${git}/${path}`)) {
+    for (const name of readableNames(`${git}/${path}`)) {
       const at = `${path}/${name}`;
       if (binaryEntry(`${git}/${at}`)?.kind === 'dir') waiting.push(at);
       else found.add(at);
@@ -160,15 +160,6 @@ function looseRefs(git: BinaryPath): ReadonlySet<BinaryPath> | undefined {
     if (found.size > MOST_REFS) return undefined;
   }
   return found;
-}
-
-/** Others may have removed it. */
-function namesIn(directory: BinaryPath): readonly BinaryPath[] {
-  try {
-    return binaryNames(directory);
-  } catch {
-    return [];
-  }
 }
 
 function union<T>(

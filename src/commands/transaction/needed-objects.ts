@@ -1,7 +1,7 @@
 import {
   type BinaryPath,
   binaryEntry,
-  binaryNames,
+  readableNames,
   readBinaryFile,
   toBinary,
 } from '../../platform/fs/binary-fs.js';
@@ -63,7 +63,7 @@ function isChangedSince({ undone, done, directory, root, git }: Asked): boolean 
 /** The files that lead to objects: references, indexes, and each `HEAD` that names no branch. */
 function tipsOf(top: BinaryPath, git: BinaryPath): readonly BinaryPath[] {
   const inner = [`${git}/worktrees`, `${git}/modules`].flatMap((at) =>
-    namesIn(`${top}${at}`).map((name) => `${at}/${name}`),
+    readableNames(`${top}${at}`).map((name) => `${at}/${name}`),
   );
   const tips: BinaryPath[] = [];
   const waiting: BinaryPath[] = [];
@@ -72,7 +72,7 @@ function tipsOf(top: BinaryPath, git: BinaryPath): readonly BinaryPath[] {
     waiting.push(`${at}/refs`, `${at}/reftable`);
   }
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    for (const name of namesIn(`${top}${path}`)) {
+    for (const name of readableNames(`${top}${path}`)) {
       const at = `${path}/${name}`;
       if (binaryEntry(`${top}${at}`)?.kind === 'dir') waiting.push(at);
       else tips.push(at);
@@ -83,8 +83,4 @@ function tipsOf(top: BinaryPath, git: BinaryPath): readonly BinaryPath[] {
 
 function isDetached(head: BinaryPath): boolean {
   return binaryEntry(head)?.kind === 'file' && !readBinaryFile(head).toString('latin1').startsWith('ref:');
-}
-
-function namesIn(directory: BinaryPath): readonly BinaryPath[] {
-  return binaryEntry(directory)?.kind === 'dir' ? binaryNames(directory) : [];
 }

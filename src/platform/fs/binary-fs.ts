@@ -109,6 +109,15 @@ export function binaryNames(path: BinaryPath): BinaryPath[] {
   return readdirSync(raw(path), 'latin1');
 }
 
+/** The names in a directory. Empty if it cannot be read, or is not there any more. */
+export function readableNames(path: BinaryPath): readonly BinaryPath[] {
+  try {
+    return binaryNames(path);
+  } catch {
+    return [];
+  }
+}
+
 /** Empty for a pipe that has replaced the file; it does not wait. */
 export function readBinaryFile(path: BinaryPath): Buffer {
   const descriptor = openSync(raw(path), constants.O_RDONLY | constants.O_NONBLOCK);

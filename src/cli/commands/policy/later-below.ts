@@ -1,4 +1,4 @@
-import { binaryEntry, binaryNames, toBinary, toText } from '../../../platform/fs/binary-fs.js';
+import { binaryEntry, readableNames, toBinary, toText } from '../../../platform/fs/binary-fs.js';
 import type { LaterPlace } from '../../later-place.js';
 import type { LaterBelow } from './seen-writes.js';
 
@@ -14,7 +14,7 @@ export function laterBelowOf(place: LaterPlace): LaterBelow {
     if (place.passesOver(`${directory}/x`)) return [];
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (binaryEntry(at)?.kind !== 'dir') continue;
-      const names = namesIn(at);
+      const names = readableNames(at);
       entries += names.length;
       if (entries > MOST_ENTRIES) return undefined;
       for (const name of names) {
@@ -26,13 +26,4 @@ export function laterBelowOf(place: LaterPlace): LaterBelow {
     }
     return found;
   };
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return binaryNames(directory);
-  } catch {
-    // A command of the same person cannot write an unreadable directory either.
-    return [];
-  }
 }
