@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalDecision, ApprovalRequest } from '../../src/contract/approval.js';
@@ -102,6 +102,30 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       unexpected: expect.arrayContaining([expect.any(String)]),
     });
     expect(outside('ls -AlR --time-style=+')).toBe(before);
+  });
+
+  eachOf<[string, string, string]>(
+    [
+      ['a directory', 'ln -s tools/run .husky', 'tools/run/pre-commit'],
+      ['a directory of another', 'mkdir .github; ln -s ../tools/run .github/workflows', 'tools/run/ci.yml'],
+      ['a file', 'ln -s tools/run/all.txt Makefile', 'tools/run/all.txt'],
+      ['a link of git', 'git init -q; rm -r .git/hooks; ln -s ../tools/run .git/hooks', 'tools/run/pre-push'],
+      ['a setting of git', 'git init -q; git config core.hooksPath tools/run', 'tools/run/pre-push'],
+      [
+        'a directory below',
+        'mkdir -p p/q; ln -s ../../tools/run p/q/.vscode; mkdir p/q/z',
+        'tools/run/x.json',
+      ],
+    ],
+    2,
+  )('is not kept where it runs later through a link or setting: %s', async (_, make, path) => {
+    outside(`mkdir -p tools/run src p; echo x > tools/run/all.txt; ${make}`);
+    // Links are looked for in the directories above the changed paths.
+    const near = existsSync(join(place.root, 'p/q/z')) ? 'echo y > p/q/z/a; ' : '';
+    const refused = await runAllowed(`${near}echo x > ${path}`);
+    expect(refused.error).toMatchObject({ code: 'policy_denied', details: { executed: 'no' } });
+    expect(refused.metadata.changes).toMatchObject({ unexpected: [path] });
+    expect((await runAllowed('echo x > src/a; echo x > tools/a')).error).toBeUndefined();
   });
 
   it('is kept where it is any other file, and what only changes dependencies', {

@@ -9,6 +9,7 @@ import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-co
 import { runsTheSame } from '../../policy/later-code/what-runs.js';
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
+import { laterNames, type NamesOf } from './later-names.js';
 
 /** The changes that a call may make. */
 export interface AllowedDeeds {
@@ -42,7 +43,10 @@ export async function beyondConsent(
   allowed: AllowedDeeds,
   settings: DeedsSettings,
 ): Promise<ReadonlyMap<MadeChange, Unexpected>> {
-  const expectation = new Expectation(changes, allowed, settings);
+  const { sandbox, policy } = settings;
+  const paths = changes.map(({ path }) => path);
+  const otherNames = await laterNames(paths, sandbox.roots, laterCodeOf(policy?.laterCode));
+  const expectation = new Expectation(changes, allowed, settings, otherNames);
   const found = new Map<MadeChange, Unexpected>();
   const slices = timeSlices();
   for (const change of changes) {
@@ -72,6 +76,7 @@ class Expectation {
   readonly #named: readonly string[];
   readonly #patterns: ReturnType<typeof parsePathPattern> | undefined;
   readonly #later: LaterCode;
+  readonly #otherNames: NamesOf;
   readonly #sparesDependencies: boolean;
   /** Hashes of the contents of new files, to recognise moves. Undefined: deletions are expected. */
   readonly #come: ReadonlySet<string> | undefined;
@@ -80,8 +85,10 @@ class Expectation {
     changes: readonly MadeChange[],
     { consent, agreed, asksBeyond }: AllowedDeeds,
     { sandbox, policy }: DeedsSettings,
+    otherNames: NamesOf,
   ) {
     this.#roots = sandbox.roots;
+    this.#otherNames = otherNames;
     this.#come =
       asksBeyond === true ? contentsOf(changes.filter(isCreated).map(({ after }) => after())) : undefined;
     this.#named = [...(consent?.named ?? []), ...(agreed ?? [])].flatMap((effect) =>
@@ -121,10 +128,14 @@ class Expectation {
 
   #runsLater(made: MadeChange): boolean {
     const { path, kind, isHarmless } = made;
-    if (this.#sparesDependencies && isInDependencies(this.#roots, dirname(path))) return false;
-    if (kind === 'link') return this.#later.lies(path, this.#roots);
-    if (kind === 'dir' || isHarmless || !this.#later.has(path, this.#roots)) return false;
-    return !runsTheSame(basename(path), made.before(), made.after());
+    const names = this.#otherNames(path);
+    if (!(this.#sparesDependencies && isInDependencies(this.#roots, dirname(path)))) names.unshift(path);
+    if (kind === 'link') return names.some((name) => this.#later.lies(name, this.#roots));
+    if (kind === 'dir' || isHarmless) return false;
+    return names.some(
+      (name) =>
+        this.#later.has(name, this.#roots) && !runsTheSame(basename(name), made.before(), made.after()),
+    );
   }
 
   #isLost({ path, kind, before }: MadeChange, come: ReadonlySet<string>): boolean {
