@@ -34,6 +34,7 @@ const DEEPEST = 3;
 
 class Search {
   readonly found: { readonly target: string; readonly name: string }[] = [];
+  readonly #passed = new Set<string>();
   readonly #seen = new Set<string>();
   readonly #roots: readonly string[];
   readonly #later: LaterCode;
@@ -45,9 +46,9 @@ class Search {
 
   async lookAbove(path: string): Promise<void> {
     const directory = dirname(path);
-    if (this.#seen.has(directory) || !this.#isInside(directory)) return;
-    if (isInDependencies(this.#roots, directory)) return this.lookAbove(directory);
-    await this.#lookIn(directory, 0);
+    if (this.#passed.has(directory) || !this.#isInside(directory)) return;
+    this.#passed.add(directory);
+    if (!isInDependencies(this.#roots, directory)) await this.#lookIn(directory, 0);
     await this.lookAbove(directory);
   }
 
