@@ -26,7 +26,7 @@ export interface DenyPatterns {
   readonly given: readonly string[];
 }
 
-const CACHED_PATHS = 8192;
+const CACHED_DIRECTORIES = 8192;
 
 /**
  * The built-in patterns are compiled when the first path is compared with them: that takes milliseconds.
@@ -79,19 +79,20 @@ function rulesOf(roots: readonly string[], matcher: DenyMatcher, writeMatcher: D
  * them. The result depends on the string alone, so a cached result cannot be raced.
  */
 function inheriting(roots: readonly string[], matcher: DenyMatcher): (path: string) => string | undefined {
-  const verdicts = new Map<string, string | undefined>();
-  const verdictOn = (path: string): string | undefined => {
-    if (verdicts.has(path)) return verdicts.get(path);
-    const verdict = compute(path);
-    if (verdicts.size >= CACHED_PATHS) verdicts.clear();
-    verdicts.set(path, verdict);
-    return verdict;
+  const inherited = new Map<string, string | undefined>();
+  // Paths of one directory come one after the other.
+  let last: { readonly directory: string; readonly verdict: string | undefined } | undefined;
+  const inheritedFrom = (directory: string): string | undefined => {
+    if (last?.directory === directory) return last.verdict;
+    if (!inherited.has(directory)) {
+      if (inherited.size >= CACHED_DIRECTORIES) inherited.clear();
+      const isRoot = roots.includes(directory);
+      inherited.set(directory, isRoot ? matcher.below(directory) : verdictOn(directory));
+    }
+    last = { directory, verdict: inherited.get(directory) };
+    return last.verdict;
   };
-  const compute = (path: string): string | undefined => {
-    if (roots.includes(path)) return undefined;
-    const parent = dirname(path);
-    const inherited = roots.includes(parent) ? matcher.below(parent) : verdictOn(parent);
-    return inherited ?? matcher.entry(path, basename(path));
-  };
+  const verdictOn = (path: string): string | undefined =>
+    roots.includes(path) ? undefined : (inheritedFrom(dirname(path)) ?? matcher.entry(path, basename(path)));
   return verdictOn;
 }

@@ -77,6 +77,8 @@ export interface Merged {
 
 /** A plan removes a directory before it puts a file there; for a person that is one change. */
 export function mergedByPath(changes: readonly PlannedChange[]): readonly Merged[] {
+  if (changes.every(({ change }) => change !== 'delete'))
+    return changes.map((change) => ({ gone: change, come: change }));
   const byPlace = new Map<string, Merged>();
   for (const change of changes) {
     const place = `${change.root}/${change.path}`;

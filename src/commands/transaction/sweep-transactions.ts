@@ -21,6 +21,7 @@ import {
   type FailedChange,
   KEPT_BYTES,
   type OnConflict,
+  type PlannedChange,
   type TransactionPlan,
 } from './transaction-plan.js';
 
@@ -48,7 +49,10 @@ export async function commitPlan(
   const plan = await makeLandings(directory, { ...planned, onConflict, waits });
   let before: PrintsBefore;
   try {
-    const intent = stageFile(`${directory}/plan.json`, JSON.stringify(plan));
+    const intent = stageFile(
+      `${directory}/plan.json`,
+      recordOf(plan, ({ isInside }) => isInside !== true),
+    );
     const landings = (plan.landings ?? []).map((root) => plan.roots[root] ?? '');
     const written = Promise.all([syncFileSystems([directory, ...landings]), prepared]);
     keepIndexes(plan, toBinary(directory));
@@ -176,14 +180,26 @@ function recordDone(directory: string, done: DonePlan): DonePlan {
 
 function writeDone(directory: string, done: DonePlan): void {
   try {
+    const failed = new Set(done.failed.map(({ index }) => index));
     writeWhole(`${directory}/kept`, `${keptBytes(done)}`);
-    const record = stageFile(`${directory}/done.json`, JSON.stringify(done));
+    const record = stageFile(
+      `${directory}/done.json`,
+      recordOf(done, (_, index) => failed.has(index)),
+    );
     record.sync();
     record.publish();
     for (const name of ['plan.json', 'back.json', 'landings.json']) removeTree(`${directory}/${name}`);
   } catch {
     // A full disk. Another process finds the plan with nothing left to do.
   }
+}
+
+/** A plan as text. Only changes that are not made yet need the place of their new version. */
+function recordOf(plan: TransactionPlan, isOpen: (change: PlannedChange, index: number) => boolean): string {
+  const changes = plan.changes.map((change, index) =>
+    isOpen(change, index) ? change : { ...change, from: undefined },
+  );
+  return JSON.stringify({ ...plan, changes });
 }
 
 /** The size of the replaced and removed entries. */

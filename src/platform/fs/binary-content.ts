@@ -3,13 +3,18 @@ import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs'
 import { type BinaryEntry, type BinaryPath, raw } from './binary-fs.js';
 
 /** SHA-256 in hex of a file's content, or of a link's target; undefined for anything else. */
-export function contentHash(path: BinaryPath, { kind }: Pick<BinaryEntry, 'kind'>): string | undefined {
-  if (kind === 'file') return hashFile(path);
+export function contentHash(
+  path: BinaryPath,
+  { kind, size }: Pick<BinaryEntry, 'kind'> & { readonly size?: number },
+): string | undefined {
+  if (kind === 'file') return size === 0 ? EMPTY : hashFile(path);
   if (kind !== 'link') return undefined;
   return createHash('sha256')
     .update(readlinkSync(raw(path), 'buffer'))
     .digest('hex');
 }
+
+const EMPTY = hash('sha256', '', 'hex');
 
 function hashFile(path: BinaryPath): string {
   // Does not wait for a pipe that has replaced the file.

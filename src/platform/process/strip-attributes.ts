@@ -31,9 +31,9 @@ my ($list, $remove, $prefix) = @ARGV;
 $list += 0; $remove += 0;
 $/ = "\\0";
 my $size = 65536;
+my $names = "\\0" x $size;
 while (my $path = <STDIN>) {
   chomp $path;
-  my $names = "\\0" x $size;
   my $length = syscall($list, $path, $names, $size);
   next if $length <= 0;
   my @ours = grep { index($_, $prefix) == 0 } split /\\0/, substr($names, 0, $length);
