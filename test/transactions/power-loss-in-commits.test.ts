@@ -84,7 +84,10 @@ class Trial {
       if (reached[index] === 'names') disk.syncNames();
       if (reached[index] === 'all') disk.sync();
     }
-    this.#restore(this.#disks.map((disk) => disk.image()));
+    const images = this.#disks.map((disk) => disk.image());
+    this.#restore(images);
+    // Hundreds of cuts would fill the memory.
+    for (const image of images) rmSync(image);
   }
 
   again(): void {
