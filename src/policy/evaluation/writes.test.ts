@@ -91,6 +91,27 @@ describe('a rule that allows says what its command may change', () => {
   });
 });
 
+describe('effects that are found in a command', () => {
+  const refusal: PolicyQuestion['refusal'] = (effect) =>
+    'path' in effect && effect.path.startsWith('private/') ? 'It is not for tools.' : undefined;
+
+  it('are in the answer, with paths as the call names them', () => {
+    expect(decide(bash('cd d && echo x > a')).seen).toEqual([{ kind: 'write', path: 'd/a' }]);
+    expect(decide(bash('true')).seen).toBeUndefined();
+  });
+
+  it('need approval where a file tool would be refused, whatever rule allows the command', () => {
+    const rule: PolicyRule = { decision: 'allow', command: ['cp *', 'curl *', 'true'] };
+    const says = (command: string) => decide({ ...bash(command), refusal }, rule);
+    expect(says('cp a private/b')).toMatchObject({
+      disposition: 'requires_confirmation',
+      reason: expect.stringContaining('It is not for tools.'),
+    });
+    expect(says('true; cp a b').disposition).toBe('execute_now');
+    expect(decide(bash('cp a private/b'), rule).disposition).toBe('execute_now');
+  });
+});
+
 describe('an analysis that does not say which command has which effect', () => {
   /** The built-in table without that part. */
   const coarse: typeof analyzeCommand = (text, shell) => {
