@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { forLast } from '../base/for-last.js';
 import { compilePattern, type DenyPattern } from './compile-pattern.js';
 import { createDenyMatcher, type DenyMatcher } from './deny-matcher.js';
 
@@ -80,18 +81,14 @@ function rulesOf(roots: readonly string[], matcher: DenyMatcher, writeMatcher: D
  */
 function inheriting(roots: readonly string[], matcher: DenyMatcher): (path: string) => string | undefined {
   const inherited = new Map<string, string | undefined>();
-  // Paths of one directory come one after the other.
-  let last: { readonly directory: string; readonly verdict: string | undefined } | undefined;
-  const inheritedFrom = (directory: string): string | undefined => {
-    if (last?.directory === directory) return last.verdict;
+  const inheritedFrom = forLast((directory): string | undefined => {
     if (!inherited.has(directory)) {
       if (inherited.size >= CACHED_DIRECTORIES) inherited.clear();
       const isRoot = roots.includes(directory);
       inherited.set(directory, isRoot ? matcher.below(directory) : verdictOn(directory));
     }
-    last = { directory, verdict: inherited.get(directory) };
-    return last.verdict;
-  };
+    return inherited.get(directory);
+  });
   const verdictOn = (path: string): string | undefined =>
     roots.includes(path) ? undefined : (inheritedFrom(dirname(path)) ?? matcher.entry(path, basename(path)));
   return verdictOn;

@@ -1,3 +1,4 @@
+import { forLast } from '../base/for-last.js';
 import { DEFAULT_DENIED_PATTERNS, DEFAULT_DENIED_WRITE_PATTERNS } from './default-denies.js';
 import type { DenyRules } from './deny-rules.js';
 
@@ -30,21 +31,13 @@ export function withDependencies(
   everywhere: DenyRules,
   inside: DenyRules,
 ): DenyRules {
-  const known = new Map<string, boolean>();
-  const rulesFor = (directory: string): DenyRules => {
-    const found = known.get(directory) ?? isInDependencies(roots, directory);
-    if (known.size > MOST_KNOWN) known.clear();
-    known.set(directory, found);
-    return found ? inside : everywhere;
-  };
+  const rulesFor = forLast((directory) => (isInDependencies(roots, directory) ? inside : everywhere));
   return {
     deniedBy: (path, access) => rulesFor(directoryOf(path)).deniedBy(path, access),
     deniedBelow: (path) => rulesFor(directoryOf(path)).deniedBelow(path),
     deniedEntries: (directory, access) => rulesFor(directory).deniedEntries(directory, access),
   };
 }
-
-const MOST_KNOWN = 4096;
 
 /** The built-in patterns that also apply there. */
 export const HOLDS_IN_DEPENDENCIES = {

@@ -46,16 +46,15 @@ export async function findUnexpected(
 
 function toMade({ mounts, rules }: ReviewedParts, { gone, come }: Merged): MadeChange {
   const { root, path, kind } = come ?? gone;
-  const lower = `${toBinary(mounts[root]?.root ?? '')}/${path}`;
+  const at = toBinary(mounts[root]?.root ?? '');
+  const lower = `${at}/${path}`;
   const isNew = gone.before === undefined;
   return {
     path: toText(lower),
     kind,
-    isHarmless: isCheckedAsGit(
-      rules,
-      { index: root, lower: toBinary(mounts[root]?.root ?? ''), upper: '' },
-      path,
-    ),
+    get isHarmless() {
+      return isCheckedAsGit(rules, { index: root, lower: at, upper: '' }, path);
+    },
     change: come === undefined ? 'delete' : isNew ? 'create' : 'modify',
     before: () => (isNew ? undefined : contentAt(lower)),
     after: () => contentAt(come?.from),

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
+import { forLast } from '../../base/for-last.js';
 import type { MadeChange, Unexpected } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
 import type { WriteConsent } from '../../contract/policy.js';
@@ -45,7 +46,7 @@ export async function beyondConsent(
 ): Promise<ReadonlyMap<MadeChange, Unexpected>> {
   const { sandbox, policy } = settings;
   const paths = changes.map(({ path }) => path);
-  const otherNames = await laterNames(paths, sandbox.roots, laterCodeOf(policy?.laterCode));
+  const otherNames = laterNames(paths, sandbox.roots, laterCodeOf(policy?.laterCode));
   const expectation = new Expectation(changes, allowed, settings, otherNames);
   const found = new Map<MadeChange, Unexpected>();
   const slices = timeSlices();
@@ -77,7 +78,8 @@ class Expectation {
   readonly #patterns: ReturnType<typeof parsePathPattern> | undefined;
   readonly #later: LaterCode;
   readonly #otherNames: NamesOf;
-  readonly #sparesDependencies: boolean;
+  /** Whether a directory's files are not looked at. */
+  readonly #isSpared: (directory: string) => boolean;
   /** Hashes of the contents of new files, to recognise moves. Undefined: deletions are expected. */
   readonly #come: ReadonlySet<string> | undefined;
 
@@ -99,7 +101,8 @@ class Expectation {
         ? consent?.patterns?.flatMap((source) => parsePathPattern(source, false))
         : undefined;
     const own = policy?.laterCode;
-    this.#sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
+    const sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
+    this.#isSpared = forLast((at) => sparesDependencies && isInDependencies(sandbox.roots, at));
     this.#later = laterCodeOf(own);
   }
 
@@ -127,14 +130,16 @@ class Expectation {
   }
 
   #runsLater(made: MadeChange): boolean {
-    const { path, kind, isHarmless } = made;
+    const { path, kind } = made;
     const names = this.#otherNames(path);
-    if (!(this.#sparesDependencies && isInDependencies(this.#roots, dirname(path)))) names.unshift(path);
+    if (!this.#isSpared(dirname(path))) names.unshift(path);
     if (kind === 'link') return names.some((name) => this.#later.lies(name, this.#roots));
-    if (kind === 'dir' || isHarmless) return false;
+    if (kind === 'dir') return false;
     return names.some(
       (name) =>
-        this.#later.has(name, this.#roots) && !runsTheSame(basename(name), made.before(), made.after()),
+        this.#later.has(name, this.#roots) &&
+        !made.isHarmless &&
+        !runsTheSame(basename(name), made.before(), made.after()),
     );
   }
 

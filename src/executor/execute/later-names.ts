@@ -1,7 +1,8 @@
-import type { Dirent } from 'node:fs';
-import { readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { DirectoryEntry } from '../../contract/files.js';
 import { isInDependencies } from '../../files/dependency-folders.js';
+import { directoryEntries, realPath } from '../../platform/fs/fs-entry.js';
+import { readTextFile } from '../../platform/fs/read-file.js';
 import type { LaterCode } from '../../policy/later-code/later-code.js';
 
 /** Finds the names under which a file runs later by itself, if they differ from its path. */
@@ -14,13 +15,9 @@ export type NamesOf = (path: string) => string[];
  *
  * @param paths absolute and canonical
  */
-export async function laterNames(
-  paths: readonly string[],
-  roots: readonly string[],
-  later: LaterCode,
-): Promise<NamesOf> {
+export function laterNames(paths: readonly string[], roots: readonly string[], later: LaterCode): NamesOf {
   const search = new Search(roots, later);
-  for (const path of paths) await search.lookAbove(path);
+  for (const directory of new Set(paths.map((path) => dirname(path)))) search.lookUp(directory);
   const { found } = search;
   if (found.length === 0) return () => [];
   return (path) =>
@@ -44,34 +41,31 @@ class Search {
     this.#later = later;
   }
 
-  async lookAbove(path: string): Promise<void> {
-    const directory = dirname(path);
+  /** Looks in a directory and those above it. */
+  lookUp(directory: string): void {
     if (this.#passed.has(directory) || !this.#isInside(directory)) return;
     this.#passed.add(directory);
-    if (!isInDependencies(this.#roots, directory)) await this.#lookIn(directory, 0);
-    await this.lookAbove(directory);
+    if (!isInDependencies(this.#roots, directory)) this.#lookIn(directory, 0);
+    this.lookUp(dirname(directory));
   }
 
-  async #lookIn(directory: string, depth: number): Promise<void> {
+  #lookIn(directory: string, depth: number): void {
     if (this.#seen.has(directory)) return;
     this.#seen.add(directory);
-    for (const entry of await entriesOf(directory)) {
-      const name = join(directory, entry.name);
-      const isLink = entry.isSymbolicLink();
-      if (!(isLink || entry.isDirectory()) || !this.#later.lies(name, this.#roots)) continue;
-      if (isLink) this.#add(await realpath(name).catch(() => undefined), name);
-      else if (depth < DEEPEST) await this.#lookIn(name, depth + 1);
-      if (entry.name === '.git' && entry.isDirectory()) await this.#addHooksOf(directory);
+    for (const { name: last, type } of entriesOf(directory)) {
+      const name = join(directory, last);
+      if (!(type === 'symlink' || type === 'dir') || !this.#later.lies(name, this.#roots)) continue;
+      if (type === 'symlink') this.#add(realPath(name), name);
+      else if (depth < DEEPEST) this.#lookIn(name, depth + 1);
+      if (type === 'dir' && last === '.git') this.#addHooksOf(directory);
     }
   }
 
   /** The setting is relative to the working tree. Files that the configuration includes are not read. */
-  async #addHooksOf(tree: string): Promise<void> {
-    const config = await readFile(join(tree, '.git', 'config'), 'utf8').catch(() => '');
-    const [, quoted, plain] = /^\s*hookspath\s*=\s*(?:"([^"\n]*)"|([^\s#;]+))/im.exec(config) ?? [];
+  #addHooksOf(tree: string): void {
+    const [, quoted, plain] = HOOKS_PATH.exec(textOf(join(tree, '.git', 'config'))) ?? [];
     const path = quoted ?? plain;
-    if (path === undefined) return;
-    this.#add(await realpath(resolve(tree, path)).catch(() => undefined), join(tree, '.git', 'hooks'));
+    if (path !== undefined) this.#add(realPath(resolve(tree, path)), join(tree, '.git', 'hooks'));
   }
 
   #add(target: string | undefined, name: string): void {
@@ -83,7 +77,23 @@ class Search {
   }
 }
 
+const HOOKS_PATH = /^\s*hookspath\s*=\s*(?:"([^"\n]*)"|([^\s#;]+))/im;
+
 /** A directory that the command made, or that may not be read, holds no existing link. */
-async function entriesOf(directory: string): Promise<readonly Dirent[]> {
-  return await readdir(directory, { withFileTypes: true }).catch(() => []);
+function entriesOf(directory: string): readonly DirectoryEntry[] {
+  try {
+    return directoryEntries(directory);
+  } catch {
+    return [];
+  }
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+function textOf(file: string): string {
+  try {
+    return readTextFile(file, MOST_BYTES);
+  } catch {
+    return '';
+  }
 }

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { forLast } from '../../base/for-last.js';
 import { type PathPattern, parsePathPattern } from '../matching/path-pattern.js';
 import { foldName, PathSubject } from '../matching/path-subject.js';
 import { LATER_CODE } from './later-code-table.js';
@@ -52,14 +53,22 @@ export class LaterCode {
       return pattern.matches(subject);
     };
     this.#index ??= indexOf(this.#patterns);
-    const { byName, others } = this.#index;
     // Names beyond ASCII are compared in two spellings, so the path as written does not show what it contains.
     const folded = /[^\0-\x7f]/.test(path) ? undefined : path.toLowerCase();
-    for (const name of (folded ?? path).split('/')) {
-      const patterns = byName.get(folded === undefined ? foldName(name) : name);
-      if (patterns?.some(matches) === true) return true;
-    }
+    const end = path.lastIndexOf('/') + 1;
+    if (this.#ofNames((folded ?? path).slice(0, end)).some(matches)) return true;
+    if (this.#ofName((folded ?? path).slice(end))?.some(matches) === true) return true;
+    const { others } = this.#index;
     return others.some((one) => (folded === undefined || folded.includes(one.fragment)) && matches(one));
+  }
+
+  /** The patterns that a name in a directory's path may match. */
+  readonly #ofNames = forLast((directory) =>
+    directory.split('/').flatMap((name) => this.#ofName(name) ?? []),
+  );
+
+  #ofName(name: string): readonly PathPattern[] | undefined {
+    return this.#index?.byName.get(/[^\0-\x7f]/.test(name) ? foldName(name) : name.toLowerCase());
   }
 }
 
