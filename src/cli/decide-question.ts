@@ -1,7 +1,7 @@
 import type { Approver } from '../contract/approval.js';
 import type { Executor } from '../contract/executor.js';
 import { ToolError } from '../errors/tool-error.js';
-import { approves } from '../executor/approve/ticket.js';
+import { approves } from '../executor/approve/decision.js';
 import type { ExitCode } from './cli-context.js';
 import type { createDisplay } from './display/display.js';
 

@@ -1,6 +1,7 @@
 import type { ApprovalRequest, Approver } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { Executor, Preview, RunOptions } from '../contract/executor.js';
+import { approves } from '../executor/approve/decision.js';
 import { describeRequest } from '../executor/approve/describe-request.js';
 import type { CliContext } from './cli-context.js';
 import { resultAsTyped } from './display/as-typed.js';
@@ -114,10 +115,7 @@ async function isAgreed(
   if (approver === undefined) return false;
   const request = previewRequest(preview);
   const decision = await approver([request], { signal });
-  return (
-    decision.kind === 'approve_all' ||
-    (decision.kind === 'approve_selected' && decision.ids.includes(request.callId))
-  );
+  return approves(decision, request.callId);
 }
 
 /** @param calls the number of committed calls */

@@ -23,7 +23,7 @@ import type { AskedTicket, TicketOptions } from '../contract/ticket.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { beginCalls, endCalls, keepLanguage, withLanguage } from '../platform/runtime/intrinsics.js';
 import { outputOf } from './answer/results.js';
-import { cancelled } from './answer/stopped.js';
+import { cancelled, toReason } from './answer/stopped.js';
 import { askTicket } from './approve/ask-ticket.js';
 import { resumeDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
@@ -73,7 +73,10 @@ export class ToolExecutor implements Executor {
   readonly #conversations: Conversations;
   /** The batches of this executor and of its parts. */
   readonly #active: Set<Batch>;
-  readonly #undoing: Set<Promise<unknown>>;
+  /** Undos and questions that `close` waits for. */
+  readonly #unfinished: Set<Promise<unknown>>;
+  /** Aborts when the executor is closed. */
+  readonly #closed = new AbortController();
   readonly #recovery: Recovery;
   /** The executor that this one is a part of; it is closed together with that one. */
   readonly #whole: ToolExecutor | undefined;
@@ -95,12 +98,12 @@ export class ToolExecutor implements Executor {
     if (whole === undefined) {
       this.#conversations = new Conversations(this.#settings);
       this.#active = new Set();
-      this.#undoing = new Set();
+      this.#unfinished = new Set();
       this.#recovery = new Recovery(this.#settings);
     } else {
       this.#conversations = whole.#conversations;
       this.#active = whole.#active;
-      this.#undoing = whole.#undoing;
+      this.#unfinished = whole.#unfinished;
       this.#recovery = whole.#recovery;
     }
   }
@@ -293,12 +296,14 @@ export class ToolExecutor implements Executor {
   async ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket> {
     checkAskOptions(options);
     this.#requireOpen('ask about a call');
-    const { signal = NEVER_ABORTED, askApprover: asksApprover = false } = options;
+    const { signal: own = NEVER_ABORTED, askApprover: asksApprover = false } = options;
+    const { signal: whole } = (this.#whole ?? this).#closed;
+    const signal = AbortSignal.any([own, this.#closed.signal, whole]);
     const [held] = copyCalls([call]);
     if (this.#isUnchecked) await this.#check();
     const scope = this.#scopeOf(options);
     const parts = { scope, signal, asksApprover, recovery: this.#recovery };
-    return withLanguage(() => askTicket(held as ToolCall, parts));
+    return this.#finished(withLanguage(() => askTicket(held as ToolCall, parts)));
   }
 
   async decide(batchId: string, decision: WaitingDecision, options: DecideOptions = {}): Promise<void> {
@@ -310,8 +315,12 @@ export class ToolExecutor implements Executor {
     checkUndoOptions(options);
     this.#requireOpen('undo');
     const undoing = withLanguage(() => undoCall(callId, options, this.#settings, this.#recovery.ensure()));
-    this.#undoing.add(undoing);
-    return undoing.finally(() => this.#undoing.delete(undoing));
+    return this.#finished(undoing);
+  }
+
+  #finished<T>(work: Promise<T>): Promise<T> {
+    this.#unfinished.add(work);
+    return work.finally(() => this.#unfinished.delete(work));
   }
 
   close(): Promise<void> {
@@ -327,6 +336,7 @@ export class ToolExecutor implements Executor {
   async #stopBatches(): Promise<void> {
     const active = [...this.#active].filter(({ owner }) => this.#whole === undefined || owner === this);
     for (const batch of active) batch.stop({ cause: 'closed' });
+    this.#closed.abort(toReason({ cause: 'closed' }));
     // A tool that closes its own executor may still run in the first turn of the batch.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
@@ -334,7 +344,7 @@ export class ToolExecutor implements Executor {
 
   async #shutDown(): Promise<void> {
     await this.#stopBatches();
-    await Promise.allSettled(this.#undoing);
+    await Promise.allSettled(this.#unfinished);
     const { journal } = this.#settings;
     if (journal !== null) await closeRecords(journal);
     await closeAll(this.#parts.owned);

@@ -72,6 +72,26 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('cat old/a')).toBe('x\n');
   });
 
+  it.each<[string, object | undefined]>([
+    ['edits in a Map', { kind: 'approve_selected', ids: ['c1'], edits: new Map([['c1', {}]]) }],
+    ['paths that are no list', { kind: 'approve_selected', ids: ['c1'], paths: { c1: 'new' } }],
+    ['nothing', undefined],
+  ])('keeps nothing if the decision is %s', async (_, given) => {
+    decision = given as ApprovalDecision;
+    await using executor = open();
+    const [result] = await executor.run([bash('echo x >new')]);
+    expect(result?.error).toMatchObject({ code: 'approval_unavailable', details: { executed: 'no' } });
+    expect(result?.error?.message).toMatch(/approver(?: gave no decision|'s decision cannot be read)/);
+    expect(outside('ls')).toBe('');
+  });
+
+  it('keeps nothing if the ids of the decision are a text that contains the id', async () => {
+    decision = { kind: 'approve_selected', ids: 'c1, c2' } as never;
+    await using executor = open();
+    const [result] = await executor.run([bash('echo x >new')]);
+    expect([result?.error?.code, outside('ls')]).toEqual(['user_denied', '']);
+  });
+
   it('asks nothing where nothing was changed', async () => {
     const tools = builtinTools({ bash: { approval: 'after' } });
     // The option alone requires the sandbox.

@@ -10,6 +10,7 @@ import type { EvaluatedCall, ReadyCall, ResolvedCall } from '../call/evaluated-c
 import type { ResultSettings } from '../call/settings.js';
 import { cleanJson } from './clean-json.js';
 import { failure, type NamedCall, notRun } from './results.js';
+import { stopOf, stoppedBefore } from './stopped.js';
 
 /**
  * Answers a ready call without running it. The message and hint may contain text from a person or a guard, so
@@ -30,6 +31,12 @@ export function refuseReady(
     reason: reasonFor(result.error),
     effects: ready.effects,
   };
+}
+
+/** Answers a ready call whose signal was aborted before the call started. */
+export function refuseStopped({ call, effects }: ReadyCall, signal: AbortSignal): ResolvedCall {
+  const result = stoppedBefore(call, stopOf(signal));
+  return { kind: 'resolved', call, result, reason: result.error?.message ?? '', effects };
 }
 
 /**

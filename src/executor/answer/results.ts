@@ -111,11 +111,6 @@ export const CANCELLED_MESSAGE = 'Cancelled by user';
 /** Not the person: the host program calls `close()`. */
 export const CLOSED_MESSAGE = 'Cancelled: the executor was closed';
 
-/** The message of a call that was cancelled by this signal of its batch. */
-export function cancelledMessage({ reason }: AbortSignal): string {
-  return reason instanceof Error && reason.message === CLOSED_MESSAGE ? CLOSED_MESSAGE : CANCELLED_MESSAGE;
-}
-
 const MOST_CHARACTERS = 1_000;
 
 /** Describes a thrown value for a message. The text is bounded, and this function never throws. */

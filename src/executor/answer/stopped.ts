@@ -56,9 +56,19 @@ export function stoppedBefore(call: Pick<ToolCall, 'id' | 'name'>, stop: Stop): 
   return notRun(call, error.code, error.message, error.details);
 }
 
+/** By abort reason: why the batch was stopped. */
+const stops = new WeakMap<Error, Stop>();
+
 /** The abort reason for the signal of a stopped batch. */
-export function toReason({ cause }: Stop): Error {
-  return new Error(cause === 'closed' ? CLOSED_MESSAGE : CANCELLED_MESSAGE);
+export function toReason(stop: Stop): Error {
+  const reason = new Error(stop.cause === 'closed' ? CLOSED_MESSAGE : CANCELLED_MESSAGE);
+  stops.set(reason, stop);
+  return reason;
+}
+
+/** Why an aborted signal stops a call: the signal of its batch, or the caller's own. */
+export function stopOf({ reason }: AbortSignal): Stop {
+  return (reason instanceof Error ? stops.get(reason) : undefined) ?? cancelled(reason);
 }
 
 const FAIL_FAST_MESSAGE = 'Cancelled: another call of the batch failed';

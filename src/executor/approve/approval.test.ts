@@ -228,11 +228,30 @@ describe('approval', () => {
     expect(refused?.error?.hint).toBe('The approver gave no decision.');
   });
 
+  it.each<[string, object]>([
+    ['edits in a Map', { kind: 'approve_selected', ids: ['a'], edits: new Map([['a', { path: 'b.txt' }]]) }],
+    ['edits that are a text', { kind: 'approve_selected', ids: ['a'], edits: '{"a":{"path":"b.txt"}}' }],
+    ['a decider that is no text', { kind: 'approve_all', by: 7 }],
+  ])('with %s approves nothing, and does not run the original arguments', async (_, decision) => {
+    const { order, executor } = setup({ approver: () => decision as ApprovalDecision });
+    const [refused] = await executor.run([write('a')]);
+    expect(refused?.error).toMatchObject({
+      code: 'approval_unavailable',
+      hint: expect.stringContaining('cannot be read'),
+      details: { executed: 'no' },
+    });
+    expect(order).toEqual([]);
+  });
+
   it('that never comes ends with the batch', async () => {
     const { order, executor } = setup({ approver: () => new Promise(() => {}) });
     const run = executor.start([write('a'), look('b')]);
     setTimeout(() => run.cancel('enough'), 20);
-    expect(codes(await run.results)).toEqual(['cancelled', 'cancelled']);
+    const results = await run.results;
+    expect(codes(results)).toEqual(['cancelled', 'cancelled']);
+    // The same answer as for the call that was only stopped before its start.
+    const details = { reason: 'enough', executed: 'no' };
+    expect(results.map(({ error }) => error?.details)).toEqual([details, details]);
     expect(order).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { abortable } from '../../base/abortable.js';
-import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
+import type { ApprovalRequest } from '../../contract/approval.js';
 import type { ChosenPaths, DeedsRefusal, PreviewedChanges } from '../../contract/changes.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
@@ -9,6 +9,7 @@ import type { Recorder } from '../record/recorder.js';
 import { announce } from './announce.js';
 import { isPersons, toRequest } from './ask-approval.js';
 import { changedParts } from './changed-parts.js';
+import { answerIn, type CallAnswer, readDecision } from './decision.js';
 import { describeUnexpected } from './describe-unexpected.js';
 import { pictureParts } from './picture-parts.js';
 
@@ -57,12 +58,14 @@ export async function askAfter(
   let only: readonly string[] | undefined;
   try {
     const message = `Permission needed for its changes: ${ready.summary}`;
-    const decision = await announce(
+    const given = await announce(
       { settings, conversation: scope.conversation, type: 'permission_prompt', message },
       () => abortable(async () => approver([request], { signal }), signal),
     );
-    refusal = refusalOf(decision, ready.call.id);
-    only = chosenIn(decision, ready.call.id);
+    const decision = readDecision(given);
+    const answer = answerIn(decision, ready.call.id);
+    refusal = refusalOf(answer);
+    if (answer.approved) only = answer.paths;
     by = decision.by;
   } catch (error) {
     isUnasked = true;
@@ -75,18 +78,13 @@ export async function askAfter(
   recorder?.note(index, ready.call.id, 'approval', {
     approved,
     after: true,
-    ...(typeof by === 'string' ? { by: cleanReason(by) } : {}),
+    ...(by === undefined ? {} : { by: cleanReason(by) }),
     ...(unexpected === undefined ? {} : { unexpected: [...unexpected] }),
     ...(reason === undefined ? {} : { reason }),
     ...(only === undefined ? {} : { paths: [...only] }),
   });
   if (reason !== undefined) return { why: reason, by: isUnasked ? 'unasked' : 'person' };
   return only === undefined ? undefined : { only };
-}
-
-function chosenIn(decision: ApprovalDecision, id: string): readonly string[] | undefined {
-  if (decision.kind !== 'approve_selected' || decision.paths === undefined) return undefined;
-  return Object.hasOwn(decision.paths, id) ? decision.paths[id] : undefined;
 }
 
 /**
@@ -98,22 +96,10 @@ function unaskable({ asksAfter }: ReadyCall, beyond: string | undefined): DeedsR
   return { why: 'there is no person to ask about its changes', by: 'unasked' };
 }
 
-function refusalOf(decision: ApprovalDecision, id: string): string | undefined {
-  switch (decision?.kind) {
-    case 'approve_all':
-      return undefined;
-    case 'approve_selected': {
-      if (!decision.ids.includes(id)) return refused(decision.reasons?.[id]);
-      const isEdited = decision.edits !== undefined && Object.hasOwn(decision.edits, id);
-      return isEdited ? 'the person wants it with other arguments, and it has run already' : undefined;
-    }
-    case 'deny_all':
-      return refused(decision.reason);
-    default:
-      return 'the person could not be asked about its changes: there was no decision';
-  }
-}
-
-function refused(reason: string | undefined): string {
-  return `its changes were refused${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
+function refusalOf(answer: CallAnswer): string | undefined {
+  if (!answer.approved)
+    return `its changes were refused${answer.reason === undefined ? '' : `: ${answer.reason}`}`;
+  return answer.args === undefined
+    ? undefined
+    : 'the person wants it with other arguments, and it has run already';
 }

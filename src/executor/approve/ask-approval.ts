@@ -3,12 +3,13 @@ import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract
 import { keepLanguage } from '../../platform/runtime/intrinsics.js';
 import { lightsOf } from '../../provenance/lights.js';
 import { hashArguments } from '../../schema/freeze-arguments.js';
-import { cleanReason, refuseReady } from '../answer/refuse-ready.js';
-import { cancelledMessage, reasonOf } from '../answer/results.js';
+import { cleanReason, refuseReady, refuseStopped } from '../answer/refuse-ready.js';
+import { reasonOf } from '../answer/results.js';
 import { type EvaluatedCall, type ReadyCall, shownEffects } from '../call/evaluated-call.js';
 import type { ApprovalSettings } from '../call/settings.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import type { Replan } from '../plan/plan-batch.js';
+import { answerIn, readDecision, whyUndecided } from './decision.js';
 import { pictureParts } from './picture-parts.js';
 import { changedPaths, type Snapshot, takeSnapshot } from './shown-files.js';
 
@@ -104,19 +105,21 @@ async function askOnce(asked: readonly AskedCall[], question: Question): Promise
   const requests = await Promise.all(asked.map((call) => toQuestion(call, settings)));
   let decision: ApprovalDecision;
   try {
-    decision = await putQuestion(requests, question);
+    decision = readDecision(await putQuestion(requests, question));
   } catch (error) {
     if (signal.aborted)
-      return asked.map(({ ready }) => refused(ready, 'cancelled', cancelledMessage(signal)));
-    return asked.map(({ ready }) => unavailable(ready, `The approver failed: ${reasonOf(error)}`));
+      return asked.map(({ ready }) => {
+        const evaluated = refuseStopped(ready, signal);
+        return { evaluated, approved: false, reason: evaluated.reason };
+      });
+    return asked.map(({ ready }) => unavailable(ready, whyUndecided(error)));
   }
   return Promise.all(
     asked.map((call) =>
-      // A decision with getters can throw while it is read. Then it counts as no decision.
       applyDecision(call, decision, replan, settings)
         .then((answer) => signed(answer, decision))
         .catch((error: unknown) =>
-          unavailable(call.ready, `The approver's decision cannot be read: ${reasonOf(error)}`),
+          unavailable(call.ready, `The approver's decision cannot be applied: ${reasonOf(error)}`),
         ),
     ),
   );
@@ -138,12 +141,11 @@ export async function putQuestion(
   }
 }
 
-function signed(answer: ApprovedCall, decision: ApprovalDecision | undefined): ApprovedCall {
-  const by = decision?.by;
+function signed(answer: ApprovedCall, { by }: ApprovalDecision): ApprovedCall {
   const { approved, evaluated } = answer;
   const isAgreed = approved && evaluated.kind === 'ready' && isPersons(by);
   const said = isAgreed ? { ...answer, evaluated: evaluated.agreed() } : answer;
-  return typeof by === 'string' && by !== '' ? { ...said, by: cleanReason(by) } : said;
+  return by === undefined || by === '' ? said : { ...said, by: cleanReason(by) };
 }
 
 /**
@@ -192,22 +194,9 @@ async function applyDecision(
   settings: ApprovalSettings,
 ): Promise<ApprovedCall> {
   const { ready } = call;
-  switch (decision?.kind) {
-    case 'approve_all':
-      return approved(call);
-    case 'approve_selected': {
-      const { id } = ready.call;
-      if (!Array.isArray(decision.ids) || !decision.ids.includes(id)) {
-        return denied(ready, own(decision.reasons, id));
-      }
-      const args = own(decision.edits, id);
-      return args === undefined ? approved(call) : edited(await replan(ready, args), settings);
-    }
-    case 'deny_all':
-      return denied(ready, decision.reason);
-    default:
-      return unavailable(ready, 'The approver gave no decision.');
-  }
+  const answer = answerIn(decision, ready.call.id);
+  if (!answer.approved) return denied(ready, answer.reason);
+  return answer.args === undefined ? approved(call) : edited(await replan(ready, answer.args), settings);
 }
 
 function approved({ ready, snapshot, changed }: AskedCall): ApprovedCall {
@@ -220,9 +209,13 @@ async function edited(evaluated: EvaluatedCall, settings: ApprovalSettings): Pro
   return approved({ ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) });
 }
 
-function denied(ready: ReadyCall, given: unknown): ApprovedCall {
-  const reason = typeof given === 'string' && given !== '' ? given : undefined;
-  return refused(ready, 'user_denied', deniedMessage(ready.call.name, reason), reason);
+function denied(ready: ReadyCall, reason: string | undefined): ApprovedCall {
+  const evaluated = refuseReady(ready, 'user_denied', deniedMessage(ready.call.name, reason));
+  return {
+    evaluated,
+    approved: false,
+    reason: reason === undefined ? evaluated.reason : cleanReason(reason),
+  };
 }
 
 export function deniedMessage(name: string, reason: string | undefined): string {
@@ -233,23 +226,4 @@ function unavailable(ready: ReadyCall, hint: string): ApprovedCall {
   const message = `The person could not be asked about ${ready.call.name}. Nothing was run.`;
   const evaluated = refuseReady(ready, 'approval_unavailable', message, hint);
   return { evaluated, approved: false, reason: cleanReason(hint) };
-}
-
-function refused(
-  ready: ReadyCall,
-  code: 'user_denied' | 'cancelled',
-  message: string,
-  reason?: string,
-): ApprovedCall {
-  const evaluated = refuseReady(ready, code, message);
-  return {
-    evaluated,
-    approved: false,
-    reason: reason === undefined ? evaluated.reason : cleanReason(reason),
-  };
-}
-
-// Ids come from the model: a plain property access could find an inherited property.
-function own<T>(record: Readonly<Record<string, T>> | undefined, id: string): T | undefined {
-  return record !== undefined && record !== null && Object.hasOwn(record, id) ? record[id] : undefined;
 }

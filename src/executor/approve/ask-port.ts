@@ -1,10 +1,11 @@
 import { abortable } from '../../base/abortable.js';
-import type { ApprovalDecision, ApprovalRequest } from '../../contract/approval.js';
+import type { ApprovalRequest } from '../../contract/approval.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import { reasonOf } from '../answer/results.js';
 import { announce } from './announce.js';
 import type { LateQuestion } from './ask-after.js';
 import { toRequest } from './ask-approval.js';
+import { answerIn, type CallAnswer, readDecision } from './decision.js';
 
 /**
  * Asks whether programs on this machine, such as the person's browser, may reach a loopback port of the
@@ -34,11 +35,12 @@ export async function askPort(
   let by: string | undefined;
   try {
     if (approver === undefined) throw new Error('there is no person to ask.');
-    const decision = await announce(
+    const given = await announce(
       { settings, conversation: scope.conversation, type: 'permission_prompt', message: summary },
       () => abortable(async () => approver([request], { signal }), signal),
     );
-    refusal = refusalOf(decision, ready.call.id);
+    const decision = readDecision(given);
+    refusal = refusalOf(answerIn(decision, ready.call.id));
     by = decision.by;
   } catch (error) {
     refusal = `the person could not be asked: ${reasonOf(error)}`;
@@ -48,16 +50,14 @@ export async function askPort(
   recorder?.note(index, ready.call.id, 'approval', {
     approved: reason === undefined,
     port,
-    ...(typeof by === 'string' ? { by: cleanReason(by) } : {}),
+    ...(by === undefined ? {} : { by: cleanReason(by) }),
     ...(reason === undefined ? {} : { reason }),
   });
   return reason;
 }
 
-function refusalOf(decision: ApprovalDecision, id: string): string | undefined {
-  if (decision?.kind === 'approve_all') return undefined;
-  const isNamed = decision?.kind === 'approve_selected' && decision.ids.includes(id);
-  if (isNamed && !Object.hasOwn(decision.edits ?? {}, id)) return undefined;
-  const said = decision?.kind === 'deny_all' ? decision.reason : undefined;
-  return `the person refused it${said === undefined || said === '' ? '' : `: ${said}`}`;
+function refusalOf(answer: CallAnswer): string | undefined {
+  // There are no arguments to edit in this question.
+  if (answer.approved) return answer.args === undefined ? undefined : 'the person refused it';
+  return `the person refused it${answer.reason === undefined ? '' : `: ${answer.reason}`}`;
 }

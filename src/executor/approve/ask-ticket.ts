@@ -9,11 +9,11 @@ import { withOrigins } from '../record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
 import { type AskedCall, askedAgain, putQuestion, toQuestion } from './ask-approval.js';
-import { decideTicket, reasonIn } from './decide-ticket.js';
+import { decideTicket } from './decide-ticket.js';
+import { approves, reasonIn } from './decision.js';
 import { reviewPlan } from './review.js';
 import {
   type AskedRecord,
-  approves,
   askedTicket,
   beginRound,
   isSameCall,

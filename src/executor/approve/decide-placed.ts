@@ -6,6 +6,7 @@ import { hashArguments } from '../../schema/freeze-arguments.js';
 import { notRun } from '../answer/results.js';
 import { hint } from '../record/hint.js';
 import { deniedMessage } from './ask-approval.js';
+import { answerIn } from './decision.js';
 import { alreadyDecided, type FoundBatch, findWaiting } from './find-deferred.js';
 
 /** A call of a placed batch, waiting for the person. */
@@ -91,9 +92,9 @@ export async function decidePlaced(
   const at = now();
   const denied: (readonly [CallKey, string | undefined, CallRecord])[] = [];
   for (const { record, argsHash } of questions) {
-    const answer = answerTo(record, given.decision);
+    const answer = answerIn(given.decision, record.callId);
     const data: JsonObject = answer.approved
-      ? { approved: true, by, decision: id, ...argumentsOf(answer.edit, record, argsHash) }
+      ? { approved: true, by, decision: id, ...argumentsOf(answer.args, record, argsHash) }
       : {
           approved: false,
           by,
@@ -120,30 +121,6 @@ export async function decidePlaced(
 /** The answer of a call that the person has denied. */
 export function deniedResult({ callId, toolName }: Pick<CallRecord, 'callId' | 'toolName'>, reason?: string) {
   return notRun({ id: callId, name: toolName }, 'user_denied', deniedMessage(toolName, reason));
-}
-
-interface CallAnswer {
-  readonly approved: boolean;
-  readonly edit?: JsonObject;
-  readonly reason?: string;
-}
-
-function answerTo({ callId }: CallRecord, decision: ApprovalDecision): CallAnswer {
-  switch (decision.kind) {
-    case 'approve_all':
-      return { approved: true };
-    case 'deny_all':
-      return denial(decision.reason);
-    case 'approve_selected': {
-      if (!decision.ids.includes(callId)) return denial(own(decision.reasons, callId));
-      const edit = own(decision.edits, callId);
-      return edit === undefined ? { approved: true } : { approved: true, edit };
-    }
-  }
-}
-
-function denial(reason: string | undefined): CallAnswer {
-  return reason === undefined || reason === '' ? { approved: false } : { approved: false, reason };
 }
 
 function argumentsOf(edit: JsonObject | undefined, { args }: CallRecord, argsHash: string): JsonObject {

@@ -5,9 +5,9 @@ import { cleanReason } from '../answer/refuse-ready.js';
 import { failure } from '../answer/results.js';
 import type { ExecutorSettings } from '../call/settings.js';
 import { deniedMessage } from './ask-approval.js';
+import { approves, readDecision, reasonIn } from './decision.js';
 import {
   type AskedRecord,
-  approves,
   decidedNote,
   isSecret,
   newSecret,
@@ -35,7 +35,7 @@ export async function decideTicket(given: string, decision: ApprovalDecision, wo
   );
   if (journal === null || found === undefined || round === undefined) throw unknownTicket();
   requireOpen(found, round);
-  const stored = readDecision(decision);
+  const stored = toStored(decision);
   const id = newSecret();
   const data = decidedNote(round.secret, id, stored, found.record.callId);
   await journal.note(found.record.key, { kind: 'approval', data, at: clock.now() });
@@ -62,27 +62,19 @@ function requireOpen({ state, record }: AskedRecord, round: TicketRound): void {
   if (state.isClosed || record.result !== undefined) throw decided('its call was answered already.');
 }
 
-/** Copies the decision as plain data, so that the recorded value is the checked value. */
-function readDecision(given: unknown): ApprovalDecision {
+/** The decision as the journal keeps it: a stored decision that cannot be read could be neither applied nor replaced. */
+function toStored(given: unknown): ApprovalDecision {
   try {
-    const decision: unknown = JSON.parse(JSON.stringify(given));
-    if (isDecision(decision)) return decision;
+    const isNamed = readDecision(given).kind !== 'approve_selected' || Array.isArray(Object(given).ids);
+    if (isNamed) return readDecision(JSON.parse(JSON.stringify(given)));
   } catch {
-    // The value is not JSON, or throws while it is read.
+    // The value is no decision, it is not JSON, or it throws while it is read.
   }
   const expected = "{ kind: 'approve_all' }, { kind: 'deny_all' } or { kind: 'approve_selected', ids }";
   throw new ToolError(
     'bad_args',
     `Cannot decide about this ticket: ${expected} is expected. Its "by" is a text.`,
   );
-}
-
-function isDecision(value: unknown): value is ApprovalDecision {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
-  // A stored decision that cannot be read could be neither applied nor replaced.
-  if ('by' in value && typeof value.by !== 'string') return false;
-  if (value.kind === 'approve_all' || value.kind === 'deny_all') return true;
-  return value.kind === 'approve_selected' && 'ids' in value && Array.isArray(value.ids);
 }
 
 /** Answers a call that a person has denied. If this happens twice, the first answer stays. */
@@ -97,15 +89,4 @@ export async function endDenied(
   await journal.decide(batchId, { kind: 'resume', at, data: { why: 'approval', worker: { ...worker } } });
   const message = cleanReason(deniedMessage(name, reason));
   await journal.finish(key, failure({ id, name }, 'user_denied', message, 'no'), at, 'queued');
-}
-
-/** The reason that the person gave for denying a call. */
-export function reasonIn(decision: ApprovalDecision, callId: string): string | undefined {
-  const reason =
-    decision.kind === 'deny_all'
-      ? decision.reason
-      : decision.kind === 'approve_selected' && Object.hasOwn(decision.reasons ?? {}, callId)
-        ? decision.reasons?.[callId]
-        : undefined;
-  return typeof reason === 'string' && reason !== '' ? reason : undefined;
 }

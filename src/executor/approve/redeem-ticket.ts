@@ -7,15 +7,8 @@ import { nameOf } from '../answer/results.js';
 import { type EvaluatedCall, NO_ARGS, type ResolvedCall } from '../call/evaluated-call.js';
 import type { ExecutorSettings } from '../call/settings.js';
 import { endDenied } from './decide-ticket.js';
-import {
-  approves,
-  bindingOf,
-  isSameCall,
-  isSecret,
-  type ParsedTicket,
-  parseTicket,
-  readAsked,
-} from './ticket.js';
+import { approves } from './decision.js';
+import { bindingOf, isSameCall, isSecret, type ParsedTicket, parseTicket, readAsked } from './ticket.js';
 
 /** The approval that a ticket gives to the calls of a batch. */
 export type Redeemed =

@@ -1,8 +1,8 @@
 import { abortable } from '../../base/abortable.js';
 import type { Reviewer, ReviewVerdict } from '../../contract/approval.js';
 import { argsOf, withLines } from '../../hooks/hook-runner.js';
-import { refuseReady } from '../answer/refuse-ready.js';
-import { cancelledMessage, reasonOf } from '../answer/results.js';
+import { refuseReady, refuseStopped } from '../answer/refuse-ready.js';
+import { reasonOf } from '../answer/results.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall, ResolvedCall } from '../call/evaluated-call.js';
 import type { ApprovalSettings } from '../call/settings.js';
@@ -62,7 +62,7 @@ async function ask(
     const evaluated = await apply(verdict, ready, asked, replan);
     return { evaluated, asked };
   } catch (error) {
-    if (signal.aborted) return { evaluated: refuseReady(ready, 'cancelled', cancelledMessage(signal)) };
+    if (signal.aborted) return { evaluated: refuseStopped(ready, signal) };
     return {
       evaluated: refuseReady(ready, 'policy_denied', `Denied by review: it failed: ${reasonOf(error)}`),
     };

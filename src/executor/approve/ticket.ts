@@ -6,6 +6,7 @@ import type { CallRecord, Journal, JournalNote } from '../../contract/journal.js
 import type { JsonObject } from '../../contract/json.js';
 import { hasArguments } from '../../journal/redaction/redacting-journal.js';
 import type { BatchScope } from '../call/batch-scope.js';
+import { approves } from './decision.js';
 
 /** A ticket is bound to these parts of a call, and to its conversation. */
 export type TicketCall = Pick<ToolCall, 'id' | 'name' | 'args'>;
@@ -171,12 +172,6 @@ export async function askTicketAgain(
   if (journal === null || found?.state.rounds.at(-1)?.decided === undefined) return false;
   await beginRound(shown, changed, found.record, { journal, at: clock.now() });
   return true;
-}
-
-/** Whether a decision allows this call to run. */
-export function approves(decision: ApprovalDecision, callId: string): boolean {
-  if (decision.kind === 'approve_all') return true;
-  return decision.kind === 'approve_selected' && decision.ids.includes(callId);
 }
 
 export function isSameCall(

@@ -51,6 +51,7 @@ function executor(options: ExecutorOptions = {}): Executor {
 const CALL = { id: 'a', name: 'pay', args: { to: 'ada' } };
 const HERE = { conversation: 'c1' };
 const approved = { kind: 'approve_all', by: 'ada@example.org' } as const;
+const EDITS_IN_A_MAP = { kind: 'approve_selected', ids: ['a'], edits: new Map([['a', { to: 'bob' }]]) };
 
 describe('ask() and its ticket', () => {
   it('ask, decide and run in three processes: the call runs once, and a second run has the recorded answer', async () => {
@@ -138,6 +139,26 @@ describe('ask() and its ticket', () => {
     expect(paid()).toEqual(['a ada']);
   });
 
+  it('a question that no approver answers stays open if the executor is closed', async () => {
+    let reason: unknown;
+    const one = executor({
+      approver: (_, { signal }) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+        });
+        void one.close();
+        return new Promise(() => {});
+      },
+    });
+    const asked = await one.ask(CALL, { ...HERE, askApprover: true });
+    expect(asked).toMatchObject({ needed: true, request: { callId: 'a' } });
+    expect(reason).toMatchObject({ message: 'Cancelled: the executor was closed' });
+    await one.close();
+    await using other = executor();
+    await other.decide(asked.ticket, approved);
+    expect(await other.run([CALL], { ...HERE, ticket: asked.ticket })).toMatchObject([{ success: true }]);
+  });
+
   it('approves nothing beside its one call', async () => {
     await using one = executor();
     const { ticket } = await one.ask(CALL, HERE);
@@ -179,7 +200,14 @@ describe('ask() and its ticket', () => {
   it('refuses a decision that is none, and goes on waiting', async () => {
     await using one = executor();
     const { ticket } = await one.ask(CALL, HERE);
-    for (const none of [{ kind: 'maybe' }, null, { kind: 'approve_selected' }, 7, { ...approved, by: 7 }]) {
+    for (const none of [
+      { kind: 'maybe' },
+      null,
+      { kind: 'approve_selected' },
+      7,
+      { ...approved, by: 7 },
+      EDITS_IN_A_MAP,
+    ]) {
       await expect(one.decide(ticket, none as never)).rejects.toMatchObject({ code: 'bad_args' });
     }
     await one.decide(ticket, approved);
