@@ -290,7 +290,7 @@ async function askedSince(
 export async function snapshotSince(
   planned: ReadyCall,
   key: CallKey,
-  scope: BatchScope,
+  scope: Pick<BatchScope, 'settings' | 'deferred'>,
 ): Promise<{ readonly asked: AskedCall; readonly changed: readonly string[] }> {
   const { ready: call, snapshot } = await withSnapshot(planned, scope);
   const notes = await scope.settings.journal?.notes(key);
@@ -331,7 +331,10 @@ function readTexts(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
-export async function withSnapshot(call: ReadyCall, { settings }: BatchScope): Promise<AskedCall> {
+export async function withSnapshot(
+  call: ReadyCall,
+  { settings }: Pick<BatchScope, 'settings'>,
+): Promise<AskedCall> {
   return { ready: call, snapshot: await takeSnapshot(call, settings) };
 }
 

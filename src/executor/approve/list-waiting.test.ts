@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -77,6 +77,25 @@ describe('executor.waiting()', () => {
     expect(await first.waiting({ conversation: 'c2' })).toEqual(waiting.slice(1));
     expect(await first.waiting({ conversation: 'none' })).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.endsWith('.txt'))).toEqual([]);
+  });
+
+  it('names the files that have changed since the calls were shown', async () => {
+    writeFileSync(join(folder, 'a.txt'), 'old\n');
+    const first = executorOf();
+    await defer(first, [write('a', 'a.txt'), write('b', 'b.txt')], 'c1');
+    const { ticket } = await first.ask(write('t', 'a.txt'), { conversation: 'c2' });
+    const waiting = () => executorOf().waiting();
+    const changed = async () =>
+      (await waiting()).map(({ requests }) => requests.map((request) => request.changed ?? []));
+    expect(await changed()).toEqual([[[], []], [[]]]);
+    writeFileSync(join(folder, 'a.txt'), 'changed\n');
+    const path = realpathSync(join(folder, 'a.txt'));
+    expect(await changed()).toEqual([[[path], []], [[path]]]);
+    // A ticket that was asked about again still names them, although its question shows the new content.
+    await first.decide(ticket, { kind: 'approve_all' });
+    await first.run([write('t', 'a.txt')], { conversation: 'c2', ticket });
+    expect(await changed()).toEqual([[[path], []], [[path]]]);
+    expect((await waiting())[1]?.requests[0]?.reason).toContain('changed since it was shown');
   });
 
   it('is seen from another process', async () => {

@@ -8,13 +8,13 @@ import { describeEffects, riskOfEffects, uncontained } from '../../effects/trait
 import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
 import { summarizeText } from '../../output/clean-output.js';
 import { reasonOf } from '../answer/results.js';
-import type { ApprovalSettings } from '../call/settings.js';
+import type { ExecutorSettings } from '../call/settings.js';
 import { planCall } from '../plan/plan-call.js';
 import { withOrigins } from '../record/conversation-origins.js';
-import { toQuestion } from './ask-approval.js';
+import { snapshotSince } from './approve-batch.js';
+import { askedAgain, toQuestion } from './ask-approval.js';
 import { LEFT_OUT_REMEDY } from './find-deferred.js';
-import { takeSnapshot } from './shown-files.js';
-import { askedTicket, readAsked } from './ticket.js';
+import { askedTicket, readAsked, type TicketRound } from './ticket.js';
 
 const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | undefined }> = {
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
@@ -27,14 +27,14 @@ const RULES: OptionRules<{ [K in keyof WaitingOptions]-?: WaitingOptions[K] | un
  */
 export async function listWaiting(
   options: WaitingOptions,
-  settings: ApprovalSettings,
+  settings: ExecutorSettings,
   memoryOf: (conversation: string) => ConversationMemory,
 ): Promise<readonly WaitingBatch[]> {
   const { conversation } = normalizeOptions('options', options, RULES);
   const { journal } = settings;
   if (journal === null) return [];
   // Waiting batches are shown in every mode, because an executor that runs calls deferred them.
-  const planning: ApprovalSettings = { ...settings, mode: 'enabled', onDecision: undefined };
+  const planning: ExecutorSettings = { ...settings, mode: 'enabled', onDecision: undefined };
   const waiting = await journal.batches({
     waiting: true,
     ...(conversation === undefined ? {} : { conversation }),
@@ -54,7 +54,7 @@ export async function listWaiting(
     const requests: ApprovalRequest[] = [];
     const informed = await withOrigins(planning, memoryOf(name));
     for (const record of await askedCalls(journal, id)) {
-      requests.push(await requestOf(record, round !== undefined, informed));
+      requests.push(await requestOf(record, round, informed));
     }
     if (requests.length === 0) continue;
     found.push({
@@ -76,21 +76,23 @@ async function askedCalls(journal: Journal, batchId: string): Promise<readonly C
   return asked.length > 0 ? asked : open;
 }
 
-/** @param isTicket another program runs the call, with its own tools and policy. */
+/** @param round present for a ticket: another program runs the call, with its own tools and policy. */
 async function requestOf(
   record: CallRecord,
-  isTicket: boolean,
-  settings: ApprovalSettings,
+  round: TicketRound | undefined,
+  settings: ExecutorSettings,
 ): Promise<ApprovalRequest> {
   const { callId: id, toolName: name, args } = record;
   if (hasLeftOut(args)) return fromRecord(record, `${LEFT_OUT_OF_JOURNAL}. ${LEFT_OUT_REMEDY}`);
   try {
     const evaluated = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
-    if (evaluated.kind === 'resolved') return fromRecord(record, isTicket ? undefined : evaluated.reason);
-    return await toQuestion(
-      { ready: evaluated, snapshot: await takeSnapshot(evaluated, settings) },
-      settings,
-    );
+    if (evaluated.kind === 'resolved')
+      return fromRecord(record, round === undefined ? evaluated.reason : undefined);
+    const { asked, changed } = await snapshotSince(evaluated, record.key, { settings });
+    const { changed: before = [] } = round ?? {};
+    const isRepeated = changed.length === 0 && before.length > 0;
+    const again = isRepeated ? askedAgain(asked.ready, asked.snapshot, before) : asked;
+    return await toQuestion(again, settings);
   } catch (error) {
     return fromRecord(record, reasonOf(error));
   }
