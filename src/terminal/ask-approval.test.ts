@@ -37,21 +37,26 @@ function picture({ callId, effects, reason }: ApprovalRequest, dangerous: boolea
 interface Session {
   readonly answer: Answer;
   readonly shown: string;
+  /** The greatest number of lines that were drawn between two keys. */
+  readonly most: number;
 }
 
 interface Given extends Pick<ApprovalQuestion, 'edit' | 'propose'> {
   readonly ids?: readonly string[];
   readonly dangerous?: readonly string[];
   readonly rows?: number;
+  readonly columns?: number;
 }
 
 /** @param typed keys; a line is `>text`; `resize to 40` is not a key, but a resize of the window */
 async function session(typed: readonly string[], given: Given = {}): Promise<Session> {
-  const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, ...more } = given;
+  const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, columns = 80, ...more } = given;
   const keys = [...typed];
   let shown = '';
+  let seen = 0;
+  let most = 0;
   const listeners = new Set<() => void>();
-  const size = { columns: 80, rows };
+  const size = { columns, rows };
   const answer = await askApproval({
     requests: ids.map(request),
     palette,
@@ -67,6 +72,9 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
       },
       async askKey(prompt, signal) {
         shown += prompt;
+        // The first line end belongs to the line of the previous key.
+        most = Math.max(most, shown.slice(seen).trimStart().split('\n').length);
+        seen = shown.length;
         const key = keys.shift();
         const [, columns] = /^resize to (\d+)$/.exec(key ?? '') ?? [];
         if (columns !== undefined) {
@@ -90,7 +98,7 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
     },
     ...more,
   });
-  return { answer, shown };
+  return { answer, shown, most };
 }
 
 const ENTER = '\r';
@@ -223,8 +231,18 @@ describe('askApproval()', () => {
     expect(none.shown).toContain('No rule can say this safely');
   });
 
+  it.each([
+    [24, 60],
+    [10, 40],
+    [12, 25],
+  ])('of %i rows and %i columns never draws more than a screen before a key', async (rows, columns) => {
+    const { most, answer } = await session([...' '.repeat(100), 'n'], { rows, columns });
+    expect(answer).toBeDefined();
+    expect(most).toBeLessThanOrEqual(rows);
+  });
+
   it('shows a screen at a time, and asks only when all was seen', async () => {
-    const { answer, shown } = await session([' ', ' ', 'y'], { rows: 8 });
+    const { answer, shown } = await session([' ', ' ', ' ', 'y'], { rows: 8 });
     expect(shown.indexOf('Run these?')).toBeGreaterThan(shown.indexOf('3. bash (three)'));
     expect(answer).toEqual({ kind: 'approve_all' });
     expect((await session(['n'], { rows: 8 })).answer).toEqual({ kind: 'deny_all' });
@@ -243,7 +261,7 @@ describe('askApproval(), when the window has another size', () => {
   });
 
   it('draws all of it again, too, where that happened between two pages', async () => {
-    const { shown } = await session([' ', 'resize to 50', 'n'], { rows: 8 });
+    const { shown } = await session([' ', 'resize to 50', ' ', 'n'], { rows: 8 });
     expect(shown.split('3 calls need your approval')).toHaveLength(3);
   });
 

@@ -91,7 +91,8 @@ class Question {
           answer = await this.#show();
           continue;
         }
-        const prompt = `${this.#said}${this.#prompt()} `;
+        const prompt = `${this.#said}${this.#prompt(!this.#isAsked)} `;
+        this.#isAsked = true;
         this.#said = '';
         const typed = await askKeyOrResize(screen, prompt, signal);
         if (typed === 'resized') this.#isStale = true;
@@ -124,16 +125,16 @@ class Question {
     return [`${index + 1}. would run with these arguments:`, ...lines.map((line) => `   ${line}`)];
   }
 
-  #prompt(): string {
+  /** @param isFirst lists the less common keys too */
+  #prompt(isFirst: boolean): string {
     const { palette, screen } = this.#question;
     const state = [
       ...(this.#selected.size === 0 ? [] : [`selected: ${numbers(this.#selected)}; Enter runs them`]),
       ...(this.#reasons.size === 0 ? [] : [`refused: ${numbers(this.#reasons.keys())}`]),
     ];
     const all = this.#selected.size > 0 ? 'the selected' : this.#reasons.size > 0 ? 'the others' : 'all';
-    const more = this.#isAsked ? '' : ' · d details · e edit · r refuse with a reason · w always';
+    const more = !isFirst ? '' : ' · d details · e edit · r refuse with a reason · w always';
     const keys = `y ${all} · n none · numbers select${more} · ? keys`;
-    this.#isAsked = true;
     const told = state.length === 0 ? '' : ` (${state.join(' · ')})`;
     const prompt = ownWords(`Run these? ${keys}${told}:`, screen.columns, ' '.length);
     return prompt.replace('Run these?', palette.bold);
@@ -316,14 +317,16 @@ class Question {
   async #page(lines: readonly string[]): Promise<Answer | StillOpen> {
     const { screen, signal } = this.#question;
     let answer: Answer | StillOpen;
-    await pageLines(lines, 'any key continues, n refuses all', this.#question, async (prompt) => {
+    const goesOn = async (prompt: string): Promise<boolean> => {
       const key = await screen.askKey(prompt, signal);
       this.#write('\n');
       if (key === undefined || key === 'n') answer = { kind: 'deny_all' };
       else if (key === ESCAPE) answer = 'cancel';
       else if (key === CTRL_C) answer = 'interrupt';
       return answer === undefined;
-    });
+    };
+    const keys = 'any key continues, n refuses all';
+    await pageLines(lines, keys, this.#question, goesOn, this.#prompt(true));
     return answer;
   }
 
