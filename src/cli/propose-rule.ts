@@ -7,6 +7,7 @@ import type { ProposedRule } from '../terminal/offer-rule.js';
 import type { CliContext } from './cli-context.js';
 import { readJournalCalls } from './commands/policy/recorded-calls.js';
 import { notesAsToml, proposeRules } from './commands/policy/suggest.js';
+import { LaterPlace } from './later-place.js';
 import { openExecutor } from './open-executor.js';
 import { type JournalChoice, recordedJournal } from './recorded-journal.js';
 import { resolvePlanning } from './resolve-planning.js';
@@ -21,7 +22,8 @@ export async function proposeRule(
   context: CliContext,
 ): Promise<ProposedRule | undefined> {
   if (options.config !== undefined) return undefined;
-  const [proposal] = proposeRules([{ call: { id: callId, name: toolName, args }, effects }]);
+  const place = new LaterPlace(resolvePlanning(options, context).executor);
+  const [proposal] = proposeRules([{ call: { id: callId, name: toolName, args }, effects }], place);
   if (proposal === undefined) return undefined;
   const { rule } = proposal;
   return {

@@ -83,6 +83,17 @@ describe('toolexec policy replay', () => {
     );
   });
 
+  it('reads an export whose effects are none', async () => {
+    const result = { success: true, output: 'x', metadata: {} };
+    const file = exported(
+      ['read_file', { path: 'a' }, { effects: [null, 7], result }],
+      ['read_file', { path: 'b' }, { effects: [{ kind: 'teleport' }], result }],
+    );
+    const { code, stdout, stderr } = await toolexec.run(['policy', 'replay', file]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('2 calls, 0 decided otherwise');
+  });
+
   it('says of a response what would happen to it, and as JSON all that is known', async () => {
     const response = toolexec.json(
       'r.json',

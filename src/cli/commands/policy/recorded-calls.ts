@@ -5,6 +5,7 @@ import type { Disposition } from '../../../contract/approval.js';
 import type { ToolCall, ToolResult } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
 import type { CallRecord, ConversationFact } from '../../../contract/journal.js';
+import { parseEffects } from '../../../effects/parse-effects.js';
 import { openArchive } from '../../../journal/open-archive.js';
 import { isSqliteFile } from '../../../platform/sqlite/sqlite.js';
 import { CLEAN_MARK } from '../../../provenance/conversation-origins.js';
@@ -147,13 +148,22 @@ function toRecorded(record: Fields, cleanAt: number): readonly RecordedCall[] {
         ? seenResult({
             callId: String(callId),
             toolName,
-            effects: Array.isArray(more.effects) ? (more.effects as Effect[]) : [],
+            effects: effectsOf(more.effects),
             result: answer,
           })
         : undefined,
       isAfterMark: cleanAt > 0 && Number(more.at) >= cleanAt,
     },
   ];
+}
+
+/** An export can come from another program: effects that cannot be read may have read anything. */
+function effectsOf(value: unknown): readonly Effect[] {
+  try {
+    return parseEffects(value ?? []);
+  } catch {
+    return [{ kind: 'unknown' }];
+  }
 }
 
 /** If it was examined. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../../contract/effect.js';
+import { LaterPlace } from '../../later-place.js';
 import { type ApprovedCall, proposeRules } from './suggest.js';
 
 const call = (name: string, ...effects: readonly Effect[]): ApprovedCall => ({
@@ -7,15 +8,13 @@ const call = (name: string, ...effects: readonly Effect[]): ApprovedCall => ({
   effects,
 });
 const runs = (command: string): ApprovedCall => call('bash', { kind: 'run', command, shell: 'bash' });
-const rulesFor = (...calls: readonly ApprovedCall[]) => proposeRules(calls).map(({ rule }) => rule);
+const place = new LaterPlace({});
+const rulesFor = (...calls: readonly ApprovedCall[]) => proposeRules(calls, place).map(({ rule }) => rule);
 
 describe('proposeRules()', () => {
   it('allows the very command, and counts', () => {
-    const found = proposeRules([
-      runs('tsc --noEmit'),
-      runs("git commit -m 'a b'"),
-      runs("git commit -m 'a b'"),
-    ]);
+    const approved = ['tsc --noEmit', "git commit -m 'a b'", "git commit -m 'a b'"];
+    const found = proposeRules(approved.map(runs), place);
     expect(found.map(({ times }) => times)).toEqual([2, 1]);
     expect(found[0]?.rule).toMatchObject({ tool: 'bash', command: "git commit -m 'a b'" });
     expect(found[1]?.rule).toEqual({
@@ -38,6 +37,14 @@ describe('proposeRules()', () => {
     ['what is blocked', 'rm -rf /'],
   ])('leaves out %s', (_what, command) => {
     expect(rulesFor(runs(command))).toEqual([]);
+  });
+
+  it('says that a file runs later by itself', () => {
+    const notes = (path: string) =>
+      proposeRules([call('write_file', { kind: 'write', path })], place).map((one) => one.notes);
+    expect(notes('src/a.ts')).toEqual([[]]);
+    expect(notes('sub/Makefile')).toEqual([[expect.stringContaining('runs later by itself')]]);
+    expect(notes('.github/workflows/ci.yml')).toEqual([[expect.stringContaining('runs later by itself')]]);
   });
 
   it('allows one file, and one host, and neither removing nor what lies elsewhere', () => {

@@ -60,7 +60,9 @@ export async function suggestRules(
       approved.push({ call, effects: planned.effects, changes });
   }
   const place = new LaterPlace(settings);
-  const suggestions = proposeRules(approved, (changes) => writesFor(changes, place, laterBelowOf(place)));
+  const suggestions = proposeRules(approved, place, (changes) =>
+    writesFor(changes, place, laterBelowOf(place)),
+  );
   if (options.json === true) writeJson(stdio.stdout, suggestions);
   else stdio.stdout.write(suggestions.map(toToml).join('\n'));
   display.note(
@@ -102,10 +104,12 @@ interface Suggestion {
  * Rules that allow exactly the approved calls, most frequent first: the same command, file or host. Each
  * contains its example and is tested with it.
  *
+ * @param place knows which files run later by themselves
  * @param seen derives `writes` of command rules from their changes. Left out: rules have none
  */
 export function proposeRules(
   calls: readonly ApprovedCall[],
+  place: LaterPlace,
   seen?: (changes: readonly SeenChanges[]) => SeenWrites,
 ): readonly Suggestion[] {
   const found = new Map<string, { readonly rule: PolicyRule; readonly calls: ApprovedCall[] }>();
@@ -118,19 +122,26 @@ export function proposeRules(
     else known.calls.push(call);
   }
   return [...found.values()]
-    .map(({ rule, calls: same }) => ({ ...withWrites(rule, same, seen), times: same.length }))
+    .map(({ rule, calls: same }) => ({ ...withNotes(rule, same, place, seen), times: same.length }))
     .filter(({ rule }) => holds(rule))
     .sort((a, b) => b.times - a.times);
 }
 
-/** A command rule with its observed changes. */
-function withWrites(
+/** A rule with what a person should know about it; a command rule also with its observed changes. */
+function withNotes(
   rule: PolicyRule,
   calls: readonly ApprovedCall[],
+  place: LaterPlace,
   seen: ((changes: readonly SeenChanges[]) => SeenWrites) | undefined,
 ): Pick<Suggestion, 'rule' | 'notes'> {
-  if (rule.command === undefined) return { rule, notes: [] };
   const [effect] = calls[0]?.effects ?? [];
+  if (rule.command === undefined) {
+    const isLater = effect?.kind === 'write' && place.lies(place.at(effect.path));
+    return {
+      rule,
+      notes: isLater ? ['this file runs later by itself: the rule allows all its changes'] : [],
+    };
+  }
   const { commands } = analyzeCommand(effect?.kind === 'run' ? effect.command : '', 'sh');
   const runs = commands.some(runsWorkspaceCode) ? [RUNS_WORKSPACE_CODE] : [];
   if (seen === undefined) return { rule, notes: runs };
