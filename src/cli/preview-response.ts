@@ -1,12 +1,15 @@
 import type { ApprovalRequest, Approver } from '../contract/approval.js';
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { Executor, Preview, RunOptions } from '../contract/executor.js';
-import { approves } from '../executor/approve/decision.js';
+import type { Preview, RunOptions } from '../contract/executor.js';
+import { CANCELLED_MESSAGE } from '../executor/answer/results.js';
+import { deniedMessage } from '../executor/approve/ask-approval.js';
+import { answerIn } from '../executor/approve/decision.js';
 import { describeRequest } from '../executor/approve/describe-request.js';
 import type { CliContext } from './cli-context.js';
 import { resultAsTyped } from './display/as-typed.js';
 import { describeResult } from './display/describe-call.js';
 import { createPalette, toSafeJson } from './display/terminal-text.js';
+import { type CancelWatch, watchCancel } from './run-batch.js';
 
 /** A preview as one request, to show and approve. */
 export function previewRequest({ parts, results, changes }: Preview): ApprovalRequest {
@@ -58,8 +61,7 @@ export async function drawPreview(
   ].join('\n');
 }
 
-export interface PreviewRun {
-  readonly executor: Executor;
+export interface PreviewRun extends CancelWatch {
   readonly calls: readonly ToolCall[];
   readonly options: RunOptions;
   readonly approver: Approver | undefined;
@@ -69,32 +71,44 @@ export interface PreviewRun {
   readonly context: CliContext;
 }
 
+interface PreviewAnswer {
+  readonly results: readonly ToolResult[];
+  readonly interrupted: boolean;
+}
+
 /**
  * `toolexec run --preview`: shows the effects of the calls, asks, commits or drops all of them, and reports
- * which.
+ * which. If the person cancels before the commit, nothing is committed.
  */
-export async function runPreview({
-  executor,
-  calls,
-  options,
-  approver,
-  isJson,
-  isAsked,
-  context,
-}: PreviewRun): Promise<readonly ToolResult[]> {
+export async function runPreview(run: PreviewRun): Promise<PreviewAnswer> {
+  const stop = new AbortController();
+  const interrupts = watchCancel(run, () => stop.abort());
+  try {
+    const results = await previewAndCommit(run, stop.signal);
+    return { results, interrupted: interrupts.happened() };
+  } finally {
+    interrupts.stop();
+  }
+}
+
+async function previewAndCommit(
+  { executor, calls, options, approver, isJson, isAsked, context }: PreviewRun,
+  signal: AbortSignal,
+): Promise<readonly ToolResult[]> {
   const { stdio } = context;
-  await using preview = await executor.preview(calls, options);
+  await using preview = await executor.preview(calls, { ...options, signal });
   const { changes, parts, results } = preview;
   stdio.stderr.write(
     isJson
       ? `${toSafeJson({ type: 'preview', changes, parts, results: results.map(resultAsTyped) })}\n`
       : await drawPreview(preview, context, 'stderr', isAsked),
   );
-  const committed = (await isAgreed(preview, approver, options)) ? await preview.commit() : undefined;
-  if (committed === undefined) {
+  const refusal = await refusalOf(preview, approver, signal);
+  if (refusal !== undefined) {
     noteCommit(0, preview, isJson, context);
-    return results.map((result) => notMade(result, approver === undefined));
+    return results.map((result) => notMade(result, refusal));
   }
+  const committed = await preview.commit();
   // Results from the preview are not shown again; a refusal by option is new.
   const palette = createPalette(stdio.stderr.isTerminal, context.env);
   for (const result of committed)
@@ -104,18 +118,31 @@ export async function runPreview({
   return committed;
 }
 
-/** `commit` itself asks about calls that need approval. */
-async function isAgreed(
+/** Why nothing is committed. */
+interface Refusal {
+  readonly code: 'cancelled' | 'approval_unavailable' | 'user_denied';
+  /** The person's reason, which the model reads. */
+  readonly reason?: string | undefined;
+}
+
+/** Undefined: commit. `commit` itself asks about calls that need approval. */
+async function refusalOf(
   preview: Preview,
   approver: Approver | undefined,
-  { signal = new AbortController().signal }: RunOptions,
-): Promise<boolean> {
-  if (preview.requests.length > 0) return true;
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  if (signal.aborted) return { code: 'cancelled' };
+  if (preview.requests.length > 0) return undefined;
   // The others are committed only if a person or an option approved the shown changes.
-  if (approver === undefined) return false;
+  if (approver === undefined) return { code: 'approval_unavailable' };
   const request = previewRequest(preview);
-  const decision = await approver([request], { signal });
-  return approves(decision, request.callId);
+  try {
+    const answer = answerIn(await approver([request], { signal }), request.callId);
+    return answer.approved ? undefined : { code: 'user_denied', reason: answer.reason };
+  } catch (error) {
+    if (signal.aborted) return { code: 'cancelled' };
+    throw error;
+  }
 }
 
 /** @param calls the number of committed calls */
@@ -131,20 +158,20 @@ function noteCommit(calls: number, { changes }: Preview, isJson: boolean, { stdi
   stdio.stderr.write(`toolexec: ${said}\n`);
 }
 
-function notMade({ callId, toolName }: ToolResult, isUnasked: boolean): ToolResult {
-  const [code, message] = isUnasked
-    ? (['approval_unavailable', `${toolName} was only previewed: the person cannot be asked now.`] as const)
-    : (['user_denied', `User denied permission to run ${toolName}`] as const);
-  const error = { code, message, details: { executed: 'no' } };
-  const metadata = { preview: true };
+function notMade({ callId, toolName }: ToolResult, { code, reason }: Refusal): ToolResult {
+  const messages = {
+    cancelled: CANCELLED_MESSAGE,
+    approval_unavailable: `${toolName} was only previewed: the person cannot be asked now.`,
+    user_denied: deniedMessage(toolName, reason),
+  };
   return {
     callId,
     toolName,
     success: false,
     output: '',
-    error,
+    error: { code, message: messages[code], details: { executed: 'no' } },
     truncated: false,
     executionTimeMs: 0,
-    metadata,
+    metadata: { preview: true },
   };
 }

@@ -19,10 +19,13 @@ interface BatchToRun extends BatchWatch {
   readonly options: RunOptions;
 }
 
-interface BatchWatch {
-  readonly executor: Executor;
+interface BatchWatch extends CancelWatch {
   /** Unreadable calls; each is answered in its place. */
   readonly errors: readonly ReadError[];
+}
+
+export interface CancelWatch {
+  readonly executor: Executor;
   readonly display: Display;
   readonly stdio: Stdio;
   /** Ends the process; called when the person does not want to wait and none of our processes runs. */
@@ -42,16 +45,10 @@ export async function watchBatch(
   start: () => BatchRun | Promise<BatchRun>,
   watch: BatchWatch,
 ): Promise<BatchAnswer> {
-  const { executor, errors, display, stdio } = watch;
+  const { errors, display } = watch;
   showErrors(watch);
   const run = await start();
-  const interrupts = watchInterrupts(stdio, {
-    first: () => {
-      display.note('cancelling; press Ctrl-C again to leave immediately');
-      run.cancel();
-    },
-    second: () => void leave(executor, watch.exitNow),
-  });
+  const interrupts = watchCancel(watch, () => run.cancel());
   try {
     const results = (await follow(run, display)).map(resultAsTyped);
     return { results: answerReadErrors(results, errors), interrupted: interrupts.happened() };
@@ -59,6 +56,20 @@ export async function watchBatch(
     interrupts.stop();
     display.end();
   }
+}
+
+/** Cancels at the first Ctrl-C, and ends the process at the second one. */
+export function watchCancel(
+  { executor, display, stdio, exitNow }: CancelWatch,
+  cancel: () => void,
+): ReturnType<typeof watchInterrupts> {
+  return watchInterrupts(stdio, {
+    first: () => {
+      display.note('cancelling; press Ctrl-C again to leave immediately');
+      cancel();
+    },
+    second: () => void leave(executor, exitNow),
+  });
 }
 
 function showErrors({ errors, display }: BatchWatch): void {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
+import { hasTerminal, sitBefore } from './terminal.js';
 import { message, useToolexec } from './toolexec.js';
 
 const WHY_NOT = await whyNoTransactions();
@@ -103,6 +104,42 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     expect(existsSync(at('new'))).toBe(false);
   });
 });
+
+describe.skipIf(WHY_NOT !== '' || !hasTerminal)(
+  `run --preview on a terminal (skipped where python3 has no pty)${WHY_NOT}`,
+  () => {
+    const CALL = message(['write_file', { path: 'new', content: 'x' }]);
+    const sit = (mode: 'auto' | 'prompt', ...types: readonly (readonly [string, string])[]) => {
+      const config = toolexec.write('toolexec.toml', `[tools.approval]\nmode = "${mode}"\n`);
+      const words = ['run', toolexec.json('r.json', CALL), '--preview', '--config', config];
+      return sitBefore([process.execPath, toolexec.main, ...words], {
+        env: toolexec.environment({ TERM: 'xterm' }),
+        cwd: toolexec.root,
+        types,
+      });
+    };
+
+    it.each([
+      ['auto', 'Esc', '\u001b'],
+      ['prompt', 'Ctrl-C', '\u0003'],
+    ] as const)(
+      'answers each call if the person leaves the question, in mode %s with %s',
+      async (mode, _, key) => {
+        const { code, stdout, shown } = await sit(mode, ['? keys', key]);
+        expect(shown).toContain('toolexec: nothing was committed');
+        expect([code, stdout]).toEqual([130, expect.stringContaining('Cancelled by user')]);
+        expect(existsSync(at('new'))).toBe(false);
+      },
+      60_000,
+    );
+
+    it('tells the model the reason of a refusal, if no call itself needs approval', async () => {
+      const { code, stdout } = await sit('auto', ['? keys', 'r'], ['(Enter: none)', 'because-77\r']);
+      expect([code, stdout]).toEqual([1, expect.stringContaining('because-77')]);
+      expect(existsSync(at('new'))).toBe(false);
+    }, 60_000);
+  },
+);
 
 describe.skipIf(WHY_NOT !== '')(`undo of a command${WHY_NOT}`, () => {
   it('puts back what it has changed, says what, and can be undone', async () => {

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createExecutor } from '../../src/executor/create-executor.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
+import { hasTerminal, sitBefore } from './terminal.js';
 import { useToolexec } from './toolexec.js';
 
 const command = useToolexec();
@@ -48,5 +49,42 @@ describe('a question of another program', () => {
       expect(await host.run([CALL], { ...HERE, ticket })).toMatchObject([result]);
       expect(existsSync(journal)).toBe(true);
     },
+  );
+
+  it('that shows a changed file is not decided by --yes, which has not seen the change', async () => {
+    const journal = join(command.root, '..', 'journal.db');
+    const file = command.write('root/a.txt', 'old');
+    await using host = createExecutor({ root: command.root, journal });
+    const call = { id: 'w', name: 'write_file', args: { path: 'a.txt', content: 'x', mode: 'overwrite' } };
+    const { ticket } = await host.ask(call, HERE);
+    await host.decide(ticket, { kind: 'approve_all' });
+    command.write('root/a.txt', 'changed');
+    expect(await host.run([call], { ...HERE, ticket })).toMatchObject([
+      { error: { code: 'approval_unavailable', details: { changed: [realpathSync(file)] } } },
+    ]);
+    const { code, stderr } = await command.run(['approve', 'thread-7', '--yes', '--journal', journal]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('nothing was decided') });
+    expect(stderr).toContain('changed since it was shown');
+    expect(await host.waiting()).toHaveLength(1);
+  });
+
+  it.skipIf(!hasTerminal)(
+    'stays open if the person leaves it with Ctrl-C (skipped where python3 has no pty)',
+    async () => {
+      const journal = join(command.root, '..', 'journal.db');
+      await using host = program(journal);
+      await host.ask(CALL, HERE);
+      const { code, stdout, shown } = await sitBefore(
+        [process.execPath, command.main, 'approve', 'thread-7', '--journal', journal],
+        { env: command.environment({ TERM: 'xterm' }), cwd: command.root, types: [['? keys', '\u0003']] },
+      );
+      expect([code, JSON.parse(stdout), shown]).toEqual([
+        130,
+        [],
+        expect.stringContaining('the question stays open'),
+      ]);
+      expect(await host.waiting()).toHaveLength(1);
+    },
+    60_000,
   );
 });

@@ -115,14 +115,15 @@ export async function approveBatch(
       ...(approver === undefined ? {} : { approver: holding(display, approver) }),
       ...(asker === undefined ? {} : { asker: holding(display, asker) }),
     });
+    const watch = { executor, display, stdio, exitNow: () => exitNow(exitCodeOf([], true)) };
     if (isQuestion) {
-      const code = await decideQuestion(id, executor, approver && holding(display, approver), display);
+      const code = await decideQuestion(id, approver && holding(display, approver), watch);
       writeJson(stdio.stdout, []);
       return code;
     }
     const { results, interrupted } = await watchBatch(
       () => executor.approve(id, { parallel: options.parallel ?? resolved.parallel }),
-      { executor, errors: origin.errors, display, stdio, exitNow: () => exitNow(exitCodeOf([], true)) },
+      { ...watch, errors: origin.errors },
     );
     const { format = origin.format } = options;
     writeJson(stdio.stdout, writeResults(format, results, format === origin.format ? origin : {}));

@@ -71,29 +71,27 @@ export async function runResponse(
   const runOptions = { ...toRunOptions(options, resolved, response), conversation, turn };
   if (resolved.executor.mode === 'parse_only' && options.json !== true)
     notePending(response.calls, options.root, display);
+  const watch = { executor, display, stdio, exitNow: () => exitNow(exitCodeOf([], true)) };
   if (options.preview === true) {
     const { runPreview } = await import('../preview-response.js');
     const isJson = options.json === true;
     const { calls } = response;
     const isAsked = approver !== undefined && !isDecided(options);
-    const preview = { executor, calls, options: runOptions, approver, isJson, isAsked, context };
-    const previewed = await runPreview(preview);
+    const preview = { ...watch, calls, options: runOptions, approver, isJson, isAsked, context };
+    const { results: previewed, interrupted } = await runPreview(preview);
     const all = answerReadErrors(previewed, response.errors);
     writeJson(
       stdio.stdout,
       writeResults(options.format ?? response.format, all.map(resultAsTyped), response),
     );
     noteResults(all, display);
-    return exitCodeOf(all, false, waits);
+    return exitCodeOf(all, interrupted, waits);
   }
   const { results, interrupted } = await runBatch({
-    executor,
+    ...watch,
     calls: response.calls,
     errors: response.errors,
     options: runOptions,
-    display,
-    stdio,
-    exitNow: () => exitNow(exitCodeOf([], true)),
   });
   const { format = response.format } = options;
   // The origins of calls do not apply to another format.
