@@ -1,6 +1,7 @@
 import type { Journal } from '../contract/journal.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
+import { toReason } from './answer/stopped.js';
 import { unrecordedResultsOf } from './record/unrecorded-results.js';
 
 /** How long the executor retries to record results that could not be recorded, in milliseconds. */
@@ -17,6 +18,27 @@ export async function closeRecords(journal: Journal): Promise<void> {
   await Promise.race([unrecorded.flush(), late]);
   forget();
   unrecorded.end();
+}
+
+/** Undos and open questions: `close` ends questions, and waits for both. */
+export class UnfinishedWork {
+  readonly #work = new Set<Promise<unknown>>();
+  readonly #ending = new AbortController();
+
+  /** Aborts when the executor is closed. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  add<T>(work: Promise<T>): Promise<T> {
+    this.#work.add(work);
+    return work.finally(() => this.#work.delete(work));
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort(toReason({ cause: 'closed' }));
+    await Promise.allSettled(this.#work);
+  }
 }
 
 export interface Closable {

@@ -23,7 +23,7 @@ import type { AskedTicket, TicketOptions } from '../contract/ticket.js';
 import type { ToolDefinition } from '../contract/tool.js';
 import { beginCalls, endCalls, keepLanguage, withLanguage } from '../platform/runtime/intrinsics.js';
 import { outputOf } from './answer/results.js';
-import { cancelled, toReason } from './answer/stopped.js';
+import { cancelled } from './answer/stopped.js';
 import { askTicket } from './approve/ask-ticket.js';
 import { resumeDeferred } from './approve/find-deferred.js';
 import { listWaiting } from './approve/list-waiting.js';
@@ -44,7 +44,7 @@ import {
 import type { ExecutorSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
 import { watchUnhandledErrors } from './call/unhandled-errors.js';
-import { closeAll, closeRecords } from './closing.js';
+import { closeAll, closeRecords, UnfinishedWork } from './closing.js';
 import { Conversations } from './conversations.js';
 import { narrowSettings, withRunOptions } from './declare/narrow-settings.js';
 import { readDefinitions, shownDefinitions, showsDefinitions } from './declare/shown-definitions.js';
@@ -73,10 +73,7 @@ export class ToolExecutor implements Executor {
   readonly #conversations: Conversations;
   /** The batches of this executor and of its parts. */
   readonly #active: Set<Batch>;
-  /** Undos and questions that `close` waits for. */
-  readonly #unfinished: Set<Promise<unknown>>;
-  /** Aborts when the executor is closed. */
-  readonly #closed = new AbortController();
+  readonly #unfinished: UnfinishedWork;
   readonly #recovery: Recovery;
   /** The executor that this one is a part of; it is closed together with that one. */
   readonly #whole: ToolExecutor | undefined;
@@ -98,7 +95,7 @@ export class ToolExecutor implements Executor {
     if (whole === undefined) {
       this.#conversations = new Conversations(this.#settings);
       this.#active = new Set();
-      this.#unfinished = new Set();
+      this.#unfinished = new UnfinishedWork();
       this.#recovery = new Recovery(this.#settings);
     } else {
       this.#conversations = whole.#conversations;
@@ -297,13 +294,12 @@ export class ToolExecutor implements Executor {
     checkAskOptions(options);
     this.#requireOpen('ask about a call');
     const { signal: own = NEVER_ABORTED, askApprover: asksApprover = false } = options;
-    const { signal: whole } = (this.#whole ?? this).#closed;
-    const signal = AbortSignal.any([own, this.#closed.signal, whole]);
+    const signal = AbortSignal.any([own, this.#unfinished.signal]);
     const [held] = copyCalls([call]);
     if (this.#isUnchecked) await this.#check();
     const scope = this.#scopeOf(options);
     const parts = { scope, signal, asksApprover, recovery: this.#recovery };
-    return this.#finished(withLanguage(() => askTicket(held as ToolCall, parts)));
+    return this.#unfinished.add(withLanguage(() => askTicket(held as ToolCall, parts)));
   }
 
   async decide(batchId: string, decision: WaitingDecision, options: DecideOptions = {}): Promise<void> {
@@ -315,12 +311,7 @@ export class ToolExecutor implements Executor {
     checkUndoOptions(options);
     this.#requireOpen('undo');
     const undoing = withLanguage(() => undoCall(callId, options, this.#settings, this.#recovery.ensure()));
-    return this.#finished(undoing);
-  }
-
-  #finished<T>(work: Promise<T>): Promise<T> {
-    this.#unfinished.add(work);
-    return work.finally(() => this.#unfinished.delete(work));
+    return this.#unfinished.add(undoing);
   }
 
   close(): Promise<void> {
@@ -336,7 +327,6 @@ export class ToolExecutor implements Executor {
   async #stopBatches(): Promise<void> {
     const active = [...this.#active].filter(({ owner }) => this.#whole === undefined || owner === this);
     for (const batch of active) batch.stop({ cause: 'closed' });
-    this.#closed.abort(toReason({ cause: 'closed' }));
     // A tool that closes its own executor may still run in the first turn of the batch.
     await Promise.resolve();
     await Promise.all(active.map((batch) => batch.results()));
@@ -344,7 +334,7 @@ export class ToolExecutor implements Executor {
 
   async #shutDown(): Promise<void> {
     await this.#stopBatches();
-    await Promise.allSettled(this.#unfinished);
+    await this.#unfinished.end();
     const { journal } = this.#settings;
     if (journal !== null) await closeRecords(journal);
     await closeAll(this.#parts.owned);
