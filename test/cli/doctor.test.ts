@@ -56,6 +56,18 @@ describe('toolexec doctor', () => {
     });
   });
 
+  it('finds a root broken that is not a directory, because no call runs with it', async () => {
+    writeFileSync(join(toolexec.root, 'file'), '');
+    for (const name of ['nowhere', 'file']) {
+      const { code, check } = await examine(['--root', name]);
+      expect([code, check('roots')]).toMatchObject([
+        1,
+        { state: 'broken', found: expect.stringContaining(`${name} is not a directory`) },
+      ]);
+      expect((await toolexec.run(['run', '--root', name], { stdin: '[]' })).code).toBe(2);
+    }
+  });
+
   it('says which sandbox stands around commands, and what it is for', async () => {
     const sandbox = await findCommandSandbox();
     const configured = (setting: string) => {

@@ -7,6 +7,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import type { ExecutorOptions } from '../../executor/executor-options.js';
 import { sandboxStrength } from '../../files/sandbox-strength.js';
 import { findJournalLoss } from '../../journal/verify-journal.js';
+import { targetOf } from '../../platform/fs/fs-entry.js';
 import { probePlace, realPlace } from '../../platform/fs/probe-place.js';
 import { homeOf, nodeVersion } from '../../platform/runtime/environment.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
@@ -193,11 +194,21 @@ function checkResolved({ project, userFile, administratorFile, ignored }: Resolv
   };
 }
 
-/** Warns about a root that contains the home directory. */
+/** A root must be a directory. Warns about one that contains the home directory. */
 export function checkRoots(roots: readonly string[], env: CliContext['env']): Check {
   const home = realPlace(homeOf(env));
   const places = roots.map((root) => realPlace(resolve(root)));
   const found = places.join(', ');
+  const wrong = places.find((root) => targetOf(root)?.isDirectory() !== true);
+  if (wrong !== undefined) {
+    return {
+      name: 'roots',
+      state: 'broken',
+      found: `${wrong} is not a directory, or cannot be examined`,
+      costs: 'No call is run with it.',
+      remedy: 'Make it, or name another directory with --root or in allowed_roots.',
+    };
+  }
   const wide = places.find((root) => covers(root, home));
   if (wide === undefined) return { name: 'roots', state: 'ok', found };
   return { name: 'roots', state: 'missing', found, costs: describeHomeRoot(wide, home), remedy: HOME_REMEDY };
