@@ -27,7 +27,7 @@ export async function runProgram(context: CliContext): Promise<number> {
     }),
   );
   try {
-    await program.parseAsync(inOrder(program, args), { from: 'user' });
+    await program.parseAsync(inOrder(program, helpInside(program, args)), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw new UsageError(explain(error, program, args), { cause: error });
@@ -89,6 +89,13 @@ function splitNames(words: readonly string[]): {
     : { names: words.slice(0, at + 1), rest: words.slice(at + 1) };
 }
 
+/** `help tools show` as `tools help show`: the parser takes one name after `help`. */
+function helpInside(program: Command, words: readonly string[]): readonly string[] {
+  const [word, group = '', inner = '', ...rest] = words;
+  const isGroup = program.commands.some((one) => one.name() === group && one.commands.length > 0);
+  return word === 'help' && isGroup && /^[^-]/.test(inner) ? [group, word, inner, ...rest] : words;
+}
+
 /** Puts a command's own arguments before its options. Words to complete are unchanged. */
 function inOrder(command: Command, words: readonly string[]): string[] {
   const [name, ...rest] = words;
@@ -106,16 +113,23 @@ function namedCommand(command: Command, words: readonly string[]): Command {
 }
 
 function explain(error: CommanderError, program: Command, args: readonly string[]): string {
-  const command = namedCommand(program, args);
-  const [word, asked] = args;
-  if (error.code !== 'commander.help' || word !== 'help' || asked === undefined)
-    return toOneLine(error, command);
+  const words = helpInside(program, args);
+  const command = namedCommand(program, words);
+  const afterHelp = words.slice(0, 2).includes('help') ? words[words.indexOf('help') + 1] : undefined;
+  if (error.code === 'commander.help' && afterHelp !== undefined) return unknownCommand(afterHelp, command);
+  const [first] = command.args;
+  // A group with an action of its own takes no arguments.
+  const isNameless = error.code === 'commander.excessArguments' && command.commands.length > 0;
+  return isNameless && first !== undefined ? unknownCommand(first, command) : toOneLine(error, command);
+}
+
+function unknownCommand(word: string, command: Command): string {
   const nearest = nearestName(
-    asked,
-    program.commands.map((inner) => inner.name()),
+    word,
+    command.commands.map((inner) => inner.name()).filter((name) => name !== 'complete'),
   );
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  return `Unknown command '${asked}'.${hint} See toolexec --help.`;
+  return `Unknown command '${word}'.${hint} See ${fullName(command)} --help.`;
 }
 
 function toOneLine(error: CommanderError, command: Command): string {

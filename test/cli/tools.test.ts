@@ -140,4 +140,13 @@ describe('a group of commands', () => {
       expect(stdout).toMatch(/^Examples:\n {2}toolexec /);
     }
   });
+
+  it.each([[['help', 'tools', 'show']], [['tools', 'help', 'show']]])(
+    '%j is the help of the inner command',
+    async (words) => {
+      const { code, stdout } = await toolexec.run(words);
+      expect([code, stdout]).toEqual([0, (await toolexec.run(['tools', 'show', '--help'])).stdout]);
+      expect(stdout).toContain('Usage: toolexec tools show ');
+    },
+  );
 });
