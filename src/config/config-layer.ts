@@ -122,6 +122,11 @@ function environmentSettings(env: Environment): EnvironmentSetting[] {
     const kind = CONFIG_KEYS[key]?.kind;
     const text = env[variable]?.trim() ?? '';
     if (kind === undefined || text === '') continue;
+    if (kind.fromText === undefined) {
+      const message = () => `${key} has no variable. Write it in a toolexec.toml.`;
+      problems.push({ noun: 'the variable', source: variable, message });
+      continue;
+    }
     const value = kind.fromText(text);
     for (const { problem } of kind.flaws(value)) {
       problems.push({ noun: 'the variable', source: variable, message: () => `${key}${problem}` });

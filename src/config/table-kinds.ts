@@ -15,7 +15,6 @@ export const RULES: ValueKind = {
   flaws: ruleFlaws,
   // The parser's tables have no prototype; programs expect plain objects.
   toOption: (value) => JSON.parse(JSON.stringify(value)),
-  fromText: (text) => text,
 };
 
 function ruleFlaws(value: unknown): readonly Flaw[] {
@@ -61,7 +60,6 @@ export function hookGroups(event: HookEvent): ValueKind {
     },
     flaws: (value) => groupFlaws(value, event),
     toOption: (value) => JSON.parse(JSON.stringify(value)),
-    fromText: (text) => text,
   };
 }
 

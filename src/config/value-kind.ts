@@ -21,7 +21,12 @@ export interface ValueKind {
   toOption(value: unknown, directory: string): unknown;
   /** The value for people, if it may hold a secret. */
   shown?(value: unknown): unknown;
-  /** Parses an environment variable; the result may have flaws. */
+  /** Parses an environment variable; the result may have flaws. Left out: no variable sets the key. */
+  fromText?(text: string): unknown;
+}
+
+/** A kind that variables can set. */
+export interface TextKind extends ValueKind {
   fromText(text: string): unknown;
 }
 
@@ -40,7 +45,7 @@ const TRUTHS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-export function wholeNumber(least: number, unit: string): ValueKind {
+export function wholeNumber(least: number, unit: string): TextKind {
   const expected = `a whole number of ${unit} from ${least}`;
   return {
     expected,
@@ -204,7 +209,7 @@ interface TextListRules {
   readonly least?: number;
 }
 
-export function textList({ expected, accepts, schema, least = 0 }: TextListRules): ValueKind {
+export function textList({ expected, accepts, schema, least = 0 }: TextListRules): TextKind {
   return {
     expected,
     schema: { type: 'array', items: { type: 'string', minLength: 1, ...schema }, minItems: least },
