@@ -114,8 +114,29 @@ export const MCP_SERVERS: ValueKind = {
         toServer(server, directory),
       ]),
     ),
-  fromText: (text) => text,
+  shown: (value) =>
+    Object.fromEntries(
+      Object.entries(isTable(value) ? value : {}).map(([name, server]) => [name, withoutSecrets(server)]),
+    ),
 };
+
+/** Headers and values of variables may be secrets; names of variables are not. */
+function withoutSecrets(server: unknown): unknown {
+  if (!isTable(server)) return server;
+  const hidden = ['env', 'headers'].flatMap((field) => {
+    const table = server[field];
+    return isTable(table) ? [[field, mapValues(table, hideText)] as const] : [];
+  });
+  return { ...server, ...Object.fromEntries(hidden) };
+}
+
+function mapValues(table: Readonly<Record<string, unknown>>, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, change(value)]));
+}
+
+function hideText(value: unknown): unknown {
+  return typeof value === 'string' ? '(hidden)' : value;
+}
 
 function flawsOf(name: string, server: unknown): readonly Flaw[] {
   if (!NAME.test(name)) return [mustBe(EXPECTED, name, [name])];

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { stringify } from 'smol-toml';
+import { showPath } from '../../../base/show-setting.js';
 import type { ConfigOrigin, ResolvedConfig, ResolvedSetting } from '../../../config/resolve-config.js';
 import { shownValue } from '../../../config/restrain-layer.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
@@ -49,7 +50,7 @@ function toJson({ settings, project, userFile, administratorFile, ignored }: Res
           value: shownValue(key, value) ?? null,
           origins,
           ...(itemOrigins === undefined ? {} : { itemOrigins }),
-          origin: origins.map((origin) => describeOrigin(origin, resolve('.'))).join(', '),
+          origin: describeOrigins(origins, resolve('.')),
         },
       ]),
     ),
@@ -73,24 +74,33 @@ function toToml(settings: readonly ResolvedSetting[], directory?: string): strin
   const texts = [...sections].map(
     ([section, members]) => `[${section}]\n${members.map((setting) => toLine(setting, directory)).join('')}`,
   );
-  // A list of tables is a separate section, so it follows all other settings.
+  // A table has sections of its own, so it follows all other settings.
   const tables = settings.filter(isTables).flatMap((setting) => toTables(setting, directory));
   return [...texts, ...tables].join('\n');
 }
 
-function toTables({ key, value, itemOrigins }: ResolvedSetting, directory: string | undefined): string[] {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [];
-  return items.map((item, index) => {
-    const text = stringify(nest(key.split('.'), [item]));
-    const origin = directory === undefined ? undefined : itemOrigins?.[index];
-    if (origin === undefined || directory === undefined) return text;
+function toTables(
+  { key, value: held, origins, itemOrigins }: ResolvedSetting,
+  directory: string | undefined,
+): string[] {
+  const value = shownValue(key, held);
+  const parts = Array.isArray(value)
+    ? value.map((item, index) => ({ written: [item], places: itemOrigins?.slice(index, index + 1) }))
+    : [{ written: value, places: origins }];
+  return parts.map(({ written, places = [] }) => {
+    const text = stringify(nest(key.split('.'), written));
+    if (directory === undefined || places.length === 0) return text;
     const [header = '', ...lines] = text.split('\n');
-    return [withOrigin(header, describeOrigin(origin, directory)), ...lines].join('\n');
+    return [withOrigin(header, describeOrigins(places, directory)), ...lines].join('\n');
   });
 }
 
 function withOrigin(line: string, origin: string): string {
   return `${line.padEnd(40)} # ${origin}`;
+}
+
+function describeOrigins(origins: readonly ConfigOrigin[], directory: string): string {
+  return origins.map((origin) => describeOrigin(origin, directory)).join(', ');
 }
 
 function describeOrigin(origin: ConfigOrigin, directory: string): string {
@@ -104,7 +114,7 @@ function describeOrigin(origin: ConfigOrigin, directory: string): string {
     case 'administrator':
       return `administrator ${origin.file}:${origin.line}`;
     default:
-      return `${origin.kind === 'file' ? '' : `${origin.kind} `}${relative(directory, origin.file)}:${origin.line}`;
+      return `${origin.kind === 'file' ? '' : `${origin.kind} `}${showPath(relative(directory, origin.file))}:${origin.line}`;
   }
 }
 
@@ -113,11 +123,12 @@ function toLine({ key, value, origins }: ResolvedSetting, directory: string | un
   const text =
     value === undefined ? `# ${name} is not set` : stringify({ [name]: shownValue(key, value) }).trimEnd();
   if (directory === undefined) return `${text}\n`;
-  return `${withOrigin(text, origins.map((origin) => describeOrigin(origin, directory)).join(', '))}\n`;
+  return `${withOrigin(text, describeOrigins(origins, directory))}\n`;
 }
 
 function isTables({ value }: ResolvedSetting): boolean {
-  return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object';
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'object' && first !== null;
 }
 
 function nest([name = '', ...rest]: readonly string[], value: unknown): Record<string, unknown> {
