@@ -7,7 +7,7 @@ import { signalNumber } from '../platform/process/send-signal.js';
 import type { CliContext, ExitCode } from './cli-context.js';
 import { OutputLost, UsageError } from './cli-context.js';
 import { asTyped } from './display/as-typed.js';
-import { toSafeJson } from './display/terminal-text.js';
+import { toSafeJson, wantsJson } from './display/terminal-text.js';
 
 /** The exit code of a batch. If several apply, the first in the order of the catalogue. */
 export function exitCodeOf(
@@ -44,9 +44,10 @@ export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'st
     isMendable || error instanceof OutputLost
       ? asTyped(told)
       : `Something went wrong inside toolexec: ${told} (TOOLEXEC_DEBUG=1 shows where).`;
-  const asJson = stdio.args.includes('--json');
   stdio.stderr.write(
-    asJson ? `${toSafeJson({ type: 'error', message })}\n` : `toolexec: ${sanitize(message, 'inline')}\n`,
+    wantsJson(stdio.args)
+      ? `${toSafeJson({ type: 'error', message })}\n`
+      : `toolexec: ${sanitize(message, 'inline')}\n`,
   );
   if (env.TOOLEXEC_DEBUG === '1' && error instanceof Error)
     stdio.stderr.write(`${sanitize(error.stack ?? '')}\n`);

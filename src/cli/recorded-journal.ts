@@ -6,6 +6,7 @@ import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
 import { probePlace } from '../platform/fs/probe-place.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
+import { writeNote } from './display/terminal-text.js';
 import { isDatabase } from './journal-databases.js';
 import { isStored, openArchiveAt, requireFile } from './journal-store.js';
 import { databaseOf, defaultPlace, resolveSettings } from './resolve-settings.js';
@@ -52,9 +53,7 @@ function placeOf(options: JournalChoice, context: Pick<CliContext, 'env'>): stri
 
 /** Opens a journal in a file for reading, and warns if it has lost records. @throws ToolError; UsageError for a database */
 export function openRecorded(path: string, { stdio }: Pick<CliContext, 'stdio'>): JournalArchive {
-  return openArchive(requireFile(path), (loss) =>
-    stdio.stderr.write(`toolexec: ${lossWarning(path, loss)}\n`),
-  );
+  return openArchive(requireFile(path), (loss) => writeNote(stdio, lossWarning(path, loss)));
 }
 
 /** The same for a journal in a file or a database. @param scope only this part of a database is read */
@@ -83,7 +82,7 @@ export function journalIfAny(
   context: Pick<CliContext, 'env' | 'stdio'>,
 ): string | undefined {
   const place = recordedJournal(options, context);
-  if (place === undefined) context.stdio.stderr.write(`toolexec: ${NO_JOURNAL}\n`);
+  if (place === undefined) writeNote(context.stdio, NO_JOURNAL);
   return place;
 }
 

@@ -11,6 +11,7 @@ import { realPlace } from '../platform/fs/probe-place.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
+import { writeNote } from './display/terminal-text.js';
 import { placeOfDatabase } from './journal-databases.js';
 
 /** The command's options about the configuration. */
@@ -35,6 +36,16 @@ export function resolveSettings(options: ConfigOptions, { env }: Pick<CliContext
     flags,
     ...(options.config === undefined ? {} : { configFile: options.config }),
   });
+}
+
+/** The same; the notes about the configuration are reported. */
+export function resolveNoted(
+  options: ConfigOptions,
+  context: Pick<CliContext, 'env' | 'stdio'>,
+): ResolvedConfig {
+  const resolved = resolveSettings(options, context);
+  for (const note of configNotes(resolved)) writeNote(context.stdio, note);
+  return resolved;
 }
 
 /** Notes about the configuration before anything runs: settings that are not applied are reported. */
@@ -153,7 +164,7 @@ function lossLogger({ stdio }: Pick<CliContext, 'stdio'>): Logger {
     debug: () => {},
     info: () => {},
     warn: ({ problem }, message) => {
-      if (problem === JOURNAL_LOSS) stdio.stderr.write(`toolexec: ${message}\n`);
+      if (problem === JOURNAL_LOSS) writeNote(stdio, message);
     },
     error: () => {},
   };

@@ -72,6 +72,96 @@ describe('toolexec config show', () => {
     expect((await toolexec.run(['config', 'show', '--config', shown])).code).toBe(0);
   });
 
+  it('stays a configuration with tables by name', async () => {
+    const file = toolexec.write(
+      'tables.toml',
+      [
+        '[tools.external]',
+        'versions = { slug = "^1.2", "a-b" = "1" }',
+        'max_concurrent = { slug = 2 }',
+        '[fleet.quotas]',
+        'tools = { deploy = 1 }',
+        '[mcp.servers.notes]',
+        'command = "notes"',
+        '[mcp.servers.web]',
+        'url = "https://mcp.example"',
+      ].join('\n'),
+    );
+    const first = await toolexec.run(['config', 'show', '--config', file]);
+    expect(parse(first.stdout)).toMatchObject({
+      tools: { external: { versions: { slug: '^1.2', 'a-b': '1' }, max_concurrent: { slug: 2 } } },
+      fleet: { quotas: { tools: { deploy: 1 } } },
+      mcp: { servers: { notes: { command: 'notes' }, web: { url: 'https://mcp.example' } } },
+    });
+    for (const options of [[], ['--origin']]) {
+      const again = await toolexec.run(['config', 'show', '--config', file, ...options]);
+      const shown = toolexec.write('shown.toml', again.stdout);
+      expect(await toolexec.run(['config', 'show', '--config', shown])).toEqual(first);
+    }
+    const { stdout } = await toolexec.run(['config', 'show', '--origin', '--config', file]);
+    expect(stdout).toMatch(/^\[tools\.external\.versions\] +# \.\.\/tables\.toml:2$/m);
+  });
+
+  it('shows no header and no value of a variable of an MCP server, nor does a warning', async () => {
+    project(
+      '[mcp.servers.a]\nurl = "https://mcp.example"\nheaders = { Authorization = "Bearer s3cret", B = { env = "B" } }\nenv = { KEY = "s3cret" }\n',
+    );
+    const untrusted = await toolexec.run(['config', 'show']);
+    expect(untrusted.stderr).toContain('mcp.servers');
+    const named = await toolexec.run(['config', 'show', '--config', 'toolexec.toml']);
+    expect(named.stdout).toContain('Authorization = "(hidden)"');
+    expect(named.stdout).toContain('[mcp.servers.a.headers.B]\nenv = "B"');
+    const { of } = await shown(['--config', 'toolexec.toml']);
+    expect(untrusted.stderr + named.stdout + JSON.stringify(of('mcp.servers'))).not.toContain('s3cret');
+  });
+
+  it.each([[['tools', 'list']], [['tools', 'show', 'bash']], [['waiting']], [['journal', 'recover']]])(
+    '%j reports a setting that is not applied, as JSON with --json',
+    async (words) => {
+      project('[tools.approval]\nmode = "auto"\n');
+      const told = /toolexec\.toml:2 sets tools\.approval\.mode = .*not applied/;
+      const { stderr } = await toolexec.run(words);
+      expect(stderr).toMatch(told);
+      const asJson = await toolexec.run([...words, '--json']);
+      const notes = asJson.stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(notes[0]).toEqual({ type: 'note', message: expect.stringMatching(told) });
+      expect(() => JSON.parse(asJson.stdout)).not.toThrow();
+    },
+  );
+
+  it.each([
+    [['journal', 'list']],
+    [['journal', 'report']],
+    [['journal', 'verify']],
+    [['journal', 'recover']],
+    [['waiting']],
+    [['tools', 'list', '--metrics']],
+  ])('%j --json has JSON on standard error too, before there is a journal', async (words) => {
+    const { code, stdout, stderr } = await toolexec.run([...words, '--json']);
+    expect([code, JSON.parse(stderr)]).toEqual([
+      0,
+      { type: 'note', message: expect.stringMatching(/there is no journal/i) },
+    ]);
+    expect(() => JSON.parse(stdout)).not.toThrow();
+  });
+
+  it('refuses a variable for a key that has none', async () => {
+    for (const name of ['TOOLEXEC_TOOLS_APPROVAL_RULES', 'TOOLEXEC_HOOKS_STOP', 'TOOLEXEC_MCP_SERVERS']) {
+      const { code, stderr } = await toolexec.run(['config', 'show'], { env: { [name]: '[]' } });
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(
+          new RegExp(
+            `^toolexec: Cannot use the variable ${name}: \\S+ has no variable\\. Write it in a toolexec\\.toml\\.\\n$`,
+          ),
+        ),
+      ]);
+    }
+  });
+
   it('lets a named file stand instead of the project, trusted', async () => {
     project('[tools]\nmode = "disabled"\n');
     const file = toolexec.write('c.toml', '[tools.approval]\nmode = "auto"\n');

@@ -11,7 +11,7 @@ import { attachedCommandTool } from '../attached-command.js';
 import type { CliContext, DefineCommand } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { isAutomated } from '../display/display.js';
-import { createPalette, writeJson } from '../display/terminal-text.js';
+import { createPalette, writeJson, writeNote } from '../display/terminal-text.js';
 import { commandExitCode } from '../exit-code.js';
 import { openExecutor } from '../open-executor.js';
 import { questionScreen } from '../question-screen.js';
@@ -85,7 +85,7 @@ export async function tryCommand(
 ): Promise<number> {
   const { stdio } = context;
   const { notes, ...settings } = trySettings(options, context);
-  for (const note of notes) stdio.stderr.write(`toolexec: ${sanitize(note, 'inline')}\n`);
+  for (const note of notes) writeNote(stdio, note);
   const isInteractive = stdio.stdin.isTerminal && stdio.stdout.isTerminal && options.json !== true;
   if (words.length === 0 && !isInteractive)
     throw new UsageError(

@@ -4,7 +4,7 @@ import { isToolError } from '../../errors/tool-error.js';
 import { sanitize } from '../../output/sanitize.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
-import { writeJson } from '../display/terminal-text.js';
+import { writeJson, writeNote } from '../display/terminal-text.js';
 import { openExecutor } from '../open-executor.js';
 import { parseAge } from '../parse-age.js';
 import { openStored, readingJournal, requireRecorded } from '../recorded-journal.js';
@@ -64,7 +64,8 @@ async function undoAll(options: UndoCallOptions, context: CliContext): Promise<E
   const { stdio } = context;
   const { conversation, dryRun = false, since } = options;
   if (conversation === undefined) throw new UsageError('Name a call, or a conversation with --conversation.');
-  const resolved = resolveRun(options, context).executor;
+  const { executor: resolved, notes } = resolveRun(options, context);
+  for (const note of notes) writeNote(stdio, note);
   const { path } = resolved.journal;
   requireRecorded(path, `undo the conversation "${conversation}"`);
   const which = { conversation, dryRun, ...(since === undefined ? {} : { sinceMs: since }) };
@@ -110,7 +111,8 @@ export async function undoCall(
   const { stdio } = context;
   if (options.since !== undefined)
     throw new UsageError('Cannot use --since with a call: it says which calls of a conversation are undone.');
-  const resolved = resolveRun(options, context).executor;
+  const { executor: resolved, notes } = resolveRun(options, context);
+  for (const note of notes) writeNote(stdio, note);
   requireRecorded(resolved.journal.path, `undo "${callId}"`);
   await using executor = await openExecutor(resolved);
   const { conversation, dryRun = false } = options;
@@ -126,7 +128,7 @@ export async function undoCall(
     if (!isToolError(error)) throw error;
     // A refusal of the file system is not a usage error.
     if (error.code === 'execution_failed') {
-      stdio.stderr.write(`toolexec: ${sanitize(error.message, 'inline')}\n`);
+      writeNote(stdio, error.message);
       return 1;
     }
     throw new UsageError(error.message, { cause: error });

@@ -3,7 +3,7 @@ import { describeRequest } from '../../executor/approve/describe-request.js';
 import { sanitize } from '../../output/sanitize.js';
 import { NO_AGENTS } from '../choose-model.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
-import { createPalette, type Palette, shortIds, writeJson } from '../display/terminal-text.js';
+import { createPalette, type Palette, shortIds, writeJson, writeNote } from '../display/terminal-text.js';
 import { openArchiveAt } from '../journal-store.js';
 import { openExecutor } from '../open-executor.js';
 import type { JournalChoice } from '../recorded-journal.js';
@@ -40,7 +40,8 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec waiting`: the deferred approvals of a journal, and how to decide each. */
 export async function listWaiting(options: ListWaitingOptions, context: CliContext): Promise<ExitCode> {
   const { stdout, stderr } = context.stdio;
-  const resolved = resolveRun(options, context).executor;
+  const { executor: resolved, notes } = resolveRun(options, context);
+  for (const note of notes) writeNote(context.stdio, note);
   const waiting = await readWaiting(resolved, options, context);
   if (options.json === true) {
     writeJson(stdout, waiting);
@@ -82,7 +83,7 @@ async function readWaiting(
   { stdio }: Pick<CliContext, 'stdio'>,
 ): Promise<readonly WaitingBatch[]> {
   if (!isRecorded(resolved.journal.path)) {
-    stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
+    writeNote(stdio, describeMissing(resolved.journal.path));
     return [];
   }
   await using executor = await openExecutor({ ...resolved, agents: NO_AGENTS });

@@ -1,5 +1,5 @@
 import { sanitize } from '../../output/sanitize.js';
-import type { TextOutput } from '../../platform/runtime/stdio.js';
+import type { Stdio, TextOutput } from '../../platform/runtime/stdio.js';
 
 export type Paint = (text: string) => string;
 
@@ -85,6 +85,21 @@ function escapeUnits(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {
     return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
   }).join('');
+}
+
+/** A sentence for the person on standard error; with --json an object, because programs read it then. */
+export function writeNote({ stderr, args }: Pick<Stdio, 'args' | 'stderr'>, message: string): void {
+  stderr.write(
+    wantsJson(args)
+      ? `${toSafeJson({ type: 'note', message })}\n`
+      : `toolexec: ${sanitize(message, 'inline')}\n`,
+  );
+}
+
+/** Words after `--` belong to another command. */
+export function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).includes('--json');
 }
 
 /** One JSON value: indented for a person at a terminal, on one line for programs. */

@@ -8,7 +8,7 @@ import { askAboutLeft } from '../../ask-recovery.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { describeLeft } from '../../describe-left.js';
-import { shortIds, writeJson } from '../../display/terminal-text.js';
+import { shortIds, writeJson, writeNote } from '../../display/terminal-text.js';
 import { openArchiveAt, openStore } from '../../journal-store.js';
 import { openExecutor } from '../../open-executor.js';
 import { describeMissing, isRecorded, requireRecorded } from '../../recorded-journal.js';
@@ -69,14 +69,15 @@ export const define: DefineCommand = (command, context, finish) => {
  */
 export async function recoverCalls(options: RecoverOptions, context: CliContext): Promise<ExitCode> {
   const { stdio } = context;
-  const resolved = resolveRun(options, context).executor;
+  const { executor: resolved, notes } = resolveRun(options, context);
+  for (const note of notes) writeNote(stdio, note);
   const decision = options.resume === undefined ? 'discard' : 'resume';
   const named = options.resume ?? options.discard;
   const settled = readSettled(options);
   if (named !== undefined) requireRecorded(resolved.journal.path, `decide about "${named}"`);
   // A program that recovers before its first run is correct; but a wrong name must not look like success.
   if (!isRecorded(resolved.journal.path)) {
-    stdio.stderr.write(`toolexec: ${describeMissing(resolved.journal.path)}\n`);
+    writeNote(stdio, describeMissing(resolved.journal.path));
     stdio.stdout.write(options.json === true ? '[]\n' : NOTHING);
     return 0;
   }

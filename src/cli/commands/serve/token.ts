@@ -4,7 +4,7 @@ import { systemClock } from '../../../platform/clock/clock.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
-import { writeJson } from '../../display/terminal-text.js';
+import { writeJson, writeNote } from '../../display/terminal-text.js';
 import { openStore } from '../../journal-store.js';
 import { resolveServed } from '../../resolve-settings.js';
 
@@ -102,9 +102,7 @@ function create(tenant: string | undefined, scopes: readonly TokenScope[], asJso
     const { text, ...token } = await tokens.create(tenant, scopes, systemClock.now());
     if (asJson) writeJson(stdio.stdout, { ...token, token: text });
     else stdio.stdout.write(`${text}\n`);
-    stdio.stderr.write(
-      `toolexec: token ${token.id} of ${tenant} (${scopes.join(', ')}). It is not shown again.\n`,
-    );
+    writeNote(stdio, `token ${token.id} of ${tenant} (${scopes.join(', ')}). It is not shown again.`);
   };
 }
 
@@ -127,6 +125,6 @@ function revoke(id: string | undefined): Work {
   return async (tokens, { stdio }) => {
     if (!(await tokens.revoke(id, systemClock.now())))
       throw new UsageError(`There is no token ${JSON.stringify(id)}: toolexec serve token list.`);
-    stdio.stderr.write(`toolexec: token ${id} is revoked\n`);
+    writeNote(stdio, `token ${id} is revoked`);
   };
 }

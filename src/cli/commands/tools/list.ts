@@ -10,7 +10,7 @@ import { createPalette, roomOn, writeJson } from '../../display/terminal-text.js
 import { openExternal } from '../../open-executor.js';
 import { addJournalOptions } from '../../options.js';
 import type { JournalChoice } from '../../recorded-journal.js';
-import { resolveSettings } from '../../resolve-settings.js';
+import { resolveNoted } from '../../resolve-settings.js';
 import { listMetrics } from './list-metrics.js';
 
 /** The options of the `tools` commands, in commander's form. */
@@ -36,7 +36,7 @@ export const define: DefineCommand = (command, context, finish) => {
 export async function listTools(options: ToolsOptions, context: CliContext): Promise<ExitCode> {
   const { stdout, stderr } = context.stdio;
   if (options.metrics === true) return listMetrics(options, context);
-  const { offered, external } = await offeredTools(resolveSettings(options, context).configuration);
+  const { offered, external } = await offeredTools(resolveNoted(options, context).configuration);
   if (options.json === true) {
     writeJson(stdout, [
       ...offered.map((one) => toJson(one, external)),

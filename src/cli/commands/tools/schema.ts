@@ -4,7 +4,7 @@ import { WIRE_FORMATS, type WireFormat } from '../../../providers/registry.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { writeJson } from '../../display/terminal-text.js';
 import { openExecutor } from '../../open-executor.js';
-import { resolveSettings } from '../../resolve-settings.js';
+import { resolveNoted } from '../../resolve-settings.js';
 
 interface SchemaOptions {
   readonly config?: string;
@@ -35,7 +35,7 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec tools schema --for PROVIDER`: the `tools` part of its request. */
 export async function writeToolSchemas(options: SchemaOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
-  const { executor: settings, external } = resolveSettings(options, context).configuration;
+  const { executor: settings, external } = resolveNoted(options, context).configuration;
   await using executor = await openExecutor({
     ...settings,
     ...(external && { externalTools: external }),

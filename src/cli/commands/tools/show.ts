@@ -7,7 +7,7 @@ import { toWords } from '../../../terminal/visible-text.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createPalette, type Palette, roomOn, writeJson } from '../../display/terminal-text.js';
-import { resolveSettings } from '../../resolve-settings.js';
+import { resolveNoted } from '../../resolve-settings.js';
 import { type OfferedTool, offeredTools } from './list.js';
 
 /** The options of the `tools` commands, in commander's form. */
@@ -30,7 +30,7 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec tools show NAME`: one tool. @throws UsageError for an unknown tool */
 export async function showTool(name: string, options: ToolsOptions, context: CliContext): Promise<ExitCode> {
   const { stdout } = context.stdio;
-  const { offered } = await offeredTools(resolveSettings(options, context).configuration);
+  const { offered } = await offeredTools(resolveNoted(options, context).configuration);
   const found = findTool(name, offered);
   await using executor = createExecutor({ tools: [found.tool], policy: null, journal: false });
   const [definition] = executor.definitions();
