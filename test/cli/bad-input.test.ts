@@ -91,6 +91,12 @@ describe('toolexec, used wrongly', () => {
     ],
     [['rn'], "Unknown command 'rn'. Did you mean run?"],
     [['help', 'rn'], "Unknown command 'rn'. Did you mean run?"],
+    [['help', 'tools', 'shwo'], "Unknown command 'shwo'. Did you mean show? See toolexec tools --help."],
+    [['tools', 'help', 'shwo'], "Unknown command 'shwo'. Did you mean show? See toolexec tools --help."],
+    [['mcp', 'lst'], "Unknown command 'lst'. Did you mean list? See toolexec mcp --help."],
+    [['serve', 'tokn', 'list'], "Unknown command 'tokn'. Did you mean token? See toolexec serve --help."],
+    [['init', 'mcp', ''], 'Cannot write a project to "": name a directory.'],
+    [['tools', 'init', '', '--lang', 'sh'], 'Cannot write a tool to "": name a directory.'],
     [['tools', 'scan', '/nowhere'], 'Cannot scan "/nowhere": it does not exist.'],
     [['run', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['run', 'a', 'b'], 'Too many arguments'],
@@ -103,6 +109,11 @@ describe('toolexec, used wrongly', () => {
     [['call'], "Missing required argument 'tool'."],
   ])('%j: one line', async (args, told) => {
     expectRefused(await toolexec.run(args, { stdin: '[]' }), told);
+  });
+
+  it('reports a fault of try as text, whatever the options of the command after --', async () => {
+    const { code, stderr } = await toolexec.run(['try', '--config', 'no.toml', '--', 'true', '--json']);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^toolexec: Cannot read the configuration/)]);
   });
 
   it('says that the working directory was removed', async () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument } from 'commander';
+import { showPath } from '../../base/show-setting.js';
 import { writeNewFiles } from '../../platform/fs/write-new-files.js';
 import type { CliContext, DefineCommand, ExitCode } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
@@ -23,6 +24,7 @@ export function initProject(
   directory: string,
   { stdio, version }: CliContext,
 ): ExitCode {
+  if (directory === '') throw new UsageError('Cannot write a project to "": name a directory.');
   const files = projectFiles(host, version);
   let taken: string | undefined;
   try {
@@ -34,6 +36,6 @@ export function initProject(
   if (taken !== undefined)
     throw new UsageError(`Cannot write "${taken}": it is there already. Name another directory.`);
   for (const { path } of files) stdio.stdout.write(`${path}\n`);
-  stdio.stderr.write(`toolexec: next, in "${directory}": npm install; npm test\n`);
+  stdio.stderr.write(`toolexec: next, in "${showPath(directory)}": npm install; npm test\n`);
   return 0;
 }

@@ -38,7 +38,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'before',
       `Examples:
   toolexec worker --journal /var/lib/app/journal.db --root ~/project
-  toolexec worker --journal jobs.db --label gpu --label big --concurrency 2
+  toolexec worker --journal ../jobs.db --label gpu --label big --concurrency 2
 `,
     )
     .addHelpText(

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
+import { showPath } from '../../../base/show-setting.js';
 import {
   TEMPLATE_LANGUAGES,
   type TemplateLanguage,
@@ -30,12 +31,13 @@ export const define: DefineCommand = (command, context, finish) => {
 
 /** `toolexec tools init DIR --lang L`. @throws UsageError */
 export function initTool(directory: string, { lang }: InitOptions, { stdio }: CliContext): ExitCode {
+  if (directory === '') throw new UsageError('Cannot write a tool to "": name a directory.');
   const { files, next } = TOOL_TEMPLATES[lang];
   const taken = write(directory, files);
   if (taken !== undefined)
     throw new UsageError(`Cannot write "${taken}": it is there already. Name another directory.`);
   for (const { path } of files) stdio.stdout.write(`${path}\n`);
-  stdio.stderr.write(`toolexec: next, in "${directory}": ${next.join('; ')}\n`);
+  stdio.stderr.write(`toolexec: next, in "${showPath(directory)}": ${next.join('; ')}\n`);
   return 0;
 }
 
