@@ -148,7 +148,12 @@ describe('toolexec journal recover', () => {
   it('says that there is no journal, and makes none', async () => {
     const missing = { code: 0, stderr: expect.stringContaining(`there is no journal "${journal}"`) };
     expect(await recover()).toMatchObject({ ...missing, stdout: 'Nothing was left unfinished.\n' });
-    expect(await recover('--json')).toMatchObject({ ...missing, stdout: '[]\n' });
+    const asJson = await recover('--json');
+    expect(asJson).toMatchObject({ code: 0, stdout: '[]\n' });
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      type: 'note',
+      message: expect.stringContaining(`there is no journal "${journal}"`),
+    });
     const named = [
       ['journal', 'recover', '--resume', 'x'],
       ['journal', 'undo', 'x'],
