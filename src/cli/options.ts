@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { HISTORY_FORMATS, type HistoryFormat, listTitles } from '../providers/registry.js';
 
 /** The common options of `run`, `plan`, `call` and `approve`, in commander's form. */
@@ -64,8 +64,18 @@ export function addResponseOptions(command: Command): Command {
         'try all calls on an overlay of the roots, show their changes, and commit all of them or none',
       ).conflicts(['dryRun', 'defer', 'approve']),
     )
-    .option('--conversation <id>', 'the conversation of the calls (default: a hash of the response)')
+    .option(
+      '--conversation <id>',
+      'the conversation of the calls (default: a hash of the response)',
+      conversationName,
+    )
     .option('--again', 'also run calls that already have an answer in the journal');
+}
+
+/** @throws InvalidArgumentError for an empty name, such as that of a variable that is not set. */
+export function conversationName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('Write a name that is not empty.');
+  return text;
 }
 
 /** Options for running the calls of a response. */

@@ -210,6 +210,7 @@ function middleLayer(sources: ConfigSources, person: PersonLayers, fixed: FixedL
 }
 
 function namedLayer(named: string, cwd: string): ConfigLayer {
+  if (named === '') throw new ToolError('config_invalid', 'Cannot read the configuration "": name a file.');
   const file = resolve(cwd, named);
   const { text } = readConfigFile(file, { acceptPipes: true }, named);
   return fileLayer({ kind: 'file', file, text, shown: named });

@@ -29,6 +29,7 @@ import {
   addBatchOptions,
   addFormatOption,
   addRunOptions,
+  conversationName,
   EXIT_CODES_HELP,
   type ResponseOptions,
 } from '../options.js';
@@ -71,7 +72,7 @@ ${EXIT_CODES_HELP}`,
       'instructions before the conversation, instead of the directory, platform, date and sandbox',
     )
     .option('--resume [id]', 'continue a conversation; without ID the last one')
-    .option('--conversation <id>', 'the name of a new conversation (default: generated)')
+    .option('--conversation <id>', 'the name of a new conversation (default: generated)', conversationName)
     .option('--print', 'one turn: write the answer to standard output, and read no further message')
     // An option of `run` without a meaning here: the error explains that.
     .addOption(new Option('--again').hideHelp());
