@@ -26,7 +26,7 @@ export interface ValueKind {
 }
 
 /** A kind that variables can set. */
-export interface TextKind extends ValueKind {
+interface TextKind extends ValueKind {
   fromText(text: string): unknown;
 }
 
