@@ -140,6 +140,9 @@ export interface UndoReport {
   readonly undoId?: string;
 }
 
+/** The reason of a skipped file that needs no undo. */
+export const AS_BEFORE = 'it is as it was before';
+
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;

@@ -1,3 +1,4 @@
+import { AS_BEFORE } from '../../contract/executor.js';
 import { type BinaryEntry, type BinaryPath, binaryEntry, binaryNames } from '../../platform/fs/binary-fs.js';
 import { Conflict, HeldPlaces } from './held-places.js';
 import { isSameIndex } from './kept-indexes.js';
@@ -288,7 +289,6 @@ export function isAsBefore(reason: string): boolean {
   return reason === AS_BEFORE;
 }
 
-const AS_BEFORE = 'it is as it was before';
 const CHANGED = 'it was changed since';
 const REMOVED = 'it was removed since';
 const NOT_KEPT = 'its old content was not kept';

@@ -58,13 +58,16 @@ export async function recoverCall(record: CallRecord, settings: RecoverySettings
 /**
  * An undo consists only of file changes, including those of transactions, so its verdict follows from them.
  */
-function undoVerdict({ last }: UndoNote, notes: readonly JournalNote[], lastChange: Verdict): Verdict {
+function undoVerdict({ last, parts }: UndoNote, notes: readonly JournalNote[], lastChange: Verdict): Verdict {
+  const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? [readIntent(data)] : []));
+  const isMade = transactionsIn(notes).some(({ state }) => state === 'committed');
+  // The files show only whether its last part was undone.
+  if (parts > 1)
+    return isMade || intents.length > 1 || lastChange !== 'not_applied' ? 'unknown' : 'not_applied';
   if (last !== undefined) {
-    const intents = notes.flatMap(({ kind, data }) => (kind === 'intent' ? [readIntent(data)] : []));
     const isLastStep = intents.at(-1)?.changes.some(({ path }) => path === last) === true;
     if (isLastStep !== (lastChange === 'applied')) return 'unknown';
   }
-  const isMade = transactionsIn(notes).some(({ state }) => state === 'committed');
   return isMade && lastChange === 'not_applied' ? 'applied' : lastChange;
 }
 

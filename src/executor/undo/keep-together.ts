@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { AS_BEFORE } from '../../contract/executor.js';
 import type { RestoredFile } from '../../contract/files.js';
 import type { NotedState } from '../record/noted-change.js';
 
@@ -27,7 +28,7 @@ interface Settled {
 }
 
 export function done(now: NotedState): Fate {
-  return { kind: 'done', reason: 'it is as it was before', was: now, now };
+  return { kind: 'done', reason: AS_BEFORE, was: now, now };
 }
 
 export function stays(reason: string, was: NotedState, now?: NotedState): Fate {

@@ -5,17 +5,23 @@ import {
   type OptionRules,
   option,
 } from '../../base/normalize-options.js';
-import type { SkippedFile, UndoOptions, UndoReport } from '../../contract/executor.js';
-import type { RestoredFile } from '../../contract/files.js';
+import type { UndoOptions, UndoReport } from '../../contract/executor.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
 import { isToolError, ToolError } from '../../errors/tool-error.js';
-import { hasLeftOut, LEFT_OUT_OF_JOURNAL } from '../../journal/redaction/left-out.js';
+import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { reasonOf } from '../answer/results.js';
 import type { RecoverySettings } from '../call/settings.js';
-import { type NotedIntent, readIntent } from '../record/noted-change.js';
-import { planUndo, type UndoPlan } from './plan-undo.js';
+import {
+  mergeAtOnce,
+  mergeInTurn,
+  type PartReport,
+  type PartWorld,
+  type PlannedPart,
+  planPart,
+  readParts,
+  type UndoPart,
+} from './undo-parts.js';
 import { NotKept, UndoRecord } from './undo-record.js';
-import { type PlannedTransactionUndo, planTransactions, readTransactions } from './undo-transactions.js';
 
 /** How many attempts are made when files change during the undo. */
 const MAX_ATTEMPTS = 5;
@@ -57,46 +63,18 @@ async function undo(callId: string, options: UndoOptions, settings: RecoverySett
   if (record.worker !== undefined && record.state === 'running') {
     throw refused(callId, 'it is still running. Wait for it, or cancel it');
   }
-  const noted = await readIntents(record, journal);
-  // The files may now hold text that was left out of the journal, and an undo would store the contents that
-  // it replaces.
-  const intents = hasLeftOut(record.args) ? [] : noted;
-  const leftOut = noted.filter((intent) => !intents.includes(intent)).flatMap(({ changes }) => changes);
-  const transactions = await readTransactions(record, journal);
-  if (noted.length + transactions.length === 0) {
-    throw refused(callId, 'it changed no files that were noted');
-  }
-  const sandbox = settings.sandbox.byCanonicalPath();
-  const unkept = new Set<string>();
-  const world = { sandbox, journal, unkept, contents: new Map<string, Uint8Array>() };
+  const parts = readParts(await journal.notes(record.key));
+  if (parts.length === 0) throw refused(callId, 'it changed no files that were noted');
+  const leavesOut = hasLeftOut(record.args);
+  const world = { settings, journal, leavesOut, unkept: new Set<string>(), contents: new Map() };
   for (let attempt = 1; ; attempt++) {
-    const plan = await planUndo(intents, world);
-    const undone = await planTransactions(transactions, settings.sandbox);
-    const report = {
-      callId,
-      restored: [...plan.files.map(({ path }) => path), ...undone.flatMap(({ restored }) => restored)],
-      skipped: [
-        ...plan.skipped,
-        ...[...new Set(leftOut.map(({ path }) => path))].map((path) => ({
-          path,
-          reason: LEFT_OUT_OF_JOURNAL,
-        })),
-        ...undone.flatMap(({ skipped }) => skipped),
-      ],
-    };
-    const hasNothing = isEmpty(plan) && undone.every((one) => one.plan.changes.length === 0);
-    if (dryRun || hasNothing) return report;
+    const planned: PlannedPart[] = [];
+    for (const part of parts) planned.push(await planPart(part, world));
+    if (dryRun || planned.every(({ isEmpty }) => isEmpty)) return { callId, ...mergeAtOnce(planned) };
     try {
-      const { undoId, failed } = await putBack(record, { plan, undone }, journal, settings);
-      const lost = new Set(failed.map(({ path }) => path));
-      return {
-        ...report,
-        restored: report.restored.filter((path) => !lost.has(path)),
-        skipped: [...report.skipped, ...failed],
-        undoId,
-      };
+      return { callId, ...(await putBack(record, parts, planned, world)) };
     } catch (error) {
-      if (error instanceof NotKept) for (const path of error.paths) unkept.add(path);
+      if (error instanceof NotKept) for (const path of error.paths) world.unkept.add(path);
       else if (!isToolError(error, 'stale_file') || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
@@ -123,102 +101,41 @@ async function findCall(
   return newest;
 }
 
-function isEmpty({ files, make, tidy }: UndoPlan): boolean {
-  return files.length + make.length + tidy.length === 0;
-}
-
-async function readIntents({ key }: CallRecord, journal: Journal): Promise<readonly NotedIntent[]> {
-  const notes = await journal.notes(key);
-  return notes.flatMap(({ kind, data }) => {
-    const intent = kind === 'intent' ? readIntent(data) : undefined;
-    return intent === undefined ? [] : [intent];
-  });
-}
-
-interface PutBack {
-  readonly plan: UndoPlan;
-  readonly undone: readonly PlannedTransactionUndo[];
-}
-
-/** @returns the id of the undo, and the files that could not be restored. */
+/**
+ * Undoes the parts in turn. Each part is planned when the later parts of the call are undone, because only then its
+ * files are as it left them.
+ * @param planned the plans of the parts before anything was undone
+ * @throws the error of a part, if nothing was undone before it
+ */
 async function putBack(
   record: CallRecord,
-  { plan, undone }: PutBack,
-  journal: Journal,
-  settings: RecoverySettings,
-): Promise<{ readonly undoId: string; readonly failed: readonly SkippedFile[] }> {
-  const { files } = plan;
-  const failed: SkippedFile[] = [];
-  const undo = await UndoRecord.begin(record, plan, journal, settings);
-  try {
-    if (!isEmpty(plan)) await restoreFiles(plan, undo, { journal, settings });
-    for (const one of undone) failed.push(...(await one.commit((data) => undo.note(data))));
-  } catch (error) {
-    await undo.failed(error);
-    throw error;
+  parts: readonly UndoPart[],
+  planned: readonly PlannedPart[],
+  world: PartWorld,
+): Promise<Pick<UndoReport, 'restored' | 'skipped' | 'undoId'>> {
+  const undo = await UndoRecord.begin(record, planned[0]?.files, parts.length, world);
+  const reports: PartReport[] = [];
+  for (const [index, part] of parts.entries()) {
+    try {
+      const now = index === 0 ? planned[0] : await planPart(part, world);
+      if (now === undefined) continue;
+      if (index > 0 && now.files !== undefined) await undo.noteFiles(now.files);
+      reports.push(now.isEmpty ? now : await now.restore(undo));
+    } catch (error) {
+      if (reports.every(({ restored }) => restored.length === 0)) {
+        await undo.failed(error);
+        throw error;
+      }
+      const reason = reasonOf(error);
+      reports.push({
+        restored: [],
+        skipped: (planned[index]?.paths ?? []).map((path) => ({ path, reason })),
+      });
+    }
   }
-  const lost = new Set(failed.map(({ path }) => path));
-  const restored = [...files.map(({ path }) => path), ...undone.flatMap((one) => one.restored)];
-  await undo.done(restored.filter((path) => !lost.has(path)));
-  return { undoId: undo.callId, failed };
-}
-
-interface UndoMeans {
-  readonly journal: Journal;
-  readonly settings: RecoverySettings;
-}
-
-/**
- * Removes files that are in the way first. If the other files cannot be restored, the removed ones are put
- * back.
- */
-async function restoreFiles(plan: UndoPlan, undo: UndoRecord, means: UndoMeans): Promise<void> {
-  const { files, obstacles, clearsFirst, make, tidy } = plan;
-  const sandbox = means.settings.sandbox.byCanonicalPath();
-  const intend = undo.intend.bind(undo);
-  if (!clearsFirst) return sandbox.restore(files, { intend, make, tidy });
-  const first = files.filter(({ path }) => obstacles.has(path));
-  const modes = new Map(
-    [...first.map(({ path }) => path), ...tidy].flatMap((path) => {
-      const entry = sandbox.examine(path);
-      return 'mode' in entry ? [[path, entry.mode] as const] : [];
-    }),
-  );
-  await sandbox.restore(first, { intend, tidy });
-  try {
-    const rest = files.filter(({ path }) => !obstacles.has(path));
-    await sandbox.restore(rest, { intend, make, tidy });
-  } catch (error) {
-    await bringBack(first, modes, means);
-    throw error;
-  }
-}
-
-/**
- * @throws ToolError `execution_failed` (`details.lost`) if the files cannot be put back; the journal keeps
- * their contents.
- */
-async function bringBack(
-  removed: readonly RestoredFile[],
-  modes: ReadonlyMap<string, number>,
-  { journal, settings }: UndoMeans,
-): Promise<void> {
-  const paths = removed.map(({ path }) => path);
-  try {
-    const files = await Promise.all(
-      removed.map(async ({ path, expectedSha256 }) => {
-        const bytes = expectedSha256 === null ? undefined : await journal.kept(expectedSha256);
-        if (bytes === undefined) throw new Error(`the journal has forgotten ${quote(path)}`);
-        const mode = modes.get(path);
-        return { path, bytes, expectedSha256: null, ...(mode === undefined ? {} : { mode }) };
-      }),
-    );
-    const make = [...modes].flatMap(([path, mode]) => (paths.includes(path) ? [] : [{ path, mode }]));
-    await settings.sandbox.byCanonicalPath().restore(files, { make });
-  } catch (cause) {
-    const message = `Cannot put back ${paths.map(quote).join(', ')}: ${reasonOf(cause)}. Undo the call again.`;
-    throw new ToolError('execution_failed', message, { details: { lost: paths }, cause });
-  }
+  const report = mergeInTurn(reports);
+  await undo.done(report.restored);
+  return { ...report, undoId: undo.callId };
 }
 
 function refused(callId: string, why: string): ToolError {

@@ -21,25 +21,30 @@ export interface UndoNote {
    * that file is restored. Undefined: there is only one step.
    */
   readonly last?: string;
+  /** How many parts are undone in turn. */
+  readonly parts: number;
 }
 
-export function toUndoData({ of, make, tidy, makes, last }: UndoNote): JsonObject {
+export function toUndoData({ of, make, tidy, makes, last, parts }: UndoNote): JsonObject {
   return {
     of,
     ...(make.length === 0 ? {} : { make: make.map((directory) => ({ ...directory })) }),
     ...(tidy.length === 0 ? {} : { tidy: [...tidy] }),
     ...(makes.length === 0 ? {} : { makes: [...makes] }),
     ...(last === undefined ? {} : { last }),
+    ...(parts === 1 ? {} : { parts }),
   };
 }
 
 /** Undefined if the call is not an undo. */
 export function readUndoNote(notes: readonly JournalNote[]): UndoNote | undefined {
-  for (const { kind, data } of notes) {
+  // The last one: each part that consists of files has its own.
+  for (const { kind, data } of notes.toReversed()) {
     if (kind !== 'undo' || typeof data.of !== 'string') continue;
-    const { of, make, tidy, makes, last } = data;
+    const { of, make, tidy, makes, last, parts } = data;
     return {
       ...{ of, make: directoriesOf(make), tidy: textsOf(tidy), makes: textsOf(makes) },
+      parts: typeof parts === 'number' ? parts : 1,
       ...(typeof last === 'string' ? { last } : {}),
     };
   }

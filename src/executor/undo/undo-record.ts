@@ -21,21 +21,31 @@ export class NotKept extends Error {
   }
 }
 
+export interface UndoMeans {
+  readonly journal: Journal;
+  readonly settings: RecoverySettings;
+}
+
 /** The journal record of an undo: a batch of one call, in the conversation of the undone call. */
 export class UndoRecord {
   private constructor(
     readonly callId: string,
     private readonly key: string,
     private readonly undone: CallRecord,
+    private readonly parts: number,
     private readonly journal: Journal,
     private readonly settings: RecoverySettings,
   ) {}
 
+  /**
+   * @param files the plan, if the first part consists of files
+   * @param parts how many parts are undone in turn
+   */
   static async begin(
     undone: CallRecord,
-    { files, obstacles, clearsFirst, make, tidy, makes }: UndoPlan,
-    journal: Journal,
-    settings: RecoverySettings,
+    files: UndoPlan | undefined,
+    parts: number,
+    { journal, settings }: UndoMeans,
   ): Promise<UndoRecord> {
     const id = settings.createId();
     const { worker, clock } = settings;
@@ -44,7 +54,7 @@ export class UndoRecord {
       callId: `undo_${id}`,
       toolName: TOOL_NAME,
       args: { call_id: undone.callId, conversation },
-      effects: files.map(({ path }) => ({ kind: 'write', path })),
+      effects: (files?.files ?? []).map(({ path }) => ({ kind: 'write', path })),
       disposition: 'execute_now',
       reason: `the person takes back ${undone.toolName}`,
     };
@@ -59,15 +69,21 @@ export class UndoRecord {
     const [answer] = await accepting;
     if (answer === undefined) throw new Error('a batch of one call has one answer');
     const at = clock.now();
-    // The note identifies the call as an undo, whatever tools exist when it is recovered.
-    const last = clearsFirst ? files.find(({ path }) => !obstacles.has(path))?.path : undefined;
-    const note = { of: undone.key, make, tidy, makes };
+    const undo = new UndoRecord(entry.callId, answer.key, undone, parts, journal, settings);
+    await Promise.all([journal.claim(answer.key, worker, at), undo.noteFiles(files)]);
+    return undo;
+  }
+
+  /**
+   * Notes the directories of the files that are restored next. The note also identifies the call as an undo, whatever
+   * tools exist when it is recovered.
+   */
+  async noteFiles(plan: UndoPlan | undefined): Promise<void> {
+    const { files = [], obstacles, clearsFirst = false, make = [], tidy = [], makes = [] } = plan ?? {};
+    const last = clearsFirst ? files.find(({ path }) => obstacles?.has(path) !== true)?.path : undefined;
+    const note = { of: this.undone.key, make, tidy, makes, parts: this.parts };
     const data = toUndoData(last === undefined ? note : { ...note, last });
-    await Promise.all([
-      journal.claim(answer.key, worker, at),
-      journal.note(answer.key, { kind: 'undo', data, at }),
-    ]);
-    return new UndoRecord(entry.callId, answer.key, undone, journal, settings);
+    await this.journal.note(this.key, { kind: 'undo', data, at: this.settings.clock.now() });
   }
 
   /**
