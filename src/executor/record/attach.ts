@@ -149,7 +149,8 @@ export function withUnrecorded(answer: Acceptance, { journal }: Pick<AttachConte
   if (answer.kind !== 'known' || answer.record.result !== undefined) return answer;
   const result = unrecordedResultsOf(journal).of(answer.record.key);
   if (result === undefined) return answer;
-  const record: CallRecord = { ...answer.record, state: 'done', result };
+  const told = { ...result, metadata: { ...result.metadata, recorded: false } };
+  const record: CallRecord = { ...answer.record, state: 'done', result: told };
   return { ...answer, record };
 }
 

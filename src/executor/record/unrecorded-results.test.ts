@@ -64,7 +64,8 @@ describe('an answer that the journal does not take', () => {
     expect(first).toMatchObject({ success: true, output: 'paid ada', metadata: { recorded: false } });
     const begun = performance.now();
     const [second] = await one.run(CALL, NAMED);
-    expect(second).toMatchObject({ success: true, output: 'paid ada', metadata: { replayed: true } });
+    expect(second).toMatchObject({ success: true, output: 'paid ada' });
+    expect(second?.metadata).toMatchObject({ replayed: true, recorded: false });
     expect(performance.now() - begun).toBeLessThan(5_000);
     expect(runs).toEqual(['bob', 'ada']);
   });
