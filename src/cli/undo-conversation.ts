@@ -18,23 +18,29 @@ export interface UndoneSince {
   readonly dryRun: boolean;
 }
 
-/** The calls of a conversation that may have changed something, newest first. */
+/** The calls of a conversation that may have changed something; those that began last come first. */
 export function callsToUndo(
   archive: JournalArchive,
   { conversation, sinceMs = Number.POSITIVE_INFINITY }: UndoneSince,
 ): readonly CallRecord[] {
   const earliest = systemClock.now() - sinceMs;
   const seen = new Set<string>();
-  return archive.batches({ conversation }).flatMap(({ id }) =>
+  const calls = archive.batches({ conversation }).flatMap(({ id }) =>
     archive
       .calls(id)
       .toReversed()
       .filter((call) => {
         const isNew = !seen.has(call.key);
         seen.add(call.key);
-        return isNew && (call.startedAt ?? call.acceptedAt) >= earliest && mayHaveChanged(call);
+        return isNew && beganAt(call) >= earliest && mayHaveChanged(call);
       }),
   );
+  // A call that waited for approval may have run after the calls of later batches.
+  return calls.sort((one, other) => beganAt(other) - beganAt(one));
+}
+
+function beganAt({ startedAt, acceptedAt }: CallRecord): number {
+  return startedAt ?? acceptedAt;
 }
 
 function mayHaveChanged({ toolName, worker, effects, result }: CallRecord): boolean {
@@ -48,10 +54,10 @@ export async function* undoEach(
   calls: readonly CallRecord[],
   { conversation, dryRun }: UndoneSince,
 ): AsyncGenerator<CallUndo> {
-  for (const { callId, toolName, turn } of calls) {
+  for (const { callId, toolName, batchId } of calls) {
     try {
-      const at = turn === undefined ? { conversation } : { conversation, turn };
-      yield { toolName, ...(await executor.undo(callId, { ...at, dryRun })) };
+      // A call that ran again has the same id in several batches.
+      yield { toolName, ...(await executor.undo(callId, { conversation, batchId, dryRun })) };
     } catch (error) {
       if (!isToolError(error)) throw error;
       yield { toolName, callId, reason: error.message };

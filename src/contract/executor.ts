@@ -120,12 +120,14 @@ export interface DecideOptions {
 }
 
 export interface UndoOptions {
-  /** The conversation of the call. Default: the newest call with this id in any conversation. */
+  /** The conversation of the call. Default: any. The newest call with the id that was started is undone. */
   readonly conversation?: string;
   /**
    * The turn of a call with a made-up id. Default: a call with its own id, otherwise the newest made-up one.
    */
   readonly turn?: string;
+  /** The batch of the call, if it was run more than once (`again`). Default: the newest one. */
+  readonly batchId?: string;
   /** Reports what would be restored and changes nothing. */
   readonly dryRun?: boolean;
 }

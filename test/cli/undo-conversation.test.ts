@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createExecutor } from '../../src/executor/create-executor.js';
 import { message, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec();
@@ -35,6 +36,33 @@ describe('toolexec undo --conversation', () => {
     expect(named).toEqual(['write_file (made):', 'write_file (late):', 'write_file (toolu_1):']);
     expect(readdirSync(toolexec.root)).toEqual(['a']);
     expect(readFileSync(inRoot('a'), 'utf8')).toBe('first');
+  });
+
+  it('bug: a deferred call that ran last was not taken back first', async () => {
+    writeFileSync(inRoot('a'), 'first');
+    const executor = createExecutor({ root: toolexec.root, journal: toolexec.journal });
+    const overwrite = (id: string, content: string) => ({
+      ...{ id, name: 'write_file', args: { path: 'a', content, mode: 'overwrite' } },
+    });
+    const approver = () => ({ kind: 'approve_all' }) as const;
+    await executor.run([overwrite('early', 'third')], { conversation: 'c', defer: true });
+    const [waiting] = await executor.waiting();
+    await executor.run([overwrite('late', 'second')], { conversation: 'c', approver });
+    await (await executor.approve(waiting?.batchId ?? '', { approver })).results;
+    await executor.close();
+    expect(readFileSync(inRoot('a'), 'utf8')).toBe('third');
+    const undone = await toolexec.run(['undo', '--conversation', 'c', '--journal', toolexec.journal]);
+    expect([undone.code, readFileSync(inRoot('a'), 'utf8')]).toEqual([0, 'first']);
+  });
+
+  it('bug: a call that ran again was taken back once', async () => {
+    const append = ['write_file', { path: 'a', content: 'x', mode: 'append' }] as const;
+    const file = toolexec.json('append.json', message(append));
+    for (const more of [[], ['--again']])
+      await toolexec.run(['run', file, '--yes', '--conversation', 'c', ...more]);
+    expect(readFileSync(inRoot('a'), 'utf8')).toBe('xx');
+    expect((await toolexec.run(['undo', '--conversation', 'c'])).code).toBe(0);
+    expect(readdirSync(toolexec.root)).toEqual([]);
   });
 
   it('says what it would do with --dry-run, and what is left of it as JSON', async () => {

@@ -81,24 +81,34 @@ async function undo(callId: string, options: UndoOptions, settings: RecoverySett
 }
 
 /**
- * Finds a call by its identity; if no turn is given, the newest call with this made-up id, started calls
- * first.
+ * Finds the newest started delivery of a call: with `again` it may have run more than once. If no turn is given, and no
+ * call has the id from its provider, this is the newest call with this made-up id.
  */
 async function findCall(
   callId: string,
-  { conversation, turn }: UndoOptions,
+  { conversation, turn, batchId }: UndoOptions,
   journal: Journal,
 ): Promise<CallRecord | undefined> {
+  if (batchId !== undefined) return deliveredIn(batchId, callId, journal);
   const named = await journal.find(conversation, callId, turn);
-  if (named !== undefined || conversation === undefined || turn !== undefined) return named;
+  if (conversation === undefined || (named === undefined && turn !== undefined)) return named;
   let newest: CallRecord | undefined;
-  for (const batch of await journal.batches({ conversation })) {
-    const calls = await journal.batch(batch.id);
-    const call = calls.findLast((each) => each.callId === callId && each.batchId === batch.id);
-    if (call?.worker !== undefined) return call;
+  for (const { id } of await journal.batches({ conversation })) {
+    const call = await deliveredIn(id, callId, journal);
+    if (call === undefined || (named !== undefined && call.turn !== named.turn)) continue;
+    if (call.worker !== undefined) return call;
     newest ??= call;
   }
-  return newest;
+  return named ?? newest;
+}
+
+async function deliveredIn(
+  batchId: string,
+  callId: string,
+  journal: Journal,
+): Promise<CallRecord | undefined> {
+  const calls = await journal.batch(batchId);
+  return calls.findLast((each) => each.callId === callId && each.batchId === batchId);
 }
 
 /**
@@ -157,5 +167,6 @@ export function checkUndoOptions(options: UndoOptions): void {
 const RULES: OptionRules<{ [K in keyof UndoOptions]-?: UndoOptions[K] | undefined }> = {
   conversation: option(undefined, isFilledText, 'a text that is not empty'),
   turn: option(undefined, isFilledText, 'a text that is not empty'),
+  batchId: option(undefined, isFilledText, 'a text that is not empty'),
   dryRun: option(undefined, isBoolean, 'true or false'),
 };

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../contract/files.js';
 import type { UndoRecord } from './undo-record.js';
 
 /** The planned undo of one transaction. Paths are absolute. */
-export interface PlannedTransactionUndo {
+interface PlannedTransactionUndo {
   readonly restored: readonly string[];
   readonly skipped: readonly SkippedFile[];
   readonly isEmpty: boolean;

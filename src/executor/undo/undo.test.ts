@@ -152,6 +152,21 @@ describe.each(['memory', 'file'])('executor.undo() with a journal in %s', (kind)
     expect(read('two')).toBeUndefined();
   });
 
+  it('bug: took the first of several deliveries of a call', async () => {
+    const { executor, read } = desk(kind);
+    const append = call('write_file', { path: 'f', content: 'x', mode: 'append' }, 'w');
+    const starts = [executor.start([append], { conversation: 'c' })];
+    await starts[0]?.results;
+    starts.push(executor.start([append], { conversation: 'c', again: true }));
+    await starts[1]?.results;
+    expect(read('f')).toBe('xx');
+    expect((await executor.undo('w', { conversation: 'c' })).skipped).toEqual([]);
+    expect(read('f')).toBe('x');
+    const batchId = starts[0]?.id ?? '';
+    expect((await executor.undo('w', { conversation: 'c', batchId })).skipped).toEqual([]);
+    expect(read('f')).toBeUndefined();
+  });
+
   it('refuses options that it does not know, and undoes nothing', async () => {
     const { executor, read } = desk(kind);
     await executor.run([call('write_file', { path: 'f', content: 'new' }, 'w')]);
