@@ -34,7 +34,7 @@ export function readParts(notes: readonly JournalNote[]): readonly UndoPart[] {
   return parts.reverse();
 }
 
-/** What an undo restores, and what it leaves. Paths are absolute. */
+/** The files that an undo restores, and those that stay. Paths are absolute. */
 export interface PartReport {
   readonly restored: readonly string[];
   readonly skipped: readonly SkippedFile[];
