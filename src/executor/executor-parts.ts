@@ -4,6 +4,7 @@ import type { Registry, ToolDefinition } from '../contract/tool.js';
 import type { DeferredBatch } from './approve/find-deferred.js';
 import type { TakenCall } from './call/batch-scope.js';
 import type { Closable } from './closing.js';
+import type { ReservedPlace } from './queue.js';
 
 /** The parts of an executor in addition to its settings. */
 export interface ExecutorParts {
@@ -25,4 +26,6 @@ export type Known = Pick<DeferredBatch, 'id'> &
   Pick<ApproveOptions, 'shown'> & {
     /** A call of another process that this process takes as a worker. */
     readonly taken?: TakenCall & { readonly worker: Worker };
+    /** Its place in the queue of its conversation, if it was reserved. */
+    readonly place?: ReservedPlace | undefined;
   };

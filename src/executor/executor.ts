@@ -43,7 +43,7 @@ import {
 } from './call/run-options.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
-import { watchUnhandledErrors } from './call/unhandled-errors.js';
+import { currentScope, watchUnhandledErrors } from './call/unhandled-errors.js';
 import { closeAll, closeRecords, UnfinishedWork } from './closing.js';
 import { Conversations } from './conversations.js';
 import { narrowSettings, withRunOptions } from './declare/narrow-settings.js';
@@ -59,7 +59,7 @@ import { markClean, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
-import { hasTicket, runWithTicket } from './run-with-ticket.js';
+import { hasTicket, type KeptPlace, runWithTicket } from './run-with-ticket.js';
 import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
@@ -162,8 +162,21 @@ export class ToolExecutor implements Executor {
       id: this.#settings.createId(),
       settings: this.#settingsFor(options),
       scope: (how) => this.#scopeOf(how),
+      reserve: () => this.#reserve(options.conversation),
       run: (held, how, known) => this.#watched(held, how, known),
     });
+  }
+
+  /** Undefined inside a call of the conversation: its batches are not in the queue. */
+  #reserve(conversation: string = this.#conversations.own): KeptPlace | undefined {
+    const queue = this.#conversations.queueOf(conversation);
+    if (currentScope()?.queue === queue) return undefined;
+    const place = queue.reserve();
+    const giveUp = (): void => {
+      queue.giveUp(place);
+      this.#conversations.left(conversation);
+    };
+    return { place, giveUp };
   }
 
   #watched(calls: readonly ToolCall<unknown>[], options: RunOptions, known: Known | undefined): BatchRun {
@@ -372,6 +385,7 @@ export class ToolExecutor implements Executor {
     const batch = new Batch(own, scope, asked, {
       recovery: this.#recovery,
       queue,
+      place: known?.place,
       owner: this,
       ended: this.#ended,
     });

@@ -12,6 +12,8 @@ import { conflicts } from '../effects/conflicts.js';
  * 4. The batch itself decides the order of its calls.
  * 5. Batches of a named conversation are recorded in this order, so it agrees with the order of the journal, which
  *    counts between processes (`record/shared-order.ts`).
+ * 6. A place can be reserved for a batch that the journal has to find first. Until the batch is there, later calls wait
+ *    for it as for a batch that is not planned.
  */
 export class ConversationQueue {
   readonly #covers: Covers;
@@ -26,11 +28,40 @@ export class ConversationQueue {
     return this.#first === undefined;
   }
 
-  enter(batch: QueuedBatch): void {
+  /** @param place where a place was reserved for the batch */
+  enter(batch: QueuedBatch, place?: ReservedPlace): void {
+    if (place === undefined) this.#append(batch);
+    else this.#replace(place, batch);
+  }
+
+  #append(batch: QueuedBatch): void {
     batch.earlier = this.#last;
     if (this.#last === undefined) this.#first = batch;
     else this.#last.later = batch;
     this.#last = batch;
+  }
+
+  reserve(): ReservedPlace {
+    const place = new ReservedPlace();
+    this.enter(place);
+    return place;
+  }
+
+  /** Has no effect once a batch has taken the place. */
+  giveUp(place: ReservedPlace): void {
+    if (!place.isTaken) this.leave(place);
+  }
+
+  #replace(place: ReservedPlace, batch: QueuedBatch): void {
+    const { earlier, later } = place;
+    place.isTaken = true;
+    batch.earlier = earlier;
+    batch.later = later;
+    if (earlier === undefined) this.#first = batch;
+    else earlier.later = batch;
+    if (later === undefined) this.#last = batch;
+    else later.earlier = batch;
+    place.changed();
   }
 
   leave(batch: QueuedBatch): void {
@@ -112,3 +143,16 @@ export abstract class QueuedBatch {
     for (const goOn of waiting) goOn();
   }
 }
+
+/** The place of a batch that is not there yet. */
+export class ReservedPlace extends QueuedBatch {
+  isTaken = false;
+  readonly isStopped = false;
+  readonly stopped = NEVER;
+
+  holdsUp(_: (effects: readonly PlacedEffect[]) => boolean, calls: 'unanswered' | 'executing'): boolean {
+    return calls === 'unanswered';
+  }
+}
+
+const NEVER = new Promise<void>(() => {});

@@ -17,7 +17,7 @@ import { currentScope } from './call/unhandled-errors.js';
 import type { Execution } from './execute/execution.js';
 import { planBatch } from './plan/plan-batch.js';
 import { plannedParts } from './plan/to-plan.js';
-import { type ConversationQueue, QueuedBatch } from './queue.js';
+import { type ConversationQueue, QueuedBatch, type ReservedPlace } from './queue.js';
 import { originsFor } from './record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
@@ -29,6 +29,8 @@ const PARALLEL_LIMIT = 8;
 interface BatchContext {
   readonly recovery: Pick<Recovery, 'ensure' | 'recoverLeft' | 'recoverLost'>;
   readonly queue: ConversationQueue;
+  /** In that queue. Undefined: none was reserved. */
+  readonly place: ReservedPlace | undefined;
   /** The executor that runs it. */
   readonly owner: object;
   /** Called once, with all results. */
@@ -86,7 +88,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     this.#isInner = currentScope()?.queue === this.queue;
     this.isPlaced =
       !isRecorded || scope.deferred !== undefined || !this.isOrdered || scope.taken !== undefined;
-    if (!this.#isInner) this.queue.enter(this);
+    if (!this.#isInner) this.queue.enter(this, context.place);
   }
 
   /** Runs the batch on the first call. Never rejects. */

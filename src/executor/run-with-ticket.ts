@@ -11,14 +11,24 @@ import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import { plannedParts } from './plan/to-plan.js';
+import type { ReservedPlace } from './queue.js';
 
 const NEVER_ABORTED = new AbortController().signal;
+
+/** A reserved place in the queue of the conversation. */
+export interface KeptPlace {
+  readonly place: ReservedPlace;
+  /** Has no effect once a batch has taken the place. */
+  giveUp(): void;
+}
 
 interface TicketRun {
   /** The id of the batch, unless the ticket's own batch continues. */
   readonly id: string;
   readonly settings: ExecutorSettings;
   scope(options: RunOptions): BatchScope;
+  /** Keeps the place of the call while the journal is read. Undefined: the call does not take part in the queue. */
+  reserve(): KeptPlace | undefined;
   run(calls: readonly ToolCall[], options: RunOptions, known: Known): BatchRun;
 }
 
@@ -34,23 +44,30 @@ export function hasTicket(options: RunOptions | null): boolean {
 export function runWithTicket(
   given: readonly ToolCall<unknown>[],
   options: RunOptions,
-  { id, settings, scope, run }: TicketRun,
+  { id, settings, scope, reserve, run }: TicketRun,
 ): BatchRun {
   checkCalls(given);
   checkRunOptions(options);
   checkTicketOptions(options);
   const calls = copyCalls(given);
   const { ticket = '', ...rest } = options;
-  const begin = (found: Redeemed): BatchRun => {
+  const begin = (found: Redeemed, kept?: KeptPlace): BatchRun => {
     if (found.kind === 'refused') return answeredRun(id, found.answers, settings);
     const how = { ...rest, approver: found.approver };
-    if (found.kind === 'plain') return run(calls, how, { id });
-    return run(calls, how, { id: found.batchId, calls: [found.record] });
+    const place = kept?.place;
+    if (found.kind === 'plain') return run(calls, how, { id, place });
+    return run(calls, how, { id: found.batchId, calls: [found.record], place });
   };
   const { conversation, signal = NEVER_ABORTED } = rest;
   const plan = (call: ToolCall) => planAlone(call, { scope: scope(rest), signal });
   const redeemed = redeemTicket(ticket, calls, { conversation, settings, plan });
-  return redeemed instanceof Promise ? startLater(id, redeemed.then(begin)) : begin(redeemed);
+  if (!(redeemed instanceof Promise)) return begin(redeemed);
+  const kept = reserve();
+  const begun = redeemed.then((found) => begin(found, kept));
+  return startLater(
+    id,
+    begun.finally(() => kept?.giveUp()),
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
 import { type AiTools, aiTools } from './ai-sdk.js';
-import { type HostWorld, hostWorld } from './fixtures/host-world.js';
+import { approveFirst, asksFirst, type HostWorld, hostWorld } from './fixtures/host-world.js';
 
 let world: HostWorld;
 beforeEach(() => {
@@ -18,20 +18,21 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** Calls one tool, then repeats its answer. */
-function model(toolName: string, input: unknown, toolCallId = 'c1') {
+/** Calls one tool (or several times the same one), then repeats its answer. */
+function model(toolName: string, input: unknown, ...ids: readonly string[]) {
   const prompts: unknown[] = [];
   const answer = (prompt: unknown) => {
     prompts.push(prompt);
     const isAnswered = JSON.stringify(prompt).includes('"tool-result"');
-    const call = { type: 'tool-call' as const, toolCallId, toolName, input: JSON.stringify(input) };
-    return { isAnswered, call };
+    const call = { type: 'tool-call' as const, toolName, input: JSON.stringify(input) };
+    const calls = (ids.length === 0 ? ['c1'] : ids).map((toolCallId) => ({ ...call, toolCallId }));
+    return { isAnswered, calls };
   };
   const mock = new MockLanguageModelV4({
     doGenerate: async ({ prompt }) => {
-      const { isAnswered, call } = answer(prompt);
+      const { isAnswered, calls } = answer(prompt);
       return {
-        content: isAnswered ? [{ type: 'text', text: 'done' }] : [call],
+        content: isAnswered ? [{ type: 'text', text: 'done' }] : calls,
         finishReason: isAnswered
           ? { unified: 'stop', raw: undefined }
           : { unified: 'tool-calls', raw: undefined },
@@ -144,6 +145,14 @@ describe('aiTools() in generateText()', () => {
     const { prompts } = await turn(tools(one), respond(first.messages, false));
     expect(removed()).toEqual([]);
     expect(JSON.stringify(prompts.at(-1))).toMatch(/denied/i);
+  });
+
+  it('runs conflicting calls of a step in order, also after one that was approved elsewhere (the later ones ran first)', async () => {
+    await using one = world.executor({ reviewers: [asksFirst] });
+    await approveFirst(one, 'enter', { what: 'x' });
+    const { mock } = model('enter', { what: 'x' }, 'c1', 'c2', 'c3');
+    await generateText({ model: mock, messages: [user], stopWhen: isStepCount(2), ...tools(one) });
+    expect(removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
   });
 
   it('answers wrong arguments in words that the model reads', async () => {

@@ -6,7 +6,7 @@ import type { Approver } from '../contract/approval.js';
 import type { Executor } from '../contract/executor.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { type ClaudeAgent, claudeAgent } from './claude-agent.js';
-import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
+import { approveFirst, asksFirst, type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 
 let world: HostWorld;
 beforeEach(() => {
@@ -175,6 +175,14 @@ describe('claudeAgent()', () => {
 
   it('runs conflicting calls that arrive at once in order (the first to be planned ran first)', async () => {
     await using executor = world.executor({ reviewers: [slowFirst] });
+    const client = await connected(agentOf(executor));
+    await Promise.all(['c1', 'c2', 'c3'].map((id) => send(client, 'enter', X, id)));
+    expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
+  });
+
+  it('runs conflicting calls of a step in order, also after one that was approved elsewhere', async () => {
+    await using executor = world.executor({ reviewers: [asksFirst] });
+    await approveFirst(executor, 'enter', X);
     const client = await connected(agentOf(executor));
     await Promise.all(['c1', 'c2', 'c3'].map((id) => send(client, 'enter', X, id)));
     expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);

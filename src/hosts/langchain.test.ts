@@ -11,7 +11,7 @@ import {
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
+import { approveFirst, asksFirst, type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 import { type LangChainAnswer, type LangChainQuestion, langchainTools } from './langchain.js';
 
 let world: HostWorld;
@@ -106,6 +106,20 @@ describe('langchainTools() in a graph', () => {
     '%s a checkpointer, conflicting calls of a node run in order (the first to be planned ran first)',
     async (_, has) => {
       await using executor = world.executor({ reviewers: [slowFirst] });
+      const calls = ['c1', 'c2', 'c3'].map((id) => ({ id, name: 'enter', args: { what: 'x' } }));
+      await graphOf(executor, calls, has && memory).invoke(START_STATE, THREAD);
+      expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
+    },
+  );
+
+  it.each([
+    ['with', true],
+    ['without', false],
+  ])(
+    '%s a checkpointer, runs conflicting calls of a step in order, also after one that was approved elsewhere',
+    async (_, has) => {
+      await using executor = world.executor({ reviewers: [asksFirst] });
+      await approveFirst(executor, 'enter', { what: 'x' });
       const calls = ['c1', 'c2', 'c3'].map((id) => ({ id, name: 'enter', args: { what: 'x' } }));
       await graphOf(executor, calls, has && memory).invoke(START_STATE, THREAD);
       expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
-import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
+import { approveFirst, asksFirst, type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 import { type MastraQuestion, mastraToolOptions } from './mastra.js';
 
 let world: HostWorld;
@@ -77,6 +77,17 @@ describe('mastraToolOptions()', () => {
     await using executor = world.executor({ reviewers: [slowFirst] });
     const tool = mastraToolOptions(executor, { conversation: 'chat' }).find(({ id }) => id === 'enter');
     const suspend = () => Promise.reject(new Error('it needs no approval'));
+    await Promise.all(
+      ['c1', 'c2', 'c3'].map((toolCallId) => tool?.execute(X, { agent: { toolCallId, suspend } })),
+    );
+    expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
+  });
+
+  it('runs conflicting calls of a step in order, also after one that was approved elsewhere', async () => {
+    await using executor = world.executor({ reviewers: [asksFirst] });
+    await approveFirst(executor, 'enter', X);
+    const tool = mastraToolOptions(executor, { conversation: 'chat' }).find(({ id }) => id === 'enter');
+    const suspend = () => Promise.reject(new Error('it was approved'));
     await Promise.all(
       ['c1', 'c2', 'c3'].map((toolCallId) => tool?.execute(X, { agent: { toolCallId, suspend } })),
     );

@@ -13,7 +13,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Executor } from '../contract/executor.js';
 import { createExecutor } from '../executor/create-executor.js';
 import { defineTool } from '../executor/declare/define-tool.js';
-import { type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
+import { approveFirst, asksFirst, type HostWorld, hostWorld, slowFirst } from './fixtures/host-world.js';
 import { agentTools } from './openai-agents.js';
 
 let world: HostWorld;
@@ -92,6 +92,13 @@ describe('agentTools() in an agent of OpenAI’s SDK', () => {
 
   it('runs conflicting calls of a step in order (the first to be planned ran first)', async () => {
     await using executor = world.executor({ reviewers: [slowFirst] });
+    await runner.run(agentOf(executor, new OneCall('enter', { what: 'x' }, 'c1', 'c2', 'c3')), 'go');
+    expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
+  });
+
+  it('runs conflicting calls of a step in order, also after one that was approved elsewhere', async () => {
+    await using executor = world.executor({ reviewers: [asksFirst] });
+    await approveFirst(executor, 'enter', { what: 'x' });
     await runner.run(agentOf(executor, new OneCall('enter', { what: 'x' }, 'c1', 'c2', 'c3')), 'go');
     expect(world.removed()).toEqual(['c1 x', 'c2 x', 'c3 x']);
   });

@@ -346,6 +346,32 @@ describe('ask() and its ticket', () => {
     expect(paid()).toEqual(['a ada']);
   });
 
+  it('a call keeps its place while its ticket is read: no later call that conflicts overtakes it (each one did)', async () => {
+    const enter = defineTool({
+      name: 'enter',
+      description: 'Enters.',
+      input: { type: 'object', properties: { asks: { type: 'boolean' } } },
+      requiresApproval: ({ asks }) => asks === true,
+      effects: () => [{ kind: 'write', path: 'book' }],
+      execute: (_, { callId }) => {
+        appendFileSync(ledger, `${callId}\n`);
+        return 'entered';
+      },
+    });
+    await using one = executor({ tools: [enter] });
+    const call = (id: string, asks: boolean) => ({ id, name: 'enter', args: { asks } });
+    const [asked, unasked, plain] = [call('a', true), call('b', false), call('c', false)];
+    const first = await one.ask(asked, HERE);
+    const second = await one.ask(unasked, HERE);
+    await one.decide(first.ticket, approved);
+    await Promise.all([
+      one.run([asked], { ...HERE, ticket: first.ticket }),
+      one.run([unasked], { ...HERE, ticket: second.ticket }),
+      one.run([plain], HERE),
+    ]);
+    expect(paid()).toEqual(['a', 'b', 'c']);
+  });
+
   it('gives the events of its run, and those of a refusal', async () => {
     await using one = executor();
     const { ticket } = await one.ask(CALL, HERE);
