@@ -23,14 +23,19 @@ const ALWAYS_SHOWN = { 'anthropic/alwaysLoad': true };
 /** The field in which Claude Code sends the id of the model's call. */
 const CALL_ID = 'claudecode/toolUseId';
 
+/** The sub-agents that make calls, by the ids of the calls. MCP does not say which agent makes a call. */
+export type Callers = Map<string, string>;
+
 /** The executor's tools as an MCP server in this process. A call that was not approved is answered with the reason. */
-export function createHostServer(host: Host, name: string): McpServer {
+export function createHostServer(host: Host, name: string, callers: Callers): McpServer {
   const server = new McpServer({ name, version: packageJson.version }, { capabilities: { tools: {} } });
   // JSON Schemas are sent unchanged; the server's own way to declare tools accepts only Zod.
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: host.executor.definitions().map(toTool),
   }));
-  server.server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra, host));
+  server.server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
+    call(params, extra, host, callers),
+  );
   return server;
 }
 
@@ -49,15 +54,21 @@ async function call(
   { name, arguments: args = {}, _meta }: CallToolRequest['params'],
   extra: Extra,
   host: Host,
+  callers: Callers,
 ): Promise<CallToolResult> {
   const id = _meta?.[CALL_ID];
   const given: HostCall =
     typeof id === 'string' && id !== ''
-      ? { id, name, args }
+      ? toHostCall(id, name, args, callers)
       : { id: `call_${extra.requestId}`, madeUp: true, name, args };
   const run = await startForHost(host, given, undefined, extra.signal);
   await report(run, _meta?.progressToken, extra);
   return { ...resultContent(await resultOf(run), 'mcp') };
+}
+
+export function toHostCall(id: string, name: string, args: unknown, callers: Callers): HostCall {
+  const agent = callers.get(id);
+  return { id, name, args, ...(agent === undefined ? {} : { agent }) };
 }
 
 /** Sends the output while the call runs. The result contains all of it too. */

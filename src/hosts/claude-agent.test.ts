@@ -26,13 +26,14 @@ async function callRemove(agent: ClaudeAgent, id: string, approved: object = X, 
   return await send(await connected(agent), 'remove', sent, id);
 }
 
-function permit(agent: ClaudeAgent, name: string, input: Record<string, unknown>, id = 't1') {
-  return agent.canUseTool(name, input, { signal: new AbortController().signal, toolUseID: id });
+function permit(agent: ClaudeAgent, name: string, input: Record<string, unknown>, id = 't1', by = {}) {
+  return agent.canUseTool(name, input, { signal: new AbortController().signal, toolUseID: id, ...by });
 }
 
-async function hook(agent: ClaudeAgent, name: string, input: object, id = 't1') {
+async function hook(agent: ClaudeAgent, name: string, input: object, id = 't1', by = {}) {
   const [callback] = agent.hooks.PreToolUse[0]?.hooks ?? [];
   const document = { hook_event_name: 'PreToolUse', tool_name: name, tool_input: input, tool_use_id: id };
+  Object.assign(document, by);
   const answer = await callback?.(document, id, { signal: new AbortController().signal });
   return answer?.hookSpecificOutput?.permissionDecision;
 }
@@ -161,6 +162,24 @@ describe('claudeAgent()', () => {
       expect(await hook(agent, name, {})).toBe('deny');
       expect(await permit(agent, name, {})).toMatchObject({ behavior: 'deny' });
     }
+  });
+
+  it('follows the rules about sub-agents (their calls ran under those of the main conversation)', async () => {
+    const deny = { decision: 'deny', tool: 'enter', agent: ['explorer', 'agent_*'] } as const;
+    await using executor = world.executor({ policy: { mode: 'auto', rules: [deny] } });
+    const agent = agentOf(executor);
+    const client = await connected(agent);
+    const ENTER = 'mcp__toolexec__enter';
+    await hook(agent, ENTER, X, 't1', { agent_id: 'a1', agent_type: 'explorer' });
+    await hook(agent, ENTER, X, 't2', { agent_id: 'agent_2', agent_type: 'main' });
+    // As if the hooks were forgotten: this knows the id only.
+    await permit(agent, ENTER, X, 't3', { agentID: 'agent_3' });
+    for (const id of ['t1', 't2', 't3'])
+      expect(await send(client, 'enter', X, id)).toMatchObject({ isError: true, ...said('denied') });
+    // The main conversation of `claude --agent explorer`.
+    await hook(agent, ENTER, X, 't4', { agent_type: 'explorer' });
+    expect(await send(client, 'enter', X, 't4')).toMatchObject(said('entered x'));
+    expect(world.removed()).toEqual(['t4 x']);
   });
 
   it('leaves to Claude what touches only the agent, and tools of other servers to the rules of the SDK', async () => {

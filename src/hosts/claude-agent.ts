@@ -3,8 +3,8 @@ import type { Executor } from '../contract/executor.js';
 import type { JsonObject } from '../contract/json.js';
 import type { AskedTicket } from '../contract/ticket.js';
 import { type MappedTool, mapTool } from '../guard/map-tool.js';
-import { createHostServer } from './claude-agent-server.js';
-import { type Host, type HostCall, type HostOptions, openHost } from './host-approval.js';
+import { type Callers, createHostServer, toHostCall } from './claude-agent-server.js';
+import { agentOf, type Host, type HostCall, type HostOptions, openHost } from './host-approval.js';
 
 /** Options for the SDK's `query`: `query({ prompt, options: { ...claudeAgent(executor, { conversation }) } })`. */
 export interface ClaudeAgent {
@@ -64,17 +64,23 @@ const ASKING: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
  * @throws ToolError `config_invalid` without a conversation
  */
 export function claudeAgent(executor: Executor, options: HostOptions): ClaudeAgent {
-  const host = openHost('claudeAgent', executor, options, 'claude-agent');
+  const callers: Callers = new Map();
+  const host = { ...openHost('claudeAgent', executor, options, 'claude-agent'), callers };
+  const instance = createHostServer(host, SERVER, callers);
   return {
-    mcpServers: { [SERVER]: { type: 'sdk', name: SERVER, instance: createHostServer(host, SERVER) } },
+    mcpServers: { [SERVER]: { type: 'sdk', name: SERVER, instance } },
     canUseTool: (name, input, given) => permit(host, name, input, given),
     hooks: { PreToolUse: [{ hooks: [(input, id) => beforeTool(host, input, id)] }] },
     disallowedTools: [...OFF],
   };
 }
 
+interface ClaudeHost extends Host {
+  readonly callers: Callers;
+}
+
 const permit = async (
-  host: Host,
+  host: ClaudeHost,
   ...[name, input, { signal, toolUseID: id, mcpServer, agentID }]: Parameters<ClaudePermission>
 ): ReturnType<ClaudePermission> => {
   const ours = mcpServer === undefined || mcpServer.source === 'sdk' ? ownName(name) : undefined;
@@ -84,12 +90,11 @@ const permit = async (
       ? { behavior: 'allow', updatedInput: input }
       : { behavior: 'deny', message: why };
   }
-  const asked = await host.executor.ask(callOf(id, ours, input), {
-    conversation: host.conversation,
-    signal,
-    askApprover: true,
-    ...(agentID === undefined ? {} : { agent: agentID }),
-  });
+  // The hook comes first, and knows the type of the sub-agent too.
+  if (!host.callers.has(id)) remember(host, id, agentID, undefined);
+  const call = callOf(id, ours, input, host);
+  const { conversation } = host;
+  const asked = await host.executor.ask(call, { conversation, signal, askApprover: true, ...agentOf(call) });
   if (asked.denied === true) return { behavior: 'deny', message: denialOf(asked) };
   if (!asked.needed) return { behavior: 'allow', updatedInput: input };
   const { summary = ours } = asked.request ?? {};
@@ -104,15 +109,23 @@ const NOT_ASKED = 'The person cannot be asked this way here. Ask in your answer,
 const OTHER_SERVER =
   'This tool belongs to another server, whose calls toolexec does not run. Only the options of the query can allow it.';
 
-async function beforeTool(host: Host, input: unknown, toolUseId: string | undefined): ReturnType<ClaudeHook> {
+async function beforeTool(
+  host: ClaudeHost,
+  input: unknown,
+  toolUseId: string | undefined,
+): ReturnType<ClaudeHook> {
   const {
     tool_name: name,
     tool_input: args,
     tool_use_id: id = toolUseId,
+    agent_id: agentId,
+    agent_type: agentType,
   } = input as {
     readonly tool_name: string;
     readonly tool_input: Record<string, unknown>;
     readonly tool_use_id?: string;
+    readonly agent_id?: string;
+    readonly agent_type?: string;
   };
   const ours = ownName(name);
   if (ours === undefined) {
@@ -121,7 +134,9 @@ async function beforeTool(host: Host, input: unknown, toolUseId: string | undefi
   }
   try {
     const { conversation, executor } = host;
-    const asked = await executor.ask(callOf(id, ours, args), { conversation });
+    remember(host, id, agentId, agentType);
+    const call = callOf(id, ours, args, host);
+    const asked = await executor.ask(call, { conversation, ...agentOf(call) });
     const { needed, request } = asked;
     if (asked.denied === true) return decided('deny', denialOf(asked));
     if (!needed) return decided('allow', 'The policy of toolexec allows it, or answers why not.');
@@ -144,8 +159,26 @@ function decided(decision: 'allow' | 'ask' | 'deny', reason: string): Awaited<Re
   };
 }
 
-function callOf(id: string | undefined, name: string, args: unknown): HostCall {
-  return id === undefined ? { id: 'call_0', madeUp: true, name, args } : { id, name, args };
+/**
+ * Keeps the name of the sub-agent that makes a call: its type, which rules of the policy can name. A sub-agent that is
+ * called like the main conversation has its id as its name.
+ * @param agentId undefined: the main conversation makes the call
+ */
+function remember(
+  { callers }: ClaudeHost,
+  id: string | undefined,
+  agentId: string | undefined,
+  type: string | undefined,
+): void {
+  if (id === undefined || agentId === undefined) return;
+  callers.set(id, type === undefined || type === '' || type === MAIN ? agentId : type);
+}
+
+/** The name of the main conversation in rules. */
+const MAIN = 'main';
+
+function callOf(id: string | undefined, name: string, args: unknown, { callers }: ClaudeHost): HostCall {
+  return id === undefined ? { id: 'call_0', madeUp: true, name, args } : toHostCall(id, name, args, callers);
 }
 
 function ownName(toolName: string): string | undefined {

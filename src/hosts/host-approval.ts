@@ -26,7 +26,10 @@ export interface Host extends HostOptions {
 }
 
 /** A call as a framework passes it. */
-export type HostCall = ToolCall<unknown>;
+export interface HostCall extends ToolCall<unknown> {
+  /** The sub-agent that makes it, for policy rules. Left out for the main conversation. */
+  readonly agent?: string;
+}
 
 /** The person's answer, as the framework reports it. Undefined: none. */
 export type HostAnswer = 'approved' | 'denied' | undefined;
@@ -90,7 +93,17 @@ export function startWithTicket(
   ticket: string,
   signal: AbortSignal | undefined,
 ): BatchRun {
-  return executor.start([call], { conversation, ticket, ...(signal === undefined ? {} : { signal }) });
+  return executor.start([call], {
+    conversation,
+    ticket,
+    ...agentOf(call),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** As an option of `ask` and `run`. */
+export function agentOf({ agent }: HostCall): { readonly agent?: string } {
+  return agent === undefined ? {} : { agent };
 }
 
 export async function runForHost(...given: Parameters<typeof startForHost>): Promise<ToolResult> {
@@ -114,7 +127,7 @@ const INVENTED = 'this approval was never asked for';
 export async function askForHost(host: Host, call: HostCall, answer: HostAnswer): Promise<HostTicket> {
   const { executor, conversation, by } = host;
   const before = answer === undefined ? undefined : await openTicket(executor, call, conversation);
-  const asked = await executor.ask(call, { conversation });
+  const asked = await executor.ask(call, { conversation, ...agentOf(call) });
   if (answer === undefined) rememberUnasked(host, call, asked);
   if (!asked.needed || answer === undefined) return { ...asked, isInvented: false };
   const isInvented = before === undefined;
