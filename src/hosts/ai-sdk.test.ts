@@ -139,6 +139,25 @@ describe('aiTools() in generateText()', () => {
     expect(removed()).toEqual([]);
   });
 
+  it('runs nothing whose files have changed since the question, however often the approval is sent (it ran at once)', async () => {
+    await using one = world.executor({ reviewers: [asksFirst] });
+    const ask = (messages: ModelMessage[], given: Pick<AiTools, 'tools'>) =>
+      generateText({
+        model: model('enter', { what: 'x' }).mock,
+        messages,
+        stopWhen: isStepCount(3),
+        ...given,
+      });
+    const { responseMessages } = await ask([user], tools(one));
+    world.changeBook();
+    const sent = respond([user, ...responseMessages], true);
+    for (const given of [tools(one), tools(one), { tools: tools(one).tools }]) {
+      const { responseMessages: answered } = await ask(sent, given);
+      expect(JSON.stringify(answered)).toContain('its files have changed');
+    }
+    expect(removed()).toEqual([]);
+  });
+
   it('runs nothing that the person refused', async () => {
     await using one = executor();
     const first = await turn(tools(one), [user]);

@@ -93,7 +93,7 @@ function approvalOf(name: string, host: Host): AiToolApproval {
     const call = { id: toolCallId, name, args: input };
     const answer = answerIn(messages, toolCallId);
     const asked = await askForHost(host, call, answer);
-    if (asked.isInvented) return { type: 'denied', reason: 'this approval was never asked for' };
+    if (asked.invalid !== undefined) return { type: 'denied', reason: asked.invalid };
     if (!asked.needed) return { type: 'not-applicable' };
     const { summary = name, risk = 'high' } = asked.request ?? {};
     return { type: 'user-approval', reason: `${summary} (${risk})` };

@@ -35,8 +35,8 @@ export interface HostCall extends ToolCall<unknown> {
 export type HostAnswer = 'approved' | 'denied' | undefined;
 
 export interface HostTicket extends AskedTicket {
-  /** The framework sends an approval, but the question was never asked. */
-  readonly isInvented: boolean;
+  /** Why the approval that the framework sends does not count. The call is refused. */
+  readonly invalid?: string;
 }
 
 const RULES: OptionRules<{ conversation: string | undefined }> = {
@@ -117,33 +117,34 @@ export async function resultOf({ results }: BatchRun): Promise<ToolResult> {
 }
 
 const INVENTED = 'this approval was never asked for';
+const CHANGED =
+  'its files have changed since the question was shown, so the approval does not count. Make a new call, which is asked about again';
 
 /**
  * Asks about a call of a framework, and accepts the framework's approval as the answer to the question in the
  * journal. A framework's data may come from outside: an approval counts only for a call that was asked about
- * before with the same arguments, and only for the files that were shown then. An approval without a question
- * is recorded as a refusal, so that sending it again does not help.
+ * before with the same arguments, and only for the files that were shown then. Any other approval is recorded as a
+ * refusal: a framework sends its approvals again, and an earlier one must not answer a later question.
  */
 export async function askForHost(host: Host, call: HostCall, answer: HostAnswer): Promise<HostTicket> {
   const { executor, conversation, by } = host;
   const before = answer === undefined ? undefined : await openTicket(executor, call, conversation);
   const asked = await executor.ask(call, { conversation, ...agentOf(call) });
   if (answer === undefined) rememberUnasked(host, call, asked);
-  if (!asked.needed || answer === undefined) return { ...asked, isInvented: false };
-  const isInvented = before === undefined;
-  // Files have changed since the question was asked, so the answer belongs to another question.
-  if (!isInvented && before !== asked.ticket) return { ...asked, isInvented };
+  if (!asked.needed || answer === undefined) return asked;
+  const invalid = before === undefined ? INVENTED : before === asked.ticket ? undefined : CHANGED;
+  const reason = invalid === undefined ? {} : { reason: invalid };
   const decision =
-    answer === 'approved' && !isInvented
+    answer === 'approved' && invalid === undefined
       ? ({ kind: 'approve_all', by } as const)
-      : ({ kind: 'deny_all', by, ...(isInvented ? { reason: INVENTED } : {}) } as const);
+      : ({ kind: 'deny_all', by, ...reason } as const);
   try {
     await executor.decide(asked.ticket, decision);
   } catch (error) {
     // The same request came twice: the first answer counts.
     if (!isToolError(error, 'already_decided')) throw error;
   }
-  return { needed: false, ticket: asked.ticket, isInvented };
+  return { needed: false, ticket: asked.ticket, ...(invalid === undefined ? {} : { invalid }) };
 }
 
 interface UnaskedCall {

@@ -135,6 +135,19 @@ describe('langchainTools() in a graph', () => {
     expect(world.removed()).toEqual([]);
   });
 
+  it('asks again where files have changed since the question, however often the approval is sent', async () => {
+    await using executor = world.executor({ reviewers: [asksFirst] });
+    const graph = graphOf(executor, [{ id: 'c1', name: 'enter', args: { what: 'x' } }]);
+    const first = questionIn(await graph.invoke(START_STATE, THREAD));
+    world.changeBook();
+    let second = first;
+    for (const _ of [1, 2])
+      second = questionIn(await graph.invoke(new Command({ resume: yes(first.ticket) }), THREAD));
+    expect(world.removed()).toEqual([]);
+    await graph.invoke(new Command({ resume: yes(second.ticket) }), THREAD);
+    expect(world.removed()).toEqual(['c1 x']);
+  });
+
   it('runs nothing with other arguments than those that were approved', async () => {
     const { ticket } = questionIn(await begin([remove('c1', 'x')]));
     await using executor = world.executor();

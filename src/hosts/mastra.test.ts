@@ -64,6 +64,17 @@ describe('mastraToolOptions()', () => {
     expect(world.removed()).toEqual([]);
   });
 
+  it('runs nothing whose files have changed since the question, however often the approval is sent (the second one counted)', async () => {
+    await using executor = world.executor({ reviewers: [asksFirst] });
+    await call(executor, 'enter', X);
+    world.changeBook();
+    for (let turn = 0; turn < 2; turn++)
+      await expect(call(executor, 'enter', X, { resumed: { approved: true } })).rejects.toThrow(
+        'its files have changed',
+      );
+    expect(world.removed()).toEqual([]);
+  });
+
   it('runs nothing that the person declined, nor outside of an agent', async () => {
     await using executor = world.executor();
     await call(executor, 'remove', X);

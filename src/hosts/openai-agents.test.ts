@@ -110,6 +110,21 @@ describe('agentTools() in an agent of OpenAI’s SDK', () => {
     expect(model.sent.at(-1)).toContain('not approved');
   });
 
+  it('runs nothing whose files have changed since the question, however often the approval is sent (it ran at once)', async () => {
+    await using executor = world.executor({ reviewers: [asksFirst] });
+    const model = new OneCall('enter', { what: 'x' });
+    const agent = agentOf(executor, model);
+    const { interruptions, state } = await runner.run(agent, 'go');
+    for (const item of interruptions) state.approve(item);
+    const text = state.toString();
+    world.changeBook();
+    for (const _ of [1, 2]) {
+      await runner.run(agent, await RunState.fromString(agent, text));
+      expect(model.sent.at(-1)).toContain('its files have changed');
+    }
+    expect(world.removed()).toEqual([]);
+  });
+
   it('runs nothing where the state has other arguments than those that were asked about', async () => {
     const model = new OneCall('remove', { what: 'x' });
     const text = (await interrupted(model)).replaceAll('\\"x\\"', '\\"FORGED\\"');
