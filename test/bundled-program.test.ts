@@ -121,6 +121,22 @@ describe('a program that was bundled with toolexec', () => {
   }
   const fine = [true, null, true];
 
+  it('may import toolexec/langchain without LangGraph, which is optional (esbuild refused the bundle)', async () => {
+    const source = mkdtempSync(join(folder, 'source-'));
+    mkdirSync(join(source, 'node_modules'));
+    symlinkSync(dirname(dirname(dirname(builtCommand()))), join(source, 'node_modules', 'toolexec'));
+    const contents = "export { langchainTools } from 'toolexec/langchain';\n";
+    const { errors, outputFiles } = await build({
+      stdin: { contents, resolveDir: source },
+      ...{ bundle: true, platform: 'node', format: 'esm', write: false, logLevel: 'silent' },
+      // Otherwise the packages of the repository would be found too.
+      preserveSymlinks: true,
+      external: ['@langchain/core/*'],
+    });
+    expect(errors).toEqual([]);
+    expect(outputFiles?.[0]?.text).toContain('import("@langchain/langgraph")');
+  });
+
   it('searches where webpack has replaced `import()` of an expression (it found no search program)', async () => {
     const context = '\nfunction emptyContext() { return Promise.reject(new Error("Cannot find module")); }\n';
     const change = (code: string): string => code.replace(/\bimport\((?=\(0, )/g, 'emptyContext(') + context;

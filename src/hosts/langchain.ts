@@ -87,7 +87,10 @@ async function answerInGraph(
   if (call.madeUp === true || config?.configurable?.__pregel_checkpointer === undefined) return undefined;
   const { needed, request, ticket } = await askForHost(host, call, undefined);
   if (!needed || request === undefined) return undefined;
-  const { interrupt } = await import('@langchain/langgraph');
+  // Bundlers accept an `import()` of a missing package only if its failure is handled: LangGraph is optional.
+  const { interrupt } = await import('@langchain/langgraph').catch((error: unknown) => {
+    throw error;
+  });
   const { toolName, args, summary, risk } = request;
   const question: LangChainQuestion = { type: 'tool_approval', ticket, toolName, args, summary, risk };
   // LangGraph counts a node's interrupts and returns the answers in that order. Answers to other questions (of another
