@@ -2,17 +2,25 @@ import type { ConversationMemory } from '../contract/context.js';
 import type { RunOptions } from '../contract/executor.js';
 import type { BatchScope } from './call/batch-scope.js';
 import type { ExecutorSettings } from './call/settings.js';
+import { currentScope } from './call/unhandled-errors.js';
 import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import { sessionOf } from './journal-session.js';
 import type { BatchPart } from './preview-calls.js';
-import { ConversationQueue } from './queue.js';
+import { ConversationQueue, type ReservedPlace } from './queue.js';
 import { ConversationMemories } from './record/conversation-memories.js';
 
 interface ScopeParts {
   readonly known: Known | undefined;
   readonly observer: Observer | undefined;
   readonly part: BatchPart | undefined;
+}
+
+/** A reserved place in the queue of a conversation. */
+export interface KeptPlace {
+  readonly place: ReservedPlace;
+  /** Has no effect once a batch has taken the place. */
+  giveUp(): void;
 }
 
 /** The conversations of an executor: what each one knows, and the queue in which its calls run. */
@@ -78,6 +86,18 @@ export class Conversations {
       this.#queues.set(conversation, queue);
     }
     return queue;
+  }
+
+  /** Undefined inside a call of the conversation: its batches are not in the queue. */
+  reserve(conversation: string = this.own): KeptPlace | undefined {
+    const queue = this.queueOf(conversation);
+    if (currentScope()?.queue === queue) return undefined;
+    const place = queue.reserve();
+    const giveUp = (): void => {
+      queue.giveUp(place);
+      this.left(conversation);
+    };
+    return { place, giveUp };
   }
 
   /** Called when a batch has left its queue. A queue in which nothing runs is dropped. */

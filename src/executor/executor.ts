@@ -43,7 +43,7 @@ import {
 } from './call/run-options.js';
 import type { ExecutorSettings } from './call/settings.js';
 import { shieldLogger } from './call/shields.js';
-import { currentScope, watchUnhandledErrors } from './call/unhandled-errors.js';
+import { watchUnhandledErrors } from './call/unhandled-errors.js';
 import { closeAll, closeRecords, UnfinishedWork } from './closing.js';
 import { Conversations } from './conversations.js';
 import { narrowSettings, withRunOptions } from './declare/narrow-settings.js';
@@ -59,7 +59,7 @@ import { markClean, withOrigins } from './record/conversation-origins.js';
 import { decideWaiting, type WaitingDecision } from './recover/decide-batch.js';
 import { Recovery } from './recover/recovery.js';
 import { Batch } from './run-batch.js';
-import { hasTicket, type KeptPlace, runWithTicket } from './run-with-ticket.js';
+import { hasTicket, runWithTicket } from './run-with-ticket.js';
 import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
@@ -162,21 +162,9 @@ export class ToolExecutor implements Executor {
       id: this.#settings.createId(),
       settings: this.#settingsFor(options),
       scope: (how) => this.#scopeOf(how),
-      reserve: () => this.#reserve(options.conversation),
+      reserve: () => this.#conversations.reserve(options.conversation),
       run: (held, how, known) => this.#watched(held, how, known),
     });
-  }
-
-  /** Undefined inside a call of the conversation: its batches are not in the queue. */
-  #reserve(conversation: string = this.#conversations.own): KeptPlace | undefined {
-    const queue = this.#conversations.queueOf(conversation);
-    if (currentScope()?.queue === queue) return undefined;
-    const place = queue.reserve();
-    const giveUp = (): void => {
-      queue.giveUp(place);
-      this.#conversations.left(conversation);
-    };
-    return { place, giveUp };
   }
 
   #watched(calls: readonly ToolCall<unknown>[], options: RunOptions, known: Known | undefined): BatchRun {
@@ -184,8 +172,7 @@ export class ToolExecutor implements Executor {
     const observer = new Observer(stream, this.#settings.clock);
     // Starts only after the caller has the batch: if the batch is cancelled immediately, nothing runs.
     const batch = this.#admit(calls, options, observer, known);
-    const ready = this.#isUnchecked ? this.#check() : Promise.resolve();
-    const results = stream.endWith(batch.resultsAfter(ready));
+    const results = stream.endWith(batch.resultsAfter(this.#isUnchecked ? this.#check() : Promise.resolve()));
     beginCalls();
     // A caller that only reads the events receives the error there.
     results.then(endCalls, endCalls);

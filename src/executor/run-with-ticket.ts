@@ -7,20 +7,13 @@ import { copyCalls } from './call/calls.js';
 import type { ResolvedCall } from './call/evaluated-call.js';
 import { checkCalls, checkRunOptions, checkTicketOptions } from './call/run-options.js';
 import type { ExecutorSettings } from './call/settings.js';
+import type { KeptPlace } from './conversations.js';
 import { EventStream } from './events/event-stream.js';
 import { Observer } from './events/observer.js';
 import type { Known } from './executor-parts.js';
 import { plannedParts } from './plan/to-plan.js';
-import type { ReservedPlace } from './queue.js';
 
 const NEVER_ABORTED = new AbortController().signal;
-
-/** A reserved place in the queue of the conversation. */
-export interface KeptPlace {
-  readonly place: ReservedPlace;
-  /** Has no effect once a batch has taken the place. */
-  giveUp(): void;
-}
 
 interface TicketRun {
   /** The id of the batch, unless the ticket's own batch continues. */
