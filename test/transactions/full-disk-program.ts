@@ -1,7 +1,8 @@
 // Runs each scenario on a small disk as its root. Prints the outcomes of the commands as JSON.
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Executor } from '../../src/contract/executor.js';
 import { createExecutor } from '../../src/executor/create-executor.js';
 
@@ -60,6 +61,21 @@ const SCENARIOS: Readonly<Record<string, () => Promise<unknown>>> = {
     rmSync(join(root, 'filler'));
     return { second: await bash('wc -c <large; wc -c <d/in', 'second'), end: files() };
   },
+  async left() {
+    writeFileSync(join(root, 'filler'), Buffer.alloc(2_500_000));
+    await bash(LARGE);
+    const undone = await promisify(execFile)(process.execPath, [...process.argv.slice(1, 3), 'undone-meanwhile']);
+    return { undone: JSON.parse(undone.stdout), between: files() };
+  },
+  async 'undone-meanwhile'() {
+    return executor.undo('first').catch((error: Error) => error.message);
+  },
+  async 'undone-elsewhere'() {
+    const undone = await executor.undo('first');
+    rmSync(join(root, 'filler'));
+    await bash('ls', 'second');
+    return { undone, end: files() };
+  },
   async mounted() {
     const preview = await executor.preview([{ id: 'one', name: 'bash', args: { command: CHANGE } }]);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=700', 'none', root]);
@@ -91,12 +107,18 @@ const SCENARIOS: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
+/** The disks of scenarios that continue another one. */
+const DISKS: Readonly<Record<string, string>> = {
+  'room-again': 'full',
+  'undone-meanwhile': 'left',
+  'undone-elsewhere': 'left',
+};
+
 const told: Record<string, unknown> = {};
 for (const scenario of scenarios) {
-  const isAgain = scenario === 'room-again';
-  const disk = isAgain ? 'full' : scenario;
+  const disk = DISKS[scenario] ?? scenario;
   root = join(around, disk);
-  if (!isAgain) for (const name of ['a', 'gone']) writeFileSync(join(root, name), 'old');
+  if (disk === scenario) for (const name of ['a', 'gone']) writeFileSync(join(root, name), 'old');
   const sandbox = { os: 'required', transactions: 'required' } as const;
   executor = createExecutor({ root, journal: join(around, 'state', `${disk}.db`), approver: null, sandbox });
   told[scenario] = await SCENARIOS[scenario]?.();

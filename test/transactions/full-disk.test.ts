@@ -11,9 +11,9 @@ import { whyNoTransactions } from './kept-apart.js';
 const WHY_NOT = await whyNoTransactions();
 const PROGRAM = resolve(import.meta.dirname, 'full-disk-program.ts');
 
-const DISKS = ['read-only', 'undone', 'preview', 'mounted', 'full'];
+const DISKS = ['read-only', 'undone', 'preview', 'mounted', 'left', 'full'];
 
-/** The output of each scenario. The last one runs in a separate process. */
+/** The output of each scenario. The last ones run in a separate process. */
 let told: Record<string, unknown>;
 beforeAll(async () => {
   if (WHY_NOT !== '') return;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const script = [
     ...DISKS.map((disk) => `mount -t tmpfs -o size=3m,mode=700 none "${join(around, disk)}"`),
     `${node} ${DISKS.join(' ')}`,
-    `${node} room-again`,
+    `${node} room-again undone-elsewhere`,
   ].join(' && ');
   const { stdout } = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', script]);
   told = Object.assign(
@@ -34,7 +34,7 @@ beforeAll(async () => {
       .map((line) => JSON.parse(line)),
   );
   removeTree(around);
-}, 60_000);
+}, 240_000);
 
 const later = (path: string, reason: string): unknown =>
   expect.objectContaining({ path, reason: expect.stringContaining(reason), later: true });
@@ -70,6 +70,17 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
   it('are not made any more when the command is undone', () => {
     expect(told.undone).toEqual({
       undone: { callId: 'first', restored: [], skipped: [] },
+      end: { a: 'old', gone: 'old' },
+    });
+  });
+
+  it('bug: were made after an undo by another process, which reported nothing and restored nothing', () => {
+    expect(told.left).toMatchObject({
+      undone: { 'undone-meanwhile': expect.stringContaining('has not written all of its changes yet') },
+      between: { a: 'new' },
+    });
+    expect(told['undone-elsewhere']).toEqual({
+      undone: expect.objectContaining({ skipped: [], undoId: expect.any(String) }),
       end: { a: 'old', gone: 'old' },
     });
   });

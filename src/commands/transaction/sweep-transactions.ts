@@ -4,6 +4,7 @@ import { removeTree } from '../../platform/fs/remove-tree.js';
 import { syncFileSystems } from '../../platform/process/sync-file-systems.js';
 import {
   directoriesOf,
+  makerOf,
   modifiedMs,
   ownDirectories,
   readWhole,
@@ -207,14 +208,25 @@ function keptBytes({ changes, isTakenBack }: DonePlan): number {
   return isTakenBack === true ? 0 : changes.reduce((sum, { before }) => sum + (before?.size ?? 0), 0);
 }
 
-/** The same for an undo: changes that could not be made so far are given up. */
+/**
+ * The finished plan for an undo: changes that could not be made so far are given up, even if they were left by a
+ * process that is dead. Undefined also if another process is not done with it (`isBegun`).
+ */
 export function concludeDone(directory: string): DonePlan | undefined {
+  const done = readDone(directory);
+  if (done !== undefined) return done;
+  if (!unfinished.has(directory) && makerOf(directory, KIND) === 'gone') recoverPlanned(directory);
   const left = unfinished.get(directory);
   if (left === undefined) return readDone(directory);
   unfinished.delete(directory);
   removeLandings(directory);
   writeDone(directory, left);
   return left;
+}
+
+/** Whether a plan is on disk that no process has finished. */
+export function isBegun(directory: string): boolean {
+  return readDone(directory) === undefined && readWhole(`${directory}/plan.json`) !== undefined;
 }
 
 /** The finished plan; undefined if there is none, or it is too old. */

@@ -2,7 +2,7 @@ import { type BinaryPath, toBinary, toText } from '../../platform/fs/binary-fs.j
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
 import { findNeededObjects } from './needed-objects.js';
 import { findOnlyCopies } from './only-copies.js';
-import { commitPlan, concludeDone, KIND } from './sweep-transactions.js';
+import { commitPlan, concludeDone, isBegun, KIND } from './sweep-transactions.js';
 import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
 import { keyOf, UndoneChanges } from './undone-changes.js';
 
@@ -24,9 +24,14 @@ export type UndoRefusal = (path: string, change: 'write' | 'delete') => string |
  * Plans the undo of a transaction; paths that have changed since are skipped. Undefined if its changes are no
  * longer known.
  * @param refusal why tools may not change a path
+ * @throws Error while another process is not done with the transaction
  */
 export function planTransactionUndo(directory: string, refusal: UndoRefusal): TransactionUndo | undefined {
   const done = concludeDone(directory);
+  if (done === undefined && isBegun(directory))
+    throw new Error(
+      'the program that ran it has not written all of its changes yet. End that program, or run another command in it',
+    );
   if (done === undefined) return undefined;
   const { gone, come, outcomes } = planUndone(done, toBinary(directory), refusal);
   const restored = new Set(come.concat(gone).map((change) => absolute(done, change)));

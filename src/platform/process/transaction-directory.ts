@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { makeDirectories } from '../fs/make-directories.js';
 import { isOutOfReach } from '../fs/out-of-reach.js';
 import { removeTree, removeTreeLater } from '../fs/remove-tree.js';
@@ -47,7 +47,6 @@ export function ownDirectories(
   parent: string,
   kind: string,
 ): readonly { readonly path: string; readonly maker: ReturnType<typeof fateOf> }[] {
-  const name = new RegExp(`^${kind}-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{16}$`);
   let entries: Dirent[] = [];
   try {
     entries = readdirSync(parent, { withFileTypes: true });
@@ -55,9 +54,17 @@ export function ownDirectories(
     // There is no such directory yet.
   }
   return entries.flatMap((entry) => {
-    const tag = name.exec(entry.name)?.[1];
-    return tag === undefined ? [] : [{ path: join(parent, entry.name), maker: fateOf(tag) }];
+    const path = join(parent, entry.name);
+    const maker = makerOf(path, kind);
+    return maker === undefined ? [] : [{ path, maker }];
   });
+}
+
+/** Whether the process that made a directory is alive. Undefined: it is not of this kind. */
+export function makerOf(path: string, kind: string): ReturnType<typeof fateOf> | undefined {
+  const name = new RegExp(`^${kind}-([0-9a-f]{${TAG_DIGITS}})-[0-9a-f]{16}$`);
+  const tag = name.exec(basename(path))?.[1];
+  return tag === undefined ? undefined : fateOf(tag);
 }
 
 /** The paths of the directories in `parent` whose names match. */
