@@ -64,7 +64,10 @@ const SCENARIOS: Readonly<Record<string, () => Promise<unknown>>> = {
   async left() {
     writeFileSync(join(root, 'filler'), Buffer.alloc(2_500_000));
     await bash(LARGE);
-    const undone = await promisify(execFile)(process.execPath, [...process.argv.slice(1, 3), 'undone-meanwhile']);
+    const undone = await promisify(execFile)(process.execPath, [
+      ...process.argv.slice(1, 3),
+      'undone-meanwhile',
+    ]);
     return { undone: JSON.parse(undone.stdout), between: files() };
   },
   async 'undone-meanwhile'() {
