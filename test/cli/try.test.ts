@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -128,6 +128,22 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran.stderr).toMatch(/not kept: shared: /);
     expect(readFileSync(inRoot('.env'), 'utf8')).toBe('KEY=1\n');
     expect([readFileSync(inRoot('shared'), 'utf8'), existsSync(inRoot('a'))]).toEqual(['theirs\n', true]);
+  });
+
+  it('bug: on a full disk it said "not kept", exited with 0, and the next command wrote the change', async () => {
+    const line = 'echo a >small; head -c 2000000 /dev/zero >large';
+    const script = [
+      `mount -t tmpfs -o size=1m none "${toolexec.root}" && cd "${toolexec.root}"`,
+      `"$@" try --keep -- '${line}'; echo "exit $?"`,
+      `"$@" try --keep --json -- 'echo b >.env'; echo "exit $?"`,
+    ].join('\n');
+    const words = ['-rm', 'sh', '-c', script, 'sh', process.execPath, toolexec.main];
+    const ran = spawnSync('unshare', words, { env: toolexec.environment(), encoding: 'utf8' });
+    expect(ran.stderr).toMatch(/not written yet: large: no space left/);
+    expect(ran.stderr).toMatch(/kept: 1 created, .*; the rest is written before the next command here/);
+    const [first, json, second] = ran.stdout.trim().split('\n');
+    expect([first, second]).toEqual(['exit 1', 'exit 1']);
+    expect(JSON.parse(json ?? '')).toMatchObject({ kept: false, changes: { refused: [{ path: '.env' }] } });
   });
 
   it('reaches the network only where it may', { tags: ['soak'] }, async () => {

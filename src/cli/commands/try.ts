@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import type { ToolResult } from '../../contract/call.js';
 import type { CommandChanges } from '../../contract/changes.js';
-import type { JsonObject } from '../../contract/json.js';
+import type { JsonObject, JsonValue } from '../../contract/json.js';
 import { sanitize } from '../../output/sanitize.js';
 import { keepTerminalModes } from '../../platform/process/attached-terminal.js';
 import { openKeyboard } from '../../platform/runtime/open-keyboard.js';
@@ -69,7 +69,7 @@ export const define: DefineCommand = (command, context, finish) => {
       `
 Keys at the end: k keep, d discard, p choose paths, space shows the differences.
 Without a terminal, and without --keep, nothing is kept.
-Exit code: that of the command; 128 and its number where a signal ended it; 2 where it cannot be tried here, and nothing ran.
+Exit code: that of the command; 128 and its number where a signal ended it; 1 where changes were to be kept, and\nnone was, or the disk refused some; 2 where it cannot be tried here, and nothing ran.
 `,
     )
     .action(async (words: readonly string[], options: TryOptions) => {
@@ -198,9 +198,9 @@ async function report(
     if (isInterrupted) return 130;
     throw new UsageError(`Cannot try this here: ${whyNotRun(error)} Nothing was run.`);
   }
-  const kept = keeper.outcome === 'kept' && isKept(result);
   const changes = changesOf(result, keeper);
-  const exitCode = exitCodeOf(result, keeper, isInterrupted);
+  const kept = keeper.outcome === 'kept' && isKept(result) && holdsAny(changes);
+  const exitCode = exitCodeOf({ result, keeper, kept, changes, isInterrupted });
   if (options.json === true) {
     const { exit_code = null, signal = null } = metadata;
     writeJson(stdio.stdout, {
@@ -234,18 +234,43 @@ function isKept({ error }: ToolResult): boolean {
   );
 }
 
+/** Whether a change was committed, or will be before the next command. */
+function holdsAny(changes: JsonObject): boolean {
+  const isMade = ['created', 'modified', 'deleted'].some((name) => listIn(changes, name).length > 0);
+  return isMade || typeof changes.more === 'number' || isWaiting(changes);
+}
+
+/** Whether a change could not be written yet, for example because the disk is full. */
+function isWaiting(changes: JsonObject): boolean {
+  return listIn(changes, 'refused').some((one) => Object(one).later === true);
+}
+
+function listIn(changes: JsonObject, name: string): readonly JsonValue[] {
+  const list = changes[name];
+  return Array.isArray(list) ? list : [];
+}
+
 /** If nothing was committed, the result names only the obstacles. */
 function changesOf({ metadata }: ToolResult, { changes, outcome }: Keeper): JsonObject {
   const found = outcome === 'kept' || changes === undefined ? metadata.changes : changes;
   return JSON.parse(JSON.stringify(found ?? { created: [], modified: [], deleted: [] }));
 }
 
-function exitCodeOf({ metadata, error }: ToolResult, keeper: Keeper, isInterrupted: boolean): number {
+interface Reported {
+  readonly result: ToolResult;
+  readonly keeper: Keeper;
+  readonly kept: boolean;
+  readonly changes: JsonObject;
+  readonly isInterrupted: boolean;
+}
+
+function exitCodeOf({ result, keeper, kept, changes, isInterrupted }: Reported): number {
   if (isInterrupted || keeper.isInterrupted) return 130;
-  const code = commandExitCode(metadata);
+  const code = commandExitCode(result.metadata);
   if (code !== undefined && code !== 0) return code;
-  // The change was to be committed, but was not.
-  return keeper.outcome === 'kept' && error !== undefined ? 1 : 0;
+  // Changes were to be committed, but none was, or some are not written yet.
+  const isShort = result.error !== undefined || !kept || isWaiting(changes);
+  return keeper.outcome === 'kept' && isShort ? 1 : 0;
 }
 
 function describe(result: ToolResult, keeper: Keeper, kept: boolean, changes: JsonObject): readonly string[] {
@@ -254,27 +279,30 @@ function describe(result: ToolResult, keeper: Keeper, kept: boolean, changes: Js
     const isStopped = error !== undefined && error.code !== 'execution_failed';
     return [isStopped ? `nothing was kept: ${error.message}` : 'nothing was changed'];
   }
-  const count = (name: string): number => {
-    const list = changes[name];
-    return Array.isArray(list) ? list.length : 0;
-  };
+  const count = (name: string): number => listIn(changes, name).length;
   const more = typeof changes.more === 'number' ? changes.more : 0;
   const counts = `${count('created')} created, ${count('modified')} modified, ${count('deleted')} deleted${more > 0 ? `, ${more} more` : ''}`;
-  if (!kept && keeper.outcome === 'kept') return [`nothing was kept: ${result.error?.message ?? ''}`];
-  if (kept) {
-    const left = ['refused', 'conflicts'].flatMap((name) => unkeptIn(changes[name]));
-    return [
-      ...left.map((line) => `not kept: ${line}`),
-      `kept: ${counts}; to take it back: toolexec undo ${result.callId}`,
-    ];
+  if (keeper.outcome === 'kept') {
+    const why = result.error?.message;
+    const left = why === undefined || kept ? unkeptIn(changes) : [];
+    const undo = `toolexec undo ${result.callId}`;
+    if (!kept) return [...left, `nothing was kept${why === undefined ? '' : `: ${why}`}`];
+    const rest = isWaiting(changes)
+      ? '; the rest is written before the next command here, if that is possible then'
+      : '';
+    return [...left, `kept: ${counts}${rest}; to take it back: ${undo}`];
   }
   const how = keeper.isUnasked ? ': there is no terminal to ask on. Run it again with --keep to keep it' : '';
   return [`discarded: ${counts}${how}`, ...(keeper.isUnasked ? namesIn(changes) : [])];
 }
 
-function unkeptIn(list: unknown): readonly string[] {
-  if (!Array.isArray(list)) return [];
-  return list.map(({ path, reason }) => `${String(path)}: ${String(reason)}`);
+function unkeptIn(changes: JsonObject): readonly string[] {
+  return ['refused', 'conflicts'].flatMap((name) =>
+    listIn(changes, name).map((one) => {
+      const { path, reason, later } = Object(one);
+      return `${later === true ? 'not written yet' : 'not kept'}: ${String(path)}: ${String(reason)}`;
+    }),
+  );
 }
 
 /** Deletions first, because the person must see them. */
