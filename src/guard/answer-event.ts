@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/json.js';
-import type { HookDocument } from './document.js';
+import { type HookDocument, titleOf } from './document.js';
 
 /** The answer about a call. */
 export interface Decision {
@@ -14,7 +14,34 @@ export interface Decision {
 export function answerOf(document: HookDocument, decision: Decision): JsonObject | undefined {
   if (decision.kind === 'none') return undefined;
   if (document.event === 'permission') return permissionAnswer(document, decision);
-  return document.agent === 'gemini-cli' ? geminiAnswer(decision) : claudeAnswer(document, decision);
+  if (document.agent === 'gemini-cli') return geminiAnswer(decision);
+  // Codex reports an `allow` that changes nothing as a failed hook.
+  if (document.agent === 'codex' && decision.kind === 'allow' && decision.input === undefined)
+    return undefined;
+  return claudeAnswer(document, decision);
+}
+
+/**
+ * Codex knows no `ask` from a hook before a call: it reports a failed hook, and runs the call. It asks the person by
+ * its own rules, and then sends PermissionRequest.
+ */
+export function canAsk({ agent, event }: Pick<HookDocument, 'agent' | 'event'>): boolean {
+  return agent !== 'codex' || event === 'permission';
+}
+
+/** Whether an answer may change the input of the call: Codex refuses a permission with another input. */
+export function takesInput({ agent, event }: Pick<HookDocument, 'agent' | 'event'>): boolean {
+  return agent !== 'codex' || event === 'before';
+}
+
+/** A decision that the agent obeys: where it cannot ask, the call is denied. */
+export function obeyed(document: HookDocument, decision: Decision): Decision {
+  if (decision.kind !== 'ask' || canAsk(document)) return decision;
+  const why = decision.reason.replace(/\.?$/, '.');
+  return {
+    kind: 'deny',
+    reason: `${why} ${titleOf(document)} cannot ask the person for a hook, so the call is denied. Tell the person: a rule of toolexec can allow such calls.`,
+  };
 }
 
 function claudeAnswer({ eventName }: HookDocument, { kind, reason, input }: Decision): JsonObject {
@@ -32,6 +59,8 @@ function geminiAnswer({ kind, reason, input }: Decision): JsonObject {
   return {
     decision: kind,
     reason,
+    // The person reads it with the question.
+    ...(kind === 'ask' ? { systemMessage: reason } : {}),
     ...(input === undefined
       ? {}
       : { hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: input } }),
@@ -40,12 +69,11 @@ function geminiAnswer({ kind, reason, input }: Decision): JsonObject {
 
 /** The agent is about to ask the person anyway, so only decisions that need no person are answered. */
 function permissionAnswer(
-  { eventName, agent }: HookDocument,
+  { eventName }: HookDocument,
   { kind, reason, input }: Decision,
 ): JsonObject | undefined {
   if (kind === 'ask') return undefined;
-  // Codex refuses a permission that changes the input.
-  const changed = input === undefined || agent === 'codex' ? {} : { updatedInput: input };
+  const changed = input === undefined ? {} : { updatedInput: input };
   const decision =
     kind === 'allow' ? { behavior: 'allow', ...changed } : { behavior: 'deny', message: reason };
   return { hookSpecificOutput: { hookEventName: eventName, decision } };

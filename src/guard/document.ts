@@ -76,6 +76,8 @@ const OTHERS = new Set([
   ...['BeforeAgent', 'BeforeModel', 'AfterModel', 'BeforeToolSelection', 'PreCompress'],
 ]);
 
+/** The agent waits for a decision. */
+const DECIDED: ReadonlySet<GuardEvent> = new Set(['before', 'permission']);
 const ABOUT_TOOLS: ReadonlySet<GuardEvent> = new Set(['before', 'permission', 'after', 'failed']);
 
 /**
@@ -95,6 +97,11 @@ export function readDocument(text: string, agent?: AgentName): HookDocument {
     session: textIn(value, 'session_id'),
     cwd: textIn(value, 'cwd'),
   };
+  // An answer in another agent's shape means nothing to this one, which would run the call.
+  if (DECIDED.has(event) && (eventName === 'BeforeTool') !== (base.agent === 'gemini-cli'))
+    throw new NotUnderstood(
+      `${eventName} is no event of ${titleOf(base)}: the line of the hook belongs to another agent. Run toolexec guard install for this one`,
+    );
   if (!base.cwd.startsWith('/'))
     throw new NotUnderstood(`cwd is no absolute path: ${JSON.stringify(base.cwd)}`);
   return ABOUT_TOOLS.has(event) ? { ...base, tool: toolIn(value) } : base;
@@ -133,7 +140,8 @@ function toolIn(value: JsonObject): AgentCall {
 function agentOf(value: JsonObject, eventName: string): AgentName {
   if (/^(?:Before|After)(?:Tool|Agent|Model)|^PreCompress$/.test(eventName)) return 'gemini-cli';
   if (typeof value.turn_id === 'string') return 'codex';
-  return typeof value.timestamp === 'string' && value.permission_mode === undefined
+  const isShared = /^(?:Session(?:Start|End)|Notification)$/.test(eventName);
+  return isShared && typeof value.timestamp === 'string' && value.permission_mode === undefined
     ? 'gemini-cli'
     : 'claude-code';
 }

@@ -13,6 +13,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createExecutor } from '../executor/create-executor.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
+import { callingProgram } from '../platform/process/calling-program.js';
+import type { AgentName } from './agents.js';
 import { readDocument } from './document.js';
 import { GuardState } from './guard-state.js';
 import { mapTool } from './map-tool.js';
@@ -23,7 +25,7 @@ const RULES: ExecutorOptions = {
 };
 
 /** A project of an agent, and the answers of the hook in it. */
-function guarded(options: ExecutorOptions = RULES) {
+function guarded(options: ExecutorOptions = RULES, canContain = false) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-guard-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const root = join(folder, 'project');
@@ -31,7 +33,7 @@ function guarded(options: ExecutorOptions = RULES) {
   const path = join(folder, 'journal.db');
   const state = new GuardState(join(folder, 'state'));
   const world: HookWorld = {
-    ...{ state, env: {}, now: () => Date.now(), canContain: async () => false, program: ['toolexec'] },
+    ...{ state, env: {}, now: () => Date.now(), canContain: async () => canContain, program: ['toolexec'] },
     configured: async () => ({ options: { ...options, root }, journal: { path, onLoss: 'warn' } }),
   };
   const inRoot = (name: string): string => join(root, name);
@@ -176,6 +178,62 @@ describe('the answer to PermissionRequest', () => {
   });
 });
 
+describe('bug: Codex ran the call after an answer that it rejects', () => {
+  const codex = (name: string, input: object) => ({
+    ...{ tool_name: name, tool_input: input, tool_use_id: 'c', turn_id: 't' },
+  });
+  const patch = { command: '*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch' };
+  const rules = [{ decision: 'allow' as const, command: 'echo *' }];
+
+  it.each([
+    ['Bash', { command: 'make release' }],
+    ['apply_patch', patch],
+  ])('%s that needs approval is denied, since Codex cannot ask, and not recorded', async (name, input) => {
+    const { send, undo } = guarded();
+    expect(await send('PreToolUse', codex(name, input))).toMatchObject({
+      hookSpecificOutput: {
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringMatching(/[^.]\. Codex cannot ask the person for a hook/),
+      },
+    });
+    expect(await undo()).toEqual([]);
+  });
+
+  it('an allowed call is answered with nothing: only a changed input needs an allow', async () => {
+    const { send } = guarded({ policy: { rules } });
+    expect(await send('PreToolUse', codex('Bash', { command: 'echo hello' }))).toBeUndefined();
+    const { send: contained } = guarded({ policy: { rules } }, true);
+    expect(await contained('PreToolUse', codex('Bash', { command: 'echo hello' }))).toMatchObject({
+      hookSpecificOutput: {
+        permissionDecision: 'allow',
+        updatedInput: { command: expect.stringContaining('exec --call') },
+      },
+    });
+  });
+
+  it('a permission for a command that is allowed only in a transaction is denied with the line to run', async () => {
+    const { send, state } = guarded({ profile: 'contained' }, true);
+    state.learn('codex', callingProgram().version, 'arrives', 0);
+    expect(await send('PermissionRequest', codex('Bash', { command: 'touch a' }))).toMatchObject({
+      hookSpecificOutput: { decision: { behavior: 'deny', message: expect.stringContaining('exec --call') } },
+    });
+  });
+});
+
+it('bug: an answer in the shape of another agent let the call run', async () => {
+  const { send } = guarded();
+  const call = { ...claude('Bash', { command: 'rm -rf /' }, 'b'), permission_mode: undefined };
+  const timed = { ...call, timestamp: new Date(0).toISOString() };
+  expect(await send('PreToolUse', timed)).toMatchObject({
+    hookSpecificOutput: { permissionDecision: 'deny' },
+  });
+  const named = (event: string, agent: AgentName) => () =>
+    readDocument(JSON.stringify({ session_id: 's', cwd: '/', hook_event_name: event, ...call }), agent);
+  expect(named('BeforeTool', 'claude-code')).toThrow(/BeforeTool is no event of Claude Code/);
+  expect(named('PreToolUse', 'gemini-cli')).toThrow(/PreToolUse is no event of Gemini CLI/);
+  expect(named('PreToolUse', 'codex')()).toMatchObject({ event: 'before' });
+});
+
 describe('searches of an agent', () => {
   const gemini = (input: object) => ({ tool_name: 'read_many_files', tool_input: input });
   it.each<[string, object, 'allow' | 'ask']>([
@@ -218,11 +276,11 @@ describe('what an attacker writes into a call', () => {
   }
 
   it.each<[string, object, RegExp]>([
-    ['a file named like a shell', { command: ['./bash', '-c', 'ls .'] }, /"ask"/],
+    ['a file named like a shell', { command: ['./bash', '-c', 'ls .'] }, /"deny".*cannot ask/],
     ['a shell of the project', { cmd: 'ls .', shell: './evil' }, /stopped: its shell/],
     ['two commands', { cmd: 'touch x', command: 'ls .' }, /stopped: it names a command twice/],
-    ['a shell of the system', { command: ['/usr/bin/bash', '-lc', 'ls .'] }, /"allow"/],
-    ['the name of a shell', { cmd: 'ls .', shell: 'zsh' }, /"allow"/],
+    ['a shell of the system', { command: ['/usr/bin/bash', '-lc', 'ls .'] }, /^nothing$/],
+    ['the name of a shell', { cmd: 'ls .', shell: 'zsh' }, /^nothing$/],
   ])('bug: the command of Codex with %s was evaluated as another one', async (_what, input, expected) => {
     const { send } = guarded(LISTED);
     const call = { tool_name: 'exec_command', tool_input: input, tool_use_id: 'c', turn_id: 't' };

@@ -5,7 +5,7 @@ import type { JsonObject } from '../contract/json.js';
 import type { ExecutorOptions, JournalFile } from '../executor/executor-options.js';
 import { probePlace, realPlace } from '../platform/fs/probe-place.js';
 import { type CallingProgram, callingProgram } from '../platform/process/calling-program.js';
-import { answerOf, type Decision } from './answer-event.js';
+import { answerOf, canAsk, type Decision, obeyed, takesInput } from './answer-event.js';
 import type { AgentCall, HookDocument } from './document.js';
 import { titleOf } from './document.js';
 import type { EvaluationWorld, Verdict } from './evaluate-call.js';
@@ -49,7 +49,7 @@ export async function runHook(document: HookDocument, world: HookWorld): Promise
     await ended(place, tool);
     return undefined;
   }
-  const decision = await decide(place, tool);
+  const decision = obeyed(document, await decide(place, tool));
   log(place, tool, decision.input === undefined ? decision.kind : 'contained');
   return answerOf(document, decision);
 }
@@ -91,7 +91,8 @@ async function decide(place: Place, tool: AgentCall): Promise<Decision> {
   const world: EvaluationWorld = { options, root: place.root, canContain: false };
   const { evaluateCall } = await import('./evaluate-call.js');
   const verdict = await evaluateCall({ ...place.document, tool }, mapped, world);
-  if (verdict.decision !== 'deny' && place.document.event === 'before')
+  const mayRun = verdict.decision === 'allow' || (verdict.decision === 'ask' && canAsk(place.document));
+  if (mayRun && place.document.event === 'before')
     await recordChanges(place, tool, mapped, verdict, { options, journal });
   return { kind: verdict.decision, reason: explained(verdict) };
 }
@@ -175,10 +176,10 @@ async function decideCommand(
   const version = place.caller.version;
   const arrival = world.state.arrival(document.agent, version);
   const isBareAllowed = bare.decision === 'allow';
-  if (arrival === 'ignored' && isBareAllowed) return plain(mapped, bare);
+  const canRewrite = arrival !== 'ignored' && takesInput(document);
+  if (!canRewrite && isBareAllowed) return plain(mapped, bare);
   const isAsked = contained.decision === 'ask';
-  const mayRewrite =
-    arrival !== 'ignored' && (isAsked ? document.agent !== 'codex' : isBareAllowed || arrival === 'arrives');
+  const mayRewrite = canRewrite && (isAsked ? canAsk(document) : isBareAllowed || arrival === 'arrives');
   // The person has seen this very command and agreed to it.
   if (isAsked && !mayRewrite) return { kind: 'ask', reason: explained(contained) };
   const call = issue(place, tool, {

@@ -126,6 +126,11 @@ function read(stdout: string, agent: AgentName): Read {
   if (stdout.trim() === '') return {};
   const value = JSON.parse(stdout);
   const specific = value.hookSpecificOutput ?? {};
+  // Codex runs the call after such an answer, as after a hook that has failed.
+  const isRejected =
+    specific.permissionDecision === 'ask' ||
+    (specific.permissionDecision === 'allow' && specific.updatedInput === undefined);
+  if (agent === 'codex' && isRejected) throw new Error(`Codex rejects the answer ${stdout}`);
   return agent === 'gemini-cli'
     ? { decision: value.decision, reason: value.reason, rewritten: specific.tool_input }
     : {

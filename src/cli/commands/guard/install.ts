@@ -49,6 +49,7 @@ async function install(agent: AgentName, options: GuardOptions, context: CliCont
   const outcome = await changeSettings(change, options, context);
   if (outcome !== 0) return outcome;
   state.rememberInstall(file, { ...original, after: after ?? '' });
-  stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded from its next session on: ${file}\n`);
+  const trusted = agent === 'codex' ? ', once you have trusted these hooks in Codex (/hooks)' : '';
+  stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded from its next session on${trusted}: ${file}\n`);
   return 0;
 }
