@@ -1,41 +1,30 @@
-/** Names of elements that a style sheet hides. */
-export interface HiddenSelectors {
-  readonly classes: ReadonlySet<string>;
-  readonly ids: ReadonlySet<string>;
+/** What declarations say about the visibility of an element. Left out: nothing. */
+export interface Visibility {
+  readonly display?: 'hidden' | 'shown';
+  readonly visibility?: 'hidden' | 'shown';
+  readonly opacity?: 'hidden' | 'shown';
+  /** By another property, which no other rule takes back. */
+  readonly other?: 'hidden';
 }
 
-/** Selectors from rules outside of `@media` and similar blocks: `.name` and `#name`, alone or after an element name. */
-export function hiddenSelectors(css: string): HiddenSelectors {
-  const classes = new Set<string>();
-  const ids = new Set<string>();
-  let depth = 0;
-  let from = 0;
-  let selector = '';
-  const text = withoutComments(css).replace(/<!--|-->/g, ' ');
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '{') {
-      if (depth++ === 0) selector = text.slice(from, at);
-      from = at + 1;
-    } else if (character === '}') {
-      if (depth === 1 && !selector.includes('@') && isHiding(text.slice(from, at))) {
-        for (const each of selector.split(',')) {
-          const [, mark, name = ''] = /^\s*[a-z0-9]*([.#])([\w-]+)\s*$/i.exec(each) ?? [];
-          if (mark !== undefined) (mark === '.' ? classes : ids).add(name);
-        }
-      }
-      depth = Math.max(0, depth - 1);
-      from = at + 1;
-    } else if (character === ';' && depth === 0) from = at + 1;
+export function declaredBy(style: string): Visibility {
+  const found: { -readonly [K in keyof Visibility]: Visibility[K] } = {};
+  const others: string[] = [];
+  for (const declaration of plain(style).split(';')) {
+    const [, name = ''] = /^(display|visibility|opacity):/.exec(declaration) ?? [];
+    if (name !== 'display' && name !== 'visibility' && name !== 'opacity') others.push(declaration);
+    else if (HIDING.test(declaration)) found[name] = 'hidden';
+    else if (SHOWING.test(declaration)) found[name] = 'shown';
   }
-  return { classes, ids };
+  if (hides(others.join(';'))) found.other = 'hidden';
+  return found;
 }
 
 /**
  * An unterminated comment extends to the end, as in a browser. By index: a pattern would search the whole rest each
  * time.
  */
-function withoutComments(css: string): string {
+export function withoutComments(css: string): string {
   const parts: string[] = [];
   for (let at = 0; at < css.length; ) {
     const begin = css.indexOf('/*', at);
@@ -46,12 +35,15 @@ function withoutComments(css: string): string {
   return parts.join(' ');
 }
 
-/** Declarations that make an element unreadable. */
-export function isHiding(style: string): boolean {
-  const css = withoutEscapes(withoutComments(style))
+function plain(style: string): string {
+  return withoutEscapes(withoutComments(style))
     .toLowerCase()
     .replace(/\s+/g, '')
     .replaceAll('!important', '');
+}
+
+/** Whether declarations make an element unreadable. */
+function hides(css: string): boolean {
   return (
     HIDING.test(css) ||
     (TRANSPARENT.test(css) && !css.includes('background-clip:text')) ||
@@ -61,13 +53,17 @@ export function isHiding(style: string): boolean {
 }
 
 /** `\6eone` is `none`. */
-function withoutEscapes(css: string): string {
+export function withoutEscapes(css: string): string {
   if (!css.includes('\\')) return css;
   return css.replace(/\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi, (_, code?: string, character = '') => {
     const point = Number.parseInt(code ?? '', 16);
     return point <= 0x10ffff ? String.fromCodePoint(point) : character;
   });
 }
+
+/** A browser ignores a value that it does not know. */
+const SHOWING =
+  /^(?:display:(?:-webkit-|-ms-)?(?:block|inline|flow|flex|grid|box|table|list-item|contents|ruby)|visibility:visible|opacity:[\d.]+%?$|\w+:(?:inherit|initial|unset|revert))/;
 
 const HIDING = new RegExp(
   `(?:^|;)(?:${[

@@ -20,6 +20,10 @@ const HOSTILE: readonly [what: string, html: string][] = [
   ['a style of one element', `<p style="${times('left:-9;')}">x</p>`],
   ['classes of one element', `<style>.a{display:none}</style><p class="${times('b ')}">x</p>`],
   ['rules of a style sheet', `<style>${times('.a{display:none}')}</style><p class="b">x</p>`],
+  [
+    'rules below many others',
+    `<style>${times('.a .a .a .b{top:0;display:none}')}</style>${'<i class=a>'.repeat(500)}<i class=b>x`,
+  ],
   ['braces of a style sheet', `<style>${times('{')}</style><p>x</p>`],
   ['entities', `<p>${times('&amp;')}</p>`],
   ['marks of Markdown', `<p>${times('*_`[')}</p>`],
@@ -87,6 +91,52 @@ describe('a page with parts that no reader sees', () => {
     'background-image:linear-gradient(red,blue);background-clip:text;color:transparent',
   ])('keep the text with the style "%s"', async (style) => {
     expect(await textOf(`<p style="${style}">seen</p>`)).toBe('seen');
+  });
+
+  it.each([
+    '.box .a{display:none}',
+    'div > .a{display:none}',
+    'main .box > p.a{opacity:0}',
+    'p.a.b{display:none}',
+    'p{visibility:hidden}',
+    '@media screen{.a{display:none}}',
+    '@media (min-width:1px){.a{display:none}}',
+    '@layer one{@supports (color:red){.a{display:none}}}',
+    '.box{& .a{display:none}}',
+    '.box{color:red;.a{display:none}}',
+    '.\\61{display:none}',
+    '.a{display:none!important} #i.a{display:block}',
+    '.a{display:none;display:bogus}',
+  ])('leave out the text that is hidden by %s', async (css) => {
+    const html = `<style>${css}</style><main><div class="box"><p class="a b" id="i">unseen</p></div></main>seen`;
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it.each([
+    '.other .a{display:none}',
+    'main > .a{display:none}',
+    '.a.other{display:none}',
+    '.a:hover{display:none}',
+    '.a + p{display:none}',
+    '@media print{.a{display:none}}',
+    '@media (max-width:600px){.a{display:none}}',
+    '.a{display:none} .box .a{display:block}',
+    '.box .a.b{display:flex} .box .a{display:none}',
+    'body{opacity:0}',
+  ])('keep the text that %s does not hide', async (css) => {
+    const html = `<style>${css}</style><main><div class="box"><p class="a b">seen</p></div></main>`;
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it('leave out the text that is hidden by the last one of very many rules', async () => {
+    const css = `${'.c .a{display:none}'.repeat(20_001)}.box .a{display:none}`;
+    const html = `<style>${css}</style><div class="box"><p class="a">unseen</p></div>seen`;
+    expect(await textOf(html)).toBe('seen');
+  });
+
+  it('keep the text whose own style shows it', async () => {
+    const html = '<style>.a{display:none}</style><p class="a" style="display:block">seen</p>';
+    expect(await textOf(html)).toBe('seen');
   });
 
   it('bug: a style sheet in the marks of a comment hid nothing', async () => {

@@ -1,7 +1,8 @@
 import { type Handler, Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom/worker';
 import { yieldToLoop } from '../yield-to-loop.js';
-import { type HiddenSelectors, hiddenSelectors, isHiding } from './hiding-styles.js';
+import { declaredBy } from './hiding-styles.js';
+import { type StyledElement, StyleRules } from './style-rules.js';
 
 /** The used part of a tree's elements and texts: the types of linkedom need those of a browser. */
 export interface PageNode {
@@ -83,13 +84,13 @@ const KEPT_ATTRIBUTES = new Set(['href', 'src', 'alt', 'colspan', 'rowspan', 'cl
 
 /**
  * The part of a page that a reader sees, as a tree: no scripts, comments or styles, and nothing hidden by an
- * attribute, an inline style, or a plain selector of the page's own style sheet. In linear time for any
+ * attribute, an inline style, or the page's own style sheet (`StyleRules`). In linear time for any
  * input: the tree is neither deep nor large.
  */
 export async function visiblePage(html: string, signal: AbortSignal): Promise<VisiblePage> {
   const styles = new StyleTexts();
   await parseInSlices(html, styles, signal);
-  const page = new PageBuilder(hiddenSelectors(styles.text));
+  const page = new PageBuilder(new StyleRules(styles.text));
   await parseInSlices(html, page, signal);
   page.finish();
   const { document, hidden, base } = page;
@@ -161,16 +162,16 @@ class PageBuilder implements PageReader {
   #unseen = 0;
   #inTitle = false;
   /** For each open element: whether its tag was written, and whether it hides its content. */
-  readonly #open: { readonly name: string; readonly isWritten: boolean; readonly hides: boolean }[] = [];
-  readonly #selectors: HiddenSelectors;
+  readonly #open: (StyledElement & { readonly isWritten: boolean; readonly hides: boolean })[] = [];
+  readonly #rules: StyleRules;
   readonly handler: Partial<Handler> = {
     onopentag: (name, attributes) => this.#opened(name, attributes),
     ontext: (text) => this.#text(text),
     onclosetag: () => this.#closed(),
   };
 
-  constructor(selectors: HiddenSelectors) {
-    this.#selectors = selectors;
+  constructor(rules: StyleRules) {
+    this.#rules = rules;
   }
 
   get open(): number {
@@ -193,7 +194,8 @@ class PageBuilder implements PageReader {
     if (name === 'base' && this.base === '') this.base = attributes.href ?? '';
     this.#inTitle = name === 'title' && this.title === '';
     const never = NEVER_SHOWN.has(name);
-    const isHidden = !never && this.#isHidden(name, attributes);
+    const styled = this.#styled(name, attributes);
+    const isHidden = !never && this.#isHidden(styled, attributes);
     if (isHidden && this.#unseen === 0) this.hidden++;
     const hides = never || isHidden;
     if (hides) this.#unseen++;
@@ -203,7 +205,7 @@ class PageBuilder implements PageReader {
       this.#depth < DEEPEST &&
       this.#elements < MOST_ELEMENTS &&
       (this.#children.at(-1) ?? 0) < MOST_CHILDREN;
-    this.#open.push({ name, isWritten, hides });
+    this.#open.push({ ...styled, isWritten, hides });
     if (!isWritten) {
       // Words of neighbours must not run together if their elements are left out.
       if (this.#unseen === 0) this.#words += ' ';
@@ -267,19 +269,16 @@ class PageBuilder implements PageReader {
     this.#words = '';
   }
 
-  #isHidden(name: string, attributes: Readonly<Record<string, string>>): boolean {
-    const { hidden, style, id } = attributes;
+  #styled(name: string, { id, class: names = '' }: Readonly<Record<string, string>>): StyledElement {
+    const classes = this.#rules.isEmpty ? [] : names.slice(0, 2_000).split(/\s+/);
+    return { name, id, classes };
+  }
+
+  #isHidden(styled: StyledElement, { hidden, style, open }: Readonly<Record<string, string>>): boolean {
     if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
-    if (name === 'dialog' && attributes.open === undefined) return true;
-    if (style !== undefined && isHiding(style.slice(0, 2_000))) return true;
-    const { classes, ids } = this.#selectors;
-    if (id !== undefined && ids.has(id)) return true;
-    const names = attributes.class;
-    if (classes.size === 0 || names === undefined) return false;
-    return names
-      .slice(0, 2_000)
-      .split(/\s+/)
-      .some((each) => classes.has(each));
+    if (styled.name === 'dialog' && open === undefined) return true;
+    const inline = style === undefined ? undefined : declaredBy(style.slice(0, 2_000));
+    return this.#rules.isHidden(styled, this.#open, inline);
   }
 }
 
