@@ -30,8 +30,8 @@ export function searchArguments(args: JsonObject, texts: readonly SeenText[]): F
     pieces += wanted.length;
     const hit = findIn(texts, wanted);
     if (hit === undefined) continue;
-    found[pointer] = hit.origins;
-    places[pointer] = hit.place;
+    found[pointer] = [...new Set([...(found[pointer] ?? []), ...hit.origins])];
+    places[pointer] ??= hit.place;
   }
   return { args: found, places };
 }
@@ -71,6 +71,7 @@ function describe({ text, piece }: Place, wanted: readonly WantedText[]): string
   return `${line === undefined ? '' : `line ${line} of `}${text.callId}`;
 }
 
+/** With names of properties: a name and its value have the same pointer. */
 function* textsIn(args: JsonObject): Generator<readonly [pointer: string, text: string]> {
   const waiting: (readonly [string, JsonValue])[] = [['', args]];
   let texts = 0;
@@ -82,10 +83,19 @@ function* textsIn(args: JsonObject): Generator<readonly [pointer: string, text: 
       yield [pointer, String(value)];
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, each] of Object.entries(value)) {
-        waiting.push([`${pointer}/${escapeKey(key)}`, each as JsonValue]);
+        const place = `${pointer}/${escapeKey(key)}`;
+        waiting.push([place, each as JsonValue]);
+        if (!isData(key)) continue;
+        texts++;
+        yield [place, key];
       }
     }
   }
+}
+
+/** A property's name that no tool declares, such as an address: `{ "recipients": { "a@example.org": "to" } }`. */
+function isData(key: string): boolean {
+  return key.length >= LEAST_CHARACTERS && /[^\w$-]/.test(key);
 }
 
 function escapeKey(key: string): string {
