@@ -54,7 +54,7 @@ export class StyleRules {
    * @param inline its own style, which only important rules override
    */
   isHidden(element: StyledElement, above: readonly StyledElement[], inline: Visibility = {}): boolean {
-    const winners: { [K in keyof Visibility]?: StyleRule } = {};
+    const winners: Partial<Record<keyof Visibility, StyleRule>> = {};
     for (const key of keysOf(element))
       for (const rule of this.#byKey.get(key) ?? []) {
         if (this.#comparisons > MOST_COMPARISONS) return this.#mayBeHidden(element);
