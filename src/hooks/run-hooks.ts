@@ -50,14 +50,24 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
   if (stdout.trim() === '') return NOTHING;
   const said = parse(stdout);
   if (said === undefined) return failed(hook, 'printed no JSON object', call);
-  const specific = isObject(said.hookSpecificOutput) ? said.hookSpecificOutput : {};
+  const { hookSpecificOutput: specific = {} } = said;
+  if (!isObject(specific)) return failed(hook, 'gave a hookSpecificOutput that is no object', call);
   // The answer to PermissionRequest.
   const permission = isObject(specific.decision) ? specific.decision : {};
-  const given = permission.behavior ?? specific.permissionDecision ?? said.decision;
+  const inputs = [permission.updatedInput, specific.updatedInput, specific.tool_input];
+  if (inputs.some((one) => one !== undefined && one !== null && !isObject(one)))
+    return failed(hook, 'gave an updatedInput that is no object', call);
+  // Agents expect the decision in different places, and a guard that has mixed them up must not let calls through.
+  const given =
+    permission.behavior ??
+    (isObject(specific.decision) ? undefined : specific.decision) ??
+    specific.permissionDecision ??
+    said.permissionDecision ??
+    said.decision;
   const halts = said.continue === false;
   const decision = halts ? 'deny' : DECISIONS.get(given);
   if (decision === undefined) return failed(hook, `gave an unknown decision: ${JSON.stringify(given)}`, call);
-  const input = [permission.updatedInput, specific.updatedInput, specific.tool_input].find(isObject);
+  const input = inputs.find(isObject);
   const { additionalContext } = specific;
   return {
     decision,

@@ -54,6 +54,14 @@ describe('a hook before a call', () => {
     ['hangs', hook('sleep 60 & sleep 60', { timeout: 0.3 }), /took too long/],
     ['prints no JSON', hook('echo fine'), /no JSON/],
     ['prints a list', hook('echo []'), /no JSON/],
+    [
+      'answers in a text',
+      hook(`printf '{"hookSpecificOutput":"deny"}'`),
+      /hookSpecificOutput that is no object/,
+    ],
+    ['changes the input to a text', hook(says({ updatedInput: 'x' })), /updatedInput that is no object/],
+    ['decides beside the place for it', hook(`printf '{"permissionDecision":"deny"}'`), /a hook says so/],
+    ['decides for another event', hook(says({ decision: 'deny' })), /a hook says so/],
     ['decides what is not known', hook(says({ permissionDecision: 'maybe' })), /unknown decision/],
   ])('that %s refuses the call', async (_, one, why) => {
     const result = await write(preToolUse(one));
@@ -62,6 +70,17 @@ describe('a hook before a call', () => {
       error: { code: 'policy_denied', message: expect.stringMatching(why) },
     });
     expect(existsSync(join(root, 'a'))).toBe(false);
+  });
+
+  it('bug: that starts a process in another group, which keeps its output open, was waited for without end', async () => {
+    const leaving = `setsid sh -c 'echo $$ >${join(root, 'pid')}; exec sleep 300' &`;
+    const result = await write(preToolUse(hook(`${leaving} sleep 300`, { timeout: 1 })));
+    if (existsSync(join(root, 'pid')))
+      process.kill(Number(readFileSync(join(root, 'pid'), 'utf8')), 'SIGKILL');
+    expect(result).toMatchObject({
+      success: false,
+      error: { message: expect.stringMatching(/took too long/) },
+    });
   });
 
   it('that fails and says on_failure = "continue" lets the call go on', async () => {

@@ -27,7 +27,11 @@ export function runLine(line: string, { cwd, env, input, timeoutMs, signal }: Li
   return new Promise((resolve) => {
     // In a separate group, so that everything the line starts is killed with it.
     const child = spawn('sh', ['-c', line], { cwd, env, detached: true });
-    const kill = (): void => killGroup(child.pid);
+    const kill = (): void => {
+      killGroup(child.pid);
+      // A process that has left the group may hold these open for ever.
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    };
     const timer = setTimeout(kill, timeoutMs);
     if (signal?.aborted === true) kill();
     else signal?.addEventListener('abort', kill, { once: true });
