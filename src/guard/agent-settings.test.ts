@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { commitSettings, planInstall, SettingsProblem } from './agent-settings.js';
+import { commitSettings, planInstall, SettingsProblem, switchedOff } from './agent-settings.js';
+import type { AgentName } from './agents.js';
 
 function projectWith(settings: string) {
   const project = mkdtempSync(join(tmpdir(), 'toolexec-settings-'));
@@ -89,3 +90,16 @@ it.skipIf(process.platform === 'win32')(
     }
   },
 );
+
+it.each<[AgentName, string, string, string]>([
+  ['claude-code', '.claude/settings.json', '{"disableAllHooks":true}', 'disableAllHooks'],
+  ['claude-code', '.claude/settings.local.json', '{"disableAllHooks":true}', 'disableAllHooks'],
+  ['gemini-cli', '.gemini/settings.json', '{"hooksConfig":{"enabled":false}}', 'hooksConfig.enabled'],
+  ['gemini-cli', '.gemini/settings.json', '{"hooks":{"disabled":["toolexec"]}}', 'hooks.disabled'],
+])('bug: hooks of %s that %s switches off counted as a guard', (agent, file, settings, key) => {
+  const place = { ...projectWith('{}'), agent };
+  expect(switchedOff(place)).toBeUndefined();
+  mkdirSync(dirname(join(place.project, file)), { recursive: true });
+  writeFileSync(join(place.project, file), settings);
+  expect(switchedOff(place)).toContain(`switched off (${key})`);
+});

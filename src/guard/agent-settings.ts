@@ -157,6 +157,45 @@ export function installedLine(place: SettingsPlace): string | undefined {
   return isObject(ours) && typeof ours.command === 'string' ? ours.command : undefined;
 }
 
+/** Why the agent runs no hooks of ours although the settings have them; undefined: no setting says so. @throws SettingsProblem */
+export function switchedOff(place: SettingsPlace): string | undefined {
+  const { file, value } = read(place);
+  // The person's own file beside the project's one.
+  const local = place.agent === 'claude-code' && !place.isUsers ? localSettings(file) : undefined;
+  const found = SWITCHES.find(
+    ([agent, isOff]) => agent === place.agent && (isOff(value) || isOff(local ?? {})),
+  );
+  return found === undefined ? undefined : `hooks are switched off (${found[2]}) in "${file}" or beside it`;
+}
+
+function localSettings(file: string): JsonObject | undefined {
+  const text = readIfThere(file.replace(/\.json$/, '.local.json'));
+  try {
+    const value = text === undefined ? undefined : parseJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // The agent ignores what it cannot read.
+    return undefined;
+  }
+}
+
+const SWITCHES: readonly (readonly [AgentName, isOff: (value: JsonObject) => boolean, key: string])[] = [
+  ['claude-code', ({ disableAllHooks }) => disableAllHooks === true, 'disableAllHooks'],
+  ...['hooksConfig', 'hooks'].flatMap((key) => [
+    ['gemini-cli', (value: JsonObject) => inner(value, key).enabled === false, `${key}.enabled`] as const,
+    [
+      'gemini-cli',
+      (value: JsonObject) => listIn(inner(value, key).disabled).includes('toolexec'),
+      `${key}.disabled`,
+    ] as const,
+  ]),
+];
+
+function inner(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
 function read(place: SettingsPlace): {
   readonly file: string;
   readonly before: string | undefined;

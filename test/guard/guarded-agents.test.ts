@@ -406,6 +406,17 @@ describe('toolexec guard', () => {
     expect(tested.stdout).toMatch(/^FAILED {2}Gemini CLI: .*cannot be read/m);
   });
 
+  it('bug: hooks that the settings switch off were reported as a guard that works', async () => {
+    await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
+    toolexec.write('root/.claude/settings.local.json', '{"disableAllHooks":true}');
+    const off = /hooks are switched off \(disableAllHooks\)/;
+    expect((await toolexec.run(['guard', 'status'])).stdout).toMatch(off);
+    expect(await toolexec.run(['guard', 'test'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(off),
+    });
+  });
+
   it('takes out its own entries alone where the settings have changed since', async () => {
     await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
     const value = JSON.parse(readFileSync(file('claude-code'), 'utf8'));

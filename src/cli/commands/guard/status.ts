@@ -1,4 +1,10 @@
-import { hasAgentHome, installedLine, SettingsProblem, settingsFile } from '../../../guard/agent-settings.js';
+import {
+  hasAgentHome,
+  installedLine,
+  SettingsProblem,
+  settingsFile,
+  switchedOff,
+} from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { askProgram } from '../../../platform/process/ask-program.js';
@@ -52,9 +58,12 @@ async function statusOf(agent: AgentName, context: CliContext) {
   const [program] = findProgram(PROGRAMS[agent]);
   const version = program === undefined ? undefined : await versionOf(program);
   const problems: string[] = [];
+  const switched: string[] = [];
   const installed = [false, true].flatMap((user) => {
     const place = placeOf(agent, { user }, context);
     try {
+      const off = switchedOff(place);
+      if (off !== undefined) switched.push(off);
       return installedLine(place) === undefined ? [] : [settingsFile(place)];
     } catch (error) {
       if (!(error instanceof SettingsProblem)) throw error;
@@ -62,6 +71,7 @@ async function statusOf(agent: AgentName, context: CliContext) {
       return [];
     }
   });
+  if (installed.length > 0) problems.push(...switched);
   const counts = state.counts().get(agent) ?? {};
   const { allow = 0, ask = 0, deny = 0, contained = 0, none = 0 } = counts;
   return {
@@ -70,7 +80,7 @@ async function statusOf(agent: AgentName, context: CliContext) {
     ...(program === undefined ? {} : { program }),
     ...(version === undefined ? {} : { version }),
     installed,
-    // Settings that cannot be read: it is unknown whether they have the lines.
+    // Settings that cannot be read: it is unknown whether they have the lines. Or settings that switch hooks off.
     ...(problems.length === 0 ? {} : { problems }),
     rewrites: state.arrivals().filter((one) => one.agent === agent),
     calls: {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseJson } from '../../../base/parse-json.js';
-import { installedLine, SettingsProblem } from '../../../guard/agent-settings.js';
+import { installedLine, SettingsProblem, switchedOff } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { isObject } from '../../../guard/document.js';
 import { type SampleDocument, sampleDocuments } from '../../../guard/sample-documents.js';
@@ -54,20 +54,24 @@ async function testGuards(context: CliContext): Promise<ExitCode> {
   return 2;
 }
 
-/** The lines in the settings of an agent. Problems: it is unknown whether those settings have one. */
+/** The lines in the settings of an agent. Problems: it is unknown whether those settings have one, or the agent runs none. */
 function linesOf(agent: AgentName, context: CliContext) {
   const lines: string[] = [];
   const problems: string[] = [];
+  const switched: string[] = [];
   for (const user of [false, true]) {
     try {
-      const line = installedLine(placeOf(agent, { user }, context));
+      const place = placeOf(agent, { user }, context);
+      const line = installedLine(place);
       if (line !== undefined) lines.push(line);
+      const off = switchedOff(place);
+      if (off !== undefined) switched.push(off);
     } catch (error) {
       if (!(error instanceof SettingsProblem)) throw error;
       problems.push(error.message);
     }
   }
-  return { lines, problems };
+  return { lines, problems: lines.length === 0 ? problems : [...problems, ...switched] };
 }
 
 /** @returns the fault; undefined if the answer is right. These calls do not count in `guard status`. */
