@@ -32,8 +32,13 @@ export function sampleDocuments(agent: AgentName, cwd: string): readonly SampleD
     agent === 'codex'
       ? { command: `*** Begin Patch\n*** Add File: ${outside}\n+x\n*** End Patch` }
       : { file_path: outside, content: 'x' };
+  // Codex cannot ask about a command, so whether one passes depends on the configuration.
+  const harmless =
+    agent === 'codex'
+      ? { title: 'a harmless call', text: call('list_dir', { dir_path: cwd }, 't1') }
+      : { title: 'a harmless command', text: call(shell, { command: 'echo hello' }, 't1') };
   return [
-    { title: 'a harmless command', text: call(shell, { command: 'echo hello' }, 't1'), expected: 'passes' },
+    { ...harmless, expected: 'passes' },
     { title: 'a destructive command', text: call(shell, { command: 'rm -rf /' }, 't2'), expected: 'denied' },
     { title: 'a file outside of the project', text: call(write, change, 't3'), expected: 'denied' },
     { title: 'a document that is none', text: '{"hook_event_name":', expected: 'stopped' },
