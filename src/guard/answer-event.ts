@@ -22,12 +22,16 @@ export function answerOf(document: HookDocument, decision: Decision): JsonObject
 }
 
 /**
- * Codex knows no `ask` from a hook before a call: it reports a failed hook, and runs the call. It asks the person by
- * its own rules, and then sends PermissionRequest.
+ * Whether the agent asks the person if a hook says `ask`. Codex does not before a call: it reports a failed hook, and
+ * runs the call. It asks by its own rules, and then sends PermissionRequest. Claude Code has modes in which some
+ * versions run the call.
  */
-export function canAsk({ agent, event }: Pick<HookDocument, 'agent' | 'event'>): boolean {
-  return agent !== 'codex' || event === 'permission';
+export function canAsk({ agent, event, mode = '' }: Pick<HookDocument, 'agent' | 'event' | 'mode'>): boolean {
+  if (agent === 'codex') return event === 'permission';
+  return agent !== 'claude-code' || !UNATTENDED.has(mode);
 }
+
+const UNATTENDED: ReadonlySet<string> = new Set(['bypassPermissions', 'auto']);
 
 /** Whether an answer may change the input of the call: Codex refuses a permission with another input. */
 export function takesInput({ agent, event }: Pick<HookDocument, 'agent' | 'event'>): boolean {
@@ -38,9 +42,13 @@ export function takesInput({ agent, event }: Pick<HookDocument, 'agent' | 'event
 export function obeyed(document: HookDocument, decision: Decision): Decision {
   if (decision.kind !== 'ask' || canAsk(document)) return decision;
   const why = decision.reason.replace(/\.?$/, '.');
+  const cannot =
+    document.agent === 'codex'
+      ? 'cannot ask the person for a hook'
+      : `may not ask the person in the mode ${document.mode}`;
   return {
     kind: 'deny',
-    reason: `${why} ${titleOf(document)} cannot ask the person for a hook, so the call is denied. Tell the person: a rule of toolexec can allow such calls.`,
+    reason: `${why} ${titleOf(document)} ${cannot}, so the call is denied. Tell the person: a rule of toolexec can allow such calls.`,
   };
 }
 

@@ -17,6 +17,8 @@ export interface HookDocument {
   readonly session: string;
   /** Absolute. */
   readonly cwd: string;
+  /** The agent's name for its permission mode. Left out: it has none, or this event does not say. */
+  readonly mode?: string;
   /** Present if and only if the event is about a tool. */
   readonly tool?: AgentCall;
 }
@@ -96,6 +98,7 @@ export function readDocument(text: string, agent?: AgentName): HookDocument {
     eventName,
     session: textIn(value, 'session_id'),
     cwd: textIn(value, 'cwd'),
+    ...(typeof value.permission_mode === 'string' ? { mode: value.permission_mode } : {}),
   };
   // An answer in another agent's shape means nothing to this one, which would run the call.
   if (DECIDED.has(event) && (eventName === 'BeforeTool') !== (base.agent === 'gemini-cli'))

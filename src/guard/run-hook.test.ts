@@ -220,6 +220,24 @@ describe('bug: Codex ran the call after an answer that it rejects', () => {
   });
 });
 
+it.each(['bypassPermissions', 'auto'])(
+  'bug: Claude Code ran calls in the mode %s that should have been asked about',
+  async (mode) => {
+    const { send, undo } = guarded({ policy: {} }, true);
+    for (const [name, input] of [
+      ['Bash', { command: 'make release' }],
+      ['Write', { file_path: 'a', content: 'x' }],
+    ] as const)
+      expect(await send('PreToolUse', { ...claude(name, input, 'm'), permission_mode: mode })).toMatchObject({
+        hookSpecificOutput: {
+          permissionDecision: 'deny',
+          permissionDecisionReason: expect.stringContaining(`may not ask the person in the mode ${mode}`),
+        },
+      });
+    expect(await undo()).toEqual([]);
+  },
+);
+
 it('bug: an answer in the shape of another agent let the call run', async () => {
   const { send } = guarded();
   const call = { ...claude('Bash', { command: 'rm -rf /' }, 'b'), permission_mode: undefined };
