@@ -46,27 +46,31 @@ function agent(more: Partial<AgentSetting> = {}, ownProcess = false): SampleAgen
 const EACH_AGENT = AGENTS.map((name): [typeof name] => [name]);
 
 describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
-  eachOf(EACH_AGENT, 1)('of %s run in a transaction, with the same output and exit code', async (name) => {
-    configure(`${CONTAINED}[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo *"\n`);
-    const sample = agent({ agent: name }, true);
-    const first = await sample.bash('echo out >made; echo shown', { description: 'kept' });
-    // If nothing is known about rewrites, the model gets the line to run.
-    const done = first.ran
-      ? first
-      : await sample.bash(
-          first.text
-            .slice(first.text.indexOf(': ') + 2)
-            .split('instead: ')
-            .at(-1) ?? '',
-        );
-    expect(done).toMatchObject({ ran: true, text: 'shown\n', code: 0 });
-    expect(textOf('made')).toBe('out\n');
-    const failing = await sample.bash('echo shown; exit 7');
-    expect(failing.ran ? failing.code : 7).toBe(7);
-    expect((await toolexec.run(['journal', 'list'])).stdout).toContain('session-1');
-    expect((await toolexec.run(['undo', '--conversation', 'session-1'])).code).toBe(0);
-    expect(existsSync(inRoot('made'))).toBe(false);
-  });
+  eachOf(EACH_AGENT, 1)(
+    'of %s run in a transaction, with the same output and exit code',
+    async (name) => {
+      configure(`${CONTAINED}[[tools.approval.rules]]\ndecision = "allow"\ncommand = "echo *"\n`);
+      const sample = agent({ agent: name }, true);
+      const first = await sample.bash('echo out >made; echo shown', { description: 'kept' });
+      // If nothing is known about rewrites, the model gets the line to run.
+      const done = first.ran
+        ? first
+        : await sample.bash(
+            first.text
+              .slice(first.text.indexOf(': ') + 2)
+              .split('instead: ')
+              .at(-1) ?? '',
+          );
+      expect(done).toMatchObject({ ran: true, text: 'shown\n', code: 0 });
+      expect(textOf('made')).toBe('out\n');
+      const failing = await sample.bash('echo shown; exit 7');
+      expect(failing.ran ? failing.code : 7).toBe(7);
+      expect((await toolexec.run(['journal', 'list'])).stdout).toContain('session-1');
+      expect((await toolexec.run(['undo', '--conversation', 'session-1'])).code).toBe(0);
+      expect(existsSync(inRoot('made'))).toBe(false);
+    },
+    60_000,
+  );
 
   it('are denied with the line to run where only a transaction makes them allowed, until a rewrite has arrived', async () => {
     configure(CONTAINED);
