@@ -7,6 +7,7 @@ import {
   option,
 } from '../base/normalize-options.js';
 import type { ContainedFiles, Sandbox } from '../contract/files.js';
+import { isToolError, ToolError } from '../errors/tool-error.js';
 import { entryStat, filePrint, realPath } from '../platform/fs/fs-entry.js';
 import { type FileView, openerIn } from '../platform/fs/open-handle.js';
 import {
@@ -41,7 +42,19 @@ import { writeContained } from './write-contained.js';
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { cwd, ...normalized } = normalizeOptions('sandbox', options, RULES);
-  return sandboxOf(createContainment(cwd === undefined ? normalized : { ...normalized, cwd }));
+  const sandbox = sandboxOf(createContainment(cwd === undefined ? normalized : { ...normalized, cwd }));
+  return { ...sandbox, resolve: (path, access) => asPath(() => sandbox.resolve(path, access)) };
+}
+
+/** A name that is too long, or one below a file, is a wrong argument: nothing was executed. */
+function asPath(resolve: () => string): string {
+  try {
+    return resolve();
+  } catch (error) {
+    if (!isToolError(error, 'execution_failed')) throw error;
+    const { message, details } = error;
+    throw new ToolError('bad_args', message, { details, cause: error });
+  }
 }
 
 /** The same for roots and patterns that are already checked. */

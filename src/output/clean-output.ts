@@ -12,8 +12,11 @@ export interface CleanOutputOptions extends RedactOptions {
  * Prepares a tool's output for display, records and models: neutralized, then redacted, then cut (D077,
  * D079). In this order a cut leaves neither half an escape sequence nor half a secret.
  */
-export function cleanOutput(text: string, options: CleanOutputOptions): { text: string; truncated: boolean } {
-  return truncate(redact(sanitize(text), options), options.maxBytes);
+export function cleanOutput(
+  text: string,
+  { maxBytes, ...hidden }: CleanOutputOptions,
+): { text: string; truncated: boolean } {
+  return truncate(redact(sanitize(text), hidden), maxBytes);
 }
 
 /** The end of every truncated text: 24 bytes, one per character. */

@@ -1,3 +1,4 @@
+import { checkOptions, isBoolean, isTextList, type OptionRules, option } from '../base/normalize-options.js';
 import { REDACTION_MARKER } from '../contract/call.js';
 import { createExactValues, type ExactValues, redactValues } from './create-redactor.js';
 import { ASSIGNMENT_WORDS, hideAssignments } from './hide-assignments.js';
@@ -41,12 +42,19 @@ export interface RedactOptions {
 /**
  * Replaces secrets by `[REDACTED]` (D026, F024): the given values, and keys, tokens and passwords that known
  * rules detect. Takes linear time. Redacting twice changes nothing. No list of rules is complete.
+ * @throws ToolError `config_invalid` for an unknown option or an invalid value
  */
 export function redact(text: string, options: RedactOptions = {}): string {
+  checkOptions('redact', options, OPTIONS);
   const values = options.values ?? [];
   const clean = values.length === 0 ? text : redactValues(text, exactValuesOf(values));
   return options.rules === false ? clean : redactByRules(clean);
 }
+
+const OPTIONS: OptionRules<Required<RedactOptions>> = {
+  values: option<readonly string[]>([], isTextList, 'a list of strings'),
+  rules: option(true, isBoolean, 'true or false'),
+};
 
 interface Prepared {
   readonly values: readonly string[];

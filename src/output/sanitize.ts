@@ -1,10 +1,14 @@
+import { ToolError } from '../errors/tool-error.js';
 import { findSpecial, INLINE_KINDS, OUTPUT_KINDS } from './character-kind.js';
 import { createNeutralizer, type SanitizeMode } from './create-neutralizer.js';
 import { createUtf8Splitter, PLAIN_PIECE_BYTES, plainText, toBuffer } from './plain-text.js';
 
-/** Sanitizes a whole text like `createSanitizer`. A harmless text is returned unchanged. */
+/**
+ * Sanitizes a whole text like `createSanitizer`. A harmless text is returned unchanged.
+ * @throws ToolError `config_invalid` for an unknown mode
+ */
 export function sanitize(text: string, mode: SanitizeMode = 'output'): string {
-  const kinds = mode === 'inline' ? INLINE_KINDS : OUTPUT_KINDS;
+  const kinds = kindsOf(mode);
   if (findSpecial(text, 0, kinds) === text.length) return text;
   const sanitizer = createSanitizer(mode);
   return sanitizer.push(text) + sanitizer.end();
@@ -28,9 +32,10 @@ const REPLACEMENT = '\ufffd';
  * 2. Sanitizing twice changes nothing: only shown characters decide whether a character stays.
  * 3. Memory does not grow with the input: at most one unfinished and one undecided character (or flag) are
  *   kept.
+ * @throws ToolError `config_invalid` for an unknown mode
  */
 export function createSanitizer(mode: SanitizeMode = 'output'): Sanitizer {
-  const kinds = mode === 'inline' ? INLINE_KINDS : OUTPUT_KINDS;
+  const kinds = kindsOf(mode);
   const neutralizer = createNeutralizer(mode);
   const splitter = createUtf8Splitter();
   let highSurrogate = '';
@@ -63,6 +68,16 @@ export function createSanitizer(mode: SanitizeMode = 'output'): Sanitizer {
       return neutralizer.push(rest) + neutralizer.end();
     },
   };
+}
+
+// A misspelled `inline` must not let line ends through.
+function kindsOf(mode: SanitizeMode): Uint8Array {
+  if (mode === 'output') return OUTPUT_KINDS;
+  if (mode === 'inline') return INLINE_KINDS;
+  throw new ToolError(
+    'config_invalid',
+    `The mode of sanitize must be "output" or "inline", got ${JSON.stringify(mode)}.`,
+  );
 }
 
 function piecesOf(bytes: Uint8Array): Uint8Array[] {

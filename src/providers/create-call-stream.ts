@@ -1,6 +1,7 @@
+import { checkOptions } from '../base/normalize-options.js';
 import type { ToolCall } from '../contract/call.js';
 import { CallCollector } from './call-collector.js';
-import { KnownTools } from './known-tools.js';
+import { KnownTools, TOOL_OPTIONS } from './known-tools.js';
 import type { RawCall } from './raw-call.js';
 import type { ReadOptions } from './read-calls.js';
 import { providerOf, type WireFormat } from './registry.js';
@@ -21,12 +22,13 @@ export interface CallStream<F extends WireFormat = WireFormat> {
   end(): ResponseCalls<F>;
 }
 
-/** @throws ToolError `config_invalid` for an unknown format; `push` and `end` never throw. */
+/** @throws ToolError `config_invalid` for an unknown format or an invalid option; `push` and `end` never throw. */
 export function createCallStream<F extends WireFormat>(
   format: F,
   options: Pick<ReadOptions, 'tools'> = {},
 ): CallStream<F> {
   const provider = providerOf(format);
+  checkOptions('createCallStream', options, TOOL_OPTIONS);
   const tools = new KnownTools(provider.names, options.tools);
   const assembler = provider.createAssembler(tools);
   const collector = new CallCollector(tools);

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
+import { type OptionRules, option } from '../base/normalize-options.js';
 import type { JsonSchema } from '../contract/json.js';
 import type { NameRule } from './describe/object-schema.js';
 import { isRecord } from './unknown-value.js';
+
+/** The option of readers that names the tools. */
+export const TOOL_OPTIONS: OptionRules<{ tools: unknown }> = {
+  tools: option<unknown>(undefined, isToolList, 'a list of tools'),
+};
 
 /** The tools shown to a model: restores their names, and distinguishes them from a provider's own tools. */
 export class KnownTools {
@@ -121,4 +127,8 @@ export interface ToolLike {
   readonly inputSchema?: JsonSchema;
   /** Used without `inputSchema`: a JSON Schema, or a Standard Schema that provides one. */
   readonly input?: unknown;
+}
+
+function isToolList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((tool) => isRecord(tool) && typeof tool.name === 'string');
 }

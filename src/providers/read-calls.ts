@@ -1,7 +1,8 @@
 import { JsonTextError } from '../base/json-text-error.js';
+import { checkOptions, type OptionRules, option } from '../base/normalize-options.js';
 import { parseJson } from '../base/parse-json.js';
 import { CallCollector } from './call-collector.js';
-import { KnownTools, type ToolLike } from './known-tools.js';
+import { KnownTools, TOOL_OPTIONS, type ToolLike } from './known-tools.js';
 import type { Provider } from './provider.js';
 import { type Recording, readRecording } from './read-recording.js';
 import { listTitles, PROVIDERS, providerOf, WIRE_FORMATS, type WireFormat } from './registry.js';
@@ -32,7 +33,7 @@ export interface ReadOptions {
  * Reads the calls of a model's response in any form: a provider's object, its JSON text, the text of its
  * stream (`data:` lines, or JSON lines), or prose with fenced blocks (A012). Never throws on bad input;
  * unreadable calls are among the errors.
- * @throws ToolError `config_invalid` for an unknown `format`.
+ * @throws ToolError `config_invalid` for an unknown option or an invalid value.
  */
 export function readCalls<F extends WireFormat>(
   input: unknown,
@@ -40,6 +41,7 @@ export function readCalls<F extends WireFormat>(
 ): ResponseCalls<F>;
 export function readCalls(input: unknown, options?: ReadOptions): ReadCalls;
 export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls {
+  checkOptions('readCalls', options, OPTIONS);
   if (options.format !== undefined) providerOf(options.format);
   try {
     return typeof input === 'string' ? readText(input, options) : readValue(input, options);
@@ -49,6 +51,12 @@ export function readCalls(input: unknown, options: ReadOptions = {}): ReadCalls 
     return refuse(`Cannot read the input: ${why}`, options);
   }
 }
+
+const OPTIONS: OptionRules<{ format: unknown; tools: unknown }> = {
+  // `providerOf` refuses other formats, and names the known ones.
+  format: option<unknown>(undefined, (value) => value !== null, 'a wire format'),
+  ...TOOL_OPTIONS,
+};
 
 const EXPECTED = `A response of ${listTitles('or')}, {"id", "name", "args"} or an array of such calls, or text with \`\`\`tool blocks was expected.`;
 

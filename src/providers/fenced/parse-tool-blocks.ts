@@ -1,3 +1,4 @@
+import { checkOptions, isTextList, type OptionRules, option } from '../../base/normalize-options.js';
 import type { ReadError, ToolCall } from '../../contract/call.js';
 import { CallCollector } from '../call-collector.js';
 import { KnownTools } from '../known-tools.js';
@@ -11,12 +12,20 @@ export interface ToolBlockOptions {
   readonly labels?: readonly string[];
 }
 
-/** Reads the calls in the fenced blocks of a text, in order (A012, A021–A028). Never throws (A025). */
+/**
+ * Reads the calls in the fenced blocks of a text, in order (A012, A021–A028). No text makes it throw (A025).
+ * @throws ToolError `config_invalid` for an unknown option or an invalid value
+ */
 export function parseToolBlocks(
   text: string,
   options: ToolBlockOptions = {},
 ): { calls: ToolCall[]; errors: ReadError[] } {
+  checkOptions('parseToolBlocks', options, OPTIONS);
   const collector = new CallCollector(new KnownTools(undefined));
   const calls = collector.add(readFences(text, options.labels));
   return { calls, errors: collector.errors };
 }
+
+const OPTIONS: OptionRules<Required<ToolBlockOptions>> = {
+  labels: option<readonly string[]>([], isTextList, 'a list of labels'),
+};

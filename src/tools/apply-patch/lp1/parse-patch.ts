@@ -17,6 +17,8 @@ class Parser {
   #at = 0;
 
   constructor(text: string) {
+    if (typeof text !== 'string')
+      throw unreadablePatch(1, `the patch is a text, not a value of type ${typeof text}.`);
     if (/\p{Surrogate}/u.test(text)) throw unreadablePatch(1, 'it is not well-formed Unicode.');
     this.#lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
     const bare = this.#lines.findIndex((line) => line.includes('\r'));
