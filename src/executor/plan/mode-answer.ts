@@ -14,6 +14,8 @@ export function modeAnswer(call: ToolCall, settings: PlanSettings): ResolvedCall
     ? `Not executed: "${call.name}" is pending, and is answered by hand.`
     : 'Tools are disabled: the call was not executed. Answer without tools.';
   const hint = `options.mode is ${mode}: ${pending ? 'answer the call, or set it to enabled' : 'set it to enabled'}.`;
-  const refused = refuse({ ...call, args: NO_ARGS }, { code: 'tools_disabled', message, hint }, settings);
+  const details = pending ? undefined : { reason: 'Disabled' };
+  const refusal = { code: 'tools_disabled', message, hint, details } as const;
+  const refused = refuse({ ...call, args: NO_ARGS }, refusal, settings);
   return pending ? { ...refused, result: { ...refused.result, metadata: PENDING } } : refused;
 }

@@ -52,7 +52,9 @@ export function planCall(
     maxBytes: maxArgsBytes(tool, settings),
   });
   if (!frozen.ok) {
-    return refuse(call, { code: frozen.code, message: argumentMessage(tool, frozen, settings) }, settings);
+    const { code } = frozen;
+    const details = code === 'limit_exceeded' ? { reason: 'LimitsExceeded' } : undefined;
+    return refuse(call, { code, message: argumentMessage(tool, frozen, settings), details }, settings);
   }
   const known = withArguments(call, frozen.value);
   const failed = (error: unknown): EvaluatedCall => cannotCheck(known, tool, error, settings);
@@ -88,9 +90,18 @@ function screen(
     return {
       code: 'duplicate_tool_call_id',
       message: `Duplicate tool call id "${call.id}": an earlier call of this batch has it. Give every call its own id.`,
+      details: { id: call.id },
     };
   }
-  return answer && { code: answer.code ?? 'policy_denied', message: answer.reason, hint: answer.hint };
+  if (answer === undefined) return undefined;
+  const { code = 'policy_denied', reason, hint } = answer;
+  return { code, message: reason, hint, details: denialDetails(code, call) };
+}
+
+/** The seed's names for the reasons of denials (D095). */
+function denialDetails(code: ErrorCode, { name }: ToolCall): JsonObject | undefined {
+  if (code === 'denylisted') return { reason: 'Denylisted', tool: name };
+  return code === 'policy_disabled' ? { reason: 'Disabled' } : undefined;
 }
 
 /** The error for an unknown tool. It does not suggest tools that the policy always refuses. */
@@ -110,7 +121,7 @@ function tooMany({ index }: BatchPosition, max: number): Refusal {
     code: 'limit_exceeded',
     message: `Too many tool calls: this is call ${index + 1} of a batch that may have ${max}. Send fewer calls at a time.`,
     hint: 'The limit is limits.maxToolCallsPerBatch.',
-    details: { limit: 'maxToolCallsPerBatch', max },
+    details: { reason: 'LimitsExceeded', limit: 'maxToolCallsPerBatch', max },
   };
 }
 

@@ -123,6 +123,26 @@ describe('limits', () => {
     expect((await executor.execute('narrow', { s: 'xxx' })).error?.message).toContain('10 bytes');
   });
 
+  it('gives the kind of a denial in its details too (D094, D095)', async () => {
+    const detailsOf = async (options: ExecutorOptions, calls: readonly ToolCall[] = [call()]) =>
+      (await executorOf([target()], options).run(calls)).at(-1)?.error?.details;
+    expect(await detailsOf({ policy: { denylist: ['target'] } })).toEqual({
+      reason: 'Denylisted',
+      tool: 'target',
+      executed: 'no',
+    });
+    const disabled = { reason: 'Disabled', executed: 'no' };
+    expect(await detailsOf({ policy: { enabled: false } })).toEqual(disabled);
+    expect(await detailsOf({ mode: 'disabled' })).toEqual(disabled);
+    const exceeded = { reason: 'LimitsExceeded', executed: 'no' };
+    const many = [call({}, 'x'), call({}, 'y')];
+    expect(await detailsOf({ limits: { maxToolCallsPerBatch: 1 } }, many)).toMatchObject(exceeded);
+    expect(await detailsOf({ limits: { maxToolArgsBytes: 9 } }, [call({ path: '' })])).toMatchObject(
+      exceeded,
+    );
+    expect(await detailsOf({}, [call(), call()])).toEqual({ id: 'a', executed: 'no' });
+  });
+
   it('names the limit that was exceeded', async () => {
     const { tool } = countingTool();
     const { error } = await executorOf([tool]).execute('count', { a: new Array(100_001).fill(0) });
