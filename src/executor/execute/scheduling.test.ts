@@ -225,6 +225,7 @@ describe('the time a call may take', () => {
     expect(await limitOf({}, { defaultMs: 37 })).toBe(told(37));
     expect(await limitOf({ timeoutMs: () => Number.NaN }, { defaultMs: 37 })).toBe(told(37));
     expect(await limitOf({ timeoutMs: () => -1 }, { defaultMs: 37 })).toBe(told(37));
+    expect(await limitOf({ timeoutMs: () => '5' as never }, { defaultMs: 37 })).toBe(told(37));
   });
 
   it('may be longer than timers can wait', async () => {
