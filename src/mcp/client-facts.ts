@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -38,12 +39,15 @@ function plainName(name: string | undefined): string {
 const ID_KEYS = ['claudecode/toolUseId', 'callId', 'toolexec/callId'];
 const MOST_ID_CHARACTERS = 256;
 
-/** The client's id of the call. The id of a request differs for each attempt. */
+/**
+ * The client's id of the call; of a longer one, a digest, so that a retry has the same. The id of a request differs for
+ * each attempt.
+ */
 export function ownCallId({ mcpReq: { _meta = {} } }: ServerContext): string | undefined {
   const given = ID_KEYS.map((key) => (_meta as Readonly<Record<string, unknown>>)[key]);
-  return given.find(
-    (id): id is string => typeof id === 'string' && id !== '' && id.length <= MOST_ID_CHARACTERS,
-  );
+  const id = given.find((text): text is string => typeof text === 'string' && text !== '');
+  if (id === undefined || id.length <= MOST_ID_CHARACTERS) return id;
+  return `mcp_${createHash('sha256').update(id).digest('hex')}`;
 }
 
 /** The client's trace, if the request contains one. */
