@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -63,6 +64,20 @@ async function connect(url: string, era: Era) {
   return { client, transport };
 }
 
+/** The status of a request without a token. `fetch` sets the header `Host` itself. */
+function statusFor(url: string, host: string, origin?: string): Promise<number | undefined> {
+  const { hostname, port } = new URL(url);
+  const headers = { host, ...(origin === undefined ? {} : { origin }) };
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path: '/mcp', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
 const read = { name: 'read_file', arguments: { path: 'a.txt' } };
 
 describe.each(ERAS)('MCP over HTTP in revision %s', (era) => {
@@ -122,15 +137,26 @@ describe('MCP over HTTP', () => {
     expect(await status({ origin: 'null' })).toBe(403);
     expect(await status({}, serving.url.replace('/mcp', '/other'))).toBe(404);
     expect(await status({ 'mcp-session-id': 'gone' })).toBe(404);
-    const { request } = await import('node:http');
-    const rebound = await new Promise<number | undefined>((resolve) => {
-      const { hostname, port } = new URL(serving.url);
-      request({ hostname, port, path: '/mcp', headers: { host: 'rebind.evil.test' } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      }).end();
-    });
-    expect(rebound).toBe(403);
+    expect(await statusFor(serving.url, 'rebind.evil.test')).toBe(403);
+    expect(await statusFor(serving.url, '192.168.7.7')).toBe(403);
+  });
+
+  it('a server at all addresses of the machine refused every client on another one', async () => {
+    const { serving } = await serve({ host: '0.0.0.0', names: ['tools.example'] });
+    const url = serving.url.replace('0.0.0.0', '127.0.0.1');
+    // The request has no token.
+    for (const host of [
+      '192.168.7.7:8080',
+      '[fe80::1]:8080',
+      'tools.example',
+      'TOOLS.example:443',
+      'localhost',
+    ])
+      expect(await statusFor(url, host)).toBe(401);
+    for (const host of ['rebind.evil.test', 'tools.example.evil.test', '192.168.7.7.evil.test'])
+      expect(await statusFor(url, host)).toBe(403);
+    expect(await statusFor(url, '192.168.7.7', 'http://evil.test')).toBe(403);
+    expect(await statusFor(url, 'tools.example', 'https://tools.example')).toBe(401);
   });
 
   it('frees what a session held when it ends: told so, or idle', async () => {

@@ -21,6 +21,8 @@ export interface Served {
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
+  /** The names under which clients or a proxy reach the server, besides its address. */
+  readonly names?: readonly string[];
   /** Every request must contain it. */
   readonly token: string;
   /** For clients of 2026-07-28, which have no sessions. */
@@ -88,11 +90,11 @@ export async function serveOverHttp(options: HttpOptions): Promise<HttpServing> 
 
 async function route(
   request: Request,
-  { host, token }: HttpOptions,
+  { host, names, token }: HttpOptions,
   modern: McpHttpHandler,
   sessions: Sessions,
 ): Promise<Response> {
-  const foreign = foreignRequest(request, host);
+  const foreign = foreignRequest(request, host, names);
   if (foreign !== undefined) return refusal(403, foreign);
   if (!isSameSecret(bearerOf(request), token)) return unauthorized();
   if (!PATHS.includes(new URL(request.url).pathname)) return refusal(404, 'MCP is served at /mcp.');

@@ -171,6 +171,7 @@ describe('toolexec mcp', () => {
       [['--tools', 'bash', '--read-only'], 'it may change things'],
       [['--tools', 'a,,b'], '--tools'],
       [['--conversation', ''], '--conversation'],
+      [['--name', 'box.example'], '--http'],
       [['--root', 'missing'], 'missing'],
       [['--read'], '--read'],
     ];

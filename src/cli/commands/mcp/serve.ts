@@ -25,6 +25,7 @@ interface ServeOptions {
   readonly readOnly?: boolean;
   readonly tools?: string;
   readonly http?: string;
+  readonly name?: readonly string[];
   readonly gateway?: boolean;
 }
 
@@ -50,6 +51,7 @@ export const define: DefineCommand = (command, context, finish) => {
       '--http <[host:]port>',
       'serve many clients over HTTP instead, at http://HOST:PORT/mcp (HOST: 127.0.0.1), with a token',
     )
+    .option('--name <host...>', 'with --http: other names under which clients or a proxy reach it')
     .option('--gateway', 'serve the tools of the servers in [mcp.servers.NAME] as well, as NAME__tool')
     .addHelpText(
       'before',
@@ -74,6 +76,8 @@ export const define: DefineCommand = (command, context, finish) => {
 async function serveMcp(options: ServeOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env } = context;
   const address = options.http === undefined ? undefined : readAddress(options.http);
+  if (address === undefined && options.name !== undefined)
+    throw new UsageError('Cannot use --name without --http: only clients over HTTP name a host.');
   const resolved = resolveRun(options, context);
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
@@ -97,7 +101,7 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
         ? await serveOneClient(() => create(executor), display, onChange, first.sent)
         : await serveManyClients(
             address,
-            { executor, create, open: () => openExecutor(world), onChange },
+            { executor, create, open: () => openExecutor(world), onChange, names: options.name ?? [] },
             display,
           );
     const interrupted = await untilItEnds(connection, context);
@@ -191,11 +195,12 @@ interface ManyClients {
   /** Opens an executor for each session, so that its calls end with the session. */
   readonly open: () => Promise<Executor>;
   readonly onChange: OnChange;
+  readonly names: readonly string[];
 }
 
 async function serveManyClients(
   { host, port }: ListenAddress,
-  { executor, create, open, onChange }: ManyClients,
+  { executor, create, open, onChange, names }: ManyClients,
   display: Display,
 ): Promise<Connection> {
   const [{ serveOverHttp }, { httpToken }] = await Promise.all([
@@ -207,6 +212,7 @@ async function serveManyClients(
     const serving = await serveOverHttp({
       host,
       port,
+      names,
       token,
       onChange,
       shared: () => create(executor),
