@@ -162,7 +162,7 @@ function decodePart(part: string): string {
 }
 
 /** Shorter values are common: hiding them would damage the output without protecting anything. */
-const SHORTEST = 8;
+export const SHORTEST_SECRET = 8;
 
 /**
  * The secret values that `sanitizeEnvironment` withheld from a command, longest first, for redacting its
@@ -177,7 +177,7 @@ export function removedValues(
     return isSecret(name) ? [value, ...findCredentials(value)] : [];
   });
   return [...new Set(values)]
-    .filter((value) => value.length >= SHORTEST)
+    .filter((value) => value.length >= SHORTEST_SECRET)
     .sort((one, other) => other.length - one.length);
 }
 

@@ -25,8 +25,13 @@ const exchange = new AsyncLocalStorage<AskingCall>();
  * Lets a client's server ask the person, through the call that the question belongs to. Call this before another
  * handler for such questions is set. A client that has not declared elicitation receives no questions.
  */
-export function answerUpstream(client: Client, server: string): void {
-  client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
+export function answerUpstream(
+  client: Client,
+  server: string,
+  hide: (text: string) => string = (text) => text,
+): void {
+  client.setRequestHandler('elicitation/create', async ({ params: sent }): Promise<ElicitResult> => {
+    const params = { ...sent, message: hide(sent.message) };
     const call = exchange.getStore() ?? onlyOne(client);
     if (call === undefined) return { action: 'decline' };
     return inTurn(call, server, () =>

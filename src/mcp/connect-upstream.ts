@@ -9,6 +9,7 @@ import { askProgram } from '../platform/process/ask-program.js';
 import { findProgram } from '../platform/process/find-program.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
 import { answerUpstream } from './answer-upstream.js';
+import type { GivenValues } from './given-values.js';
 import { SpawnTransport } from './spawn-transport.js';
 
 /** The files and the network that servers may use if they are programs. */
@@ -20,8 +21,10 @@ export interface GatewayWorld {
   readonly version: string;
 }
 
-export interface ConnectLimits {
+export interface Connecting {
   readonly timeoutMs: number;
+  /** Receives the values that the server gets. */
+  readonly given: GivenValues;
   /** Ends a connection that is not established yet, and its program. */
   readonly signal: AbortSignal;
 }
@@ -34,14 +37,14 @@ export async function connectUpstream(
   name: string,
   server: McpServerSettings,
   world: GatewayWorld,
-  limits: ConnectLimits,
+  connecting: Connecting,
 ): Promise<Client> {
   try {
-    return await connect(name, server, world, limits, 'auto');
+    return await connect(name, server, world, connecting, 'auto');
   } catch (error) {
     // Some servers of the older revision exit when they receive an unknown request.
-    if (server.command === undefined || error instanceof ToolError || limits.signal.aborted) throw error;
-    return connect(name, server, world, limits, 'legacy');
+    if (server.command === undefined || error instanceof ToolError || connecting.signal.aborted) throw error;
+    return connect(name, server, world, connecting, 'legacy');
   }
 }
 
@@ -49,7 +52,7 @@ async function connect(
   name: string,
   server: McpServerSettings,
   world: GatewayWorld,
-  { timeoutMs, signal }: ConnectLimits,
+  { timeoutMs, given, signal }: Connecting,
   mode: 'auto' | 'legacy',
 ): Promise<Client> {
   const client = new Client(
@@ -59,8 +62,8 @@ async function connect(
       versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, PROBE_MS) } },
     },
   );
-  answerUpstream(client, name);
-  const transport = await transportOf(server, world);
+  answerUpstream(client, name, given.hide);
+  const transport = await transportOf(server, world, given);
   const end = (): Promise<void> => transport.close().catch(() => {});
   signal.addEventListener('abort', end, { once: true });
   try {
@@ -69,7 +72,7 @@ async function connect(
     return client;
   } catch (error) {
     await end();
-    const said = transport instanceof SpawnTransport ? transport.errors.trim() : '';
+    const said = transport instanceof SpawnTransport ? given.hide(transport.errors).trim() : '';
     if (said === '' || !(error instanceof Error)) throw error;
     throw new Error(`${error.message.replace(/\.?$/, '.')} It said: ${said.slice(-500)}`, { cause: error });
   } finally {
@@ -80,15 +83,21 @@ async function connect(
 /** A server that does not answer an unknown request uses the older revision. */
 const PROBE_MS = 5_000;
 
-async function transportOf(server: McpServerSettings, world: GatewayWorld): Promise<Transport> {
+async function transportOf(
+  server: McpServerSettings,
+  world: GatewayWorld,
+  given: GivenValues,
+): Promise<Transport> {
   const { url, command } = server;
   if (url !== undefined) {
     const headers = await headersOf(server.headers ?? {});
+    given.add([url, ...Object.values(headers).flatMap(withCredentials)]);
     return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
   }
   const [root = '/'] = world.roots;
   const cwd = server.cwd === undefined ? root : resolve(server.cwd);
   const env = environmentOf(server.env);
+  given.add(namesIn(server.env).map((name) => env[name] ?? ''));
   const file = command === undefined ? undefined : fileOf(command, cwd);
   if (file === undefined) {
     const message = `Cannot start ${JSON.stringify(command)}: there is no such program on the path.`;
@@ -123,6 +132,11 @@ function environmentOf(given: McpServerSettings['env'] = []): Record<string, str
   return commandEnvironment(inherited, { pass: given });
 }
 
+/** The variables that the configuration names: those of commands go to every server. */
+function namesIn(given: McpServerSettings['env'] = []): readonly string[] {
+  return isNames(given) ? given : Object.keys(given);
+}
+
 function isNames(given: NonNullable<McpServerSettings['env']>): given is readonly string[] {
   return Array.isArray(given);
 }
@@ -132,6 +146,12 @@ async function headersOf(given: Readonly<Record<string, McpHeader>>): Promise<Re
     async ([name, value]) => [name, await headerOf(name, value)] as const,
   );
   return Object.fromEntries(await Promise.all(read));
+}
+
+/** `Bearer KEY` is repeated as `KEY` too. */
+function withCredentials(header: string): readonly string[] {
+  const [, credentials] = /^\S+ +(\S+)$/.exec(header) ?? [];
+  return credentials === undefined ? [header] : [header, credentials];
 }
 
 /** Read when a connection starts: a command may return a short-lived token. */

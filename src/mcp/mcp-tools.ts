@@ -63,7 +63,7 @@ export async function mcpTools(clients: McpClients, options: McpToolsOptions): P
   const servers = named.map(([name, client]): Server => {
     requireServerName(name);
     return {
-      upstream: { name, trusted, timeoutMs, client: async () => client },
+      upstream: { name, trusted, timeoutMs, client: async () => client, hide: (text) => text },
       only: undefined,
       pins: pins === 'ask' ? (readPins(name) ?? new Map()) : undefined,
       unpinned: pins === false,

@@ -277,6 +277,62 @@ describe('a gateway', () => {
     expect(JSON.parse(passed.output).SECRET_TOKEN).toBe('[REDACTED]');
   });
 
+  it('showed what a server was given by a name that does not look secret', async () => {
+    const credential = 'swordfish "of" the sea';
+    const script = `
+      const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+      const said = process.env.HARBOUR + ' ' + process.env.PLACE + ' ' + process.env.LINK;
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line);
+        const serverInfo = { name: 'up', version: '1' };
+        if (method === 'initialize') send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } });
+        else if (method === 'tools/list') send({ id, result: { tools: ['say', 'break'].map((name) => ({ name, inputSchema: { type: 'object' } })) } });
+        else if (method !== 'tools/call') id === undefined || send({ id, error: { code: -32601, message: 'unknown' } });
+        else if (params.name === 'break') send({ id, error: { code: -32000, message: said } });
+        else {
+          send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress: 1, message: said } });
+          const resource = { uri: 'env:' + process.env.HARBOUR, text: said };
+          setTimeout(() => send({ id, result: { content: [{ type: 'text', text: said }, { type: 'text', text: JSON.stringify({ said }) }, { type: 'resource', resource }], structuredContent: { said }, _meta: { said } } }), 100);
+        }
+      });`;
+    const link = 'https://me:pass-of-the-link@db.test/';
+    const env = { HARBOUR: credential, PLACE: root, LINK: link, SHORT: 'short' };
+    const server = { command: process.execPath, args: ['-e', script], env };
+    const dying = "console.error('no ' + process.env.HARBOUR); process.exit(1)";
+    await trust('up', server);
+    const web = createServer(({ headers }, response) => {
+      response.writeHead(500).end(`not for ${headers.authorization}`);
+    });
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void web.close());
+    const { gateway, executor, warnings } = open({
+      up: server,
+      dying: { command: process.execPath, args: ['-e', dying], env },
+      web: {
+        url: `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`,
+        headers: { Authorization: 'Bearer opens-every-door' },
+      },
+    });
+    const run = executor.start([{ id: '1', name: 'up__say', args: {} }]);
+    const live: string[] = [];
+    for await (const event of run.events) if ('chunk' in event) live.push(event.chunk);
+    const [said] = await run.results;
+    const broken = await executor.execute('up__break', {});
+    await gateway.connectAll();
+    const shown = `[REDACTED] ${root} https://[REDACTED]@db.test/`;
+    expect(said?.structured).toEqual({ said: shown });
+    expect(said?.content?.slice(0, 2)).toMatchObject([
+      { text: shown },
+      { text: JSON.stringify({ said: shown }) },
+    ]);
+    expect(broken.error?.message).toContain(shown);
+    expect(live.join('')).toContain(shown);
+    const problems = gateway.source.states.map(({ problem }) => problem);
+    expect(problems[1]).toContain('It said: no [REDACTED]');
+    const all = JSON.stringify([said, broken, live, warnings, problems]);
+    expect(all).not.toMatch(/swordfish|pass-of-the-link|opens-every-door/);
+  }, 60_000);
+
   it('believes what a trusted server says of its effects, and no other', async () => {
     await trust('up', upstream());
     const plan = async (trusted: boolean) => {

@@ -4,6 +4,7 @@ import type { Logger } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
 import type { GatewayWorld } from './connect-upstream.js';
+import { GivenValues } from './given-values.js';
 import { followList, listUpstreamTools } from './list-tools.js';
 import { comparePins, type Pins, readPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
@@ -59,6 +60,7 @@ class UpstreamConnection {
   readonly #configured: McpServerSettings;
   readonly #options: GatewayOptions;
   readonly #changed: () => void;
+  readonly #given = new GivenValues();
   #connecting: Promise<Client> | undefined;
   #failures = 0;
   #retryAt = 0;
@@ -71,7 +73,13 @@ class UpstreamConnection {
     this.#options = options;
     this.#changed = changed;
     this.server = {
-      upstream: { name, trusted, timeoutMs, client: (signal) => this.#client(signal) },
+      upstream: {
+        name,
+        trusted,
+        timeoutMs,
+        client: (signal) => this.#client(signal),
+        hide: this.#given.hide,
+      },
       only: tools === undefined ? undefined : new Set(tools),
       pins: (options.pinsOf ?? readPins)(name) ?? new Map(),
       unpinned: false,
@@ -88,8 +96,7 @@ class UpstreamConnection {
     try {
       return await this.#connect();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `The MCP server ${this.#name} cannot be reached: ${why}`;
+      const message = `The MCP server ${this.#name} cannot be reached: ${this.#reason(error)}`;
       throw new ToolError('spawn_failed', message, { details: { executed: 'no', server: this.#name } });
     }
   }
@@ -114,6 +121,7 @@ class UpstreamConnection {
     const { signal } = this.#closing;
     const client = await connectUpstream(this.#name, this.#configured, this.#options, {
       timeoutMs: CONNECT_MS,
+      given: this.#given,
       signal,
     });
     const end = (): Promise<void> => client.close().catch(() => {});
@@ -157,9 +165,14 @@ class UpstreamConnection {
 
   #failed(error: unknown): void {
     this.#connecting = undefined;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = this.#reason(error);
     this.#pause(why);
     this.#options.logger.warn({ server: this.#name, why }, 'an MCP server cannot be reached');
+  }
+
+  /** A server may repeat what it was given. */
+  #reason(error: unknown): string {
+    return this.#given.hide(error instanceof Error ? error.message : String(error));
   }
 
   #pause(problem: string): void {

@@ -3,25 +3,29 @@ import { fromBase64 } from '../base/base64.js';
 import type { ContentBlock } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { ToolOutput } from '../contract/tool.js';
+import { cleanJson, cleanValue } from '../executor/answer/clean-json.js';
 
 /**
  * Converts the result of another server's tool: blocks stay blocks, structured content stays structured, and
  * a failure stays a failure.
+ * @param hide hides the values that the server was given
  */
-export function toToolOutput(result: CallToolResult): ToolOutput {
+export function toToolOutput(result: CallToolResult, hide: (text: string) => string): ToolOutput {
   const { content, structuredContent, isError, _meta } = result;
-  const blocks = content.map(toBlock);
+  const blocks = content.map((block) => toBlock(block, hide));
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   const hasMore = blocks.some(({ type }) => type !== 'text');
   const meta = ownMeta(_meta);
-  const metadata = meta === undefined ? {} : { metadata: { mcp_meta: meta } };
+  const metadata = meta === undefined ? {} : { metadata: { mcp_meta: cleanJson(meta, hide) } };
   if (isError === true) {
     const message = text.trim() === '' ? 'The tool did not say why.' : text;
     return { ...(hasMore ? { content: blocks } : {}), text: '', error: { message }, ...metadata };
   }
   return {
     ...(hasMore ? { content: blocks } : { text }),
-    ...(structuredContent === undefined ? {} : { structured: structuredContent as JsonValue }),
+    ...(structuredContent === undefined
+      ? {}
+      : { structured: cleanValue(structuredContent, hide) as JsonValue }),
     ...metadata,
   };
 }
@@ -32,10 +36,10 @@ function ownMeta(meta: CallToolResult['_meta']): JsonObject | undefined {
   return own.length === 0 ? undefined : (Object.fromEntries(own) as JsonObject);
 }
 
-function toBlock(block: McpBlock): ContentBlock {
+function toBlock(block: McpBlock, hide: (text: string) => string): ContentBlock {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text };
+      return { type: 'text', text: hide(block.text) };
     case 'image':
     case 'audio':
       return { type: block.type, mediaType: block.mimeType, data: bytesFrom(block.data) };
@@ -43,21 +47,21 @@ function toBlock(block: McpBlock): ContentBlock {
       const { uri, name, mimeType, description } = block;
       return {
         type: 'resource_link',
-        uri,
-        name,
+        uri: hide(uri),
+        name: hide(name),
         ...(mimeType === undefined ? {} : { mediaType: mimeType }),
-        ...(description === undefined ? {} : { description }),
+        ...(description === undefined ? {} : { description: hide(description) }),
       };
     }
     default: {
       const { uri, mimeType, ...content } = block.resource;
       const kind = {
         type: 'resource' as const,
-        uri,
+        uri: hide(uri),
         ...(mimeType === undefined ? {} : { mediaType: mimeType }),
       };
       return 'text' in content && typeof content.text === 'string'
-        ? { ...kind, text: content.text }
+        ? { ...kind, text: hide(content.text) }
         : { ...kind, data: bytesFrom('blob' in content ? content.blob : '') };
     }
   }

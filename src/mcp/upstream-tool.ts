@@ -27,6 +27,8 @@ export interface Upstream {
   readonly timeoutMs: number;
   /** A working connection. @throws ToolError if there is none */
   client(signal: AbortSignal): Promise<Client>;
+  /** Hides the values that the server was given in a text of it. */
+  readonly hide: (text: string) => string;
 }
 
 /** The executor's own limit. The connection decides how long to wait. */
@@ -54,7 +56,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
     ...(trusted ? { touches: ['call'] as const, effects: () => [effectOf(server, seen)] } : {}),
     summarize: () => `Call ${shownName} of the MCP server ${server}`,
     async execute(args, ctx) {
-      return toToolOutput(await callUpstream(upstream, seen.name, args, ctx));
+      return toToolOutput(await callUpstream(upstream, seen.name, args, ctx), upstream.hide);
     },
   });
   stateServer(tool, server);
@@ -114,7 +116,11 @@ async function callUpstream(
     // Without this, the server sends no progress, and nothing extends the time.
     onprogress: ({ progress, total, message }) => {
       silence.heard();
-      void ctx.emit(message ?? `${progress}${total === undefined ? '' : `/${total}`}\n`);
+      void ctx.emit(
+        message === undefined
+          ? `${progress}${total === undefined ? '' : `/${total}`}\n`
+          : upstream.hide(message),
+      );
     },
   };
   const asking: AskingCall = { ctx, whilePaused: (wait) => silence.whilePaused(wait) };
@@ -136,17 +142,17 @@ function timedOut({ name, timeoutMs }: Upstream, tool: string): ToolError {
   return new ToolError('timeout', message, { details: { executed: 'maybe', server: name } });
 }
 
-function toFailure(error: unknown, { name }: Upstream, tool: string): unknown {
+function toFailure(error: unknown, { name, hide }: Upstream, tool: string): unknown {
   const place = `${tool} of the MCP server ${name}`;
   if (error instanceof ProtocolError) {
     const addresses = addressesIn(error.data).map(({ href }) => href);
     const visit =
       addresses.length === 0 ? '' : ` The person has to open this first: ${addresses.join(' and ')}`;
-    const message = `${place}: ${error.message} (MCP error ${error.code})${visit}`;
+    const message = `${place}: ${hide(error.message)} (MCP error ${error.code})${visit}`;
     return new ToolError('execution_failed', message, { details: { server: name, mcp_code: error.code } });
   }
   if (error instanceof SdkError) {
-    const message = `${place}: ${error.message}. It may have run.`;
+    const message = `${place}: ${hide(error.message)}. It may have run.`;
     return new ToolError('execution_failed', message, { details: { executed: 'maybe', server: name } });
   }
   return error;
