@@ -37,17 +37,18 @@ function plainName(name: string | undefined): string {
 
 /** Keys under which clients send the model's id of the call: a retry has the same id. */
 const ID_KEYS = ['claudecode/toolUseId', 'callId', 'toolexec/callId'];
-const MOST_ID_CHARACTERS = 256;
+/** Every journal stores such an id as it is, and a person can type it. */
+const PLAIN_ID = /^[\x20-\x7e]{1,256}$/;
 
 /**
- * The client's id of the call; of a longer one, a digest, so that a retry has the same. The id of a request differs for
+ * The client's id of the call; of a longer or odd one, a digest, so that a retry has the same. The id of a request differs for
  * each attempt.
  */
 export function ownCallId({ mcpReq: { _meta = {} } }: ServerContext): string | undefined {
   const given = ID_KEYS.map((key) => (_meta as Readonly<Record<string, unknown>>)[key]);
   const id = given.find((text): text is string => typeof text === 'string' && text !== '');
-  if (id === undefined || id.length <= MOST_ID_CHARACTERS) return id;
-  return `mcp_${createHash('sha256').update(id).digest('hex')}`;
+  if (id === undefined || PLAIN_ID.test(id)) return id;
+  return `mcp_${createHash('sha256').update(id, 'utf16le').digest('hex')}`;
 }
 
 /** The client's trace, if the request contains one. */

@@ -220,18 +220,18 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
       expect(two._meta?.['toolexec/result']).toMatchObject({ metadata: { replayed: true } });
     }
     expect(paid()).toHaveLength(2);
-    // An id of this length was replaced by one that differed in each attempt.
+    // An id of this length was replaced by one that differed in each attempt. Halves of surrogate pairs were one id.
     const long = 'c'.repeat(2_000);
-    for (const client of [first, second])
-      expect(textOf(await client.callTool(call('callId', long)))).toBe('paid ada');
-    expect(textOf(await second.callTool(call('callId', `${long}d`)))).toBe('paid ada');
-    expect(paid()).toHaveLength(4);
+    for (const id of [long, `${long}d`, '\ud800', '\ud801'])
+      for (const client of [first, second])
+        expect(textOf(await client.callTool(call('callId', id)))).toBe('paid ada');
+    expect(paid()).toHaveLength(6);
     const other = await second.callTool(call('callId', 'callId-1', 'eve'));
     expect(other).toMatchObject({
       isError: true,
       _meta: { 'toolexec/result': { code: 'duplicate_tool_call_id' } },
     });
-    expect(paid()).toHaveLength(4);
+    expect(paid()).toHaveLength(6);
   });
 
   it('a client that cannot ask: refused with what the person can do, and asked again it gets what came of it, once', async () => {

@@ -12,6 +12,11 @@ import { hidesText } from './plain-definition.js';
 import { SpawnTransport } from './spawn-transport.js';
 import { readPins, type SeenTool, writePins } from './tool-pins.js';
 
+// A key in two parts, so that no scanner mistakes this file for a leak.
+const FAILURE = JSON.stringify({
+  error: `no gh${'p_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hJ5'}`,
+  more: 'x'.repeat(500_000),
+});
 const inputSchema = { type: 'object' as const };
 const TOOLS = ['ask', '__proto__', 'constructor', 'a\u001b[31m\nb'];
 
@@ -33,7 +38,8 @@ async function open(description: string, asker?: Asker, more: readonly SeenTool[
       ],
     };
   });
-  server.setRequestHandler('tools/call', async () => {
+  server.setRequestHandler('tools/call', async ({ params: { name } }) => {
+    if (name === 'fail') return { content: [{ type: 'text', text: FAILURE }], isError: true };
     const params = { message: 'again?', requestedSchema: { type: 'object' as const, properties: {} } };
     const asked = Array.from({ length: 60 }, () => server.elicitInput(params));
     const actions = (await Promise.all(asked)).map(({ action }) => action);
@@ -95,6 +101,14 @@ it('characters that a person does not see reached the model in a schema, or in t
     const { error } = await executor.execute(name, {});
     expect(error).toMatchObject({ message: expect.stringContaining('characters that cannot be seen') });
   }
+});
+
+it('the failure of a server that was a JSON object reached the model whole, with all keys in it', async () => {
+  const { executor } = await open('', undefined, [{ name: 'fail', inputSchema }]);
+  const { error, outputRef } = await executor.execute('up__fail', {});
+  expect(error?.message).toContain('The server said: {"error":"no [REDACTED]"');
+  expect(error?.message.length).toBeLessThan(FAILURE.length / 2);
+  expect(outputRef).toBeDefined();
 });
 
 it('a server that asked 60 questions in one call put them all to the person at once', async () => {

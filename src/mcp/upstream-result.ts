@@ -4,6 +4,7 @@ import type { ContentBlock } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { ToolOutput } from '../contract/tool.js';
 import { cleanJson, cleanValue } from '../executor/answer/clean-json.js';
+import { isJsonObjectText } from '../output/clean-output.js';
 
 /**
  * Converts the result of another server's tool: blocks stay blocks, structured content stays structured, and
@@ -18,7 +19,9 @@ export function toToolOutput(result: CallToolResult, hide: (text: string) => str
   const meta = ownMeta(_meta);
   const metadata = meta === undefined ? {} : { metadata: { mcp_meta: cleanJson(meta, hide) } };
   if (isError === true) {
-    const message = text.trim() === '' ? 'The tool did not say why.' : text;
+    // A message that is a JSON object would pass without limit and rules.
+    const said = isJsonObjectText(text) ? `The server said: ${text}` : text;
+    const message = text.trim() === '' ? 'The tool did not say why.' : said;
     return { ...(hasMore ? { content: blocks } : {}), text: '', error: { message }, ...metadata };
   }
   return {

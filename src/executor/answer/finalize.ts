@@ -182,12 +182,12 @@ const uncut = new WeakSet<ToolResult>();
 function fail(
   whole: ToolSuccess,
   error: OutcomeError,
-  { cut, uncut: unlimited, clean }: Cleaning,
+  { cut, uncut: unlimited, clean, hide }: Cleaning,
   truncatable: boolean,
   outputs: OutputStore,
 ): ToolFailure {
   const { code, hint, details, executed } = error;
-  const message = cleanMessage(error, whole.toolName, truncatable ? cut : unlimited);
+  const message = cleanMessage(error, whole.toolName, truncatable ? cut : unlimited, hide);
   const outputRef = whole.outputRef ?? (message.truncated ? outputs.save(clean(error.message)) : undefined);
   return {
     ...whole,
@@ -207,9 +207,11 @@ function cleanMessage(
   { code, message }: OutcomeError,
   toolName: string,
   cut: CleanOutputOptions,
+  hide: Cleaning['hide'],
 ): { readonly text: string; readonly truncated: boolean } {
   if (message.trim() === '') return { text: `${toolName} failed, and did not say why.`, truncated: false };
-  if (code === 'execution_failed' && isJsonObjectText(message)) return { text: message, truncated: false };
+  if (code === 'execution_failed' && isJsonObjectText(message))
+    return { text: hide(message), truncated: false };
   if (code !== 'tool_panicked') return cleanOutput(message, cut);
   return cleanOutput(message, { ...cut, maxBytes: Math.min(cut.maxBytes, OUTPUT_LIMITS.panicBytes) });
 }

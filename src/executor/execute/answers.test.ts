@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Middleware } from '../../contract/context.js';
 import type { Executor, RunOptions } from '../../contract/executor.js';
 import type { Tool } from '../../contract/tool.js';
@@ -243,6 +243,15 @@ describe('a tool that throws a ToolError', () => {
     const failed = await failureOf(new ToolError('execution_failed', json), { output: { maxBytes: 100 } });
     expect(failed?.error?.message).toBe(json);
     expect(failed?.truncated).toBe(false);
+  });
+
+  it('told a secret in a message that was a JSON object', async () => {
+    vi.stubEnv('PANIC_API_KEY', 'sk-verysecretvalue-0123456789');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const failed = await failureOf(
+      new ToolError('execution_failed', '{"key": "sk-verysecretvalue-0123456789", "n":1.50}'),
+    );
+    expect(failed?.error?.message).toBe('{"key": "[REDACTED]", "n":1.50}');
   });
 
   it('treats a JSON array, or a JSON object with something after it, as text', async () => {
