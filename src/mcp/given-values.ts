@@ -1,5 +1,8 @@
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { findCredentials, SHORTEST_SECRET } from '../commands/sanitize-environment.js';
+import type { JsonValue } from '../contract/json.js';
+import { ToolError } from '../errors/tool-error.js';
+import { cleanValue } from '../executor/answer/clean-json.js';
 import { createExactValues, type ExactValues, redactValues } from '../output/create-redactor.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 
@@ -22,6 +25,17 @@ export class GivenValues {
       }
     }
     this.#exact = undefined;
+  }
+
+  /** The value without the values in its texts and names. @throws ToolError `execution_failed` if it is nested too deep */
+  hideIn(value: JsonValue): JsonValue {
+    if (this.#values.size === 0) return value;
+    try {
+      return cleanValue(value, this.hide) ?? null;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ToolError('execution_failed', `The server's result cannot be read: it is ${why}.`);
+    }
   }
 
   /** The text without the values. */

@@ -10,6 +10,7 @@ import {
 import type { ToolSource } from '../contract/external.js';
 import { ToolError } from '../errors/tool-error.js';
 import { answerUpstream } from './answer-upstream.js';
+import { GivenValues } from './given-values.js';
 import { followList, listUpstreamTools } from './list-tools.js';
 import { readPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
@@ -63,7 +64,7 @@ export async function mcpTools(clients: McpClients, options: McpToolsOptions): P
   const servers = named.map(([name, client]): Server => {
     requireServerName(name);
     return {
-      upstream: { name, trusted, timeoutMs, client: async () => client, hide: (text) => text },
+      upstream: { name, trusted, timeoutMs, client: async () => client, given: new GivenValues() },
       only: undefined,
       pins: pins === 'ask' ? (readPins(name) ?? new Map()) : undefined,
       unpinned: pins === false,

@@ -63,6 +63,8 @@ class UpstreamConnection {
   readonly #given = new GivenValues();
   #connecting: Promise<Client> | undefined;
   #failures = 0;
+  /** The tools of the last warning. */
+  #warned = '';
   #retryAt = 0;
   readonly #closing = new AbortController();
 
@@ -78,7 +80,7 @@ class UpstreamConnection {
         trusted,
         timeoutMs,
         client: (signal) => this.#client(signal),
-        hide: this.#given.hide,
+        given: this.#given,
       },
       only: tools === undefined ? undefined : new Set(tools),
       pins: (options.pinsOf ?? readPins)(name) ?? new Map(),
@@ -149,7 +151,10 @@ class UpstreamConnection {
     this.#changed();
     const pins = this.server.pins ?? new Map();
     const { added, changed } = comparePins(pins, this.server.offered);
-    if (added.length + changed.length === 0) return;
+    const waiting = JSON.stringify([added, changed]);
+    // A server may report changes without end.
+    if (added.length + changed.length === 0 || waiting === this.#warned) return;
+    this.#warned = waiting;
     const { warn } = this.#options.logger;
     warn(
       { server: this.#name, added: [...added], changed: [...changed] },

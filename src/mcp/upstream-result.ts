@@ -3,21 +3,21 @@ import { fromBase64 } from '../base/base64.js';
 import type { ContentBlock } from '../contract/call.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { ToolOutput } from '../contract/tool.js';
-import { cleanJson, cleanValue } from '../executor/answer/clean-json.js';
 import { isJsonObjectText } from '../output/clean-output.js';
+import type { GivenValues } from './given-values.js';
 
 /**
  * Converts the result of another server's tool: blocks stay blocks, structured content stays structured, and
  * a failure stays a failure.
- * @param hide hides the values that the server was given
+ * @param given what the server was given, and must not repeat
  */
-export function toToolOutput(result: CallToolResult, hide: (text: string) => string): ToolOutput {
+export function toToolOutput(result: CallToolResult, given: GivenValues): ToolOutput {
   const { content, structuredContent, isError, _meta } = result;
-  const blocks = content.map((block) => toBlock(block, hide));
+  const blocks = content.map((block) => toBlock(block, given.hide));
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   const hasMore = blocks.some(({ type }) => type !== 'text');
   const meta = ownMeta(_meta);
-  const metadata = meta === undefined ? {} : { metadata: { mcp_meta: cleanJson(meta, hide) } };
+  const metadata = meta === undefined ? {} : { metadata: { mcp_meta: given.hideIn(meta) } };
   if (isError === true) {
     // A message that is a JSON object would pass without limit and rules.
     const said = isJsonObjectText(text) ? `The server said: ${text}` : text;
@@ -26,9 +26,7 @@ export function toToolOutput(result: CallToolResult, hide: (text: string) => str
   }
   return {
     ...(hasMore ? { content: blocks } : { text }),
-    ...(structuredContent === undefined
-      ? {}
-      : { structured: cleanValue(structuredContent, hide) as JsonValue }),
+    ...(structuredContent === undefined ? {} : { structured: given.hideIn(structuredContent as JsonValue) }),
     ...metadata,
   };
 }

@@ -11,6 +11,7 @@ import { defineOwnTool } from '../executor/declare/define-tool.js';
 import { sanitize } from '../output/sanitize.js';
 import { stateServer } from '../provenance/origin-of-call.js';
 import { type AskingCall, whileAsking } from './answer-upstream.js';
+import type { GivenValues } from './given-values.js';
 import { hidesMore, plainDefinition } from './plain-definition.js';
 import { SilenceLimit } from './silence-limit.js';
 import type { SeenTool } from './tool-pins.js';
@@ -27,8 +28,8 @@ export interface Upstream {
   readonly timeoutMs: number;
   /** A working connection. @throws ToolError if there is none */
   client(signal: AbortSignal): Promise<Client>;
-  /** Hides the values that the server was given in a text of it. */
-  readonly hide: (text: string) => string;
+  /** What the server was given, and must not repeat. */
+  readonly given: GivenValues;
 }
 
 /** The executor's own limit. The connection decides how long to wait. */
@@ -56,7 +57,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
     ...(trusted ? { touches: ['call'] as const, effects: () => [effectOf(server, seen)] } : {}),
     summarize: () => `Call ${shownName} of the MCP server ${server}`,
     async execute(args, ctx) {
-      return toToolOutput(await callUpstream(upstream, seen.name, args, ctx), upstream.hide);
+      return toToolOutput(await callUpstream(upstream, seen.name, args, ctx), upstream.given);
     },
   });
   stateServer(tool, server);
@@ -119,7 +120,7 @@ async function callUpstream(
       void ctx.emit(
         message === undefined
           ? `${progress}${total === undefined ? '' : `/${total}`}\n`
-          : upstream.hide(message),
+          : upstream.given.hide(message),
       );
     },
   };
@@ -142,17 +143,17 @@ function timedOut({ name, timeoutMs }: Upstream, tool: string): ToolError {
   return new ToolError('timeout', message, { details: { executed: 'maybe', server: name } });
 }
 
-function toFailure(error: unknown, { name, hide }: Upstream, tool: string): unknown {
+function toFailure(error: unknown, { name, given }: Upstream, tool: string): unknown {
   const place = `${tool} of the MCP server ${name}`;
   if (error instanceof ProtocolError) {
     const addresses = addressesIn(error.data).map(({ href }) => href);
     const visit =
       addresses.length === 0 ? '' : ` The person has to open this first: ${addresses.join(' and ')}`;
-    const message = `${place}: ${hide(error.message)} (MCP error ${error.code})${visit}`;
+    const message = `${place}: ${given.hide(error.message)} (MCP error ${error.code})${visit}`;
     return new ToolError('execution_failed', message, { details: { server: name, mcp_code: error.code } });
   }
   if (error instanceof SdkError) {
-    const message = `${place}: ${hide(error.message)}. It may have run.`;
+    const message = `${place}: ${given.hide(error.message)}. It may have run.`;
     return new ToolError('execution_failed', message, { details: { executed: 'maybe', server: name } });
   }
   return error;
