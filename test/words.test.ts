@@ -24,9 +24,9 @@ const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bstray ?errors?\b/i, 'unhandled error'],
 ];
 
-/** Named by others: a user of Unix, an option, a variable, a directory; and a member of results that stays for one version. */
+/** Named by others: a user of Unix, an option, a variable, a directory, a field; and a member of results that stays for one version. */
 const NAMES =
-  /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`|--engine=default|OPENSSL_ENGINES|\.templateengine/g;
+  /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`|--engine=default|OPENSSL_ENGINES|\.templateengine|\boverrides resolutions engines\b/g;
 
 const files = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),

@@ -84,6 +84,8 @@ export interface MadeChange {
   /** The content of the existing file and of the new file; undefined if there is none. */
   readonly before: () => Uint8Array | undefined;
   readonly after: () => Uint8Array | undefined;
+  /** The target of the new link as written; undefined if there is none. */
+  readonly linkText: () => string | undefined;
 }
 
 /** Compares a command's changes with the call's declaration and permission. */

@@ -322,6 +322,12 @@ export interface Sandbox {
    * none.
    */
   guarded?(every?: 'every'): GuardedPaths;
+  /**
+   * The entries that may lead elsewhere: links, each `.git`, and directories that commands may only read, which are
+   * not searched. Sockets and the like are among them. Left out: not looked for.
+   * @param above only in the roots and the directories that contain this canonical path. Left out: in the whole tree
+   */
+  leading?(above?: string): readonly string[];
   /** Reads what `guarded` needs while other work goes on, so that it answers sooner. Left out: nothing to read. */
   readAhead?(): Promise<void>;
 }

@@ -6,6 +6,12 @@ import type { CallOrigins } from './origin.js';
 import type { ToolCategory } from './tool.js';
 
 /** The facts about a call that a policy decides on. */
+/** The paths that run later by themselves. */
+export interface LaterPaths {
+  /** Whether a path is one of them, or a directory with some of them. */
+  lies(path: string, roots: readonly string[]): boolean;
+}
+
 export interface PolicyQuestion {
   readonly name: string;
   /** Other names of the tool. A rule for one name applies to all. */
@@ -42,6 +48,11 @@ export interface PolicyQuestion {
    * none. Left out: the command sees no such file, or files cannot be looked at.
    */
   readonly hiddenBelow?: (path: string, from: string | undefined) => string | undefined;
+  /**
+   * The other names of a canonical path under which it runs later by itself, through links and settings of git in the
+   * directories above it. Left out: the file system cannot be read.
+   */
+  readonly laterNames?: (path: string, later: LaterPaths) => readonly string[];
   /**
    * Its commands run in a transaction, so their changes are compared with the allowed ones before they are
    * kept. A star in an allowing rule then stands for any words; otherwise it stands for operands and for

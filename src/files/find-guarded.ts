@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { GuardedPath, GuardedPaths, Sandbox, SeenDirectory } from '../contract/files.js';
 import { timeSlices } from '../platform/clock/time-slices.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
@@ -28,7 +28,7 @@ const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.svn', '.venv', '__
 export function guardedFinder(
   containment: Containment,
   mostEntries = MOST_ENTRIES,
-): Required<Pick<Sandbox, 'guarded' | 'readAhead'>> {
+): Required<Pick<Sandbox, 'guarded' | 'leading' | 'readAhead'>> {
   const known = new Map<string, KnownDirectory>();
   const search = { containment, known, mostEntries };
   // Earlier protected paths keep their protection: a command can create any number of files.
@@ -51,6 +51,11 @@ export function guardedFinder(
       if (last === undefined || !isSame(last.directories, visited))
         last = { directories: visited, guarded: answer };
       return { ...last.guarded, incomplete, directories: last.directories };
+    },
+    leading(above) {
+      const directories =
+        above === undefined ? examineAtOnce(search).visited : directoriesAbove(search, above);
+      return directories.flatMap(({ leading }) => leading);
     },
     async readAhead() {
       reading ??= examineInSlices(search).finally(() => {
@@ -78,13 +83,28 @@ interface GuardSearch {
   readonly mostEntries: number;
 }
 
+/** The directories of a root on the way to a path, and all roots. */
+function directoriesAbove(search: GuardSearch, path: string): readonly KnownDirectory[] {
+  const { rootSet } = search.containment;
+  const directories = new Set(rootSet.roots);
+  const root = rootSet.rootOf(path);
+  for (let at = dirname(path); root !== undefined && at.length > root.length; at = dirname(at))
+    directories.add(at);
+  return [...directories].flatMap((directory) => {
+    const steps = examine(search, directory, search.mostEntries);
+    for (let step = steps.next(); ; step = steps.next())
+      if (step.done === true) return step.value === undefined ? [] : [step.value];
+  });
+}
+
 interface Examined {
   readonly visited: readonly KnownDirectory[];
   readonly incomplete: boolean;
 }
 
 /** Pauses at points where other work may run. */
-function* examineAll({ containment, known, mostEntries }: GuardSearch): Generator<void, Examined> {
+function* examineAll(search: GuardSearch): Generator<void, Examined> {
+  const { containment, mostEntries } = search;
   const visited: KnownDirectory[] = [];
   const queue = [...containment.rootSet.roots];
   let left = mostEntries;
@@ -92,12 +112,8 @@ function* examineAll({ containment, known, mostEntries }: GuardSearch): Generato
   for (let at = 0; at < queue.length; at++) {
     if (at === MOST_DIRECTORIES || left === 0) return { visited, incomplete: true };
     const directory = queue[at] ?? '';
-    const before = known.get(directory);
-    const print = directoryPrint(directory, before?.print);
-    if (print === undefined) continue;
-    const isKnown = before?.print === print && before.isReadUpTo(left);
-    const found = isKnown ? before : yield* readDirectory(containment, { directory, print, before, left });
-    known.set(directory, found);
+    const found = yield* examine(search, directory, left);
+    if (found === undefined) continue;
     visited.push(found);
     if (found.isCut) return { visited, incomplete: true };
     // Each time: what lies further down does not change this directory.
@@ -106,6 +122,21 @@ function* examineAll({ containment, known, mostEntries }: GuardSearch): Generato
     for (const path of found.directories) queue.push(path);
   }
   return { visited, incomplete };
+}
+
+/** @param left the maximum number of entries to read. @returns undefined if there is no such directory */
+function* examine(
+  { containment, known }: GuardSearch,
+  directory: string,
+  left: number,
+): Generator<void, KnownDirectory | undefined> {
+  const before = known.get(directory);
+  const print = directoryPrint(directory, before?.print);
+  if (print === undefined) return undefined;
+  if (before?.print === print && before.isReadUpTo(left)) return before;
+  const found = yield* readDirectory(containment, { directory, print, before, left });
+  known.set(directory, found);
+  return found;
 }
 
 /** As many as can be mounted over; those of `first` come first. */
@@ -135,6 +166,8 @@ class KnownDirectory implements SeenDirectory {
   readonly readOnly: readonly GuardedPath[];
   /** Directories to read. */
   readonly directories: readonly string[];
+  /** Its entries that may lead elsewhere. */
+  readonly leading: readonly string[];
   /** By name. A verdict of the patterns never changes for an entry of the same type. */
   readonly verdicts: ReadonlyMap<string, Matched>;
   /** It has more entries than were read. */
@@ -148,6 +181,7 @@ class KnownDirectory implements SeenDirectory {
     this.hidden = matched.hidden;
     this.readOnly = matched.readOnly;
     this.directories = matched.directories;
+    this.leading = matched.leading;
     this.verdicts = matched.verdicts;
     this.isCut = matched.isCut;
     this.hasUnnameable = matched.hasUnnameable;
@@ -179,6 +213,7 @@ interface MatchedEntries {
   readonly hidden: readonly GuardedPath[];
   readonly readOnly: readonly GuardedPath[];
   readonly directories: readonly string[];
+  readonly leading: readonly string[];
   readonly verdicts: ReadonlyMap<string, Matched>;
   readonly isCut: boolean;
   readonly hasUnnameable: boolean;
@@ -202,6 +237,7 @@ function* readDirectory(
   const hidden: GuardedPath[] = [];
   const readOnly: GuardedPath[] = [];
   const directories: string[] = [];
+  const leading: string[] = [];
   const verdicts = new Map<string, Matched>();
   const isDenied = containment.deniesCommands.deniedEntries(directory, 'write');
   let isCut = false;
@@ -216,6 +252,7 @@ function* readDirectory(
     hasUnnameable ||= !isNamed;
     if (type === 'other' || !isNamed) {
       verdicts.set(name, 'other open');
+      if (isNamed) leading.push(join(directory, name));
       continue;
     }
     const path = join(directory, name);
@@ -227,9 +264,10 @@ function* readDirectory(
     if (matched.endsWith('hidden')) hidden.push({ path, type });
     else if (matched.endsWith('readOnly')) readOnly.push({ path, type });
     else if (matched.endsWith('entered')) directories.push(path);
+    if (name === '.git' || matched === 'dir readOnly') leading.push(path);
   }
   return new KnownDirectory(directory, print, {
-    ...{ hidden, readOnly, directories, verdicts },
+    ...{ hidden, readOnly, directories, leading, verdicts },
     ...{ isCut, hasUnnameable },
   });
 }

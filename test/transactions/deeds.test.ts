@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalDecision, ApprovalRequest } from '../../src/contract/approval.js';
@@ -111,21 +111,42 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       ['a file', 'ln -s tools/run/all.txt Makefile', 'tools/run/all.txt'],
       ['a link of git', 'git init -q; rm -r .git/hooks; ln -s ../tools/run .git/hooks', 'tools/run/pre-push'],
       ['a setting of git', 'git init -q; git config core.hooksPath tools/run', 'tools/run/pre-push'],
-      [
-        'a directory below',
-        'mkdir -p p/q; ln -s ../../tools/run p/q/.vscode; mkdir p/q/z',
-        'tools/run/x.json',
-      ],
+      ['a directory below', 'ln -s ../../tools/run p/q/.vscode', 'tools/run/x.json'],
+      ['a link of another', 'ln -s hk .husky; ln -s tools/run hk', 'hk'],
+      ['a link to nothing', 'ln -s tools/new .husky', 'tools/new'],
+      ['a settings file', 'git init -q; git config include.path ../tools/run/all.txt', 'tools/run/all.txt'],
+      ['a program of git', 'git init -q; git config core.fsmonitor ./tools/run/all.txt', 'tools/run/all.txt'],
+      ['a dependency', 'mkdir -p node_modules/e; ln -s node_modules/e sub', 'node_modules/e/Makefile'],
     ],
     2,
   )('is not kept where it runs later through a link or setting: %s', async (_, make, path) => {
-    outside(`mkdir -p tools/run src p; echo x > tools/run/all.txt; ${make}`);
-    // Links are looked for in the directories above the changed paths.
-    const near = existsSync(join(place.root, 'p/q/z')) ? 'echo y > p/q/z/a; ' : '';
-    const refused = await runAllowed(`${near}echo x > ${path}`);
+    outside(`mkdir -p tools/run src p/q; echo x > tools/run/all.txt; ${make}`);
+    const refused = await runAllowed(`rm -f ${path}; echo x > ${path}`);
     expect(refused.error).toMatchObject({ code: 'policy_denied', details: { executed: 'no' } });
     expect(refused.metadata.changes).toMatchObject({ unexpected: [path] });
     expect((await runAllowed('echo x > src/a; echo x > tools/a')).error).toBeUndefined();
+  });
+
+  eachOf<[string, string]>(
+    [
+      ['a directory in its place', 'rm -f Makefile; mkdir Makefile'],
+      [
+        'a link into dependencies',
+        'mkdir -p node_modules/e; echo x > node_modules/e/Makefile; ln -s node_modules/e sub',
+      ],
+      ['a repository of another name', 'git init -q --bare b; git -C b config core.fsmonitor ./x'],
+      ['a hook of such a repository', 'git init -q --bare b; echo x > b/hooks/post-update'],
+      ['a link above its directory', 'rmdir tools/hooks tools; ln -s other tools'],
+      ['a step of a rebase', 'mkdir .git/rebase-merge; echo "exec x" > .git/rebase-merge/git-rebase-todo'],
+    ],
+    2,
+  )('is not kept where git or a link makes it run later: %s', async (_, command) => {
+    outside('git init -q; echo x > Makefile; mkdir -p tools/hooks other/hooks; ln -s tools/hooks .husky');
+    expect((await runAllowed(command)).error).toMatchObject({
+      code: expect.stringMatching(/policy_denied|sandbox_violation/),
+      details: { executed: 'no' },
+    });
+    expect((await runAllowed('git init -q --bare c; ln -s other o')).error).toBeUndefined();
   });
 
   it('is kept where it is any other file, and what only changes dependencies', {

@@ -5,6 +5,7 @@ import {
   type BinaryPath,
   binaryEntry,
   readBinaryFile,
+  readBinaryLink,
   toBinary,
   toText,
 } from '../../platform/fs/binary-fs.js';
@@ -45,29 +46,33 @@ export async function findUnexpected(
 }
 
 function toMade({ mounts, rules }: ReviewedParts, { gone, come }: Merged): MadeChange {
-  const { root, path, kind } = come ?? gone;
+  const { root, path, kind: now } = come ?? gone;
   const at = toBinary(mounts[root]?.root ?? '');
   const lower = `${at}/${path}`;
   const isNew = gone.before === undefined;
   return {
     path: toText(lower),
-    kind,
+    // A file that a directory replaces is removed.
+    kind: now === 'dir' ? gone.kind : now,
     get isHarmless() {
-      return isCheckedAsGit(rules, { index: root, lower: at, upper: '' }, path);
+      const isTodo = path.endsWith('/git-rebase-todo');
+      return !isTodo && isCheckedAsGit(rules, { index: root, lower: at, upper: '' }, path);
     },
     change: come === undefined ? 'delete' : isNew ? 'create' : 'modify',
     before: () => (isNew ? undefined : contentAt(lower)),
     after: () => contentAt(come?.from),
+    linkText: () =>
+      come?.kind === 'link' && come.from !== undefined ? toText(readBinaryLink(come.from)) : undefined,
   };
 }
 
-/** Undefined if there is no file, or it is too large to compare. */
+/** Undefined if there is no file. */
 function contentAt(path: BinaryPath | undefined): Uint8Array | undefined {
   if (path === undefined) return undefined;
   const entry = binaryEntry(path);
-  if (entry?.kind !== 'file') return undefined;
-  // A file too large to compare never equals another.
-  return entry.size > MOST_BYTES ? randomBytes(32) : readBinaryFile(path);
+  if (entry?.kind !== 'file' && entry?.kind !== 'link') return undefined;
+  // A link, or a file too large to compare, never equals another.
+  return entry.kind === 'link' || entry.size > MOST_BYTES ? randomBytes(32) : readBinaryFile(path);
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;

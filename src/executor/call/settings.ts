@@ -148,7 +148,9 @@ export interface PolicySettings {
   /** For the policy: the sub-agent that makes the calls of this run. */
   readonly agent?: string | undefined;
   /** For the policy: finds the place of a path that a command names. */
-  readonly locator: Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
+  readonly locator: Required<
+    Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow' | 'laterNames'>
+  >;
   /**
    * The origins of the conversation whose calls are planned. Undefined: there are none that a policy could
    * read.

@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
 import { forLast } from '../../base/for-last.js';
+import { nameInBareRepository, runsNothingInGit } from '../../commands/sandbox/git/bare-repository.js';
 import type { MadeChange, Unexpected } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
+import type { Sandbox } from '../../contract/files.js';
 import type { WriteConsent } from '../../contract/policy.js';
 import { isInDependencies, isRemade } from '../../files/dependency-folders.js';
 import { timeSlices } from '../../platform/clock/time-slices.js';
+import { entryStat, targetOf } from '../../platform/fs/fs-entry.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../../policy/later-code/later-code.js';
 import { runsTheSame } from '../../policy/later-code/what-runs.js';
 import { parsePathPattern } from '../../policy/matching/path-pattern.js';
 import { PathSubject } from '../../policy/matching/path-subject.js';
-import { laterNames, type NamesOf } from './later-names.js';
+import { laterNames, leadsIntoDependencies, type NamesOf } from '../plan/later-names.js';
 
 /** The changes that a call may make. */
 export interface AllowedDeeds {
@@ -23,7 +26,7 @@ export interface AllowedDeeds {
 
 /** Where a command runs, and which paths hold code that runs later. */
 export interface DeedsSettings {
-  readonly sandbox: { readonly roots: readonly string[]; readonly cwd: string };
+  readonly sandbox: Pick<Sandbox, 'roots' | 'cwd' | 'leading'>;
   readonly policy: { readonly laterCode?: readonly string[] } | null | undefined;
 }
 
@@ -45,8 +48,8 @@ export async function beyondConsent(
   settings: DeedsSettings,
 ): Promise<ReadonlyMap<MadeChange, Unexpected>> {
   const { sandbox, policy } = settings;
-  const paths = changes.map(({ path }) => path);
-  const otherNames = laterNames(paths, sandbox.roots, laterCodeOf(policy?.laterCode));
+  if (changes.length === 0) return new Map();
+  const otherNames = laterNames(sandbox.leading?.() ?? [], sandbox.roots, laterCodeOf(policy?.laterCode));
   const expectation = new Expectation(changes, allowed, settings, otherNames);
   const found = new Map<MadeChange, Unexpected>();
   const slices = timeSlices();
@@ -80,6 +83,9 @@ class Expectation {
   readonly #otherNames: NamesOf;
   /** Whether a directory's files are not looked at. */
   readonly #isSpared: (directory: string) => boolean;
+  readonly #sparesDependencies: boolean;
+  readonly #changes: readonly MadeChange[];
+  #made: ReadonlyMap<string, boolean> | undefined;
   /** Hashes of the contents of new files, to recognise moves. Undefined: deletions are expected. */
   readonly #come: ReadonlySet<string> | undefined;
 
@@ -91,6 +97,7 @@ class Expectation {
   ) {
     this.#roots = sandbox.roots;
     this.#otherNames = otherNames;
+    this.#changes = changes;
     this.#come =
       asksBeyond === true ? contentsOf(changes.filter(isCreated).map(({ after }) => after())) : undefined;
     this.#named = [...(consent?.named ?? []), ...(agreed ?? [])].flatMap((effect) =>
@@ -102,6 +109,7 @@ class Expectation {
         : undefined;
     const own = policy?.laterCode;
     const sparesDependencies = own === undefined || own === LATER_CODE_PATTERNS;
+    this.#sparesDependencies = sparesDependencies;
     this.#isSpared = forLast((at) => sparesDependencies && isInDependencies(sandbox.roots, at));
     this.#later = laterCodeOf(own);
   }
@@ -131,16 +139,40 @@ class Expectation {
 
   #runsLater(made: MadeChange): boolean {
     const { path, kind } = made;
-    const names = this.#otherNames(path);
+    const names = this.#otherNames(path, kind === 'link');
     if (!this.#isSpared(dirname(path))) names.unshift(path);
-    if (kind === 'link') return names.some((name) => this.#later.lies(name, this.#roots));
+    if (kind === 'link') {
+      const text = made.linkText();
+      const isNewWay = text !== undefined && leadsIntoDependencies(path, text, this.#roots);
+      if (this.#sparesDependencies && isNewWay && !this.#isFile(resolve(dirname(path), text))) return true;
+      return names.some((name) => this.#later.lies(name, this.#roots));
+    }
     if (kind === 'dir') return false;
+    const inBare = made.change === 'delete' ? undefined : nameInBareRepository(path, this.#isThere);
+    if (inBare !== undefined) names.push(inBare);
     return names.some(
       (name) =>
         this.#later.has(name, this.#roots) &&
         !made.isHarmless &&
-        !runsTheSame(basename(name), made.before(), made.after()),
+        !runsTheSame(basename(name), made.before(), made.after()) &&
+        !runsNothingInGit(name, made.after()),
     );
+  }
+
+  readonly #isThere = (path: string): boolean => this.#madeFiles().has(path) || entryStat(path) !== undefined;
+
+  #isFile(path: string): boolean {
+    return (this.#madeFiles().get(path) ?? targetOf(path)?.isFile()) === true;
+  }
+
+  /** The paths that exist afterwards because of the changes, and whether each is a file. */
+  #madeFiles(): ReadonlyMap<string, boolean> {
+    this.#made ??= new Map(
+      this.#changes.flatMap(({ path, change, kind }) =>
+        change === 'delete' ? [] : [[path, kind === 'file'] as const],
+      ),
+    );
+    return this.#made;
   }
 
   #isLost({ path, kind, before }: MadeChange, come: ReadonlySet<string>): boolean {

@@ -4,8 +4,11 @@ import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isToolError } from '../../errors/tool-error.js';
 import { expandWildcards } from '../../files/expand-wildcards.js';
 import { systemClock } from '../../platform/clock/clock.js';
+import { laterNames } from './later-names.js';
 
-export type Locator = Required<Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow'>>;
+export type Locator = Required<
+  Pick<PolicyQuestion, 'locate' | 'refusal' | 'expand' | 'hiddenBelow' | 'laterNames'>
+>;
 
 /**
  * Locates for the policy the paths that a command names. `locate` gives the canonical path, or undefined if
@@ -82,6 +85,7 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
       const isRoot = incomplete && sandbox.roots.some((root) => isBelow(relative(absolute, root)));
       return isRoot ? 'more than can be looked at' : undefined;
     },
+    laterNames: (path, later) => laterNames(sandbox.leading?.(path) ?? [], sandbox.roots, later)(path),
   };
 }
 

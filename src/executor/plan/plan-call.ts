@@ -194,6 +194,7 @@ function planDeclared(
     locate: settings.locator.locate,
     refusal: settings.locator.refusal,
     expand: settings.locator.expand,
+    laterNames: settings.locator.laterNames,
     args: call.args,
   };
   // Spread only if there is a value: a spread costs as much as the question itself.

@@ -11,7 +11,7 @@ export function byOrigins(evaluation: Evaluation): PolicyAnswer | undefined {
   const { parts } = evaluation;
   const writesLater = parts.some(
     ({ part: { kind, path } }) =>
-      path !== undefined && (kind === 'write' || kind === 'delete') && basis.later.matches(path),
+      path !== undefined && (kind === 'write' || kind === 'delete') && evaluation.runsLater(path),
   );
   if (parts.every(({ match }) => isAboutOrigins(match))) return undefined;
   const facts = { effects, sideEffecting, network, origins, writesLater };

@@ -1,6 +1,7 @@
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer, PolicyQuestion, WriteConsent } from '../../contract/policy.js';
 import type { LaterCode } from '../later-code/later-code.js';
+import type { PathSubject } from '../matching/path-subject.js';
 import { type CallPart, partsOf, type RunText } from '../rules/call-part.js';
 import type { RuleEntry } from '../rules/compile-rule.js';
 import type { NormalizedPolicyOptions } from '../rules/policy-options.js';
@@ -136,8 +137,17 @@ export class Evaluation implements Circumstances {
     if (path === undefined || (kind !== 'write' && kind !== 'delete')) return true;
     if (argument?.field === 'path') return true;
     // A rule for the tool allows the effects that the call declares itself.
-    if (writes === undefined) return !this.basis.later.matches(path);
+    if (writes === undefined) return !this.runsLater(path);
     return run === undefined || writes.some((pattern) => pattern.matches(path));
+  }
+
+  /** Whether a path runs later by itself, under its own name or another one. */
+  runsLater(path: PathSubject): boolean {
+    const { later } = this.basis;
+    if (later.matches(path)) return true;
+    const { laterNames, roots = [] } = this.question;
+    if (laterNames === undefined || path.canonical === undefined) return false;
+    return laterNames(path.canonical, later).some((name) => later.has(name, roots));
   }
 
   /**

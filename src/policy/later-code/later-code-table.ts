@@ -17,11 +17,14 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
   {
     what: 'Hooks and settings of git',
     patterns: [
-      ...['**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/modules/**/hooks'],
+      ...['**/.git/hooks', '**/.git/config', '**/.git/config.worktree', '**/.git/commondir'],
+      ...['**/.git/modules/**/hooks', '**/.git/**/git-rebase-todo'],
       ...['**/.git/modules/**/config', '.gitconfig', '**/.config/git/config', '.githooks', '.husky'],
       ...['.lefthook', 'lefthook.{yml,yaml,toml,json}', '.lefthook.{yml,yaml,toml,json}'],
       ...['.pre-commit-config.{yml,yaml}', '.overcommit.yml', '.lintstagedrc', '.lintstagedrc.*'],
       ...['lint-staged.config.*', '.simple-git-hooks.*', 'simple-git-hooks.*'],
+      ...['.huskyrc', '.huskyrc.*', 'captainhook.json', 'grumphp.yml', 'commitlint.config.*'],
+      ...['.commitlintrc', '.commitlintrc.*'],
     ],
   },
   {
@@ -33,6 +36,10 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
       ...['bitbucket-pipelines.yml', '.drone.{yml,yaml}', '.woodpecker', '.woodpecker.{yml,yaml}'],
       ...['.buildkite', 'appveyor.yml', '.appveyor.yml', 'cloudbuild.{yml,yaml}', '.semaphore', '.teamcity'],
       ...['buildspec.{yml,yaml}'],
+      ...['**/.github/hooks', 'action.{yml,yaml}', '.gitlab-ci', '.build.yml', '.builds', 'bamboo-specs'],
+      ...['.zuul.{yml,yaml}', '.zuul.d', 'codemagic.yaml', 'bitrise.yml', '.readthedocs.{yml,yaml}'],
+      ...['netlify.toml', 'vercel.json', 'render.yaml', 'heroku.yml', '.gitpod.yml', '.replit'],
+      ...['.goreleaser.{yml,yaml}', '.releaserc', '.releaserc.*', 'release.config.*', '.release-it.*'],
     ],
   },
   {
@@ -53,6 +60,14 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
       ...['sitecustomize.py', 'usercustomize.py', 'pip.conf', 'Gemfile', 'Podfile', '*.gemspec'],
       ...['binding.gyp', 'pytest.ini', 'setup.cfg', 'bunfig.toml', '.mocharc.*', 'jest.config.*'],
       ...['vitest.config.*', 'vitest.workspace.*', 'playwright.config.*', 'cypress.config.*', 'karma.conf.*'],
+      ...['pnpm-workspace.yaml', 'nx.json', 'rush.json', 'nodemon.json', 'ava.config.*', 'wdio.conf.*'],
+      ...['vite.config.*', 'webpack.config.*', 'rollup.config.*', 'next.config.*', 'nuxt.config.*'],
+      ...['svelte.config.*', 'astro.config.*', 'metro.config.*', 'postcss.config.*', 'tailwind.config.*'],
+      ...['babel.config.*', '.babelrc', '.babelrc.*', 'mypy.ini', '.coveragerc', '.flake8', 'fabfile.py'],
+      ...['dodo.py', 'hatch.toml', 'hatch_build.py', 'pixi.toml', '.rspec', '.rubocop.yml', 'Guardfile'],
+      ...['Capfile', 'Dangerfile', 'Fastfile', 'phpunit.xml', 'phpunit.xml.dist', '.php-cs-fixer.php'],
+      ...['.php-cs-fixer.dist.php', 'Package.swift', 'mix.exs', '.formatter.exs', 'rebar.config'],
+      ...['.golangci.{yml,yaml,toml,json}', 'Directory.Build.{props,targets}', 'nuget.config'],
     ],
   },
   {
@@ -64,7 +79,17 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
       ...['Jakefile.*', 'SConstruct', 'SConscript', 'wscript', 'magefile.go', 'build.zig', 'BUILD.bazel'],
       ...['WORKSPACE.bazel', 'MODULE.bazel', '.bazelrc', '*.gradle', '*.gradle.kts', 'gradlew'],
       ...['gradlew.bat', '**/gradle/wrapper', 'gradle.properties', 'mvnw', 'mvnw.cmd', '.mvn', 'pom.xml'],
-      ...['build.xml', 'build.sbt', 'Earthfile', 'Procfile', 'Vagrantfile', 'Tiltfile', 'dagger.json'],
+      ...['build.xml', 'Earthfile', 'Procfile', 'Vagrantfile', 'Tiltfile', 'dagger.json'],
+      ...[
+        '*.sbt',
+        'build.sc',
+        'xmake.lua',
+        'premake5.lua',
+        'conanfile.py',
+        '**/tools/bazel',
+        '.bazelversion',
+      ],
+      ...['*.bzl', 'Setup.hs', 'Procfile.*', 'process-compose.{yml,yaml}', 'bacon.toml', '.air.toml'],
     ],
   },
   {
@@ -77,6 +102,8 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
       ...['**/.ssh/authorized_keys', '**/Library/LaunchAgents', 'crontab', '.vimrc', '.nvimrc', '.nvim.lua'],
       ...['.exrc', '.gvimrc', '.emacs', '.dir-locals.el', '.gdbinit', '.lldbinit', '.pythonrc'],
       ...['.pythonrc.py', '.Rprofile', '.irbrc', '.pryrc', '.tmux.conf', '.screenrc'],
+      ...['.iex.exs', '.ghci', '.pdbrc', '.sqliterc', '.psqlrc', '.ipython', '.jupyter', '.gemrc', '.lvimrc'],
+      ...['.ycm_extra_conf.py', '**/.config/nvim', '**/Library/LaunchDaemons'],
     ],
   },
   {
@@ -97,6 +124,9 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
         '.toolexec',
       ],
       ...['toolexec.toml'],
+      ...['*.sublime-project', '.vs', '.nova', '.helix', '.stylelintrc', '.stylelintrc.*'],
+      ...['stylelint.config.*', '.opencode', 'opencode.{json,jsonc}', '.kiro', '.continue', '.roo'],
+      ...['.aider.conf.{yml,yaml}'],
     ],
   },
   {
@@ -104,6 +134,7 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
     patterns: [
       ...['.envrc', '.direnvrc', 'mise.toml', '.mise.toml', '.mise', '.rtx.toml', '.autoenv.zsh'],
       ...['flake.nix', 'shell.nix', 'default.nix', 'devenv.nix'],
+      ...['.tool-versions', 'devbox.json', '.ddev', '.lando.yml'],
     ],
   },
 ];

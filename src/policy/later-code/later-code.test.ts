@@ -113,6 +113,10 @@ describe('two versions of a file that runs in part', () => {
     [{}, { eslintConfig: { parser: './evil.js' } }],
     [{}, { nodemonConfig: { exec: './evil.js' } }],
     [{}, { 'release-it': { hooks: { 'before:init': 'x' } } }],
+    [{}, { workspaces: ['vendor/evil'] }],
+    [{}, { bin: { jest: './evil.js' } }],
+    [{}, { pnpm: { dangerouslyAllowAllBuilds: true } }],
+    [{}, { 'a tool of tomorrow': { run: 'evil' } }],
     [{}, { trustedDependencies: ['evil'] }],
     [{}, { pnpm: { onlyBuiltDependencies: ['evil'] } }],
     [
@@ -122,6 +126,16 @@ describe('two versions of a file that runs in part', () => {
     [undefined, { scripts: { test: 'x' } }],
   ])('run something else where scripts or hooks change: %j to %j', (before, after) => {
     expect(npm(before, after)).toBe(false);
+  });
+
+  it('run something else where a field is hidden behind the name of the prototype', () => {
+    const hidden = Buffer.from('{"__proto__":{"scripts":{"test":"evil"}}}');
+    expect(runsTheSame('package.json', json({}), hidden)).toBe(false);
+  });
+
+  it('run the same where a rebase only picks, and another program in a step that runs one', () => {
+    const todo = (text: string): boolean => runsTheSame('git-rebase-todo', undefined, Buffer.from(text));
+    expect([todo('pick abc one\n# exec x\n'), todo('pick abc\n  x ./evil\n')]).toEqual([true, false]);
   });
 
   it('run something else where one of them cannot be read, or is gone with what it ran', () => {

@@ -5,47 +5,91 @@ type Table = Readonly<Record<string, unknown>>;
 
 interface PartlyRun {
   readonly read: (text: string) => unknown;
-  /** The parts that run, or that decide which programs run. */
+  /** The parts that run, or that may decide which programs run. */
   readonly runs: (file: Table) => readonly unknown[];
 }
 
+/** Everything but fields that are known to run nothing: other tools read their settings from these files. */
+function allBut(harmless: string): (table: Table) => readonly unknown[] {
+  const names = new Set(harmless.split(/\s+/));
+  return (table) =>
+    Object.entries(table)
+      .filter(([name, value]) => !names.has(name) && !isEmpty(value))
+      .sort(byName);
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+const ofPackage = allBut(
+  `name version description keywords homepage bugs license licenses author authors contributors maintainers funding
+   repository private files main module browser types typings typesVersions type exports imports sideEffects man
+   unpkg jsdelivr dependencies devDependencies peerDependencies peerDependenciesMeta optionalDependencies
+   bundleDependencies bundledDependencies overrides resolutions engines os cpu libc publishConfig browserslist readme`,
+);
+const ofComposer = allBut(
+  `name version description type keywords homepage license authors support funding require require-dev conflict
+   replace provide suggest minimum-stability prefer-stable autoload autoload-dev readme time archive abandoned`,
+);
+const ofCrate = allBut(
+  `name version edition authors description documentation readme homepage repository license license-file keywords
+   categories publish rust-version include exclude resolver`,
+);
+const ofCargo = allBut(
+  `package workspace project dependencies dev-dependencies build-dependencies features target profile lints bin
+   example test bench badges`,
+);
+const ofWorkspace = allBut('members exclude default-members resolver dependencies lints package');
+const ofPython = allBut('project dependency-groups tool');
+/** Tools whose settings name only files and rules. */
+const ofPythonTools = allBut('black ruff isort poetry uv pdm');
+const ofInstaller = allBut(
+  `name version description authors maintainers license readme homepage repository documentation keywords classifiers
+   packages include exclude dependencies dev-dependencies group extras sources source index dependency-groups
+   package-mode optional-dependencies override-dependencies constraint-dependencies workspace python-requires`,
+);
+
 /** Files of which only a part runs, by name in lower case: other parts, such as dependencies, may change. */
 const PARTLY_RUN: Readonly<Record<string, PartlyRun>> = {
-  'package.json': {
+  'package.json': { read: JSON.parse, runs: ofPackage },
+  'composer.json': {
     read: JSON.parse,
+    // The listed files run whenever a program loads the packages.
     runs: (file) => [
-      ...[file.scripts, file.packageManager, file.gypfile, file.wireit, file.nx, file.husky],
-      ...[file['lint-staged'], file['nano-staged'], file['simple-git-hooks'], file['pre-commit']],
-      ...[file['pre-push'], file['git-hooks'], file.gitHooks, file.ghooks],
-      // Settings that name modules: test runners load them, and editors for their linters.
-      ...[file.jest, file.mocha, file.ava, file.tap, file.nyc, file.babel, file.eslintConfig, file.prettier],
-      ...[file.nodemonConfig, file.stylelint, file.commitlint, file.xo, file.release, file['release-it']],
-      // The dependencies whose own scripts run.
-      ...[file.trustedDependencies, tableOf(file.pnpm).onlyBuiltDependencies],
-      // Scripts read these as `$npm_package_config_NAME`.
-      file.config,
+      ...ofComposer(file),
+      ...['autoload', 'autoload-dev'].map((name) => tableOf(file[name]).files),
     ],
   },
-  'composer.json': { read: JSON.parse, runs: (file) => [file.scripts, file.config] },
-  'deno.json': { read: JSON.parse, runs: (file) => [file.tasks] },
+  'deno.json': {
+    read: JSON.parse,
+    runs: allBut(
+      'name version license imports scopes exports lock nodeModulesDir exclude fmt compilerOptions',
+    ),
+  },
   'cargo.toml': {
     read: parseToml,
     // A procedural macro runs in the compiler; its setting has several spellings.
-    runs: (file) => [tableOf(file.package).build, file.lib],
+    runs: (file) => [
+      ...ofCargo(file),
+      ...ofCrate(tableOf(file.package)),
+      ...ofWorkspace(tableOf(file.workspace)),
+    ],
   },
   pipfile: { read: parseToml, runs: (file) => [file.scripts] },
   'pyproject.toml': {
     read: parseToml,
     runs: (file) => [
-      file['build-system'],
-      ...['pytest', 'pylint', 'mypy'].map((tool) => tableOf(file.tool)[tool]),
-      ...Object.entries(tableOf(file.tool)).map(([tool, own]) => {
-        const { tasks, scripts, envs } = tableOf(own);
-        return tasks === undefined && scripts === undefined && envs === undefined
-          ? undefined
-          : [tool, tasks, scripts, envs];
-      }),
+      ...ofPython(file),
+      tableOf(file.project)['entry-points'],
+      ...ofPythonTools(tableOf(file.tool)),
+      ...['poetry', 'uv', 'pdm'].map((tool) => ofInstaller(tableOf(tableOf(file.tool)[tool]))),
     ],
+  },
+  /** The list of a rebase in progress. */
+  'git-rebase-todo': {
+    read: (text) => ({ run: text.split('\n').filter((line) => /^\s*(?:x|exec)\s/.test(line)) }),
+    runs: ({ run }) => [run],
   },
 };
 

@@ -28,6 +28,12 @@ export class PathSubject {
     return this.#facts.written;
   }
 
+  /** Undefined if it is unknown. */
+  get canonical(): string | undefined {
+    this.#canonical ??= { path: this.#facts.canonical() };
+    return this.#canonical.path;
+  }
+
   /**
    * @param tightens for a rule that asks or denies: every name of the path, folded. Otherwise only the real
    * one, or none if it is not certain.
@@ -45,8 +51,7 @@ export class PathSubject {
 
   #names(tightens: boolean): readonly string[] {
     const { written, outside } = this.#facts;
-    this.#canonical ??= { path: this.#facts.canonical() };
-    const canonical = this.#canonical.path;
+    const { canonical } = this;
     if (!tightens) {
       if (canonical !== undefined) return [toSlashes(canonical)];
       return outside || !isCertain(written) ? [] : [posix.normalize(toSlashes(written))];

@@ -48,7 +48,7 @@ function toMade(name: string, change: MadeChange['change'], place: LaterPlace): 
   const path = place.at(name);
   // Git's own files were checked when they were committed.
   const isHarmless = /(?:^|\/)\.git\//.test(path);
-  return { path, kind, change, isHarmless, before: unreadable, after: unreadable };
+  return { path, kind, change, isHarmless, before: unreadable, after: unreadable, linkText: () => undefined };
 }
 
 function unreadable(): Uint8Array {
