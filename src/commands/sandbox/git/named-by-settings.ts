@@ -7,7 +7,7 @@ import { findRepositories, type Repository, readSmallFile } from './find-reposit
 import { type GitSetting, parseGitConfig } from './parse-git-config.js';
 
 /** A path that git reads or runs in the place of another one. */
-export interface NamedByGit {
+interface NamedByGit {
   /** Absolute, as the setting or the link names it. It may be missing, and links may lead to it. */
   readonly target: string;
   /** The hook or the settings file of git whose place it takes. */
