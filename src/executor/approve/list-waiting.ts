@@ -88,7 +88,7 @@ async function requestOf(
     const evaluated = await planCall({ id, name, args }, { index: 0, duplicate: false }, settings);
     if (evaluated.kind === 'resolved')
       return fromRecord(record, round === undefined ? evaluated.reason : undefined);
-    const { asked, changed } = await snapshotSince(evaluated, record.key, { settings });
+    const { asked, changed } = await snapshotSince(evaluated, record.key, { settings, deferred: undefined });
     const { changed: before = [] } = round ?? {};
     const isRepeated = changed.length === 0 && before.length > 0;
     const again = isRepeated ? askedAgain(asked.ready, asked.snapshot, before) : asked;
