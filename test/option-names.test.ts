@@ -18,6 +18,7 @@ const NO_OPTIONS = new Set([
   'dryRun',
   'functionCall',
   'hardLinks',
+  'hookSpecificOutput',
   'maxAgeSeconds',
   'maxLength',
   'mediaType',
@@ -33,11 +34,12 @@ const NO_OPTIONS = new Set([
   'sideEffecting',
   'timeoutMs',
   'toISOString',
+  'updatedInput',
 ]);
 
 /** These contain programs, styles or words of JSON Schema, but no messages. */
 const WITHOUT_MESSAGES =
-  /^(?:testing|page|providers\/describe|schema\/(?:look-over|freeze-schema))|cli\/init\/template|tool-templates|spawn-server-program|port-forwarder|supervise-command|environment-rules|create-redactor|secret-shapes|policy\/shell\/programs/;
+  /^(?:testing|page|providers\/describe|schema\/(?:look-over|freeze-schema))|cli\/init\/template|tool-templates|spawn-server-program|port-forwarder|supervise-command|environment-rules|create-redactor|secret-shapes|policy\/shell\/programs|later-code\/what-runs/;
 
 const CAMEL_CASE = /\b[a-z]+[A-Z][A-Za-z]*\b/g;
 /** `max_depth` is also an argument of a tool. */

@@ -246,7 +246,7 @@ describe('resolveConfig()', () => {
       'it is a symbolic link that leads nowhere.',
     );
     expect(refusal({ cwd: home, env, configFile: 'missing.toml' }).message).toContain('it does not exist.');
-    expect(refusal({ cwd: home, env, configFile: '' }).message).toContain('it is a directory.');
+    expect(refusal({ cwd: home, env, configFile: '' }).message).toContain('name a file.');
   });
 
   it('refuses a file that may not be read', () =>

@@ -264,7 +264,7 @@ function* readDirectory(
     if (matched.endsWith('hidden')) hidden.push({ path, type });
     else if (matched.endsWith('readOnly')) readOnly.push({ path, type });
     else if (matched.endsWith('entered')) directories.push(path);
-    if (name === '.git' || matched === 'dir readOnly') leading.push(path);
+    if (name === '.git' || (type === 'dir' && matched.endsWith('readOnly'))) leading.push(path);
   }
   return new KnownDirectory(directory, print, {
     ...{ hidden, readOnly, directories, leading, verdicts },
