@@ -118,7 +118,7 @@ function explain(error: CommanderError, program: Command, args: readonly string[
   const afterHelp = words.slice(0, 2).includes('help') ? words[words.indexOf('help') + 1] : undefined;
   if (error.code === 'commander.help' && afterHelp !== undefined) return unknownCommand(afterHelp, command);
   const [first] = command.args;
-  // A group with an action of its own takes no arguments.
+  // A group that has an action takes no arguments.
   const isNameless = error.code === 'commander.excessArguments' && command.commands.length > 0;
   return isNameless && first !== undefined ? unknownCommand(first, command) : toOneLine(error, command);
 }

@@ -5,13 +5,13 @@ import type { JsonObject } from './json.js';
 import type { CallOrigins } from './origin.js';
 import type { ToolCategory } from './tool.js';
 
-/** The facts about a call that a policy decides on. */
 /** The paths that run later by themselves. */
 export interface LaterPaths {
   /** Whether a path is one of them, or a directory with some of them. */
   lies(path: string, roots: readonly string[]): boolean;
 }
 
+/** The facts about a call that a policy decides on. */
 export interface PolicyQuestion {
   readonly name: string;
   /** Other names of the tool. A rule for one name applies to all. */

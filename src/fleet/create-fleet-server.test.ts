@@ -11,6 +11,7 @@ import { openJournal } from '../journal/open-journal.js';
 import { createFleetServer, type FleetServer, type FleetServerOptions } from './create-fleet-server.js';
 import { createWorker, type WorkerOptions } from './create-worker.js';
 import { FleetTokens, TOKEN_SCOPES, type TokenScope } from './fleet-tokens.js';
+import type { ShownBatch } from './tenant-desk.js';
 
 interface Fleet {
   readonly journal: string;
@@ -24,8 +25,11 @@ interface Fleet {
 interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests read JSON of many shapes
-  readonly body: any;
+  /** Each test reads the fields of its answer. */
+  readonly body: Required<ShownBatch> & {
+    readonly batches: readonly { readonly requests: readonly { readonly argsHash: string }[] }[];
+    readonly error: { readonly code: string; readonly message: string };
+  };
 }
 
 async function ask(url: string, token: string, path: string, body?: unknown): Promise<Answer> {
@@ -34,7 +38,11 @@ async function ask(url: string, token: string, path: string, body?: unknown): Pr
     headers: { authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { method: 'POST', body: sent }),
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Answer['body'],
+  };
 }
 
 async function openFleet(options: Partial<FleetServerOptions> = {}): Promise<Fleet> {
@@ -109,10 +117,10 @@ describe('a fleet server', () => {
       fleet.ask(token, '/v1/batches?wait=20', batch),
       fleet.ask(token, '/v1/batches?wait=20', batch),
     ]);
-    expect([one.body.results[0].output, other.body.results[0].output]).toEqual(['did a', 'did a']);
+    expect([one.body.results[0]?.output, other.body.results[0]?.output]).toEqual(['did a', 'did a']);
     const changed = { calls: [look('a', { name: 'other' }), look('d'), look('d')], conversation: 'c' };
     const { results } = (await fleet.ask(token, '/v1/batches?wait=20', changed)).body;
-    expect(results.map((result: { error?: { code: string } }) => result.error?.code)).toEqual([
+    expect(results.map((result) => result.error?.code)).toEqual([
       'duplicate_tool_call_id',
       undefined,
       'duplicate_tool_call_id',
@@ -157,7 +165,7 @@ describe('a fleet server', () => {
         edits: { a: { name: 'edited' } },
         reasons: { b: 'not today' },
       },
-      ...{ by: 'ana', hashes: { a: batch.requests[0].argsHash } },
+      ...{ by: 'ana', hashes: { a: batch?.requests[0]?.argsHash } },
     });
     expect(decided.body.results).toMatchObject([
       { callId: 'a', success: true, output: 'did edited' },
@@ -197,7 +205,7 @@ describe('a fleet server', () => {
     const counted = answers.findIndex(({ status }) => status === 200);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(3);
     const [result] = answers[counted]?.body.results ?? [];
-    expect(result.success).toBe(kinds[counted] === 'approve_all');
+    expect(result?.success).toBe(kinds[counted] === 'approve_all');
   });
 
   it('hides the calls of a tenant from every other one', async () => {
@@ -229,7 +237,7 @@ describe('a fleet server', () => {
     const token = await fleet.token();
     const queued = (await fleet.ask(token, '/v1/batches', { calls: [look('q')], conversation: 'q' })).body;
     const ended = await fleet.ask(token, `/v1/batches/${queued.id}/cancel`, { reason: 'not wanted' });
-    expect(ended.body.results[0].error).toMatchObject({ code: 'cancelled', details: { executed: 'no' } });
+    expect(ended.body.results[0]?.error).toMatchObject({ code: 'cancelled', details: { executed: 'no' } });
     fleet.work({ policy: null });
     const { id } = (await fleet.ask(token, '/v1/batches', { calls: [look('r', { name: 'r', ms: 10_000 })] }))
       .body;
@@ -239,7 +247,7 @@ describe('a fleet server', () => {
     await expect.poll(() => fleet.ran, { interval: 5 }).toEqual(['r begins', 'r stops']);
     expect(performance.now() - begun).toBeLessThan(2_000);
     const { results } = (await fleet.ask(token, `/v1/batches/${id}?wait=20`)).body;
-    expect(results[0].error.code).toBe('cancelled');
+    expect(results[0]?.error?.code).toBe('cancelled');
   });
 
   it('sends a token the changes of its tenant as events', async () => {
@@ -281,7 +289,7 @@ describe('a fleet server', () => {
     fleet.work({ policy: null });
     const batch = { calls: [{ id: 'a', name: 'no_such_tool' }] };
     const { results } = (await fleet.ask(await fleet.token(), '/v1/batches?wait=20', batch)).body;
-    expect(results[0].error).toMatchObject({ code: 'expired', details: { executed: 'no' } });
+    expect(results[0]?.error).toMatchObject({ code: 'expired', details: { executed: 'no' } });
   });
 
   it('goes on after a restart: a wait ends, and the batch has its result', async () => {
@@ -294,7 +302,7 @@ describe('a fleet server', () => {
     expect((await waiting)?.status ?? 202).toBe(202);
     await using next = await createFleetServer({ journal: fleet.journal });
     fleet.work({ policy: null });
-    expect((await ask(next.url, token, `/v1/batches/${id}?wait=20`)).body.results[0].output).toBe('did a');
+    expect((await ask(next.url, token, `/v1/batches/${id}?wait=20`)).body.results[0]?.output).toBe('did a');
   });
 
   it('refuses a batch over the quota of its tenant, and says when to try again', async () => {

@@ -106,6 +106,14 @@ describe('the other names of a file that runs later', () => {
     ]);
   });
 
+  it('are none for words of settings that run no file, such as the name of a branch', () => {
+    make(`git init -q; touch main auto log clean.js
+      git config init.defaultBranch main; git config color.ui auto; git config alias.lg "log --graph main"
+      git config filter.x.clean "node clean.js"`);
+    expect(['main', 'auto', 'log'].flatMap((path) => namesOf(path))).toEqual([]);
+    expect(namesOf('clean.js')).toEqual(['.git/hooks/clean']);
+  });
+
   it('are looked for above one path only where one is asked about', () => {
     make('mkdir -p p/q t s; ln -s ../../t p/q/.github; ln -s s .github');
     const above = join(root, 's/workflows/a');

@@ -1,4 +1,5 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { covers } from '../../base/covers.js';
 import { namedBySettings } from '../../commands/sandbox/git/named-by-settings.js';
 import type { LaterPaths } from '../../contract/policy.js';
 import { isInDependencies } from '../../files/dependency-folders.js';
@@ -26,8 +27,8 @@ export function laterNames(leading: readonly string[], roots: readonly string[],
   if (found.length === 0) return () => [];
   return (path, isLink = false) =>
     found.flatMap(({ target, name }) => {
-      if (path === target || path.startsWith(`${target}/`)) return [name + path.slice(target.length)];
-      return isLink && target.startsWith(`${path}/`) ? [name] : [];
+      if (covers(target, path)) return [name + path.slice(target.length)];
+      return isLink && covers(path, target) ? [name] : [];
     });
 }
 
@@ -97,6 +98,6 @@ class Search {
   }
 
   #rootOf(path: string): string | undefined {
-    return this.#roots.find((root) => path.startsWith(root === '/' ? root : `${root}/`));
+    return this.#roots.find((root) => path !== root && covers(root, path));
   }
 }

@@ -74,7 +74,7 @@ function toToml(settings: readonly ResolvedSetting[], directory?: string): strin
   const texts = [...sections].map(
     ([section, members]) => `[${section}]\n${members.map((setting) => toLine(setting, directory)).join('')}`,
   );
-  // A table has sections of its own, so it follows all other settings.
+  // A table is printed with its sections, so it follows all other settings.
   const tables = settings.filter(isTables).flatMap((setting) => toTables(setting, directory));
   return [...texts, ...tables].join('\n');
 }

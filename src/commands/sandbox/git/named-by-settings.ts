@@ -56,6 +56,8 @@ function addNamed(
   for (const setting of settingsIn(file)) {
     const { section, key, value = '' } = setting;
     if (value === '' || isData(setting)) continue;
+    // Any other alias is a command of git itself.
+    if (section === 'alias' && !value.startsWith('!')) continue;
     const place = (from: string): string =>
       resolve(from, value.replace(/^~(?=\/)/, homeOf(readEnvironment())));
     if (key === 'hookspath') found.push({ target: place(top), name: hooks });
@@ -65,7 +67,10 @@ function addNamed(
       found.push({ target, name: config });
       if (depth < DEEPEST_INCLUDE) addNamed(found, target, repository, roots, depth + 1);
     } else {
-      const targets = value.split(BETWEEN_WORDS).map((word) => resolve(top, word));
+      const words = value.split(BETWEEN_WORDS).filter((word) => word !== '');
+      // A shell searches for a first word without a slash in its search path: `defaultBranch = main` runs no file.
+      const files = words.filter((word, index) => index > 0 || word.includes('/'));
+      const targets = files.map((word) => resolve(top, word));
       const isNamed = (path: string): boolean => roots.some((root) => isWithin(path, root)) && isFile(path);
       for (const target of targets) if (isNamed(target)) found.push({ target, name: join(hooks, key) });
     }
