@@ -37,6 +37,38 @@ describe('createRedactor', () => {
     expect(redactor.end()).toBe('');
   });
 
+  it('hides each line of a value with several lines, indented or not, but no short line and no armour', () => {
+    const armour = ['-----BEGIN X KEY-----', '-----END X KEY-----'];
+    const value = [
+      armour[0],
+      'line-one-of-key',
+      '  line-two-of-key\r',
+      'lineof8c',
+      'lineof7',
+      armour[1],
+    ].join('\n');
+    const clean = (text: string): string => redact(text, { values: [value], rules: false });
+    expect(clean(`1: line-one-of-key\n2: line-two-of-key\n3: lineof8c\n4: lineof7`)).toBe(
+      '1: [REDACTED]\n2: [REDACTED]\n3: [REDACTED]\n4: lineof7',
+    );
+    expect(clean(armour.join(' '))).toBe(armour.join(' '));
+    expect(clean(`<${value}>`)).toBe('<[REDACTED]>');
+    const resembling = `${armour[0]}!\nx${armour[1]}\n-----BEGIN a-----`;
+    expect(redact(resembling.replaceAll('\n', ' '), { values: [resembling], rules: false })).toBe(
+      '[REDACTED] [REDACTED] [REDACTED]',
+    );
+  });
+
+  it('hides no value of blanks, of one repeated character, or within the marker, and others after its overlap', () => {
+    const clean = (text: string, value: string): string => redact(text, { values: [value], rules: false });
+    for (const value of [' \t \t \t ', '========', 'REDACTED', 'x[REDACTED]x', 'Password'])
+      expect(clean(`a ${value} b`, value)).toBe(`a ${value} b`);
+    expect(clean('my-secret[RE', 'my-secret[RE')).toBe('[REDACTED][RE');
+    expect(clean('ED]my-secret', 'ED]my-secret')).toBe('ED][REDACTED]');
+    expect(clean('secre1', 'secre1')).toBe('[REDACTED]');
+    expect(clean('secr1', 'secr1')).toBe('secr1');
+  });
+
   it('stands at the beginning again after the end', () => {
     const redactor = createRedactor(['hunter2']);
     expect(redactor.push('hunt') + redactor.end() + redactor.push('er2') + redactor.end()).toBe('hunter2');
@@ -95,6 +127,13 @@ it('leaves all other bytes as they are', () => {
       expect(redactAll(['a-value-of-some-length'], chunks)).toEqual(Buffer.concat(chunks));
     }),
   );
+});
+
+it('copies nothing where there are no values', () => {
+  const bytes = Buffer.from('no such thing in here');
+  const redactor = createByteRedactor([]);
+  expect(redactor.push(bytes)).toBe(bytes);
+  expect(redactor.end()).toEqual(new Uint8Array());
 });
 
 it('copies nothing where there is nothing to hide', () => {

@@ -15,7 +15,7 @@ export const ASSIGNMENT_WORDS: readonly string[] = [
 ];
 
 const NAME_END =
-  /(?:pass(?:word|wd|phrase|wort|code)|pwd|(?:api|access|private|secret|auth|encryption|encrypt|signing|account|master|shared|subscription|service|license|session)[_-]?key|secret|token|credentials?|creds|jwt|_auth|_pass(?![A-Za-z]))(?:[_-]?(?:base|value|b64|base64|[0-9]{1,3}))?/gi;
+  /(?:pass(?:word|wd|phrase|wort|code)|pwd|(?:api|access|private|secret|auth|encryption|encrypt|signing|account|master|shared|subscription|service|license|session)[_-]?key|secret|token|credentials?|creds|jwt|_auth|_pass(?![A-Za-z]))(?:[_-]?(?:base64|base|value|b64|[0-9]{1,3}))?/gi;
 
 /**
  * Between the name and its value: `=`, `:`, `=>`, `:=`, or `>` of an XML element; a quote may close the name.

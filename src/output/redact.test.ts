@@ -44,6 +44,8 @@ describe('redact, what looks like a secret', () => {
     expect(redact(secret)).toBe('[REDACTED]');
     expect(redact(`see "${secret}", and\n(${secret})`)).toBe('see "[REDACTED]", and\n([REDACTED])');
     expect(redact(`=${secret}`)).toBe('=[REDACTED]');
+    const before = 'one of many words, '.repeat(20);
+    expect(redact(`${before}${secret}`)).toBe(`${before}[REDACTED]`);
   });
 
   it('hides the same in the first texts of a process, which are few, as in later ones', async () => {
@@ -94,6 +96,16 @@ describe('redact, what looks like a secret', () => {
     const head = '-----BEGIN RSA PRIVATE KEY-----';
     expect(redact(`${head}\n${BODY}\n${BODY}\nabc\n\nand so on`)).toBe(`${head}[REDACTED]\n\nand so on`);
     expect(redact(`${head}\n${BODY}\n${head}\n${BODY}`)).toBe(`${head}[REDACTED]\n${head}[REDACTED]`);
+    expect(redact(`${head}\\n${BODY}\\nab=`)).toBe(`${head}[REDACTED]`);
+    expect(redact(`${head}\r\n\t${BODY}\r\n\r\n ${BODY}\n-----BEGIN`)).toBe(`${head}[REDACTED]\n-----BEGIN`);
+    expect(redact(`${head}\nshort lines\n`)).toBe(`${head}\nshort lines\n`);
+    expect(redact(`${head}\n${BODY}\n-----END CERTIFICATE-----`)).toBe(
+      `${head}[REDACTED]\n-----END CERTIFICATE-----`,
+    );
+    expect(redact(head)).toBe(head);
+    const end = '-----END RSA PRIVATE KEY-----';
+    expect(redact(`${head}anything at all${end}`)).toBe(`${head}[REDACTED]${end}`);
+    expect(redact(`${head}${end}`)).toBe(`${head}${end}`);
   });
 });
 
