@@ -1,5 +1,5 @@
-import type { Client } from '@modelcontextprotocol/client';
-import { systemClock } from '../platform/clock/clock.js';
+import type { Client, McpSubscription } from '@modelcontextprotocol/client';
+import { idleClock, systemClock } from '../platform/clock/clock.js';
 import { type SeenTool, toSeenTool } from './tool-pins.js';
 
 /** A server may return pages without end; such a list is refused. */
@@ -47,8 +47,43 @@ export function followList(client: Client, read: () => Promise<void>): void {
         }),
       );
   };
-  client.setNotificationHandler('notifications/tools/list_changed', () => {
+  const changed = (): void => {
     isStale = true;
     if (!isReading) readAgain();
-  });
+  };
+  client.setNotificationHandler('notifications/tools/list_changed', changed);
+  void subscribe(client, changed);
+}
+
+const FIRST_RENEWAL_MS = 1_000;
+const LONGEST_RENEWAL_MS = 60_000;
+
+/**
+ * Since revision 2026-07-28 a server reports changes only to clients that have subscribed. A subscription ends with its
+ * stream, so it is renewed as long as the client is connected; meanwhile a change may have been missed. Never rejects.
+ */
+async function subscribe(client: Client, changed: () => void): Promise<void> {
+  let pauseMs = FIRST_RENEWAL_MS;
+  for (let isFirst = true; client.transport !== undefined; isFirst = false) {
+    const startedAt = systemClock.monotonic();
+    try {
+      const { honoredFilter, closed } = await subscriptionOf(client);
+      if (honoredFilter.toolsListChanged !== true) return;
+      if (!isFirst) changed();
+      if ((await closed) === 'local') return;
+    } catch {
+      // A server of an older revision reports changes unasked, and others may refuse.
+      if (isFirst) return;
+    }
+    const hasLasted = systemClock.monotonic() - startedAt > LONGEST_RENEWAL_MS;
+    pauseMs = hasLasted ? FIRST_RENEWAL_MS : Math.min(2 * pauseMs, LONGEST_RENEWAL_MS);
+    await new Promise<void>((resolve) => idleClock.after(pauseMs, resolve));
+  }
+}
+
+/** The client's own subscription, if the program has asked for one and it is still open. */
+async function subscriptionOf(client: Client): Promise<McpSubscription> {
+  const { autoOpenedSubscription: own } = client;
+  const isOpen = own !== undefined && (await Promise.race([own.closed, 'open'])) === 'open';
+  return isOpen ? own : client.listen({ toolsListChanged: true });
 }

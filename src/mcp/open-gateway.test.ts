@@ -155,6 +155,19 @@ describe('a gateway', () => {
     expect(readPins('up')?.get('echo')?.description).toBe(hidden);
   });
 
+  it('the changes of a server of revision 2026-07-28 were never heard of', async () => {
+    const server = upstream();
+    await trust('up', server);
+    const { gateway, executor } = open({ up: server });
+    const names = (): readonly string[] => executor.definitions().map(({ name }) => name);
+    await gateway.connectAll();
+    expect(names()).toContain('up__leave');
+    const [left] = await executor.run([{ id: '1', name: 'up__leave', args: {} }]);
+    expect(left?.output).toBe('left');
+    await expect.poll(names, { timeout: 10_000 }).not.toContain('up__leave');
+    expect(names()).toContain('up__echo');
+  });
+
   it('a server that is broken, slow or gone hides none of the others', async () => {
     await trust('good', upstream());
     const { gateway, executor } = open({
