@@ -1,8 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { ToolError } from '../errors/tool-error.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
-import type { McpHeader, McpServerSettings } from './mcp-servers.js';
+import { isWebAddress, type McpHeader, type McpServerSettings } from './mcp-servers.js';
 import { readConfigFile } from './read-config-file.js';
+import { type ClientPlace, referredVariable, translateReferences } from './server-references.js';
 
 export interface ClientServers {
   readonly servers: Readonly<Record<string, McpServerSettings>>;
@@ -18,13 +19,22 @@ export interface ClientServers {
  */
 export function readClientServers(
   file: string,
-  { required }: { readonly required: boolean },
+  { required, home }: { readonly required: boolean; readonly home: string },
 ): ClientServers | undefined {
   if (!required && entryStat(file) === undefined) return undefined;
   const { bytes } = readConfigFile(file, { acceptPipes: false });
   const document = parseJsonc(Buffer.from(bytes).toString('utf8'), file);
   const here = isTable(document.projects) ? document.projects[resolve('.')] : undefined;
-  const tables = [document.mcpServers, document.servers, isTable(here) ? here.mcpServers : undefined];
+  const { mcp } = document;
+  const tables = [
+    document.mcpServers,
+    document.servers,
+    // The settings of VS Code.
+    isTable(mcp) ? mcp.servers : undefined,
+    isTable(here) ? here.mcpServers : undefined,
+  ];
+  // The settings of Gemini CLI.
+  const excluded = isTable(mcp) && isTexts(mcp.excluded) ? mcp.excluded : [];
   const servers: Record<string, McpServerSettings> = {};
   const notes: string[] = [];
   for (const [given, entry] of tables.flatMap((table) => (isTable(table) ? Object.entries(table) : []))) {
@@ -32,7 +42,8 @@ export function readClientServers(
     if (name === undefined) notes.push(`${JSON.stringify(given)} is not a usable name: left out`);
     else {
       if (name !== given) notes.push(`${JSON.stringify(given)} becomes ${name}`);
-      const server = isTable(entry) ? toServer(name, entry, dirname(file), notes) : undefined;
+      const own = isTable(entry) && excluded.includes(given) ? { ...entry, disabled: true } : entry;
+      const server = isTable(own) ? toServer({ name, place: { file, home }, notes }, own) : undefined;
       if (server !== undefined) servers[name] = server;
     }
   }
@@ -51,73 +62,95 @@ function nameFrom(given: string): string | undefined {
 
 type Table = Readonly<Record<string, unknown>>;
 
-function toServer(
-  name: string,
-  entry: Table,
-  folder: string,
-  notes: string[],
-): McpServerSettings | undefined {
-  const { command, args, url, httpUrl, type, disabled, timeout, cwd } = entry;
-  if (disabled === true) {
-    notes.push(`${name} is switched off there: left out`);
+/** What is needed to translate one entry. */
+interface Entry {
+  readonly name: string;
+  readonly place: ClientPlace;
+  readonly notes: string[];
+}
+
+function toServer(from: Entry, entry: Table): McpServerSettings | undefined {
+  const { name, place, notes } = from;
+  const { command, args, url, httpUrl, type, disabled, enabled, timeout, cwd, includeTools } = entry;
+  const leftOut = (why: string): undefined => {
+    notes.push(`${name} ${why}: left out`);
     return undefined;
-  }
-  const address = typeof httpUrl === 'string' ? httpUrl : url;
+  };
+  if (disabled === true || enabled === false) return leftOut('is switched off there');
+  const more = {
+    ...(isTexts(includeTools) ? { tools: includeTools } : {}),
+    ...(typeof timeout === 'number' && timeout >= 1 ? { timeoutMs: Math.round(timeout) } : {}),
+  };
+  for (const field of ['excludeTools', 'envFile', 'headersHelper'])
+    if (entry[field] !== undefined) notes.push(`${name}: ${field} has no counterpart: set it by hand`);
   if (typeof command === 'string' && command !== '') {
-    const env = envFrom(name, entry.env, notes);
+    const words = [command, ...(isTexts(args) ? args : [])].map((word) => translate(from, word));
+    if (!words.every((word) => word !== undefined))
+      return leftOut('has a reference without a counterpart in its command');
+    const [program = '', ...rest] = words;
+    const folder = typeof cwd === 'string' ? translate(from, cwd) : undefined;
+    if (folder?.includes('${') === true) return leftOut('has a variable in its directory');
+    const env = envFrom(from, entry.env);
     return {
-      command,
-      ...(isTexts(args) && args.length > 0 ? { args } : {}),
+      command: program,
+      ...(rest.length === 0 ? {} : { args: rest }),
       ...(env === undefined ? {} : { env }),
-      ...(typeof cwd === 'string' ? { cwd: resolve(folder, cwd) } : {}),
-      ...timeoutFrom(timeout),
+      ...(folder === undefined ? {} : { cwd: resolve(dirname(place.file), folder) }),
+      ...more,
     };
   }
-  if (typeof address !== 'string' || !/^https?:\/\//.test(address) || !URL.canParse(address)) {
-    notes.push(`${name} has neither a program nor an address: left out`);
-    return undefined;
-  }
-  if (type === 'sse') {
-    notes.push(`${name} speaks the older HTTP with SSE, which is not supported: left out`);
-    return undefined;
-  }
-  const headers = headersFrom(name, entry.headers, notes);
-  return { url: address, ...(headers === undefined ? {} : { headers }), ...timeoutFrom(timeout) };
+  const address = typeof httpUrl === 'string' ? httpUrl : url;
+  if (typeof address !== 'string' || address === '') return leftOut('has neither a program nor an address');
+  if (type === 'sse') return leftOut('speaks the older HTTP with SSE, which is not supported');
+  const translated = translate(from, address);
+  if (translated === undefined) return leftOut('has a reference without a counterpart in its address');
+  if (!isWebAddress(translated) && !translated.includes('${env:'))
+    return leftOut('has neither a program nor an address');
+  const headers = headersFrom(from, entry.headers);
+  return { url: translated, ...(headers === undefined ? {} : { headers }), ...more };
 }
 
-function timeoutFrom(timeout: unknown): { readonly timeoutMs?: number } {
-  return typeof timeout === 'number' && timeout >= 1 ? { timeoutMs: Math.round(timeout) } : {};
+/** In our notation; undefined: it cannot be. @param variable for a value that the person is asked for */
+function translate({ name, place, notes }: Entry, given: string, variable?: string): string | undefined {
+  const translated = translateReferences(given, place, variable);
+  for (const [input, taken] of translated?.asked ?? [])
+    notes.push(
+      `${name}: the value "${input}", which that client asks for, is read from the variable ${taken}`,
+    );
+  return translated?.text;
 }
 
-/** `${NAME}` and `${env:NAME}`, in the notation of these clients. */
-const REFERENCE = /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/;
-
-/** A variable that only passes on a variable of the same name is listed by name; all others are values. */
-function envFrom(name: string, env: unknown, notes: string[]): McpServerSettings['env'] {
-  const entries = isTable(env) ? Object.entries(env).filter(isTextEntry) : [];
-  if (entries.length === 0) return undefined;
-  if (entries.every(([key, value]) => REFERENCE.exec(value)?.[1] === key)) return entries.map(([key]) => key);
-  const kept = entries.filter(([key, value]) => {
-    if (!value.includes('${')) return true;
-    notes.push(`${name}: the variable ${key} refers to another (${value}): left out, set it by hand`);
-    return false;
-  });
+/** If every variable only passes on a variable of the same name, they are listed by name; otherwise a table of values. */
+function envFrom(from: Entry, env: unknown): McpServerSettings['env'] {
+  const kept = textsFrom(from, 'variable', env, (key) => key);
+  if (kept.length === 0) return undefined;
+  if (kept.every(([key, text]) => referredVariable(text) === key)) return kept.map(([key]) => key);
   return Object.fromEntries(kept);
 }
 
-function headersFrom(name: string, headers: unknown, notes: string[]): McpServerSettings['headers'] {
-  const entries = isTable(headers) ? Object.entries(headers).filter(isTextEntry) : [];
-  if (entries.length === 0) return undefined;
-  const kept = entries.flatMap(([key, value]): [string, McpHeader][] => {
-    const variable = REFERENCE.exec(value)?.[1];
-    if (variable !== undefined) return [[key, { env: variable }]];
-    if (!value.includes('${')) return [[key, value]];
-    notes.push(
-      `${name}: the header ${key} holds a variable within a text (${value}): left out, set it by hand`,
+function headersFrom(from: Entry, headers: unknown): McpServerSettings['headers'] {
+  const kept = textsFrom(from, 'header', headers, () => undefined).map(([key, text]): [string, McpHeader] => {
+    const variable = referredVariable(text);
+    return [key, variable === undefined ? text : { env: variable }];
+  });
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+function textsFrom(
+  from: Entry,
+  kind: string,
+  table: unknown,
+  variableOf: (key: string) => string | undefined,
+): readonly (readonly [string, string])[] {
+  const entries = isTable(table) ? Object.entries(table).filter(isTextEntry) : [];
+  return entries.flatMap(([key, given]) => {
+    const text = translate(from, given, variableOf(key));
+    if (text !== undefined) return [[key, text] as const];
+    from.notes.push(
+      `${from.name}: the ${kind} ${key} has a reference without a counterpart (${given}): left out, set it by hand`,
     );
     return [];
   });
-  return Object.fromEntries(kept);
 }
 
 /** JSON with comments and trailing commas, as editors write it. */

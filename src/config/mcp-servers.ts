@@ -37,6 +37,7 @@ const isHeader: Check = (value) =>
     Object.keys(value).length === 1 &&
     (('env' in value && isText(value.env)) ||
       ('command' in value && isTexts(value.command) && (value.command as unknown[]).length > 0)));
+export const isWebAddress = (value: string): boolean => /^https?:\/\//.test(value) && URL.canParse(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
 
 const FIELDS: Readonly<
@@ -45,9 +46,10 @@ const FIELDS: Readonly<
   command: { check: isText, expected: 'a program', schema: { type: 'string', minLength: 1 } },
   args: { check: isTexts, expected: 'a list of texts', schema: { type: 'array', items: { type: 'string' } } },
   url: {
-    check: (value) => typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value),
+    // An address that refers to a variable is checked when a connection starts.
+    check: (value) => typeof value === 'string' && (isWebAddress(value) || value.includes('${env:')),
     expected: 'an http or https address',
-    schema: { type: 'string', pattern: '^https?://' },
+    schema: { type: 'string', pattern: '^https?://|\\$\\{env:' },
   },
   env: {
     check: (value) => isTexts(value) || isTextTable(value),

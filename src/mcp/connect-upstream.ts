@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { commandEnvironment } from '../commands/command-environment.js';
-import type { McpHeader, McpServerSettings } from '../config/mcp-servers.js';
+import { isWebAddress, type McpHeader, type McpServerSettings } from '../config/mcp-servers.js';
+import { expandReferences } from '../config/server-references.js';
 import type { GuardedPaths } from '../contract/files.js';
 import type { Confinement } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -88,24 +89,27 @@ async function transportOf(
   world: GatewayWorld,
   given: GivenValues,
 ): Promise<Transport> {
-  const { url, command } = server;
-  if (url !== undefined) {
-    const headers = await headersOf(server.headers ?? {});
+  const { command } = server;
+  const expand = expanderOf(given);
+  if (server.url !== undefined) {
+    const url = expand(server.url, 'The address');
+    if (!isWebAddress(url)) throw new ToolError('config_invalid', 'Its url is no http or https address.');
+    const headers = await headersOf(server.headers ?? {}, expand);
     given.add([url, ...Object.values(headers).flatMap(withCredentials)]);
     return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
   }
   const [root = '/'] = world.roots;
   const cwd = server.cwd === undefined ? root : resolve(server.cwd);
-  const env = environmentOf(server.env);
+  const env = environmentOf(server.env, expand);
   given.add(namesIn(server.env).map((name) => env[name] ?? ''));
-  const file = command === undefined ? undefined : fileOf(command, cwd);
+  const file = command === undefined ? undefined : fileOf(expand(command, 'The command'), cwd);
   if (file === undefined) {
     const message = `Cannot start ${JSON.stringify(command)}: there is no such program on the path.`;
     throw new ToolError('spawn_failed', message, { details: { executed: 'no' } });
   }
   return new SpawnTransport({
     file,
-    args: server.args ?? [],
+    args: server.args?.map((arg) => expand(arg, 'An argument')) ?? [],
     cwd,
     env,
     confinement: {
@@ -118,14 +122,33 @@ async function transportOf(
   });
 }
 
+/** @throws ToolError `config_invalid` for a variable that is not set */
+type Expand = (text: string, what: string) => string;
+
+/** Replaces `${env:NAME}` when a connection starts. The values are hidden like all others that the server gets. */
+function expanderOf(given: GivenValues): Expand {
+  const environment = readEnvironment();
+  return (text, what) => {
+    try {
+      return expandReferences(text, environment, (value) => given.add([value]));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ToolError('config_invalid', `${what} of the server cannot be made: ${why}`, { cause: error });
+    }
+  };
+}
+
 function fileOf(command: string, cwd: string): string | undefined {
   return command.includes('/') ? resolve(cwd, command) : findProgram(command)[0];
 }
 
 /** The sanitized environment, with the variables that the configuration passes on or sets. */
-function environmentOf(given: McpServerSettings['env'] = []): Record<string, string> {
+function environmentOf(given: McpServerSettings['env'] = [], expand: Expand): Record<string, string> {
   const inherited = readEnvironment();
-  if (!isNames(given)) return { ...commandEnvironment(inherited), ...given };
+  if (!isNames(given)) {
+    const made = Object.entries(given).map(([name, value]) => [name, expand(value, `The variable ${name}`)]);
+    return { ...commandEnvironment(inherited), ...Object.fromEntries(made) };
+  }
   const missing = given.find((name) => inherited[name] === undefined);
   if (missing !== undefined)
     throw new ToolError('config_invalid', `The variable ${missing} is to be passed on, and is not set.`);
@@ -141,9 +164,12 @@ function isNames(given: NonNullable<McpServerSettings['env']>): given is readonl
   return Array.isArray(given);
 }
 
-async function headersOf(given: Readonly<Record<string, McpHeader>>): Promise<Record<string, string>> {
+async function headersOf(
+  given: Readonly<Record<string, McpHeader>>,
+  expand: Expand,
+): Promise<Record<string, string>> {
   const read = Object.entries(given).map(
-    async ([name, value]) => [name, await headerOf(name, value)] as const,
+    async ([name, value]) => [name, await headerOf(name, value, expand)] as const,
   );
   return Object.fromEntries(await Promise.all(read));
 }
@@ -155,8 +181,8 @@ function withCredentials(header: string): readonly string[] {
 }
 
 /** Read when a connection starts: a command may return a short-lived token. */
-async function headerOf(name: string, value: McpHeader): Promise<string> {
-  if (typeof value === 'string') return value;
+async function headerOf(name: string, value: McpHeader, expand: Expand): Promise<string> {
+  if (typeof value === 'string') return expand(value, `The header ${name}`);
   if ('env' in value) {
     const found = readEnvironment()[value.env];
     if (found !== undefined) return found;

@@ -46,7 +46,7 @@ async function importServers(options: ImportOptions, context: CliContext): Promi
   const configured = resolveSettings({}, context).configuration.mcp?.servers ?? {};
   const added: Record<string, McpServerSettings> = {};
   for (const file of files) {
-    const found = readClientServers(file, { required: options.from !== undefined });
+    const found = readClientServers(file, { required: options.from !== undefined, home: homeOf(env) });
     if (found === undefined) continue;
     for (const note of found.notes) display.note(`${file}: ${note}`);
     for (const [name, server] of Object.entries(found.servers)) {
@@ -90,6 +90,7 @@ function clientFiles(env: CliContext['env']): readonly string[] {
     join(home, '.claude.json'),
     join(home, '.cursor', 'mcp.json'),
     join(configHome(env), 'Code', 'User', 'mcp.json'),
+    join(home, 'Library', 'Application Support', 'Code', 'User', 'mcp.json'),
     join(home, '.gemini', 'settings.json'),
   ].filter((file, at, all) => all.indexOf(file) === at);
 }
