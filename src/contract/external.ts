@@ -11,6 +11,11 @@ export interface ToolSource {
   readonly revision: number;
   /** Explains why a tool is missing, if the source knows the reason. */
   whyMissing?(name: string): ToolError | undefined;
+  /**
+   * Calls back after each change of `tools`, so that connected clients hear of it. Returns the function that removes the
+   * callback.
+   */
+  onChange?(listener: () => void): () => void;
 }
 
 /**

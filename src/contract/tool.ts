@@ -245,4 +245,6 @@ export interface Registry {
   readonly revision: number;
   /** Explains why a tool is missing, if the reason is known. */
   whyMissing?(name: string): ToolError | undefined;
+  /** Calls back after each change of the tools. Returns the function that removes the callback. */
+  onChange?(listener: () => void): () => void;
 }

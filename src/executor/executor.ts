@@ -90,7 +90,11 @@ export class ToolExecutor implements Executor {
     };
     this.#parts = parts;
     this.#whole = whole;
-    showsDefinitions(this, () => shownDefinitions(this.#settings, parts.definitions));
+    const { registry } = settings;
+    showsDefinitions(this, {
+      read: () => shownDefinitions(this.#settings, parts.definitions),
+      follow: registry.onChange?.bind(registry),
+    });
     this.#isUnchecked = parts.checkExamples !== undefined;
     if (whole === undefined) {
       this.#conversations = new Conversations(this.#settings);

@@ -64,6 +64,7 @@ class ExternalToolService implements ExternalTools {
   #tools: readonly Tool[] = [];
   #byTool: ReadonlyMap<DescribedTool, Tool> = new Map();
   #revision = 0;
+  readonly #listeners = new Set<() => void>();
   #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(directories: string | readonly string[], given: DiscoverOptions, define: DefineSpec) {
@@ -124,6 +125,13 @@ class ExternalToolService implements ExternalTools {
     return new ToolError('spawn_failed', message, {
       details: { path: found.path, executed: 'no' },
     });
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   list(): readonly ExternalToolInfo[] {
@@ -208,6 +216,7 @@ class ExternalToolService implements ExternalTools {
     this.#pool?.retain(described);
     this.#tools = Object.freeze([...byTool.values()]);
     this.#revision++;
+    for (const listener of this.#listeners) listener();
   }
 
   #find(name: string): DescribedTool {

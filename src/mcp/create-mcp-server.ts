@@ -8,6 +8,7 @@ import {
   requireMethod,
 } from '../base/normalize-options.js';
 import type { Executor } from '../contract/executor.js';
+import { followDefinitions } from '../executor/declare/shown-definitions.js';
 import type { Identity } from './attend-call.js';
 import { CallServer } from './call-server.js';
 import { readOutput } from './read-output.js';
@@ -80,6 +81,8 @@ export function createMcpServer(
       capabilities: { tools: { listChanged: true }, resources: {} },
       instructions: INSTRUCTIONS,
       requestState: { verify: states.verify },
+      // Tools that are registered in a row are one change.
+      debouncedNotificationMethods: ['notifications/tools/list_changed'],
     },
   );
   const identify: Identity = {
@@ -98,7 +101,14 @@ export function createMcpServer(
     asking: askingCallsOf(executor),
     connection: server,
   });
-  server.onclose = () => calls.close();
+  const forget = followDefinitions(executor, () => {
+    // Without a client, there is no one to notify.
+    server.sendToolListChanged().catch(() => {});
+  });
+  server.onclose = () => {
+    forget();
+    calls.close();
+  };
   server.setRequestHandler('tools/list', () => {
     place.onListed?.();
     return { tools: list.all() };

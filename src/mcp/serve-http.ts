@@ -9,7 +9,6 @@ import {
 import { systemClock } from '../platform/clock/clock.js';
 import { bearerOf, foreignRequest, isSameSecret } from '../platform/runtime/admit-request.js';
 import { type HttpService, serveHttp } from '../platform/runtime/serve-http.js';
-import type { OnChange } from './serve-stdio.js';
 
 /** A server and its resources, for one session. */
 export interface Served {
@@ -31,8 +30,8 @@ export interface HttpOptions {
   readonly open: () => Promise<Served>;
   /** Receives problems that no answer contains. */
   readonly report: (problem: Error) => void;
-  /** Called when the tools have changed; the clients are notified. */
-  readonly onChange?: OnChange;
+  /** Registers a callback for changes of the tools of `shared`, and returns the function that removes it. */
+  readonly onChange?: (listener: () => void) => () => void;
   /** A session without requests ends after this time. Default 30 minutes. */
   readonly idleMs?: number;
 }
@@ -69,10 +68,8 @@ export async function serveOverHttp(options: HttpOptions): Promise<HttpServing> 
   });
   const sessions = new Sessions(options);
   const answer = (request: Request): Promise<Response> => route(request, options, modern, sessions);
-  const forget = options.onChange?.(() => {
-    modern.notify.toolsChanged();
-    sessions.toolsChanged();
-  });
+  // Servers without sessions live for one request; those of sessions notify their clients themselves.
+  const forget = options.onChange?.(() => modern.notify.toolsChanged());
   const service: HttpService = await serveHttp({ host, port }, answer, { idleMs: IDLE_CONNECTION_MS });
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${service.port}/mcp`,
@@ -200,10 +197,6 @@ class Sessions {
     session.stopWaiting = systemClock.after(this.#options.idleMs ?? IDLE_MS, () => {
       void session.transport.close();
     });
-  }
-
-  toolsChanged(): void {
-    for (const { server } of this.#byId.values()) server.sendToolListChanged().catch(() => {});
   }
 
   async close(): Promise<void> {

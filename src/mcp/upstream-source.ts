@@ -73,7 +73,6 @@ export class UpstreamSource implements ToolSource {
     return this.#servers.find(({ upstream }) => upstream.name === name)?.offered;
   }
 
-  /** Calls back when tools were added, removed or changed. @returns the function that removes the callback */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -67,6 +67,13 @@ class LiveRegistry implements Registry {
     return undefined;
   }
 
+  onChange(listener: () => void): () => void {
+    const followed = [this.#own, ...this.#sources].map((each) => each.onChange?.(listener));
+    return () => {
+      for (const forget of followed) forget?.();
+    };
+  }
+
   list(): readonly Tool[] {
     return this.#current().list();
   }

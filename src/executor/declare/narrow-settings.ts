@@ -106,6 +106,10 @@ class RegistryPart implements Registry {
     return tool && this.#whyLeftOut?.(tool);
   }
 
+  onChange(listener: () => void): () => void {
+    return this.#whole.onChange?.(listener) ?? (() => {});
+  }
+
   list(): readonly Tool[] {
     return this.#whole.list().filter(({ name }) => this.#names.has(name));
   }

@@ -27,6 +27,7 @@ class ToolRegistry implements Registry {
   #sorted: readonly Tool[] | undefined;
   #definitions: readonly ToolDefinition[] | undefined;
   #revision = 0;
+  readonly #listeners = new Set<() => void>();
 
   get revision(): number {
     return this.#revision;
@@ -51,6 +52,14 @@ class ToolRegistry implements Registry {
     this.#sorted = undefined;
     this.#definitions = undefined;
     this.#revision++;
+    for (const listener of this.#listeners) listener();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   find(name: string): Tool | undefined {

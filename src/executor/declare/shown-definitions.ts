@@ -20,11 +20,26 @@ export function shownDefinitions(
   return shown.length === all.length ? all : Object.freeze(shown);
 }
 
-const readers = new WeakMap<Executor, () => readonly ToolDefinition[]>();
+/** How the definitions of an executor are read and followed without the executor's public methods, which copy them. */
+interface Shown {
+  readonly read: () => readonly ToolDefinition[];
+  /** Undefined: changes are not reported. */
+  readonly follow: ((listener: () => void) => () => void) | undefined;
+}
 
-/** Registers an executor with the function that gives the definitions it shows. */
-export function showsDefinitions(executor: Executor, read: () => readonly ToolDefinition[]): void {
-  readers.set(executor, read);
+const shownBy = new WeakMap<Executor, Shown>();
+
+/** Registers an executor with the functions that give the definitions it shows. */
+export function showsDefinitions(executor: Executor, shown: Shown): void {
+  shownBy.set(executor, shown);
+}
+
+/**
+ * Calls back after tools of an executor were added, removed or changed, also by a source of tools that reports changes.
+ * @returns the function that removes the callback
+ */
+export function followDefinitions(executor: Executor, listener: () => void): () => void {
+  return shownBy.get(executor)?.follow?.(listener) ?? (() => {});
 }
 
 /**
@@ -32,7 +47,7 @@ export function showsDefinitions(executor: Executor, read: () => readonly ToolDe
  * changes. An executor that a program has wrapped gives copies.
  */
 export function readDefinitions(executor: Executor): readonly ToolDefinition[] {
-  return readers.get(executor)?.() ?? executor.definitions();
+  return shownBy.get(executor)?.read() ?? executor.definitions();
 }
 
 function refuses(policy: Policy, name: string, aliases: readonly string[]): boolean {
