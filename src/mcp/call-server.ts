@@ -155,7 +155,7 @@ export class CallServer {
     const request = await this.#requestOf(asked, callId, batch);
     // It was decided in the meantime, so its result is the answer.
     if (request === undefined) return toCallToolResult(await this.#execute(asked, callId));
-    if (!canBeAsked(asked.client)) return this.#refuse(asked, callId, batch);
+    if (!canBeAsked(asked.client)) return this.#refuse(asked, callId, request, batch);
     const digest = callDigest(asked.name, asked.args);
     const { conversation, context } = asked;
     const state: AskedState = { batch, callId, conversation, digest, shown: request.shown };
@@ -168,6 +168,7 @@ export class CallServer {
       return this.#refuse(
         asked,
         callId,
+        request,
         batch,
         `No answer could be used. ${problem ?? 'All were malformed.'}`,
       );
@@ -175,7 +176,7 @@ export class CallServer {
     try {
       response = await askNow(context, question);
     } catch (error) {
-      return this.#unanswered(asked, callId, batch, error);
+      return this.#unanswered(asked, callId, request, batch, error);
     }
     return this.#decide(asked, state, request, readDecision(response, request), round);
   }
@@ -191,18 +192,30 @@ export class CallServer {
   }
 
   /** The question was asked, and no answer came. */
-  async #unanswered(asked: Asked, callId: string, batch: string, error: unknown): Promise<CallToolResult> {
+  async #unanswered(
+    asked: Asked,
+    callId: string,
+    request: ApprovalRequest,
+    batch: string,
+    error: unknown,
+  ): Promise<CallToolResult> {
     const { signal } = asked.context.mcpReq;
     // The client has cancelled the call, possibly without a reason. A broken connection cancels nothing: the client may
     // ask for the call again.
     const isTakenBack = signal.aborted && !(signal.reason instanceof SdkError);
     if (isTakenBack) await this.#giveUp(batch);
     const why = error instanceof Error ? error.message : String(error);
-    return this.#refuse(asked, callId, batch, `The question could not be answered: ${why}`);
+    return this.#refuse(asked, callId, request, batch, `The question could not be answered: ${why}`);
   }
 
   /** Kept for the client that asks again, possibly under another id. */
-  async #refuse(asked: Asked, callId: string, batch: string, why?: string): Promise<CallToolResult> {
+  async #refuse(
+    asked: Asked,
+    callId: string,
+    { reason }: ApprovalRequest,
+    batch: string,
+    why?: string,
+  ): Promise<CallToolResult> {
     const { undelivered, executor } = this.#parts;
     const { name, args, conversation } = asked;
     const kept = undelivered.keep(conversation, callDigest(name, args), callId);
@@ -213,6 +226,8 @@ export class CallServer {
     if (id === undefined) return toCallToolResult(result);
     return refusal(result, [
       why ?? `${name} needs the approval of the person, and this client cannot ask them.`,
+      // A rule that the person has written may not cover the call: this says why.
+      `Reason: ${reason}`,
       `Nothing was run. The person can decide with: ${this.#parts.decideWith(id)}`,
       'Or allow such calls by a rule of the policy ("toolexec policy suggest" proposes one).',
       `After that, call ${name} again with the same arguments to get what came of it.`,
