@@ -12,3 +12,14 @@ export function parseListen(given: string): ListenAddress | undefined {
   if (digits === '' || port > 65_535) return undefined;
   return { host: inBrackets ?? name ?? '127.0.0.1', port };
 }
+
+/**
+ * Parses the name of a host as clients send it: `bücher.example` is `xn--bcher-kva.example`, an IPv6 address has brackets.
+ * Undefined for another text, also for one with a scheme, port or path.
+ */
+export function parseHostName(given: string): string | undefined {
+  const address = `http://${given}`;
+  if (!URL.canParse(address)) return undefined;
+  const { href, hostname } = new URL(address);
+  return href === `http://${hostname}/` ? hostname : undefined;
+}

@@ -11,6 +11,7 @@ import { mcpTools } from './mcp-tools.js';
 import { hidesText } from './plain-definition.js';
 import { SpawnTransport } from './spawn-transport.js';
 import { readPins, type SeenTool, writePins } from './tool-pins.js';
+import { problemIn } from './upstream-result.js';
 
 // A key in two parts, so that no scanner mistakes this file for a leak.
 const FAILURE = JSON.stringify({
@@ -157,6 +158,28 @@ it('the tools of a server with annotations were all said to hold characters that
   // The SDK's form for a tool without results.
   expect(hidesText({ ...plain, outputSchema: undefined } as never)).toBe(false);
   expect(hidesText({ ...plain, description: 'Says\u200b it back.' })).toBe(true);
+});
+
+it('an answer that is not as the protocol says was reported with all that a schema expects, as JSON', () => {
+  const issues = [
+    {
+      expected: 'string',
+      code: 'invalid_type',
+      path: ['tools', 1, 'title'],
+      message: 'expected string, received null',
+    },
+    {
+      expected: 'object',
+      code: 'invalid_type',
+      path: ['tools', 1, 'annotations'],
+      message: 'expected object',
+    },
+  ];
+  expect(problemIn(new Error(`Invalid result for tools/list: ${JSON.stringify(issues, null, 2)}`))).toBe(
+    'Invalid result for tools/list: tools.1.title: expected string, received null (and 1 more)',
+  );
+  for (const other of ['it is closed.', 'a list: []', 'a list: [x]'])
+    expect(problemIn(new Error(other))).toBe(other);
 });
 
 it('a server that wrote a line without an end kept the process busy for minutes', async () => {

@@ -52,7 +52,7 @@ export function followList(client: Client, read: () => Promise<void>): void {
     if (!isReading) readAgain();
   };
   client.setNotificationHandler('notifications/tools/list_changed', changed);
-  void subscribe(client, changed);
+  if (client.getServerCapabilities()?.tools?.listChanged === true) void subscribe(client, changed);
 }
 
 const FIRST_RENEWAL_MS = 1_000;

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -168,6 +176,33 @@ describe('a gateway', () => {
     expect(names()).toContain('up__echo');
   });
 
+  it('a person who accepted a tool had to restart the gateway', async () => {
+    const server = upstream({ tools: ['later'] });
+    await trust('up', upstream());
+    const { gateway, executor, warnings } = open({ up: server });
+    const names = (): readonly string[] => executor.definitions().map(({ name }) => name);
+    gateway.followPins();
+    await gateway.connectAll();
+    let changes = 0;
+    const before = gateway.source.tools;
+    gateway.source.onChange(() => {
+      changes += 1;
+    });
+    expect(names()).not.toContain('up__later');
+    writePins('up', gateway.source.offeredBy('up') ?? []);
+    await expect.poll(names, { timeout: 10_000 }).toContain('up__later');
+    expect(changes).toBe(1);
+    // The other tools are the same objects: nothing else was made anew.
+    expect(gateway.source.tools).toEqual(expect.arrayContaining([...before]));
+    expect(gateway.source.tools.filter((tool) => before.includes(tool))).toHaveLength(before.length);
+    writePins('up', []);
+    await expect.poll(names, { timeout: 10_000 }).toEqual([]);
+    writeFileSync(join(folder, 'toolexec', 'mcp-pins.json'), '{ broken');
+    await expect
+      .poll(() => JSON.stringify(warnings), { timeout: 10_000 })
+      .toContain('the pins cannot be read');
+  });
+
   it('a server that is broken, slow or gone hides none of the others', async () => {
     await trust('good', upstream());
     const { gateway, executor } = open({
@@ -309,7 +344,10 @@ describe('a gateway', () => {
         }
       });`;
     const link = 'https://me:pass-of-the-link@db.test/';
-    const env = { HARBOUR: credential, PLACE: root, LINK: link, SHORT: 'short' };
+    vi.stubEnv('HARBOUR_MASTER', credential);
+    vi.stubEnv('DOOR', 'opens-every-door');
+    const ref = (name: string): string => `$\{env:${name}}`;
+    const env = { HARBOUR: ref('HARBOUR_MASTER'), PLACE: root, LINK: link, SHORT: 'short' };
     const server = { command: process.execPath, args: ['-e', script], env };
     const dying = "console.error('no ' + process.env.HARBOUR); process.exit(1)";
     await trust('up', server);
@@ -322,9 +360,10 @@ describe('a gateway', () => {
       up: server,
       dying: { command: process.execPath, args: ['-e', dying], env },
       web: {
-        url: `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`,
-        headers: { Authorization: 'Bearer opens-every-door' },
+        url: `${ref('WEB:-http://127.0.0.1')}:${(web.address() as AddressInfo).port}/mcp`,
+        headers: { Authorization: `Bearer ${ref('DOOR')}` },
       },
+      unset: { command: process.execPath, args: [ref('NOT_SET')] },
     });
     const run = executor.start([{ id: '1', name: 'up__say', args: {} }]);
     const live: string[] = [];
@@ -342,6 +381,7 @@ describe('a gateway', () => {
     expect(live.join('')).toContain(shown);
     const problems = gateway.source.states.map(({ problem }) => problem);
     expect(problems[1]).toContain('It said: no [REDACTED]');
+    expect(problems[3]).toContain('the variable NOT_SET is not set');
     const all = JSON.stringify([said, broken, live, warnings, problems]);
     expect(all).not.toMatch(/swordfish|pass-of-the-link|opens-every-door/);
   }, 60_000);

@@ -3,11 +3,13 @@ import type { McpServerSettings } from '../config/mcp-servers.js';
 import type { Logger } from '../contract/context.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
+import type { FileWatch } from '../platform/fs/watch-file.js';
 import type { GatewayWorld } from './connect-upstream.js';
 import { GivenValues } from './given-values.js';
 import { followList, listUpstreamTools } from './list-tools.js';
-import { comparePins, type Pins, readPins } from './tool-pins.js';
+import { comparePins, type Pins, readPins, renewPins, watchPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
+import { problemIn } from './upstream-result.js';
 import { type Server, UpstreamSource } from './upstream-source.js';
 
 export interface GatewayOptions extends GatewayWorld {
@@ -23,6 +25,8 @@ export interface Gateway {
   readonly source: UpstreamSource;
   /** Connects to all reachable servers. Resolves when each has listed its tools or failed. */
   connectAll(): Promise<void>;
+  /** From now on, tools that a person accepts or withdraws in another process are shown or hidden at once. */
+  followPins(): void;
   /** Ends every connection and every started program. */
   close(): Promise<void>;
 }
@@ -43,12 +47,20 @@ export function openGateway(options: GatewayOptions): Gateway {
     return new UpstreamConnection(name, server, options, () => source.update());
   });
   const source = new UpstreamSource(connections.map(({ server }) => server));
+  let watch: FileWatch | undefined;
   return {
     source,
     async connectAll() {
       await Promise.all(connections.map((connection) => connection.tryIt()));
     },
+    followPins() {
+      watch ??= watchPins(() => {
+        for (const connection of connections) connection.readPins();
+        source.update();
+      });
+    },
     async close() {
+      watch?.close();
       await Promise.all(connections.map((connection) => connection.close()));
     },
   };
@@ -86,6 +98,17 @@ class UpstreamConnection {
       pins: (options.pinsOf ?? readPins)(name) ?? new Map(),
       unpinned: false,
     };
+  }
+
+  /** A record that cannot be used changes nothing. */
+  readPins(): void {
+    try {
+      const pins = (this.#options.pinsOf ?? readPins)(this.#name) ?? new Map();
+      this.server.pins = renewPins(this.server.pins, pins);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#options.logger.warn({ server: this.#name, why }, 'the pins cannot be read');
+    }
   }
 
   /** Never rejects: a server that does not work has only its pinned tools. */
@@ -177,7 +200,7 @@ class UpstreamConnection {
 
   /** A server may repeat what it was given. */
   #reason(error: unknown): string {
-    return this.#given.hide(error instanceof Error ? error.message : String(error));
+    return this.#given.hide(error instanceof Error ? problemIn(error) : String(error));
   }
 
   #pause(problem: string): void {

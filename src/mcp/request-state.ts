@@ -1,5 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import {
   createRequestStateCodec,
   type RequestStateCodec,
@@ -7,9 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import canonicalize from 'canonicalize';
 import type { ShownFile } from '../contract/approval.js';
-import { ToolError } from '../errors/tool-error.js';
-import { ensureSecretFile } from '../platform/fs/secret-file.js';
-import { stateDirectory } from '../platform/runtime/environment.js';
+import { stateKey } from './own-secrets.js';
 
 /**
  * The state that a client keeps for the server while its person decides. It is signed, and contains only facts that the
@@ -49,18 +46,10 @@ const VALID_SECONDS = 24 * 3600;
 export function requestStates(): RequestStates {
   let codec: RequestStateCodec<CarriedState> | undefined;
   const own = (): RequestStateCodec<CarriedState> => {
-    codec ??= createRequestStateCodec<CarriedState>({ key: readKey(), ttlSeconds: VALID_SECONDS });
+    codec ??= createRequestStateCodec<CarriedState>({ key: stateKey(), ttlSeconds: VALID_SECONDS });
     return codec;
   };
   return { mint: (state) => own().mint(state), verify: (state, context) => own().verify(state, context) };
-}
-
-/** @throws ToolError `config_invalid` */
-function readKey(): string {
-  const path = join(stateDirectory(), 'toolexec', 'mcp-state-key');
-  const key = ensureSecretFile(path, () => randomBytes(32).toString('hex')).trim();
-  if (/^[0-9a-f]{64}$/.test(key)) return key;
-  throw new ToolError('config_invalid', `Cannot use the key in "${path}": it was changed. Remove the file.`);
 }
 
 export function callDigest(name: string, args: unknown): string {

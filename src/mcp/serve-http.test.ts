@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createExecutor } from '../executor/create-executor.js';
 import { createMcpServer } from './create-mcp-server.js';
 import { ERAS, type Era, textOf } from './fixtures/connect.js';
-import { httpToken } from './http-token.js';
+import { httpToken } from './own-secrets.js';
 import { type HttpOptions, serveOverHttp } from './serve-http.js';
 
 let folder: string;
@@ -197,7 +197,14 @@ describe('MCP over HTTP', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(token.length).toBeGreaterThan(40);
     expect(httpToken().token).toBe(token);
+    // A copy or a restored backup may be readable by other users.
+    chmodSync(path, 0o644);
+    expect(() => httpToken()).toThrow('chmod 600');
+    chmodSync(path, 0o600);
     writeFileSync(path, 'x');
     expect(() => httpToken()).toThrow('Remove the file');
+    rmSync(path);
+    mkdirSync(path);
+    expect(() => httpToken()).toThrow(/^Cannot use the secret in ".*mcp-token": /);
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Tool } from '@modelcontextprotocol/client';
 import canonicalize from 'canonicalize';
 import { ToolError } from '../errors/tool-error.js';
+import { type FileWatch, watchFiles } from '../platform/fs/watch-file.js';
 import { stateDirectory } from '../platform/runtime/environment.js';
 import { readPrivateFile, updatePrivateFile } from '../platform/sqlite/private-file.js';
 
@@ -77,6 +78,28 @@ export function readPins(server: string): Pins | undefined {
   // A server may be named like a property that every object has.
   const tools = Object.hasOwn(servers, server) ? servers[server] : undefined;
   return tools === undefined ? undefined : new Map(tools.map((tool) => [tool.name, tool]));
+}
+
+/**
+ * Calls back soon after the record has changed, also through another process. Keeps this program running until it is
+ * closed.
+ */
+export function watchPins(onChange: () => void): FileWatch {
+  let isFirst = true;
+  return watchFiles([place()], () => {
+    // It also calls back at once.
+    if (!isFirst) onChange();
+    isFirst = false;
+  });
+}
+
+/** The new pins, with the earlier object for each tool that is the same: tools are made once for each object. */
+export function renewPins(before: Pins | undefined, now: Pins): Pins {
+  const renewed = [...now].map(([name, tool]): [string, SeenTool] => {
+    const earlier = before?.get(name);
+    return [name, earlier !== undefined && pinHash(earlier) === pinHash(tool) ? earlier : tool];
+  });
+  return new Map(renewed);
 }
 
 /** @throws ToolError `config_invalid` */

@@ -31,6 +31,22 @@ export function toToolOutput(result: CallToolResult, given: GivenValues): ToolOu
   };
 }
 
+/**
+ * An error's message for people and models. For an answer that is not as the protocol says, the SDK lists each problem as
+ * JSON; here are the first one and its place.
+ */
+export function problemIn({ message }: Error): string {
+  const [, what, listed = ''] = /^([^[]*): (\[[\s\S]*\])$/.exec(message) ?? [];
+  try {
+    const [first, ...more] = JSON.parse(listed) as { readonly path: unknown[]; readonly message: string }[];
+    if (first === undefined) return message;
+    const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+    return `${what}: ${first.path.join('.')}: ${first.message}${others}`;
+  } catch {
+    return message;
+  }
+}
+
 /** The server's own entries for its clients; keys of the protocol belong to the connection. */
 function ownMeta(meta: CallToolResult['_meta']): JsonObject | undefined {
   const own = Object.entries(meta ?? {}).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));

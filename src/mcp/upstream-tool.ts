@@ -17,7 +17,7 @@ import { SilenceLimit } from './silence-limit.js';
 import type { SeenTool } from './tool-pins.js';
 import { addressesIn } from './upstream-address.js';
 import { upstreamName } from './upstream-names.js';
-import { toToolOutput } from './upstream-result.js';
+import { problemIn, toToolOutput } from './upstream-result.js';
 
 /** The view of a server that its tools need. */
 export interface Upstream {
@@ -153,7 +153,7 @@ function toFailure(error: unknown, { name, given }: Upstream, tool: string): unk
     return new ToolError('execution_failed', message, { details: { server: name, mcp_code: error.code } });
   }
   if (error instanceof SdkError) {
-    const message = `${place}: ${given.hide(error.message)}. It may have run.`;
+    const message = `${place}: ${given.hide(problemIn(error))}. It may have run.`;
     return new ToolError('execution_failed', message, { details: { executed: 'maybe', server: name } });
   }
   return error;

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
-import { type ListenAddress, parseListen } from '../../../base/parse-listen.js';
+import { type ListenAddress, parseHostName, parseListen } from '../../../base/parse-listen.js';
 import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
+import { followDefinitions } from '../../../executor/declare/shown-definitions.js';
 import type { McpServerOptions } from '../../../mcp/create-mcp-server.js';
 import type { Gateway } from '../../../mcp/open-gateway.js';
-import type { OnChange } from '../../../mcp/serve-stdio.js';
 import { systemClock } from '../../../platform/clock/clock.js';
 import { isLoopback } from '../../../platform/runtime/admit-request.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
@@ -78,6 +78,7 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   const address = options.http === undefined ? undefined : readAddress(options.http);
   if (address === undefined && options.name !== undefined)
     throw new UsageError('Cannot use --name without --http: only clients over HTTP name a host.');
+  const names = (options.name ?? []).map(readName);
   const resolved = resolveRun(options, context);
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
@@ -91,17 +92,17 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
         : disposable(await openMcpGateway({ servers }, resolved, context, display));
     const world = withGatewayTools({ ...resolved.executor, journal }, gateway);
     await using executor = await openExecutor(world);
+    gateway?.followPins();
     const first = connectAfterList(gateway);
     const create = await serverOf(options, resolved.executor, path, first.listed);
-    const onChange: OnChange = (listener) => gateway?.source.onChange(listener) ?? (() => {});
     // Wrong options are found before a client waits for an answer.
     await create(executor).close();
     const connection =
       address === undefined
-        ? await serveOneClient(() => create(executor), display, onChange, first.sent)
+        ? await serveOneClient(() => create(executor), display, first.sent)
         : await serveManyClients(
             address,
-            { executor, create, open: () => openExecutor(world), onChange, names: options.name ?? [] },
+            { executor, create, open: () => openExecutor(world), names },
             display,
           );
     const interrupted = await untilItEnds(connection, context);
@@ -181,11 +182,10 @@ interface Connection {
 async function serveOneClient(
   create: () => Server,
   display: Display,
-  onChange: OnChange,
   onSent: () => void,
 ): Promise<Connection> {
   const { serveOverStdio } = await import('../../../mcp/serve-stdio.js');
-  return serveOverStdio(create, (problem) => display.note(problem.message), onChange, onSent);
+  return serveOverStdio(create, (problem) => display.note(problem.message), onSent);
 }
 
 interface ManyClients {
@@ -194,18 +194,17 @@ interface ManyClients {
   readonly create: CreateServer;
   /** Opens an executor for each session, so that its calls end with the session. */
   readonly open: () => Promise<Executor>;
-  readonly onChange: OnChange;
   readonly names: readonly string[];
 }
 
 async function serveManyClients(
   { host, port }: ListenAddress,
-  { executor, create, open, onChange, names }: ManyClients,
+  { executor, create, open, names }: ManyClients,
   display: Display,
 ): Promise<Connection> {
   const [{ serveOverHttp }, { httpToken }] = await Promise.all([
     import('../../../mcp/serve-http.js'),
-    import('../../../mcp/http-token.js'),
+    import('../../../mcp/own-secrets.js'),
   ]);
   const { path, token } = httpToken();
   try {
@@ -214,7 +213,7 @@ async function serveManyClients(
       port,
       names,
       token,
-      onChange,
+      onChange: (listener) => followDefinitions(executor, listener),
       shared: () => create(executor),
       async open() {
         const own = await open();
@@ -243,6 +242,15 @@ function readAddress(given: string): ListenAddress {
   const address = parseListen(given);
   if (address !== undefined) return address;
   throw new UsageError(`Cannot use --http ${JSON.stringify(given)}: [HOST:]PORT is expected, such as 8080.`);
+}
+
+/** The name as a client sends it: in ASCII, without a port. @throws UsageError */
+function readName(given: string): string {
+  const name = parseHostName(given);
+  if (name !== undefined) return name;
+  throw new UsageError(
+    `Cannot use --name ${JSON.stringify(given)}: a host is expected, such as tools.example, without a scheme, port or path.`,
+  );
 }
 
 /** @returns whether a signal has ended it */

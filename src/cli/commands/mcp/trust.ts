@@ -75,7 +75,6 @@ async function trustServer(name: string, options: TrustOptions, context: CliCont
   if (!agreed) return 1;
   writePins(name, offered);
   stdio.stdout.write(`${name}: ${offered.length} tools are pinned (${counts})\n`);
-  display.note('a gateway that is running shows them after its restart');
   return 0;
 }
 
