@@ -10,6 +10,7 @@ import { consentInAdvance, type GivenConsent } from './consent-in-advance.js';
 import { isAutomated } from './display/display.js';
 import { createPalette } from './display/terminal-text.js';
 import type { ConfiguredPlace } from './later-place.js';
+import { isPreview } from './preview-response.js';
 import { questionScreen } from './question-screen.js';
 import type { JournalChoice } from './recorded-journal.js';
 
@@ -77,8 +78,12 @@ export function createPersonApprover(
         describe: describeRequest,
         screen: questionScreen(out, keyboard),
         ...editorOf(env, keyboard),
-        propose: async (request) =>
-          (await import('./propose-rule.js')).proposeRule(request, options, context),
+        ...(requests.every(isPreview)
+          ? {}
+          : {
+              propose: async (request) =>
+                (await import('./propose-rule.js')).proposeRule(request, options, context),
+            }),
       });
       return answer === 'cancel' || answer === 'interrupt' ? await leave(answer, signal) : answer;
     } finally {

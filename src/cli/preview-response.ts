@@ -34,6 +34,11 @@ export function previewRequest({ parts, results, changes }: Preview): ApprovalRe
   };
 }
 
+/** Whether a request is that of a whole preview. No rule can allow it, because it is no call. */
+export function isPreview({ toolName, changes }: ApprovalRequest): boolean {
+  return toolName === 'preview' && changes !== undefined;
+}
+
 function countCommitted({ created, modified, deleted, more = 0 }: Preview['changes']): string {
   return `${created.length + more} created, ${modified.length} modified, ${deleted.length} deleted`;
 }

@@ -42,6 +42,8 @@ interface Session {
 }
 
 interface Given extends Pick<ApprovalQuestion, 'edit' | 'propose'> {
+  /** Present: the calls have run. */
+  readonly changes?: ApprovalRequest['changes'];
   readonly ids?: readonly string[];
   readonly dangerous?: readonly string[];
   readonly rows?: number;
@@ -50,7 +52,14 @@ interface Given extends Pick<ApprovalQuestion, 'edit' | 'propose'> {
 
 /** @param typed keys; a line is `>text`; `resize to 40` is not a key, but a resize of the window */
 async function session(typed: readonly string[], given: Given = {}): Promise<Session> {
-  const { ids = ['one', 'two', 'three'], dangerous = [], rows = 1000, columns = 80, ...more } = given;
+  const {
+    ids = ['one', 'two', 'three'],
+    dangerous = [],
+    rows = 1000,
+    columns = 80,
+    changes,
+    ...more
+  } = given;
   const keys = [...typed];
   let shown = '';
   let seen = 0;
@@ -58,7 +67,7 @@ async function session(typed: readonly string[], given: Given = {}): Promise<Ses
   const listeners = new Set<() => void>();
   const size = { columns, rows };
   const answer = await askApproval({
-    requests: ids.map(request),
+    requests: ids.map((id) => ({ ...request(id), ...(changes === undefined ? {} : { changes }) })),
     palette,
     signal: new AbortController().signal,
     describe: (one) => picture(one, dangerous.includes(one.callId)),
@@ -202,6 +211,19 @@ describe('askApproval()', () => {
     expect(given).toEqual([{ command: 'two' }]);
     expect(answer).toEqual({ ...approve('one', 'two', 'three'), edits: { two: { command: 'else\u200b' } } });
     expect(shown).toContain('"command": "else‹U+200B›"');
+  });
+
+  it('offers no editor for calls that have run, and no rule for what no rule can allow', async () => {
+    const none = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
+    const edit = async () => ({ command: 'other' });
+    const propose = async () => undefined;
+    const offered = await session(['?', 'n'], { edit, propose });
+    for (const key of ['e edit', 'e  edit', 'w always', 'w  always']) expect(offered.shown).toContain(key);
+    const { shown, answer } = await session(['?', 'e', 'w', 'n'], { changes: none, edit });
+    expect(shown).not.toMatch(/e {1,2}edit|w {1,2}always/);
+    expect(shown).toContain('"e" is not an answer here');
+    expect(shown).toContain('"w" is not an answer here');
+    expect(answer).toEqual({ kind: 'deny_all' });
   });
 
   it('changes nothing where the edited text is wrong or the same', async () => {

@@ -28,7 +28,7 @@ export interface ApprovalQuestion {
   describe(request: ApprovalRequest): Picture;
   /** Opens the person's editor; undefined if nothing changed. A throw explains a fault in the edited text. */
   edit?(args: JsonObject): Promise<JsonObject | undefined>;
-  /** Undefined: no rule can express it. */
+  /** Left out: no rule can allow such requests. The result undefined: no rule can express it. */
   propose?(request: ApprovalRequest): Promise<ProposedRule | undefined>;
 }
 
@@ -38,13 +38,18 @@ export interface ApprovalQuestion {
  */
 export type Answer = ApprovalDecision | 'cancel' | 'interrupt';
 
-const KEYS = `
+/** The less common keys that a question has. */
+interface Keys {
+  readonly edits: boolean;
+  readonly proposes: boolean;
+}
+
+const describeKeys = ({ edits, proposes }: Keys): string => `
   y  run all; of several, those that are selected    n  run none
   1  select or deselect the first, 2 the second…; Enter runs the selected
-  d  show all of a call  e  edit its arguments in $EDITOR
+  d  show all of a call${edits ? '  e  edit its arguments in $EDITOR' : ''}
   r  refuse all, or those that are selected, with a reason that the model reads
-  w  always: a rule for calls like it, written after a second y
-  ?  these keys          Esc or Ctrl-C  cancel the batch
+${proposes ? '  w  always: a rule for calls like it, written after a second y\n' : ''}  ?  these keys          Esc or Ctrl-C  cancel the batch
 `;
 
 /**
@@ -62,6 +67,7 @@ type StillOpen = undefined;
 class Question {
   readonly #question: ApprovalQuestion;
   readonly #pictures: readonly Picture[];
+  readonly #keys: Keys;
   readonly #selected = new Set<number>();
   readonly #edits = new Map<number, JsonObject>();
   readonly #reasons = new Map<number, string>();
@@ -75,6 +81,9 @@ class Question {
   constructor(question: ApprovalQuestion) {
     this.#question = question;
     this.#pictures = question.requests.map((request) => question.describe(request));
+    // The arguments of a call that has run cannot be changed any more.
+    const edits = question.requests.some(({ changes }) => changes === undefined);
+    this.#keys = { edits, proposes: question.propose !== undefined };
   }
 
   async ask(): Promise<Answer> {
@@ -133,7 +142,9 @@ class Question {
       ...(this.#reasons.size === 0 ? [] : [`refused: ${numbers(this.#reasons.keys())}`]),
     ];
     const all = this.#selected.size > 0 ? 'the selected' : this.#reasons.size > 0 ? 'the others' : 'all';
-    const more = !isFirst ? '' : ' · d details · e edit · r refuse with a reason · w always';
+    const { edits, proposes } = this.#keys;
+    const some = `${edits ? ' · e edit' : ''} · r refuse with a reason${proposes ? ' · w always' : ''}`;
+    const more = isFirst ? ` · d details${some}` : '';
     const keys = `y ${all} · n none · numbers select${more} · ? keys`;
     const told = state.length === 0 ? '' : ` (${state.join(' · ')})`;
     const prompt = ownWords(`Run these? ${keys}${told}:`, screen.columns, ' '.length);
@@ -159,16 +170,14 @@ class Question {
       case '\n':
         return this.#runSelected();
       case '?':
-        return this.#say(KEYS, '');
+        return this.#say(describeKeys(this.#keys), '');
       case 'd':
         return this.#details();
-      case 'e':
-        return this.#edit();
       case 'r':
         return this.#refuse();
-      case 'w':
-        return this.#always();
       default:
+        if (key === 'e' && this.#keys.edits) return this.#edit();
+        if (key === 'w' && this.#keys.proposes) return this.#always();
         if (/^[0-9]$/.test(key)) return this.#select(key);
         this.#said += refusalOf(
           this.#question.screen,
