@@ -115,3 +115,28 @@ describe.skipIf(WHY_NOT !== '').each(placesHere())(
     );
   },
 );
+
+describe.skipIf(WHY_NOT !== '')(`two processes that undo the same call at once${WHY_NOT}`, () => {
+  it('bug: both reported the same paths as restored', async () => {
+    const around = realpathSync(mkdtempSync(join(tmpdir(), 'undo-')));
+    const root = join(around, 'root');
+    made.push(around);
+    mkdirSync(root);
+    inShell(root, 'mkdir mode; echo 1 >kind; echo 1 >gone; echo 1 >file');
+    const before = look(root);
+    const journal = join(around, 'journal.db');
+    const sandbox = { os: 'required', transactions: 'required' } as const;
+    const executors = [0, 1].map(() => createExecutor({ root, approver: null, journal, sandbox }));
+    const command =
+      'mkdir new; echo 2 >new/in; ln -s new link; chmod 700 mode; rm kind gone; mkdir kind; echo 2 >file';
+    const [result] = (await executors[0]?.run([{ id: 'c', name: 'bash', args: { command } }])) ?? [];
+    expect(result?.error).toBeUndefined();
+    const reports = await Promise.all(executors.map((executor) => executor.undo('c')));
+    expect(look(root)).toBe(before);
+    const restored = reports.flatMap((report) => report.restored).map((path) => path.slice(root.length + 1));
+    expect(restored.sort()).toEqual(['file', 'gone', 'kind', 'link', 'mode', 'new', 'new/in']);
+    const reasons = reports.flatMap(({ skipped }) => skipped.map(({ reason }) => reason));
+    expect(new Set(reasons)).toEqual(new Set(['it is as it was before']));
+    await Promise.all(executors.map((executor) => executor.close()));
+  });
+});

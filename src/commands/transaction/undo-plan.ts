@@ -1,10 +1,13 @@
 import { type BinaryPath, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
+import { takeCommitTurn } from './commit-turn.js';
 import { findNeededObjects } from './needed-objects.js';
 import { findOnlyCopies } from './only-copies.js';
 import { commitPlan, concludeDone, isBegun, KIND } from './sweep-transactions.js';
 import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
-import { keyOf, UndoneChanges } from './undone-changes.js';
+import { isAsBefore, keyOf, UndoneChanges } from './undone-changes.js';
+
+export { takeCommitTurn };
 
 /** The undo of a transaction. Paths are absolute. */
 export interface TransactionUndo {
@@ -38,7 +41,12 @@ export function planTransactionUndo(directory: string, refusal: UndoRefusal): Tr
   const skipped = new Map<string, string>();
   for (const { change, reason } of outcomes) {
     const path = absolute(done, change);
-    if (!restored.has(path) && !skipped.has(path)) skipped.set(path, reason);
+    if (restored.has(path)) continue;
+    // An entry that changed its kind has two reasons. Only the removed one says whether it is as before.
+    const other = skipped.get(path);
+    const decides =
+      change.change === 'delete' && other !== undefined && isAsBefore(reason) !== isAsBefore(other);
+    if (other === undefined || decides) skipped.set(path, reason);
   }
   return {
     plan: { version: 1, roots: done.roots, changes: [...gone, ...come] },

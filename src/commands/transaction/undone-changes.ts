@@ -92,8 +92,16 @@ export class UndoneChanges {
     );
   }
 
-  #isLost({ kind, isTree }: PlannedChange, index: number): boolean {
-    return (kind !== 'dir' || isTree === true) && binaryEntry(this.#old(index)) === undefined;
+  #isLost(change: PlannedChange, index: number): boolean {
+    const isKept =
+      (change.kind === 'dir' && change.isTree !== true) || binaryEntry(this.#old(index)) !== undefined;
+    return !isKept && !this.#isBack(change, index);
+  }
+
+  /** It was restored since, for example by the same undo in another process. */
+  #isBack(change: PlannedChange, index: number): boolean {
+    const now = this.#now(change);
+    return now !== undefined && isAsPrinted(now.at, change.before) && this.#isTreeBack(index);
   }
 
   #old(index: number): BinaryPath {

@@ -1,4 +1,4 @@
-import type { SkippedFile } from '../../contract/executor.js';
+import { AS_BEFORE, type SkippedFile } from '../../contract/executor.js';
 import type { Sandbox } from '../../contract/files.js';
 import type { UndoRecord } from './undo-record.js';
 
@@ -13,7 +13,7 @@ interface PlannedTransactionUndo {
 /** Plans the undo of a transaction, with the same rules as for file tools. Empty if its changes are no longer known. */
 export async function planTransaction(directory: string, sandbox: Sandbox): Promise<PlannedTransactionUndo> {
   const { isTransactionDirectory } = await import('../../commands/transaction/sweep-transactions.js');
-  const { planTransactionUndo, undoDirectory, commitUndo } = await import(
+  const { planTransactionUndo, undoDirectory, commitUndo, takeCommitTurn } = await import(
     '../../commands/transaction/undo-plan.js'
   );
   const plan = () =>
@@ -27,14 +27,25 @@ export async function planTransaction(directory: string, sandbox: Sandbox): Prom
     skipped,
     isEmpty: first === undefined || first.plan.changes.length === 0,
     async restore(undo) {
-      for (let attempt = 1, now = first; ; attempt++, now = plan()) {
-        if (now === undefined || now.plan.changes.length === 0) return without(restored, now);
-        const own = undoDirectory(directory);
-        // Noted before any change, so that recovery completes the undo if this process dies.
-        await undo.note({ transaction: own, state: 'begun', network: false });
-        const { isTakenBack, failed } = await commitUndo(own, now.plan);
-        await undo.note({ transaction: own, state: isTakenBack ? 'discarded' : 'committed', network: false });
-        if (!isTakenBack || attempt === MAX_ATTEMPTS) return without(restored, now, failed);
+      const turn = await takeCommitTurn(first?.plan.roots ?? []);
+      try {
+        for (let attempt = 1; ; attempt++) {
+          // Planned in its turn: another process may have undone the same call meanwhile.
+          const now = plan();
+          if (now === undefined || now.plan.changes.length === 0) return without(restored, now);
+          const own = undoDirectory(directory);
+          // Noted before any change, so that recovery completes the undo if this process dies.
+          await undo.note({ transaction: own, state: 'begun', network: false });
+          const { isTakenBack, failed } = await commitUndo(own, now.plan);
+          await undo.note({
+            transaction: own,
+            state: isTakenBack ? 'discarded' : 'committed',
+            network: false,
+          });
+          if (!isTakenBack || attempt === MAX_ATTEMPTS) return without(restored, now, failed);
+        }
+      } finally {
+        turn.release();
       }
     },
   };
@@ -55,8 +66,9 @@ function without(
   const skipped = new Map([...(now?.skipped ?? []), ...failed].map((one) => [one.path, one]));
   const restored = new Set(now?.restored.filter((path) => !skipped.has(path)));
   for (const path of expected) {
-    if (!restored.has(path) && !skipped.has(path))
-      skipped.set(path, { path, reason: 'it was changed since' });
+    if (restored.has(path) || skipped.has(path)) continue;
+    // A plan names no directory that is as before.
+    skipped.set(path, { path, reason: now === undefined ? 'it was changed since' : AS_BEFORE });
   }
   return { restored: [...restored], skipped: [...skipped.values()] };
 }
