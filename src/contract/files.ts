@@ -320,16 +320,26 @@ export interface Sandbox {
   /**
    * The existing paths that match deny patterns, for a command sandbox, which knows only paths. Left out:
    * none.
+   * @param read what `readAhead` has just resolved to: the directories are not looked at again
    */
-  guarded?(every?: 'every'): GuardedPaths;
+  guarded?(every?: 'every', read?: RootsRead): GuardedPaths;
   /**
    * The entries that may lead elsewhere: links, each `.git`, and directories that commands may only read, which are
    * not searched. Sockets and the like are among them. Left out: not looked for.
    * @param above only in the roots and the directories that contain this canonical path. Left out: in the whole tree
+   * @param read as for `guarded`, for the whole tree
    */
-  leading?(above?: string): readonly string[];
-  /** Reads what `guarded` needs while other work goes on, so that it answers sooner. Left out: nothing to read. */
-  readAhead?(): Promise<void>;
+  leading?(above?: string, read?: RootsRead): readonly string[];
+  /**
+   * Reads what `guarded` and `leading` need while other work goes on. Left out: nothing to read.
+   * @returns what was read, if all of it was read after this call; otherwise undefined
+   */
+  readAhead?(): Promise<RootsRead | undefined>;
+}
+
+/** What one reading of the roots has found. It is out of date as soon as other work of the caller goes on. */
+export interface RootsRead {
+  readonly incomplete: boolean;
 }
 
 /**

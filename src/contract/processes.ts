@@ -1,5 +1,5 @@
 import type { ChosenPaths, CommandChanges, DeedsRefusal, DeedsReview, PreviewedChanges } from './changes.js';
-import type { GuardedPaths } from './files.js';
+import type { GuardedPaths, RootsRead } from './files.js';
 import type { OutputSink } from './outputs.js';
 
 /** How the operating system confines commands. Left out: not at all. */
@@ -23,9 +23,9 @@ export interface Confinement {
   /** Whether a link currently leads to files that toolexec depends on. No mount can protect such a link. */
   readonly ledByLink?: () => boolean;
   /** Called for each command. `every`: also returns paths beyond the number that can be mounted over. */
-  readonly guarded: (every?: 'every') => GuardedPaths;
-  /** Reads what `guarded` needs while other work goes on. Left out: nothing to read. */
-  readonly readAhead?: () => Promise<void>;
+  readonly guarded: (every?: 'every', read?: RootsRead) => GuardedPaths;
+  /** As in `Sandbox`. Left out: nothing to read. */
+  readonly readAhead?: () => Promise<RootsRead | undefined>;
   /** Left out: with the network off, each command has its own network namespace. */
   readonly rooms?: RoomOwner;
   /**

@@ -47,8 +47,8 @@ export function sandboxFor(
   const denies = { ...patterns, deniedWritePatterns };
   const sandbox = sandboxIn(rootSet, denies);
   const ledByLink = (): boolean => hasDefaults && isLedByLink(rootSet.roots, journalFile);
-  const guarded: Confinement['guarded'] = (every) => {
-    const found = sandbox.guarded?.(every) ?? NOTHING_GUARDED;
+  const guarded: Confinement['guarded'] = (every, read) => {
+    const found = sandbox.guarded?.(every, read) ?? NOTHING_GUARDED;
     return transactions === 'off' && ledByLink() ? { ...found, incomplete: true } : found;
   };
   const readablePaths = readable.map((path) => resolve(path));

@@ -154,6 +154,17 @@ describe('guarded()', () => {
     });
   });
 
+  it('looks at no directory again with what was just read, and never with what another caller began to read', async () => {
+    put('x');
+    const { readAhead, guarded, leading } = guardedFinder(createContainment({ roots: [root] }));
+    const [read, joined] = await Promise.all([readAhead(), readAhead()]);
+    put('.env');
+    symlinkSync('x', join(root, 'link'));
+    expect([read, joined]).toEqual([expect.anything(), undefined]);
+    expect([guarded('every', read).hidden, leading(undefined, read)]).toEqual([[], []]);
+    expect([guarded('every', joined).hidden.length, leading(undefined, joined).length]).toEqual([1, 1]);
+  });
+
   it('bug: other work waited until a large directory was read', async () => {
     put('x');
     for (let index = 0; index < 20_000; index++) linkSync(join(root, 'x'), join(root, `${index}`));

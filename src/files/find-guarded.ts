@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { GuardedPath, GuardedPaths, Sandbox, SeenDirectory } from '../contract/files.js';
+import type { GuardedPath, GuardedPaths, RootsRead, Sandbox, SeenDirectory } from '../contract/files.js';
 import { timeSlices } from '../platform/clock/time-slices.js';
 import { entryStat } from '../platform/fs/fs-entry.js';
 import { type DirectoryPrint, directoryPrint, namedEntries } from '../platform/fs/probe-place.js';
@@ -34,10 +34,13 @@ export function guardedFinder(
   // Earlier protected paths keep their protection: a command can create any number of files.
   let first: ReadonlySet<string> = new Set();
   let last: { readonly directories: readonly KnownDirectory[]; readonly guarded: GuardedPaths } | undefined;
-  let reading: Promise<unknown> | undefined;
+  let reading: Promise<Examined> | undefined;
+  const own = new WeakMap<RootsRead, Examined>();
+  const examined = (read: RootsRead | undefined): Examined =>
+    (read === undefined ? undefined : own.get(read)) ?? examineAtOnce(search);
   return {
-    guarded(every) {
-      const { visited, incomplete } = examineAtOnce(search);
+    guarded(every, read) {
+      const { visited, incomplete } = examined(read);
       if (known.size > 2 * MOST_DIRECTORIES) known.clear();
       const hidden = visited.flatMap((directory) => directory.hidden);
       const readOnly = visited.flatMap((directory) => directory.readOnly);
@@ -52,16 +55,19 @@ export function guardedFinder(
         last = { directories: visited, guarded: answer };
       return { ...last.guarded, incomplete, directories: last.directories };
     },
-    leading(above) {
-      const directories =
-        above === undefined ? examineAtOnce(search).visited : directoriesAbove(search, above);
+    leading(above, read) {
+      const directories = above === undefined ? examined(read).visited : directoriesAbove(search, above);
       return directories.flatMap(({ leading }) => leading);
     },
     async readAhead() {
-      reading ??= examineInSlices(search).finally(() => {
+      // A reading that has begun may have passed what the caller has changed since.
+      if (reading !== undefined) return void (await reading);
+      reading = examineInSlices(search).finally(() => {
         reading = undefined;
       });
-      await reading;
+      const found = await reading;
+      own.set(found, found);
+      return found;
     },
   };
 }
@@ -71,9 +77,13 @@ function examineAtOnce(search: GuardSearch): Examined {
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
-async function examineInSlices(search: GuardSearch): Promise<void> {
+async function examineInSlices(search: GuardSearch): Promise<Examined> {
   const slices = timeSlices();
-  for (const _ of examineAll(search)) if (slices.isOver()) await slices.next();
+  const steps = examineAll(search);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (slices.isOver()) await slices.next();
+  }
 }
 
 interface GuardSearch {

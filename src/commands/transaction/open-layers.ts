@@ -107,8 +107,8 @@ async function lookInto(confinement: Confinement): Promise<Looked | NoTransactio
 }
 
 async function lookForAll(confinement: Confinement): Promise<Looked | NoTransaction> {
-  await confinement.readAhead?.();
-  const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every');
+  const read = await confinement.readAhead?.();
+  const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every', read);
   if (incomplete)
     return {
       reason: 'what is hidden in the roots cannot all be found: there is too much, or a name is not UTF-8',

@@ -26,7 +26,7 @@ export interface AllowedDeeds {
 
 /** Where a command runs, and which paths hold code that runs later. */
 export interface DeedsSettings {
-  readonly sandbox: Pick<Sandbox, 'roots' | 'cwd' | 'leading'>;
+  readonly sandbox: Pick<Sandbox, 'roots' | 'cwd' | 'leading' | 'readAhead'>;
   readonly policy: { readonly laterCode?: readonly string[] } | null | undefined;
 }
 
@@ -49,7 +49,9 @@ export async function beyondConsent(
 ): Promise<ReadonlyMap<MadeChange, Unexpected>> {
   const { sandbox, policy } = settings;
   if (changes.length === 0) return new Map();
-  const otherNames = laterNames(sandbox.leading?.() ?? [], sandbox.roots, laterCodeOf(policy?.laterCode));
+  const read = await sandbox.readAhead?.();
+  const leading = sandbox.leading?.(undefined, read) ?? [];
+  const otherNames = laterNames(leading, sandbox.roots, laterCodeOf(policy?.laterCode));
   const expectation = new Expectation(changes, allowed, settings, otherNames);
   const found = new Map<MadeChange, Unexpected>();
   const slices = timeSlices();
