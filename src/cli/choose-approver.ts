@@ -1,5 +1,5 @@
 import { parseJson } from '../base/parse-json.js';
-import type { Approver } from '../contract/approval.js';
+import type { ApprovalRequest, Approver } from '../contract/approval.js';
 import type { JsonObject } from '../contract/json.js';
 import { describeRequest } from '../executor/approve/describe-request.js';
 import { editText } from '../platform/process/edit-text.js';
@@ -81,7 +81,7 @@ export function createPersonApprover(
         ...(requests.every(isPreview)
           ? {}
           : {
-              propose: async (request) =>
+              propose: async (request: ApprovalRequest) =>
                 (await import('./propose-rule.js')).proposeRule(request, options, context),
             }),
       });

@@ -81,6 +81,19 @@ describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, { timeout: 
     expect(outside('git fsck --strict 2>&1 | grep -v dangling')).toBe('');
   });
 
+  it('bug: and from below a branch of a bare repository that the command had pushed to', async () => {
+    outside(`${SET_UP}; git clone -q --bare . o.git`);
+    const report = await undoOf(
+      'echo 2 >>a; git commit -qam two; git push -q ./o.git main',
+      'git -C o.git branch keep main',
+    );
+    expect(outside('git -C o.git log --format=%s main; git -C o.git log --format=%s keep')).toBe(
+      'one\ntwo\none\n',
+    );
+    expect(outside('git log --format=%s; git -C o.git fsck --strict 2>&1 | grep -v dangling')).toBe('one\n');
+    expect(report.skipped.every(({ path }) => path.startsWith(join(root, 'o.git/objects')))).toBe(true);
+  });
+
   it('removes a repository that the command made, and keeps one that a person has used since', async () => {
     const make = (name: string): string => `mkdir ${name}; cd ${name}; ${SET_UP}`;
     const report = await undoOf(make('n'), 'git -C n status');

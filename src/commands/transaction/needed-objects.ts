@@ -20,15 +20,17 @@ export function findNeededObjects(
   directory: BinaryPath,
 ): readonly PlannedChange[] {
   const goingBy = new Map<string, PlannedChange[]>();
+  const gitOf = repositoriesOf(undone.gone, done);
   for (const change of undone.gone) {
-    const [, git] = REPOSITORY.exec(change.path) ?? [];
+    const git = gitOf(change);
     if (git === undefined || change.kind === 'dir') continue;
     const key = keyOf({ root: change.root, path: git });
     goingBy.set(key, [...(goingBy.get(key) ?? []), change]);
   }
   return [...goingBy].flatMap(([key, going]) => {
-    const [{ root, path } = { root: 0, path: '' }] = going;
-    const [, git = ''] = REPOSITORY.exec(path) ?? [];
+    const [first] = going;
+    const root = first?.root ?? 0;
+    const git = (first && gitOf(first)) ?? '';
     const isMade = done.changes.some(
       (one) => one.change === 'create' && one.kind === 'dir' && keyOf(one) === key,
     );
@@ -37,7 +39,24 @@ export function findNeededObjects(
   });
 }
 
+/** The git directory that contains a change, if it is one. A bare repository is known by its objects and its `HEAD`. */
+function repositoriesOf(
+  gone: readonly PlannedChange[],
+  { roots }: DonePlan,
+): (change: PlannedChange) => BinaryPath | undefined {
+  const bare = new Map<number, Set<BinaryPath>>();
+  for (const { root, path } of gone) {
+    const git = REPOSITORY.test(path) ? undefined : OBJECT.exec(path)?.[1];
+    if (git === undefined || bare.get(root)?.has(git) === true) continue;
+    if (binaryEntry(`${toBinary(roots[root] ?? '')}/${git}/HEAD`)?.kind !== 'file') continue;
+    bare.set(root, (bare.get(root) ?? new Set()).add(git));
+  }
+  return ({ root, path }) =>
+    REPOSITORY.exec(path)?.[1] ?? [...(bare.get(root) ?? [])].find((git) => path.startsWith(`${git}/`));
+}
+
 const REPOSITORY = /^((?:.*\/)?\.git)\//s;
+const OBJECT = /^(.+?)\/objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38,62}|pack\/pack-[0-9a-f]{40,64}\.[a-z]+)$/s;
 
 interface Asked {
   readonly undone: UndoneChanges;
