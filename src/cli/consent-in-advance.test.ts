@@ -16,6 +16,13 @@ symlinkSync('sub/justfile', join(root, 'first'));
 symlinkSync('loop', join(root, 'loop'));
 mkdirSync(join(root, '.github'));
 symlinkSync('.github', join(root, 'docs'));
+mkdirSync(join(root, 'deep/tools'), { recursive: true });
+symlinkSync('../tools', join(root, 'deep/.husky'));
+symlinkSync('../tools/pre-push', join(root, 'deep/push'));
+symlinkSync('tools/tasks.txt', join(root, 'deep/justfile'));
+mkdirSync(join(root, '.git'));
+writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/main\n');
+writeFileSync(join(root, '.git/config'), '[core]\n\thooksPath = my-hooks\n');
 
 const CHANGES = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
@@ -66,6 +73,10 @@ describe('consent in advance', () => {
     ['second', [{ kind: 'write', path: 'second' }]],
     ['docs/workflows/ci.yml', [{ kind: 'write', path: 'docs/workflows/ci.yml' }]],
     ['package.json', [{ kind: 'write', path: 'package.json' }]],
+    ['tools/pre-push', [{ kind: 'write', path: 'tools/pre-push' }]],
+    ['deep/push', [{ kind: 'write', path: 'deep/push' }]],
+    ['deep/tools/tasks.txt', [{ kind: 'write', path: 'deep/tools/tasks.txt' }]],
+    ['my-hooks/pre-push', [{ kind: 'write', path: 'my-hooks/pre-push' }]],
   ])('is none to a change of what runs later: %s', async (path, effects) => {
     const refused = {
       kind: 'approve_selected',

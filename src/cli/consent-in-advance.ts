@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { ApprovalRequest, Approver } from '../contract/approval.js';
 import type { PicturePart } from '../contract/picture.js';
+import type { NamesOf } from '../executor/plan/later-names.js';
 import { binaryEntry, readBinaryLink, toBinary, toText } from '../platform/fs/binary-fs.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { type ConfiguredPlace, LaterPlace } from './later-place.js';
@@ -80,17 +81,24 @@ async function laterPaths(
   later: LaterPlace,
 ): Promise<readonly string[]> {
   const found = new Set<string>();
-  for (const effect of effects) {
-    if (effect.kind !== 'write' && effect.kind !== 'delete') continue;
-    if (!found.has(effect.path) && (await counts(effect.path, parts, later))) found.add(effect.path);
-  }
+  const changed = effects.flatMap((one) => (one.kind === 'write' || one.kind === 'delete' ? [one.path] : []));
+  if (changed.length === 0) return [];
+  const namesOf = await later.otherNames();
+  for (const path of changed)
+    if (!found.has(path) && (await counts(path, parts, later, namesOf))) found.add(path);
   return [...found];
 }
 
-async function counts(path: string, parts: readonly PicturePart[], later: LaterPlace): Promise<boolean> {
+async function counts(
+  path: string,
+  parts: readonly PicturePart[],
+  later: LaterPlace,
+  namesOf: NamesOf,
+): Promise<boolean> {
   const place = later.at(path);
-  // A link is not a way around the rule.
-  const named = [place, behindLinks(place)].filter((one) => later.lies(one));
+  const target = behindLinks(place);
+  // A link is not a way around the rule, whichever of its ends has the name.
+  const named = [...[place, target].filter((one) => later.lies(one)), ...namesOf(target)];
   if (named.length === 0) return false;
   const shown = contentsOf(parts.filter((part) => 'path' in part && later.at(part.path) === place));
   if (shown === undefined) return true;

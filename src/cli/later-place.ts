@@ -1,4 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import type { Sandbox } from '../contract/files.js';
+import type { NamesOf } from '../executor/plan/later-names.js';
 import { isInDependencies } from '../files/dependency-folders.js';
 import { realPlace } from '../platform/fs/probe-place.js';
 import { LATER_CODE_PATTERNS, LaterCode } from '../policy/later-code/later-code.js';
@@ -18,6 +20,7 @@ export class LaterPlace {
   readonly roots: readonly string[];
   readonly #later: LaterCode;
   readonly #sparesDependencies: boolean;
+  #sandbox: Sandbox | undefined;
 
   constructor({ root = ['.'], policy }: ConfiguredPlace) {
     const own = policy?.laterCode;
@@ -39,6 +42,20 @@ export class LaterPlace {
   /** Such a file, or a directory that contains such files. */
   lies(path: string): boolean {
     return !this.passesOver(path) && this.#later.lies(path, this.roots);
+  }
+
+  /**
+   * Finds the names under which a canonical path runs later through existing links in the roots, and through settings
+   * of git.
+   */
+  async otherNames(): Promise<NamesOf> {
+    const [{ createSandbox }, { laterNames }] = await Promise.all([
+      import('../files/create-sandbox.js'),
+      import('../executor/plan/later-names.js'),
+    ]);
+    this.#sandbox ??= createSandbox({ roots: this.roots });
+    const namesOf = laterNames(this.#sandbox.leading?.() ?? [], this.roots, this.#later);
+    return (path) => namesOf(path).filter((name) => this.lies(name));
   }
 
   /** It lies in a dependency folder, which is not examined. */
