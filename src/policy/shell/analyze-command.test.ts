@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eachOf } from '../../testing/fixtures/each-of.js';
 import { analyzeCommand } from './analyze-command.js';
+import { analyzeOnce } from './analyze-once.js';
 
 /** One command per line; `##` begins a heading, which says why the following lines are no longer blocked. */
 function readLines(name: string): string[] {
@@ -315,5 +316,23 @@ describe('the limits of analyzeCommand()', () => {
     expect(analyzeCommand(text.slice(0, 65_536)).verdict).toBe('ask');
     // Ten times the duration on an idle machine: without the limits it takes minutes.
     expect((process.cpuUsage().user - before) / 1000).toBeLessThan(3_000);
+  });
+});
+
+describe('analyzeOnce()', () => {
+  const first = (count: number, text: string) =>
+    Array.from({ length: count }, (_, index) => analyzeOnce(`${text} ${index}`))[0];
+
+  it('remembers the commands of a large batch, and not the text of every command ever planned', () => {
+    const everyday = 'git diff --stat HEAD~1 -- src/policy/shell/analysis.ts';
+    const batch = first(1_000, everyday);
+    expect(analyzeOnce(`${everyday} 0`)).toBe(batch);
+    first(1_000, `echo ${'a'.repeat(900)}`);
+    expect(analyzeOnce(`${everyday} 0`)).not.toBe(batch);
+  });
+
+  it('tells shells apart', () => {
+    expect(analyzeOnce('touch {a,b}', 'bash').verdict).toBe('allow');
+    expect(analyzeOnce('touch {a,b}', 'sh').verdict).toBe('ask');
   });
 });

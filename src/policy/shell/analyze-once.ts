@@ -10,8 +10,12 @@ interface Known {
  * Entries of the older map are dropped together: dropping the oldest ones individually takes longer the more there are.
  */
 let [newer, older] = [new Map<string, Known>(), new Map<string, Known>()];
-/** How many command lines each map remembers, and how long they may be: the calls of a few batches. */
-const MOST_KNOWN = 250;
+/** The characters left for the newer map. An analysis takes memory by the length of its text. */
+let room = 0;
+/** The characters of each map: a batch of 1,000 everyday commands. */
+const MOST_KNOWN = 250_000;
+/** Each text counts this much more. */
+const OWN_SIZE = 100;
 const MOST_CHARACTERS = 1_000;
 
 /**
@@ -25,7 +29,11 @@ export function analyzeOnce(text: string, shell?: 'bash' | 'sh'): CommandAnalysi
   const known = older.get(text);
   const analysis =
     known !== undefined && known.shell === shell ? known.analysis : analyzeCommand(text, shell);
-  if (newer.size >= MOST_KNOWN) [newer, older] = [new Map(), newer];
+  room -= text.length + OWN_SIZE;
+  if (room < 0) {
+    [newer, older] = [new Map(), newer];
+    room = MOST_KNOWN;
+  }
   newer.set(text, { shell, analysis });
   return analysis;
 }
