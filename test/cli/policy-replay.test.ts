@@ -128,6 +128,18 @@ describe('toolexec policy replay', () => {
       expect(stderr).toMatch(/^toolexec: [^\n]+\n$/);
     }
   });
+
+  it('names the line of an export that cannot be read, and says if it was cut off', async () => {
+    const whole = '{"kind":"batch","id":"b"}';
+    const told = async (...lines: readonly string[]) =>
+      (await toolexec.run(['policy', 'replay', '-'], { stdin: lines.join('\n') })).stderr;
+    expect(await told(whole, whole, '{"kind":"ca')).toMatch(
+      / line 3 of the export .* was cut off: write it again\.\n$/,
+    );
+    expect(await told(whole, '[]', whole)).toMatch(
+      / line 2 of the export .*"kind"\. Write the export again\.\n$/,
+    );
+  });
 });
 
 describe('toolexec policy suggest', () => {

@@ -149,6 +149,29 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect((await runAllowed('git init -q --bare c; ln -s other o')).error).toBeUndefined();
   });
 
+  eachOf<[string, string, string]>(
+    [
+      [
+        'settings',
+        'mkdir b; printf "[core]\\n\\tfsmonitor = ./x\\n" > b/config',
+        'git init -q c; cp -r c/.git/HEAD c/.git/objects c/.git/refs b',
+      ],
+      [
+        'its last directory',
+        'mkdir -p b/hooks b/objects; echo x > b/hooks/update; touch b/HEAD',
+        'mkdir b/refs',
+      ],
+      ['those of another directory', 'mkdir b; echo ../c > b/commondir', 'touch b/HEAD'],
+    ],
+    2,
+  )('is not kept where it makes earlier files those of a repository: %s', async (_, before, command) => {
+    expect((await runAllowed(before)).error).toBeUndefined();
+    expect((await runAllowed(command)).error).toMatchObject({
+      code: 'policy_denied',
+      details: { executed: 'no' },
+    });
+  });
+
   it('is kept where it is any other file, and what only changes dependencies', {
     tags: ['soak'],
   }, async () => {

@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
 import { forLast } from '../../base/for-last.js';
-import { nameInBareRepository, runsNothingInGit } from '../../commands/sandbox/git/bare-repository.js';
+import {
+  nameInBareRepository,
+  runsNothingInGit,
+  wakesRepository,
+} from '../../commands/sandbox/git/bare-repository.js';
 import type { MadeChange, Unexpected } from '../../contract/changes.js';
 import type { Effect } from '../../contract/effect.js';
 import type { Sandbox } from '../../contract/files.js';
@@ -57,7 +61,7 @@ export async function beyondConsent(
   const slices = timeSlices();
   for (const change of changes) {
     if (slices.isOver()) await slices.next();
-    const why = isNewDirectory(change) ? undefined : expectation.whyNot(change);
+    const why = isNewDirectory(change) ? expectation.whyNotNew(change) : expectation.whyNot(change);
     if (why !== undefined) found.set(change, why);
   }
   if (!expectation.namesPaths) return found;
@@ -133,6 +137,11 @@ class Expectation {
       : undefined;
   }
 
+  /** The same for a new directory, before its content is known to be expected. */
+  whyNotNew({ path }: MadeChange): Unexpected | undefined {
+    return this.#patterns === undefined && wakesRepository(path, this.#isThere) ? 'runs_later' : undefined;
+  }
+
   #isNamedBy(name: string, path: string): boolean {
     if (path === name) return true;
     if (!path.startsWith(`${name}/`)) return false;
@@ -141,6 +150,7 @@ class Expectation {
 
   #runsLater(made: MadeChange): boolean {
     const { path, kind } = made;
+    if (made.change === 'create' && wakesRepository(path, this.#isThere)) return true;
     const names = this.#otherNames(path, kind === 'link');
     if (!this.#isSpared(dirname(path))) names.unshift(path);
     if (kind === 'link') {

@@ -86,7 +86,7 @@ async function readFrom(
   if (isAsked) {
     const { name, text } = await readSource(source, stdio);
     if (source !== undefined || text.trim() !== '')
-      return { name, recorded: readExport(text) ?? readFresh(name, text) };
+      return { name, recorded: readExport(name, text) ?? readFresh(name, text) };
   }
   return fromJournal(requireJournal(options, context));
 }
@@ -95,19 +95,27 @@ async function fromJournal(path: string): Promise<NamedCalls> {
   return { name: `the journal "${path}"`, recorded: await readJournalCalls(path) };
 }
 
-function readExport(text: string): readonly RecordedCall[] | undefined {
+function readExport(name: string, text: string): readonly RecordedCall[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const records: Fields[] = [];
-  for (const line of lines) {
+  for (const [at, line] of lines.entries()) {
     const record = parseLine(line);
-    if (record === undefined || typeof record.kind !== 'string') return undefined;
-    records.push(record);
+    if (typeof record?.kind === 'string') records.push(record);
+    else if (at === 0) return undefined;
+    else throw new UsageError(`Cannot read ${name}: ${lineFlaw(at, lines.length)}`);
   }
   if (records.length === 0) return undefined;
   const cleanAt = new Map(
     records.filter(isFact).map((fact) => [fact.conversation, markedCleanAt([fact])] as const),
   );
   return records.flatMap((record) => toRecorded(record, cleanAt.get(record.conversation) ?? 0));
+}
+
+function lineFlaw(at: number, count: number): string {
+  const line = `line ${at + 1} of the export is no JSON object with a "kind"`;
+  return at === count - 1
+    ? `${line}. It is the last one, so the export was cut off: write it again.`
+    : `${line}. Write the export again.`;
 }
 
 function isFact(record: Fields): record is Fields & Pick<ConversationFact, 'key' | 'value'> {
