@@ -4,7 +4,7 @@ import { isHarmlessConfig } from './adopt-repository.js';
 import { readSmallFile } from './find-repositories.js';
 
 /** Whether a path exists after the changes. */
-export type IsThere = (path: string) => boolean;
+type IsThere = (path: string) => boolean;
 
 /**
  * Git runs the hooks and settings of a repository that lies in a directory of any name (`git init --bare x`): each
