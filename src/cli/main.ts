@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment } from '../platform/runtime/environment.js';
-import { openStdio } from '../platform/runtime/stdio.js';
+import { endWithTerminal, openStdio } from '../platform/runtime/stdio.js';
 import { onUnhandledError } from '../platform/runtime/unhandled-errors.js';
 import { type ExitCode, flushOutput } from './cli-context.js';
 import { startCommand } from './start-command.js';
@@ -21,7 +21,7 @@ export function main(): void {
 
 async function run(): Promise<number> {
   try {
-    const code = await startCommand({ stdio, env, version, exitNow: (code) => process.exit(code) });
+    const code = await startCommand({ stdio, env, version, exitNow });
     await flushOutput(stdio);
     return code;
   } catch (error) {
@@ -37,5 +37,10 @@ async function report(error: unknown): Promise<ExitCode> {
 async function leave(code: number): Promise<never> {
   // If standard error fails, there is no other place to report it.
   await stdio.stderr.flushed().catch(() => {});
-  process.exit(code);
+  return exitNow(code);
+}
+
+function exitNow(code: number): never {
+  endWithTerminal(stdio);
+  return process.exit(code);
 }

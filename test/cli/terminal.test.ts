@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open-journal.js';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
 import { leaveHalfDone } from './leave-half-done.js';
-import { hasTerminal, type Sat, sitBefore } from './terminal.js';
+import { hasTerminal, type Sat, type Sitting, sitBefore } from './terminal.js';
 import { useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec();
@@ -22,7 +22,7 @@ const NEW = { id: 'new', name: 'bash', args: { command: 'touch new' } };
 
 function sit(
   words: readonly string[],
-  types: readonly (readonly [string, string])[],
+  types: Sitting['types'],
   env = {},
 ): Promise<Sat> {
   return sitBefore([process.execPath, toolexec.main, ...words], {
@@ -34,7 +34,7 @@ function sit(
 
 function run(
   calls: unknown,
-  types: readonly (readonly [string, string])[],
+  types: Sitting['types'],
   env: Readonly<Record<string, string>> = {},
   ...more: readonly string[]
 ): Promise<Sat> {
@@ -303,5 +303,24 @@ describe.skipIf(!hasTerminal)(
       expect(shown).toContain('There is no choice 7.');
       expect(code).toBe(0);
     }, 60_000);
+  },
+);
+
+describe.skipIf(!hasTerminal)(
+  'bug: a terminal that closes at a question crashed the process (skipped where python3 has no pty)',
+  () => {
+    const HANG_UP = 128 + 1;
+
+    it('of run: the call is recorded as refused', { timeout: 60_000 }, async () => {
+      const { code } = await run([NEW], [[QUESTION, null]]);
+      expect([code, isThere('new')]).toEqual([HANG_UP, false]);
+      const { stdout } = await toolexec.run(['journal', 'show', 'c', '--journal', journal]);
+      expect(stdout).toMatch(/cancelled|no answer was given/);
+    });
+
+    it('of guard install: nothing is written', { tags: ['soak'], timeout: 60_000 }, async () => {
+      const { code } = await sit(['guard', 'install', 'claude-code'], [['Write this?', null]]);
+      expect([code, isThere('.claude')]).toEqual([HANG_UP, false]);
+    });
   },
 );

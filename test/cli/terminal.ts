@@ -10,8 +10,8 @@ export const hasTerminal =
 export interface Sitting {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** The keys typed when the terminal shows new output that contains the text. */
-  readonly types: readonly (readonly [after: string, keys: string])[];
+  /** The keys typed when the terminal shows new output that contains the text; `null` closes the terminal. */
+  readonly types: readonly (readonly [after: string, keys: string | null])[];
 }
 
 export interface Sat {
@@ -51,7 +51,11 @@ if pid == 0:
 shown, fresh, types, end = "", "", list(order["types"]), time.time() + 60
 while time.time() < end:
     if types and types[0][0] in fresh:
-        os.write(terminal, types.pop(0)[1].encode())
+        keys = types.pop(0)[1]
+        if keys is None:
+            os.close(terminal)
+            break
+        os.write(terminal, keys.encode())
         fresh = ""
     if not select.select([terminal], [], [], 0.1)[0]:
         continue

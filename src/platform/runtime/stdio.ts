@@ -55,6 +55,17 @@ export function openStdio(): Stdio {
   };
 }
 
+/**
+ * If the terminal of this process has gone, ends the process by the signal of a lost terminal. Node would crash when it
+ * exits: it resets the modes of the terminals that it started with, and takes a failure for a bug.
+ */
+export function endWithTerminal({ stdin, stdout, stderr }: Pick<Stdio, 'stdin' | 'stdout' | 'stderr'>): void {
+  const isGone = [stdin, stdout, stderr].some((stream, fd) => stream.isTerminal && !isTerminal(fd));
+  if (!isGone || process.platform === 'win32') return;
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
+}
+
 /** `node:tty` is loaded only for a device other than `/dev/null`, because it also loads the network module. */
 function isTerminal(fd: number): boolean {
   const stats = fstatSync(fd);
