@@ -22,6 +22,10 @@ export interface GuardOptions {
   readonly yes?: boolean;
 }
 
+export interface InstallOptions extends GuardOptions {
+  readonly ask?: boolean;
+}
+
 export function addGuardOptions(command: Command): Command {
   return command
     .addArgument(new Argument('<agent>', 'whose settings').choices([...AGENTS]))
@@ -34,7 +38,7 @@ export function placeOf(agent: AgentName, { user }: GuardOptions, { env }: CliCo
 }
 
 /** The lines that an agent runs. @throws UsageError if the lines would stop working later */
-export function hookLines(agent: AgentName): HookLines {
+export function hookLines(agent: AgentName, { ask = true }: InstallOptions): HookLines {
   const words = [...ownProgram('toolexec'), 'hook', '--for', agent];
   if (words.some((word) => word.includes('/_npx/')))
     throw new UsageError(
@@ -43,7 +47,8 @@ export function hookLines(agent: AgentName): HookLines {
   const other = words
     .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
-  return { before: hasUnixShell() ? `${other}${OR_STOP}` : other, other };
+  const before = ask ? other : `${other} --no-ask`;
+  return { before: hasUnixShell() ? `${before}${OR_STOP}` : before, other };
 }
 
 /** Turns an unreadable or unchangeable settings file into an error for the person. @throws UsageError */

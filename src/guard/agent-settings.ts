@@ -8,7 +8,7 @@ import { makeDirectories } from '../platform/fs/make-directories.js';
 import { ReadFailure, readTextFile } from '../platform/fs/read-file.js';
 import { replaceFile } from '../platform/fs/replace-file.js';
 import { homeOf } from '../platform/runtime/environment.js';
-import { AGENT_TITLES, type AgentName } from './agents.js';
+import { AGENT_TITLES, type AgentName, HOOK_TIMEOUT_S, SETTINGS_TIMEOUT_S } from './agents.js';
 import { isObject } from './document.js';
 import type { Installed } from './guard-state.js';
 
@@ -22,8 +22,8 @@ interface AgentSettings {
   readonly events: readonly string[];
   /** Events without tools have no matcher. */
   readonly toolEvents: ReadonlySet<string>;
-  /** In the agent's unit. */
-  readonly timeout: number;
+  /** The unit of its timeouts. */
+  readonly perSecond: 1 | 1000;
 }
 
 const BEFORE_CALLS: ReadonlySet<string> = new Set(['PreToolUse', 'PermissionRequest', 'BeforeTool']);
@@ -35,21 +35,21 @@ const SETTINGS: Readonly<Record<AgentName, AgentSettings>> = {
     home: (env) => env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude'),
     events: [...CLAUDE_EVENTS, 'Stop', 'SessionEnd'],
     toolEvents: new Set(CLAUDE_EVENTS),
-    timeout: 60,
+    perSecond: 1,
   },
   codex: {
     file: '.codex/hooks.json',
     home: (env) => env.CODEX_HOME || join(homeOf(env), '.codex'),
     events: ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'Stop'],
     toolEvents: new Set(CLAUDE_EVENTS),
-    timeout: 60,
+    perSecond: 1,
   },
   'gemini-cli': {
     file: '.gemini/settings.json',
     home: (env) => join(env.GEMINI_CLI_HOME || homeOf(env), '.gemini'),
     events: ['BeforeTool', 'AfterTool', 'AfterAgent', 'SessionEnd'],
     toolEvents: new Set(['BeforeTool', 'AfterTool']),
-    timeout: 60_000,
+    perSecond: 1000,
   },
 };
 
@@ -96,13 +96,13 @@ export interface HookLines {
 
 /** @throws SettingsProblem */
 export function planInstall(place: SettingsPlace, lines: HookLines): SettingsChange {
-  const { events, toolEvents, timeout } = SETTINGS[place.agent];
+  const { events, toolEvents, perSecond } = SETTINGS[place.agent];
   const { file, before, value } = read(place);
   const found = hooksIn(value, file);
   const hooks = withoutOurs(found, place.agent);
   for (const event of events) {
     const command = BEFORE_CALLS.has(event) ? lines.before : lines.other;
-    const entry = { type: 'command', command, timeout };
+    const entry = { type: 'command', command, timeout: SETTINGS_TIMEOUT_S * perSecond };
     const named = place.agent === 'gemini-cli' ? { name: 'toolexec', ...entry } : entry;
     const group = { ...(toolEvents.has(event) ? { matcher: '*' } : {}), hooks: [named] };
     if (hooks[event] !== undefined && !Array.isArray(hooks[event]))
@@ -150,11 +150,32 @@ export function commitSettings({ file, before, after }: SettingsChange): void {
 
 /** The command of our line in a settings file; undefined if there is none. @throws SettingsProblem */
 export function installedLine(place: SettingsPlace): string | undefined {
+  return ownEntries(place, () => true)[0]?.command;
+}
+
+interface OwnEntry {
+  readonly command: string;
+  readonly timeout?: JsonValue;
+}
+
+function ownEntries(place: SettingsPlace, isWanted: (event: string) => boolean): readonly OwnEntry[] {
   const { file, value } = read(place);
-  const groups = Object.values(hooksIn(value, file)).flatMap(listIn);
+  const events = Object.entries(hooksIn(value, file)).filter(([event]) => isWanted(event));
+  const groups = events.flatMap(([, list]) => listIn(list));
   const entries = groups.flatMap((group) => (isObject(group) ? listIn(group.hooks) : []));
-  const ours = entries.find((entry) => isOurs(entry, place.agent));
-  return isObject(ours) && typeof ours.command === 'string' ? ours.command : undefined;
+  return entries.filter((entry) => isOurs(entry, place.agent)) as unknown as readonly OwnEntry[];
+}
+
+/** Why the agent may run a call before our hook has answered; undefined: no setting says so. @throws SettingsProblem */
+export function shortTimeout(place: SettingsPlace): string | undefined {
+  for (const { command, timeout } of ownEntries(place, (event) => BEFORE_CALLS.has(event))) {
+    const seconds = typeof timeout === 'number' ? timeout / SETTINGS[place.agent].perSecond : Infinity;
+    const [, given] = / --timeout ([\d.]+)/.exec(command) ?? [];
+    const limit = given === undefined ? HOOK_TIMEOUT_S : Number(given);
+    if (seconds <= limit)
+      return `the agent waits ${seconds} s for a hook in "${settingsFile(place)}", then it runs the call, and toolexec hook may take ${limit} s: give a longer timeout there, or add a shorter --timeout to the line`;
+  }
+  return undefined;
 }
 
 /** Why the agent runs no hooks of ours although the settings have them; undefined: no setting says so. @throws SettingsProblem */
@@ -259,12 +280,9 @@ function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonVa
 export const OR_STOP = ' || exit 2';
 
 function isOurs(entry: JsonValue, agent: AgentName): boolean {
-  return (
-    isObject(entry) &&
-    typeof entry.command === 'string' &&
-    entry.command.replace(OR_STOP, '').endsWith(` hook --for ${agent}`) &&
-    entry.command.includes('toolexec')
-  );
+  if (!isObject(entry) || typeof entry.command !== 'string') return false;
+  const line = entry.command.replace(OR_STOP, '').replace(/(?: --timeout [\d.]+| --no-ask)+$/, '');
+  return line.endsWith(` hook --for ${agent}`) && line.includes('toolexec');
 }
 
 function listIn(value: JsonValue | undefined): readonly JsonValue[] {

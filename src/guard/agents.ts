@@ -15,3 +15,9 @@ export const AGENT_TITLES: Readonly<Record<AgentName, string>> = {
   codex: 'Codex',
   'gemini-cli': 'Gemini CLI',
 };
+
+/** The time limit in the settings, in seconds. The agents run a call if its hook takes longer. */
+export const SETTINGS_TIMEOUT_S = 60;
+
+/** `toolexec hook` gives up after this many seconds, in time for its answer. */
+export const HOOK_TIMEOUT_S = 50;

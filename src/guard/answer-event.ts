@@ -26,8 +26,13 @@ export function answerOf(document: HookDocument, decision: Decision): JsonObject
  * runs the call. It asks by its own rules, and then sends PermissionRequest. Claude Code has modes in which some
  * versions run the call.
  */
-export function canAsk({ agent, event, mode = '' }: Pick<HookDocument, 'agent' | 'event' | 'mode'>): boolean {
-  if (agent === 'codex') return event === 'permission';
+export function canAsk({
+  agent,
+  event,
+  mode = '',
+  neverAsks,
+}: Pick<HookDocument, 'agent' | 'event' | 'mode' | 'neverAsks'>): boolean {
+  if (agent === 'codex' || neverAsks === true) return event === 'permission';
   return agent !== 'claude-code' || !UNATTENDED.has(mode);
 }
 
@@ -45,7 +50,9 @@ export function obeyed(document: HookDocument, decision: Decision): Decision {
   const cannot =
     document.agent === 'codex'
       ? 'cannot ask the person for a hook'
-      : `may not ask the person in the mode ${document.mode}`;
+      : document.neverAsks === true
+        ? 'does not ask the person for this hook (--no-ask)'
+        : `may not ask the person in the mode ${document.mode}`;
   return {
     kind: 'deny',
     reason: `${why} ${titleOf(document)} ${cannot}, so the call is denied. Tell the person: a rule of toolexec can allow such calls.`,

@@ -11,6 +11,7 @@ import type { OwnToolName } from '../executor/load-own-tool.js';
 import {
   type NotedChange,
   type NotedIntent,
+  type NotedState,
   noteIntent,
   readIntent,
   stateAfter,
@@ -185,7 +186,7 @@ async function correct(
   for (const { op, changes, made } of intents) {
     const others: NotedChange[] = [];
     for (const change of changes) {
-      const state = stateOf(sandbox.examine(change.path));
+      const state = stateAt(change.path, sandbox);
       if (state === stateBefore(change)) continue;
       hasChanged = true;
       if (state !== stateAfter(change, changes)) others.push({ ...change, after: state });
@@ -273,19 +274,33 @@ function pathsIn(tool: Tool, args: JsonObject, { cwd }: Sandbox): readonly Fores
 
 async function intended(asked: string, bytes: Foreseen['bytes'], sandbox: Sandbox): Promise<IntendedChange> {
   const path = sandbox.resolve(resolve(sandbox.cwd, asked), 'write');
-  const entry = sandbox.examine(path);
-  const before = stateOf(entry);
-  const size = entryStat(path)?.size ?? 0;
-  const isKept = entry.kind === 'file' && size <= MAX_KEPT_CONTENT_BYTES;
+  const before = stateAt(path, sandbox);
+  const stat = entryStat(path);
+  const mode = stat?.isFile() === true ? stat.mode & 0o7777 : undefined;
+  const isKept = mode !== undefined && largeState(path) === undefined;
   const content = isKept ? await sandbox.files.read(path) : undefined;
   const after = bytes === undefined ? before : bytes === null ? null : sha256(bytes);
   return {
     path,
-    before: entry.kind === 'file' ? entry.sha256 : before,
+    before,
     after,
-    ...(entry.kind === 'file' ? { beforeMode: entry.mode, afterMode: entry.mode } : {}),
+    ...(mode === undefined ? {} : { beforeMode: mode, afterMode: mode }),
     ...(content === undefined ? {} : { content }),
   };
+}
+
+function stateAt(path: string, sandbox: Sandbox): NotedState {
+  return largeState(path) ?? stateOf(sandbox.examine(path));
+}
+
+/**
+ * The state of a file whose content is too large to be kept; undefined for others. Its hash would serve no undo, and
+ * can take longer than an agent waits for its hook.
+ */
+function largeState(path: string): string | undefined {
+  const stat = entryStat(path);
+  if (stat?.isFile() !== true || stat.size <= MAX_KEPT_CONTENT_BYTES) return undefined;
+  return `large ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }
 
 function sha256(bytes: Uint8Array): string {

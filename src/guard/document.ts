@@ -19,6 +19,8 @@ export interface HookDocument {
   readonly cwd: string;
   /** The agent's name for its permission mode. Left out: it has none, or this event does not say. */
   readonly mode?: string;
+  /** The line of the hook says that the agent runs a call for which a hook says `ask`. */
+  readonly neverAsks?: boolean;
   /** Present if and only if the event is about a tool. */
   readonly tool?: AgentCall;
 }

@@ -6,6 +6,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,6 +101,20 @@ describe('changes of an agent are taken back', () => {
     await send('PostToolUse', { ...call, tool_response: {} });
     expect(await undo()).toEqual(['done']);
     expect(readFileSync(inRoot('a.ipynb'), 'utf8')).toBe('one\n');
+  });
+
+  it('bug: not of a huge file: to hash it took longer than the agent waits for a hook, and the call ran', async () => {
+    const { send, undo, inRoot } = guarded({ policy: null });
+    writeFileSync(inRoot('huge'), '');
+    truncateSync(inRoot('huge'), 2 ** 40);
+    const call = claude('Write', { file_path: inRoot('huge'), content: 'small\n' }, 'h1');
+    expect(await send('PreToolUse', call)).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'allow' },
+    });
+    writeFileSync(inRoot('huge'), 'small\n');
+    await send('PostToolUse', { ...call, tool_response: {} });
+    expect(await undo()).toEqual(['done']);
+    expect(readFileSync(inRoot('huge'), 'utf8')).toBe('small\n');
   });
 
   const gemini = (path: string, content: string) => ({

@@ -31,16 +31,13 @@ async function answer(run: HostedRun): Promise<void> {
   for (const name of Object.keys(process.env)) if (!(name in run.env)) delete process.env[name];
   Object.assign(process.env, run.env);
   const [stdout, stderr] = [collect(), collect()];
+  const readText: Stdio['stdin']['readText'] = async (maxBytes, keepMark) => {
+    if (Buffer.byteLength(run.stdin) > maxBytes) throw new Error('Give a long text to a process of its own.');
+    return decodeText(Buffer.from(run.stdin), keepMark);
+  };
   const stdio: Stdio = {
     args: run.args,
-    stdin: {
-      isTerminal: false,
-      readText: async (maxBytes, keepMark) => {
-        if (Buffer.byteLength(run.stdin) > maxBytes)
-          throw new Error('Give a long text to a process of its own.');
-        return decodeText(Buffer.from(run.stdin), keepMark);
-      },
-    },
+    stdin: { isTerminal: false, readText, readDocument: readText },
     stdout,
     stderr,
     onEndSignal: () => () => {},

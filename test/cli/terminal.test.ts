@@ -20,11 +20,7 @@ const CALLS = ['one', 'two', 'three'].map((name, index) => ({
 }));
 const NEW = { id: 'new', name: 'bash', args: { command: 'touch new' } };
 
-function sit(
-  words: readonly string[],
-  types: Sitting['types'],
-  env = {},
-): Promise<Sat> {
+function sit(words: readonly string[], types: Sitting['types'], env = {}): Promise<Sat> {
   return sitBefore([process.execPath, toolexec.main, ...words], {
     env: toolexec.environment({ TERM: 'xterm', ...env }),
     cwd: toolexec.root,

@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AGENTS } from '../../src/guard/agents.js';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
-import { useToolexec } from '../cli/toolexec.js';
+import { ended, useToolexec } from '../cli/toolexec.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { type AgentSetting, type Answer, run, SampleAgent } from './sample-agent.js';
 
@@ -288,6 +288,52 @@ describe('calls of other agents', () => {
     expect(existsSync(inRoot('a'))).toBe(false);
   });
 
+  const asDocument = (tool_name: string, tool_input: object): string =>
+    JSON.stringify({
+      ...{ session_id: 's', cwd: toolexec.root, hook_event_name: 'PreToolUse', tool_use_id: 't1' },
+      ...{ tool_name, tool_input },
+    });
+
+  it('bug: were never answered where the agent leaves standard input open', async () => {
+    const child = toolexec.start(['hook', '--for', 'claude-code']);
+    child.stdin.write(asDocument('Read', { file_path: inRoot('.env') }));
+    const { code, stdout } = await ended(child);
+    child.stdin.destroy();
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { hookSpecificOutput: { permissionDecision: 'deny' } },
+    ]);
+  });
+
+  it.skipIf(WHY_NOT !== '')('are stopped where the hook has no answer in time', async () => {
+    const stdin = asDocument('Bash', { command: 'true' });
+    const hook = ['hook', '--for', 'claude-code', '--timeout'];
+    const late = await toolexec.run([...hook, '0.001'], { stdin, ownProcess: true });
+    expect(late).toMatchObject({ code: 2, stdout: '' });
+    expect(late.stderr).toMatch(/^toolexec: not let through: there was no answer within 0\.001 s\n$/);
+    expect(await toolexec.run([...hook, '500'], { stdin })).toMatchObject({ code: 0, stderr: '' });
+    expect(await toolexec.run([...hook, '-1'], { stdin })).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('are denied with --no-ask where the agent should ask: some versions take that for yes', async () => {
+    const hook = ['hook', '--for', 'claude-code'];
+    const decision = async (...more: string[]): Promise<unknown> => {
+      const { stdout } = await toolexec.run([...hook, ...more], { stdin: asDocument('Unknown', {}) });
+      return JSON.parse(stdout).hookSpecificOutput.permissionDecision;
+    };
+    expect([await decision(), await decision('--no-ask')]).toEqual(['ask', 'deny']);
+    const file = inRoot('.claude/settings.json');
+    await toolexec.run(['guard', 'install', 'claude-code', '--no-ask', '--yes']);
+    const { hooks } = JSON.parse(readFileSync(file, 'utf8'));
+    const lineOf = (event: string): string => hooks[event][0].hooks[0].command;
+    expect(lineOf('PreToolUse')).toMatch(/ hook --for claude-code --no-ask \|\| exit 2$/);
+    expect(lineOf('PostToolUse')).toMatch(/ hook --for claude-code$/);
+    await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
+    expect(readFileSync(file, 'utf8')).not.toContain('--no-ask');
+    await toolexec.run(['guard', 'remove', 'claude-code', '--yes']);
+    expect(existsSync(file)).toBe(false);
+  });
+
   it('that touch nothing but the agent are the business of the agent alone', async () => {
     const { code, stdout } = await agent().send({
       hook_event_name: 'PreToolUse',
@@ -419,6 +465,24 @@ describe('toolexec guard', () => {
       code: 1,
       stdout: expect.stringMatching(off),
     });
+  });
+
+  it('reports a time limit after which the agent runs the call before the hook has answered', async () => {
+    await toolexec.run(['guard', 'install', 'gemini-cli', '--yes']);
+    const installed = readFileSync(file('gemini-cli'), 'utf8');
+    const status = async (): Promise<string> => (await toolexec.run(['guard', 'status'])).stdout;
+    expect(await status()).not.toMatch(/waits/);
+    writeFileSync(file('gemini-cli'), installed.replaceAll('60000', '10000'));
+    expect(await status()).toMatch(/the agent waits 10 s for a hook .* may take 50 s/);
+    expect((await toolexec.run(['guard', 'test'])).code).toBe(1);
+    writeFileSync(
+      file('gemini-cli'),
+      installed.replaceAll('60000', '10000').replaceAll('--for gemini-cli', '--for gemini-cli --timeout 8'),
+    );
+    expect(await status()).not.toMatch(/waits/);
+    expect((await toolexec.run(['guard', 'test'])).code).toBe(0);
+    await toolexec.run(['guard', 'remove', 'gemini-cli', '--yes']);
+    expect(existsSync(file('gemini-cli')) && readFileSync(file('gemini-cli'), 'utf8')).toBe(false);
   });
 
   it('takes out its own entries alone where the settings have changed since', async () => {

@@ -1,8 +1,9 @@
 import { isToolError } from '../../errors/tool-error.js';
-import { AGENTS, type AgentName } from '../../guard/agents.js';
+import { AGENTS, type AgentName, HOOK_TIMEOUT_S } from '../../guard/agents.js';
 import { type HookDocument, NotUnderstood, readDocument } from '../../guard/document.js';
 import { runHook } from '../../guard/run-hook.js';
 import { sanitize } from '../../output/sanitize.js';
+import { systemClock } from '../../platform/clock/clock.js';
 import {
   type CliContext,
   type DefineCommand,
@@ -14,6 +15,9 @@ import { guardWorld } from '../guard-world.js';
 
 interface HookOptions {
   readonly for?: AgentName;
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly ask?: boolean;
 }
 
 export const define: DefineCommand = (command, context, finish) => {
@@ -27,6 +31,12 @@ export const define: DefineCommand = (command, context, finish) => {
         .createOption('--for <agent>', 'the sender of the document (default: recognised from the document)')
         .choices([...AGENTS]),
     )
+    .option(
+      '--timeout <seconds>',
+      `stop the call if there is no answer by then; shorter than the timeout in the agent's settings (default: ${HOOK_TIMEOUT_S})`,
+      parseSeconds,
+    )
+    .option('--no-ask', 'deny the calls that the agent should ask about: some versions run them unasked')
     .addHelpText('before', 'Examples:\n  toolexec hook --for claude-code <document.json\n')
     .addHelpText(
       'after',
@@ -48,26 +58,41 @@ export const runPlain: RunPlain = (words, context) => {
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** `toolexec hook`: an event that cannot be decided is not let through. */
-async function answerHook(options: HookOptions, context: CliContext): Promise<number> {
+/** `toolexec hook`: an event that cannot be decided, or not in time, is not let through. */
+async function answerHook(
+  { for: agent, timeout = HOOK_TIMEOUT_S, ask = true }: HookOptions,
+  context: CliContext,
+): Promise<number> {
   const { stdio } = context;
   let document: HookDocument | undefined;
-  try {
-    document = readDocument(await stdio.stdin.readText(MOST_BYTES), options.for);
-    const answer = await runHook(document, guardWorld(context));
-    if (answer !== undefined) stdio.stdout.write(`${JSON.stringify(answer)}\n`);
-  } catch (error) {
+  const stop = (error: unknown): number => {
     const why = error instanceof Error ? error.message : String(error);
     stdio.stderr.write(`toolexec: ${sanitize(`${wordsFor(error, document)}${why}`, 'inline')}\n`);
     // These agents run the call after any other exit code.
     return isOver(document) ? 1 : 2;
-  }
-  await flushOutput(stdio).catch((error: Error) => {
-    if (isOver(document)) throw error;
-    // Without an answer these agents run the call, unless the exit code is 2.
-    throw new UsageError(`not let through: the answer is lost. ${error.message}`, { cause: error });
+  };
+  const forget = systemClock.after(timeout * 1000, () => {
+    context.exitNow(stop(`there was no answer within ${timeout} s`));
   });
-  return 0;
+  try {
+    document = { ...readDocument(await stdio.stdin.readDocument(MOST_BYTES), agent), neverAsks: !ask };
+    const answer = await runHook(document, guardWorld(context));
+    if (answer !== undefined) stdio.stdout.write(`${JSON.stringify(answer)}\n`);
+    await flushOutput(stdio).catch((error: Error) => {
+      throw new UsageError(`the answer is lost. ${error.message}`, { cause: error });
+    });
+    return 0;
+  } catch (error) {
+    return stop(error);
+  } finally {
+    forget();
+  }
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw new UsageError(`--timeout must be a number of seconds above 0: ${JSON.stringify(text)}`);
 }
 
 function wordsFor(error: unknown, document: HookDocument | undefined): string {

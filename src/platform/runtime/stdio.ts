@@ -31,6 +31,8 @@ export interface Stdio {
      * false. @throws ReadFailure
      */
     readText(maxBytes: number, keepMark?: boolean): Promise<string>;
+    /** Like `readText`, but it waits for no more input behind one JSON object: some agents never close it. */
+    readDocument(maxBytes: number): Promise<string>;
   };
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
@@ -47,7 +49,11 @@ export interface Stdio {
 export function openStdio(): Stdio {
   return {
     args: process.argv.slice(2),
-    stdin: { isTerminal: isTerminal(0), readText: readStdin },
+    stdin: {
+      isTerminal: isTerminal(0),
+      readText: (maxBytes, keepMark = false) => readStdin({ maxBytes, keepMark, isWhole: () => false }),
+      readDocument: (maxBytes) => readStdin({ maxBytes, keepMark: false, isWhole: isJsonObject }),
+    },
     stdout: textOutput(1, () => process.stdout),
     stderr: textOutput(2, () => process.stderr),
     onEndSignal,
@@ -78,26 +84,45 @@ function nullDevice(): number | undefined {
   return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }
 
-async function readStdin(maxBytes: number, keepMark = false): Promise<string> {
+interface InputReading {
+  readonly maxBytes: number;
+  readonly keepMark: boolean;
+  /** Whether nothing is missing from the input so far. */
+  readonly isWhole: (chunks: readonly Uint8Array[]) => boolean;
+}
+
+async function readStdin({ maxBytes, keepMark, isWhole }: InputReading): Promise<string> {
   const chunks: Uint8Array[] = [];
   let total = 0;
-  const take = (bytes: Uint8Array): void => {
+  /** @returns whether there is more to read */
+  const take = (bytes: Uint8Array): boolean => {
     total += bytes.length;
     if (total > maxBytes) throw tooLarge(maxBytes);
     chunks.push(bytes);
+    return !isWhole(chunks);
   };
   try {
-    if (!readAtOnce(take)) for await (const chunk of process.stdin) take(chunk);
+    if (!readAtOnce(take)) for await (const chunk of process.stdin) if (!take(chunk)) break;
     return decodeText(Buffer.concat(chunks), keepMark);
   } catch (error) {
     throw toReadFailure(error);
   }
 }
 
+function isJsonObject(chunks: readonly Uint8Array[]): boolean {
+  const last = Buffer.from(chunks.at(-1) ?? []);
+  if (!/\}\s*$/.test(last.toString('latin1', Math.max(0, last.length - 8)))) return false;
+  try {
+    return typeof JSON.parse(Buffer.concat(chunks).toString('utf8')) === 'object';
+  } catch {
+    return false;
+  }
+}
+
 const CHUNK_BYTES = 65_536;
 
 /** Reads standard input to its end. @returns false if the rest must be read as a stream */
-function readAtOnce(take: (bytes: Uint8Array) => void): boolean {
+function readAtOnce(take: (bytes: Uint8Array) => boolean): boolean {
   // A person who types must be able to interrupt.
   if (isTerminal(0)) return false;
   for (;;) {
@@ -111,8 +136,7 @@ function readAtOnce(take: (bytes: Uint8Array) => void): boolean {
       // Windows reports the end of a pipe in this way.
       if (code !== 'EOF') throw error;
     }
-    if (count === 0) return true;
-    take(chunk.subarray(0, count));
+    if (count === 0 || !take(chunk.subarray(0, count))) return true;
   }
 }
 

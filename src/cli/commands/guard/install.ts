@@ -6,8 +6,8 @@ import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import {
   addGuardOptions,
   changeSettings,
-  type GuardOptions,
   hookLines,
+  type InstallOptions,
   orUsage,
   placeOf,
 } from '../../guard-settings.js';
@@ -18,6 +18,7 @@ export const define: DefineCommand = (command, context, finish) => {
     .description(
       "Writes the hook lines into an agent's own settings, after showing the difference and asking. Existing settings stay.",
     )
+    .option('--no-ask', 'deny the calls that the agent should ask about: some versions run them unasked')
     .addHelpText(
       'before',
       'Examples:\n  toolexec guard install claude-code\n  toolexec guard install codex --user --yes\n',
@@ -26,14 +27,14 @@ export const define: DefineCommand = (command, context, finish) => {
       'after',
       '\nExit code: 0 it is installed; 1 you refused; 2 the settings cannot be read; 3 there is no person to ask.\n',
     )
-    .action(async (agent: AgentName, options: GuardOptions) => {
+    .action(async (agent: AgentName, options: InstallOptions) => {
       finish(await install(agent, options, context));
     });
 };
 
-async function install(agent: AgentName, options: GuardOptions, context: CliContext): Promise<ExitCode> {
+async function install(agent: AgentName, options: InstallOptions, context: CliContext): Promise<ExitCode> {
   const { stderr } = context.stdio;
-  const change = orUsage(() => planInstall(placeOf(agent, options, context), hookLines(agent)));
+  const change = orUsage(() => planInstall(placeOf(agent, options, context), hookLines(agent, options)));
   const { file, before, after } = change;
   if (before === after) {
     stderr.write(`toolexec: ${AGENT_TITLES[agent]} is guarded already: ${file}\n`);

@@ -3,6 +3,7 @@ import {
   installedLine,
   SettingsProblem,
   settingsFile,
+  shortTimeout,
   switchedOff,
 } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
@@ -62,8 +63,7 @@ async function statusOf(agent: AgentName, context: CliContext) {
   const installed = [false, true].flatMap((user) => {
     const place = placeOf(agent, { user }, context);
     try {
-      const off = switchedOff(place);
-      if (off !== undefined) switched.push(off);
+      switched.push(...[switchedOff(place), shortTimeout(place)].filter((one) => one !== undefined));
       return installedLine(place) === undefined ? [] : [settingsFile(place)];
     } catch (error) {
       if (!(error instanceof SettingsProblem)) throw error;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseJson } from '../../../base/parse-json.js';
-import { installedLine, SettingsProblem, switchedOff } from '../../../guard/agent-settings.js';
+import { installedLine, SettingsProblem, shortTimeout, switchedOff } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { isObject } from '../../../guard/document.js';
 import { type SampleDocument, sampleDocuments } from '../../../guard/sample-documents.js';
@@ -64,8 +64,7 @@ function linesOf(agent: AgentName, context: CliContext) {
       const place = placeOf(agent, { user }, context);
       const line = installedLine(place);
       if (line !== undefined) lines.push(line);
-      const off = switchedOff(place);
-      if (off !== undefined) switched.push(off);
+      switched.push(...[switchedOff(place), shortTimeout(place)].filter((one) => one !== undefined));
     } catch (error) {
       if (!(error instanceof SettingsProblem)) throw error;
       problems.push(error.message);
