@@ -97,7 +97,7 @@ export interface HookLines {
 /** @throws SettingsProblem */
 export function planInstall(place: SettingsPlace, lines: HookLines): SettingsChange {
   const { events, toolEvents, perSecond } = SETTINGS[place.agent];
-  const { file, before, value } = read(place);
+  const { file, before, value } = readSettings(place);
   const found = hooksIn(value, file);
   const hooks = withoutOurs(found, place.agent);
   for (const event of events) {
@@ -116,7 +116,7 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
 
 /** @param installed the texts that `install` found and wrote, if known. @throws SettingsProblem */
 export function planRemove(place: SettingsPlace, installed: Installed | undefined): SettingsChange {
-  const { file, before, value } = read(place);
+  const { file, before, value } = readSettings(place);
   if (before === undefined) return { file, before, after: before };
   // If nothing else has changed the file since, it gets its earlier bytes back.
   if (installed?.after === before && !holdsOurs(installed.before, place.agent))
@@ -159,7 +159,7 @@ interface OwnEntry {
 }
 
 function ownEntries(place: SettingsPlace, isWanted: (event: string) => boolean): readonly OwnEntry[] {
-  const { file, value } = read(place);
+  const { file, value } = readSettings(place);
   const events = Object.entries(hooksIn(value, file)).filter(([event]) => isWanted(event));
   const groups = events.flatMap(([, list]) => listIn(list));
   const entries = groups.flatMap((group) => (isObject(group) ? listIn(group.hooks) : []));
@@ -178,46 +178,8 @@ export function shortTimeout(place: SettingsPlace): string | undefined {
   return undefined;
 }
 
-/** Why the agent runs no hooks of ours although the settings have them; undefined: no setting says so. @throws SettingsProblem */
-export function switchedOff(place: SettingsPlace): string | undefined {
-  const { file, value } = read(place);
-  // The person's own file beside the project's one.
-  const local = place.agent === 'claude-code' && !place.isUsers ? localSettings(file) : undefined;
-  const found = SWITCHES.find(
-    ([agent, isOff]) => agent === place.agent && (isOff(value) || isOff(local ?? {})),
-  );
-  return found === undefined ? undefined : `hooks are switched off (${found[2]}) in "${file}" or beside it`;
-}
-
-function localSettings(file: string): JsonObject | undefined {
-  const text = readIfThere(file.replace(/\.json$/, '.local.json'));
-  try {
-    const value = text === undefined ? undefined : parseJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    // The agent ignores what it cannot read.
-    return undefined;
-  }
-}
-
-const SWITCHES: readonly (readonly [AgentName, isOff: (value: JsonObject) => boolean, key: string])[] = [
-  ['claude-code', ({ disableAllHooks }) => disableAllHooks === true, 'disableAllHooks'],
-  ...['hooksConfig', 'hooks'].flatMap((key) => [
-    ['gemini-cli', (value: JsonObject) => inner(value, key).enabled === false, `${key}.enabled`] as const,
-    [
-      'gemini-cli',
-      (value: JsonObject) => listIn(inner(value, key).disabled).includes('toolexec'),
-      `${key}.disabled`,
-    ] as const,
-  ]),
-];
-
-function inner(value: JsonObject, key: string): JsonObject {
-  const found = value[key];
-  return isObject(found) ? found : {};
-}
-
-function read(place: SettingsPlace): {
+/** @throws SettingsProblem */
+export function readSettings(place: SettingsPlace): {
   readonly file: string;
   readonly before: string | undefined;
   readonly value: JsonObject;
@@ -237,7 +199,8 @@ function read(place: SettingsPlace): {
   return { file, before, value };
 }
 
-function readIfThere(file: string): string | undefined {
+/** @throws SettingsProblem */
+export function readIfThere(file: string): string | undefined {
   // Reading a named pipe would wait for ever.
   if (targetOf(file)?.isFile() === false) throw new SettingsProblem(`"${file}" is not a file`);
   try {
@@ -285,7 +248,7 @@ function isOurs(entry: JsonValue, agent: AgentName): boolean {
   return line.endsWith(` hook --for ${agent}`) && line.includes('toolexec');
 }
 
-function listIn(value: JsonValue | undefined): readonly JsonValue[] {
+export function listIn(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 

@@ -467,6 +467,18 @@ describe('toolexec guard', () => {
     });
   });
 
+  it('bug: hooks that config.toml of Codex, or settings of the system, switch off were reported as a guard that works', async () => {
+    for (const name of ['codex', 'gemini-cli']) await toolexec.run(['guard', 'install', name, '--yes']);
+    const status = async (env = {}): Promise<string> =>
+      (await toolexec.run(['guard', 'status'], { env })).stdout;
+    expect(await status()).not.toMatch(/switched off/);
+    toolexec.write('root/.codex/config.toml', 'model = "m"\n[features]\nhooks = false\n');
+    const system = toolexec.json('system.json', { hooksConfig: { enabled: false } });
+    const off = await status({ GEMINI_CLI_SYSTEM_SETTINGS_PATH: system });
+    expect(off).toMatch(/switched off \(features\.hooks\) in ".*\/root\/\.codex\/config\.toml"/);
+    expect(off).toMatch(/switched off \(hooksConfig\.enabled\) in ".*system\.json"/);
+  });
+
   it('reports a time limit after which the agent runs the call before the hook has answered', async () => {
     await toolexec.run(['guard', 'install', 'gemini-cli', '--yes']);
     const installed = readFileSync(file('gemini-cli'), 'utf8');

@@ -4,9 +4,9 @@ import {
   SettingsProblem,
   settingsFile,
   shortTimeout,
-  switchedOff,
 } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
+import { switchedOff } from '../../../guard/switched-off.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { askProgram } from '../../../platform/process/ask-program.js';
 import { findProgram } from '../../../platform/process/find-program.js';

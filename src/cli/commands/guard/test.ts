@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { parseJson } from '../../../base/parse-json.js';
-import { installedLine, SettingsProblem, shortTimeout, switchedOff } from '../../../guard/agent-settings.js';
+import { installedLine, SettingsProblem, shortTimeout } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { isObject } from '../../../guard/document.js';
 import { type SampleDocument, sampleDocuments } from '../../../guard/sample-documents.js';
+import { switchedOff } from '../../../guard/switched-off.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { makeScratchDirectory } from '../../../platform/fs/scratch.js';
 import { type LineEnd, runLine } from '../../../platform/process/run-line.js';
