@@ -71,7 +71,7 @@ async function statusOf(agent: AgentName, context: CliContext) {
       return [];
     }
   });
-  if (installed.length > 0) problems.push(...switched);
+  if (installed.length > 0) problems.push(...new Set(switched));
   const counts = state.counts().get(agent) ?? {};
   const { allow = 0, ask = 0, deny = 0, contained = 0, none = 0 } = counts;
   return {

@@ -71,7 +71,7 @@ function linesOf(agent: AgentName, context: CliContext) {
       problems.push(error.message);
     }
   }
-  return { lines, problems: lines.length === 0 ? problems : [...problems, ...switched] };
+  return { lines, problems: lines.length === 0 ? problems : [...problems, ...new Set(switched)] };
 }
 
 /** @returns the fault; undefined if the answer is right. These calls do not count in `guard status`. */
