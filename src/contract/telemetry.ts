@@ -22,6 +22,12 @@ export interface TracedCall extends Pick<PlannedCall, 'callId' | 'toolName' | 'r
   readonly args: () => string;
 }
 
+/** When a person was asked and decided, in milliseconds since the epoch. */
+export interface EarlierDecision {
+  readonly askedAt: number;
+  readonly decidedAt: number;
+}
+
 /** Spans and metrics of calls. Whatever it throws is ignored: it cannot change a call. */
 export interface Telemetry {
   /** A batch has arrived. Called in the asynchronous context of its caller. */
@@ -30,7 +36,8 @@ export interface Telemetry {
 
 export interface BatchTrace {
   planned(call: TracedCall): void;
-  approvalRequested(callId: string): void;
+  /** @param earlier the decision was given before this batch: with a ticket */
+  approvalRequested(callId: string, earlier?: EarlierDecision): void;
   approvalDecided(callId: string, approved: boolean): void;
   /** @returns runs the tool so that its own spans are children of the call's */
   started(callId: string): <T>(run: () => T) => T;

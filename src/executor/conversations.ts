@@ -68,7 +68,7 @@ export class Conversations {
       dryRun: options.dryRun === true,
       message: options.message,
       origin: options.origin,
-      deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [] },
+      deferred: known?.calls && { calls: known.calls, shown: known.shown ?? [], decision: known.decision },
       observer: traced({ id, conversation, options }, observer, settings),
       preview: part?.preview,
       taken,

@@ -1,5 +1,6 @@
 import type { ApproveOptions } from '../contract/executor.js';
 import type { Worker } from '../contract/journal.js';
+import type { EarlierDecision } from '../contract/telemetry.js';
 import type { Registry, ToolDefinition } from '../contract/tool.js';
 import type { DeferredBatch } from './approve/find-deferred.js';
 import type { TakenCall } from './call/batch-scope.js';
@@ -28,4 +29,6 @@ export type Known = Pick<DeferredBatch, 'id'> &
     readonly taken?: TakenCall & { readonly worker: Worker };
     /** Its place in the queue of its conversation, if it was reserved. */
     readonly place?: ReservedPlace | undefined;
+    /** The decision about the ticket of its call. */
+    readonly decision?: EarlierDecision;
   };

@@ -49,7 +49,7 @@ export function runWithTicket(
     const how = { ...rest, approver: found.approver };
     const place = kept?.place;
     if (found.kind === 'plain') return run(calls, how, { id, place });
-    return run(calls, how, { id: found.batchId, calls: [found.record], place });
+    return run(calls, how, { id: found.batchId, calls: [found.record], decision: found.decision, place });
   };
   const { conversation, signal = NEVER_ABORTED } = rest;
   const plan = (call: ToolCall) => planAlone(call, { scope: scope(rest), signal });

@@ -22,6 +22,7 @@ import { createExecutor } from '../executor/create-executor.js';
 import { defineTool } from '../executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../executor/executor-options.js';
 import { folder } from '../executor/fixtures/plan-fixture.js';
+import { systemClock } from '../platform/clock/clock.js';
 import { type OtelOptions, otel } from './otel.js';
 
 beforeAll(() => {
@@ -78,6 +79,11 @@ function world(options: OtelOptions = {}, given: Partial<ExecutorOptions> = {}) 
     ...given,
   });
   const spans = () => exporter.getFinishedSpans();
+  const histograms = async (): Promise<HistogramMetricData[]> => {
+    await reader.forceFlush();
+    const [last] = measured.getMetrics().slice(-1);
+    return (last?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []) as HistogramMetricData[];
+  };
   return {
     executor,
     tracer: tracerProvider.getTracer('host'),
@@ -87,17 +93,19 @@ function world(options: OtelOptions = {}, given: Partial<ExecutorOptions> = {}) 
       if (found === undefined) throw new Error(`no span ${name}, but ${spans().map((each) => each.name)}`);
       return found;
     },
-    async durations(): Promise<Record<string, { sum: number; count: number; attributes: object }[]>> {
-      await reader.forceFlush();
-      const all =
-        measured
-          .getMetrics()
-          .at(-1)
-          ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? [];
+    async boundaries(): Promise<Record<string, readonly number[]>> {
       return Object.fromEntries(
-        all.map(({ descriptor, dataPoints }) => [
+        (await histograms()).map(({ descriptor, dataPoints: [point] }) => [
           descriptor.name,
-          (dataPoints as HistogramMetricData['dataPoints']).map(({ value, attributes }) => ({
+          point?.value.buckets.boundaries ?? [],
+        ]),
+      );
+    },
+    async durations(): Promise<Record<string, { sum: number; count: number; attributes: object }[]>> {
+      return Object.fromEntries(
+        (await histograms()).map(({ descriptor, dataPoints }) => [
+          descriptor.name,
+          dataPoints.map(({ value, attributes }) => ({
             sum: value.sum ?? 0,
             count: value.count,
             attributes,
@@ -226,6 +234,67 @@ describe('otel()', () => {
     host.end();
     expect(spans().filter(({ name }) => name === 'execute_tool send')).toHaveLength(1);
     expect(parentOf(span('toolexec.run'))).toBe(host.spanContext().spanId);
+  });
+
+  it('gives a call its own span inside a tool of the framework that runs several calls (their failures were lost)', async () => {
+    const { executor, tracer, span, spans } = world();
+    await using _ = executor;
+    const attributes = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'research',
+      'gen_ai.tool.call.id': 'r1',
+    };
+    const host = tracer.startSpan('execute_tool research', { attributes });
+    const calls = ['fail', 'nothing'].map((name, index) => ({ id: `c${index}`, name, args: {} }));
+    await context.with(trace.setSpan(context.active(), host), () => executor.run(calls));
+    host.end();
+    for (const name of ['execute_tool fail', 'execute_tool nothing'])
+      expect(parentOf(span(name))).toBe(host.spanContext().spanId);
+    expect(parentOf(span('toolexec.run'))).toBe(span('execute_tool fail').spanContext().spanId);
+    expect(spans().filter(({ name }) => name === 'execute_tool research')).toHaveLength(1);
+  });
+
+  it('marks the span of a framework that reports a failed call as a success', async () => {
+    const { executor, tracer, span } = world();
+    await using _ = executor;
+    for (const name of ['mcp__toolexec__fail', 'send']) {
+      const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
+      const host = tracer.startSpan(`call of ${name}`, { attributes });
+      const call = { id: name, name: name.split('__').at(-1) ?? '', args: {} };
+      await context.with(trace.setSpan(context.active(), host), () =>
+        executor.run([call], { approver: () => ({ kind: 'deny_all' }) }),
+      );
+      host.end();
+    }
+    expect(span('call of mcp__toolexec__fail').attributes['error.type']).toBe('execution_failed');
+    expect(span('call of send').attributes['error.type']).toBe('user_denied');
+  });
+
+  it('measures the time to a decision about a ticket, which was given before the run (it measured a few milliseconds)', async () => {
+    let now = 1_000_000;
+    const clock = { ...systemClock, now: () => now };
+    const { executor, span, spans, durations } = world({}, { clock });
+    await using _ = executor;
+    const { ticket } = await executor.ask(SEND, { conversation: 'chat' });
+    now += 7_200_000;
+    await executor.decide(ticket, { kind: 'approve_all' });
+    now += 3_600_000;
+    await executor.run([SEND], { conversation: 'chat', ticket });
+    const [waited] = (await durations())['toolexec.approval.duration'] ?? [];
+    expect(waited?.count).toBe(1);
+    expect(waited?.sum).toBeCloseTo(7_200, -2);
+    expect(spans().map(({ name }) => name)).not.toContain('toolexec.approval');
+    expect(span('execute_tool send').attributes['toolexec.approved']).toBe(true);
+  });
+
+  it('has buckets for seconds (every call below five seconds was in the first one)', async () => {
+    const { executor, boundaries } = world();
+    await using _ = executor;
+    await executor.run([SEND]);
+    const found = await boundaries();
+    expect(found['gen_ai.execute_tool.duration']?.slice(0, 3)).toEqual([0.01, 0.02, 0.04]);
+    expect(found['toolexec.queue.duration']?.at(-1)).toBe(81.92);
+    expect(found['toolexec.approval.duration']?.at(-1)).toBe(86_400);
   });
 
   it('goes on with the trace of a request, and hands it to commands', async () => {

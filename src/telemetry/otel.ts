@@ -21,7 +21,13 @@ import {
   option,
 } from '../base/normalize-options.js';
 import type { ToolResult } from '../contract/call.js';
-import type { BatchTrace, Telemetry, TracedBatch, TracedCall } from '../contract/telemetry.js';
+import type {
+  BatchTrace,
+  EarlierDecision,
+  Telemetry,
+  TracedBatch,
+  TracedCall,
+} from '../contract/telemetry.js';
 import { systemClock } from '../platform/clock/clock.js';
 
 export interface OtelOptions {
@@ -81,11 +87,35 @@ function tracerOf(given: TracerProvider | undefined): () => Tracer {
 type Kind = 'run' | 'approval' | 'queue';
 type RecordDuration = (kind: Kind, ms: number, attributes: Attributes) => void;
 
+interface Metric {
+  readonly name: string;
+  readonly description: string;
+  /** The default boundaries of OpenTelemetry are for milliseconds: all calls below five seconds would be in one bucket. */
+  readonly boundaries: readonly number[];
+}
+
+/** The boundaries that the semantic conventions for generative AI give for durations. */
+const OF_CALLS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+/** Up to a day. */
+const OF_PERSONS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600, 14_400, 86_400];
+
 /** The names from the semantic conventions for generative AI, if they have one. */
-const METRICS: Readonly<Record<Kind, string>> = {
-  run: 'gen_ai.execute_tool.duration',
-  approval: 'toolexec.approval.duration',
-  queue: 'toolexec.queue.duration',
+const METRICS: Readonly<Record<Kind, Metric>> = {
+  run: {
+    name: 'gen_ai.execute_tool.duration',
+    description: 'The run of a tool, without the time spent waiting for the person.',
+    boundaries: OF_CALLS,
+  },
+  approval: {
+    name: 'toolexec.approval.duration',
+    description: 'From the question about a call to the decision.',
+    boundaries: OF_PERSONS,
+  },
+  queue: {
+    name: 'toolexec.queue.duration',
+    description: 'The time for which a call waits for other calls.',
+    boundaries: OF_CALLS,
+  },
 };
 
 /** The global provider may be set after `otel()`, so its histograms are created when it appears. */
@@ -98,9 +128,14 @@ function durations(given: MeterProvider | undefined): RecordDuration {
       provider = current;
       histograms = {};
     }
-    histograms[kind] ??= current.getMeter(SCOPE).createHistogram(METRICS[kind], { unit: 's' });
+    histograms[kind] ??= createHistogram(METRICS[kind], current);
     histograms[kind].record(ms / 1000, attributes);
   };
+}
+
+function createHistogram({ name, description, boundaries }: Metric, provider: MeterProvider): Histogram {
+  const advice = { explicitBucketBoundaries: [...boundaries] };
+  return provider.getMeter(SCOPE).createHistogram(name, { description, unit: 's', advice });
 }
 
 interface BatchSettings {
@@ -112,16 +147,17 @@ interface BatchSettings {
 
 /** A wait or a run that has not ended. */
 interface Open {
-  /** Undefined: the trace of the call is not recorded. */
+  /** Undefined: the trace of the call is not recorded, or the wait was over before this batch. */
   readonly span: Span | undefined;
   readonly since: number;
 }
 
 interface OpenCall {
   readonly call: TracedCall;
-  /** Undefined: the framework has created the span of the call. */
-  readonly span: Span | undefined;
-  /** Contains the span of the call, ours or the framework's. */
+  readonly span: Span;
+  /** False: the framework has created the span of the call. */
+  readonly isOurs: boolean;
+  /** Contains the span of the call. */
   readonly context: Context;
   /** An unrecorded span costs about half as much as a recorded one, so its children are not created. */
   readonly isRecorded: boolean;
@@ -156,18 +192,16 @@ class OtelBatch implements BatchTrace {
     // If several calls have the same id, all but the first are answered immediately.
     if (this.#calls.has(callId)) return;
     const outer = trace.getSpan(this.#parent);
-    const isInFramework = isToolSpan(outer);
     const { tracer } = this.#settings;
     const options = { startTime: this.#arrivedAt, attributes: this.#attributesOf(call) };
-    const span = isInFramework
-      ? undefined
-      : tracer.startSpan(`${OPERATION} ${toolName}`, options, this.#parent);
-    const own = span === undefined ? this.#parent : trace.setSpan(this.#parent, span);
+    const isOurs = outer === undefined || !isSpanOf(call, outer);
+    const span = isOurs ? tracer.startSpan(`${OPERATION} ${toolName}`, options, this.#parent) : outer;
     const open: OpenCall = {
       call,
       span,
-      context: own,
-      isRecorded: (span ?? outer)?.isRecording() === true,
+      isOurs,
+      context: isOurs ? trace.setSpan(this.#parent, span) : this.#parent,
+      isRecorded: span.isRecording(),
       queue: undefined,
       approval: undefined,
       run: undefined,
@@ -178,19 +212,19 @@ class OtelBatch implements BatchTrace {
     if (call.disposition !== 'pre_resolved') open.queue = this.#open('queue', open);
   }
 
-  approvalRequested(callId: string): void {
+  approvalRequested(callId: string, earlier?: EarlierDecision): void {
     const open = this.#calls.get(callId);
     if (open === undefined || open.approval !== undefined) return;
     // The wait in the queue begins with the decision, not before the question.
     open.queue?.span?.end();
     open.queue = undefined;
-    open.approval = this.#open('approval', open);
+    open.approval = earlier === undefined ? this.#open('approval', open) : this.#waited(earlier);
   }
 
   approvalDecided(callId: string, approved: boolean): void {
     const open = this.#calls.get(callId);
     if (open?.approval === undefined) return;
-    open.approval.span?.setAttribute('toolexec.approved', approved);
+    (open.approval.span ?? open.span).setAttribute('toolexec.approved', approved);
     const ms = this.#end('approval', open.approval, open);
     open.approval = undefined;
     if (open.run !== undefined) open.waitedMs += ms;
@@ -223,12 +257,13 @@ class OtelBatch implements BatchTrace {
       const ms = systemClock.monotonic() - open.run.since - open.waitedMs;
       this.#settings.record('run', ms, { ...this.#labelsOf(open), ...failure });
     }
-    const { span } = open;
-    if (span === undefined) return;
-    if (this.#settings.recordArguments) span.setAttribute('gen_ai.tool.call.arguments', open.call.args());
-    if (this.#settings.recordResults) span.setAttribute('gen_ai.tool.call.result', result.output);
+    const { span, isOurs } = open;
+    // A framework reports a failure that the model reads as a success, so its span is marked too.
     if (metadata.replayed === true) span.setAttribute('toolexec.replayed', true);
     if (error !== undefined) fail(span, result, this.#settings);
+    if (!isOurs) return;
+    if (this.#settings.recordArguments) span.setAttribute('gen_ai.tool.call.arguments', open.call.args());
+    if (this.#settings.recordResults) span.setAttribute('gen_ai.tool.call.result', result.output);
     span.end();
   }
 
@@ -262,6 +297,11 @@ class OtelBatch implements BatchTrace {
     return { span: this.#settings.tracer.startSpan(`toolexec.${kind}`, { attributes }, own), since };
   }
 
+  /** A wait that is over has no span: the span would begin before that of its call. */
+  #waited({ askedAt, decidedAt }: EarlierDecision): Open {
+    return { span: undefined, since: systemClock.monotonic() - Math.max(0, decidedAt - askedAt) };
+  }
+
   #end(kind: Kind, { span, since }: Open, open: OpenCall): number {
     span?.end();
     const ms = systemClock.monotonic() - since;
@@ -278,11 +318,19 @@ function fail(span: Span, { error }: ToolResult, { recordResults }: BatchSetting
 }
 
 /**
- * Whether a framework has created the span of a tool's execution. The interface of spans has no name, but the
- * SDK's spans do.
+ * Whether a framework has created the span of this call. The span of another tool, which runs our calls, is only their
+ * parent. The interface of spans has no name, but the SDK's spans do.
  */
-function isToolSpan(span: Span | undefined): boolean {
-  const { name, attributes } = (span ?? {}) as { readonly name?: unknown; readonly attributes?: unknown };
-  if (typeof name === 'string' && name.startsWith(`${OPERATION} `)) return true;
-  return isObject(attributes) && Reflect.get(attributes as object, 'gen_ai.operation.name') === OPERATION;
+function isSpanOf({ callId, toolName }: TracedCall, span: Span): boolean {
+  const { name, attributes } = span as { readonly name?: unknown; readonly attributes?: unknown };
+  const of = (key: string): unknown =>
+    isObject(attributes) ? Reflect.get(attributes as object, key) : undefined;
+  const title = typeof name === 'string' && name.startsWith(`${OPERATION} `) ? name : undefined;
+  if (title === undefined && of('gen_ai.operation.name') !== OPERATION) return false;
+  if (of('gen_ai.tool.call.id') === callId) return true;
+  const tool = of('gen_ai.tool.name') ?? title?.slice(OPERATION.length + 1);
+  // Frameworks allow fewer characters in a name, and some put the name of a server before it.
+  return typeof tool !== 'string' || plain(tool).endsWith(plain(toolName));
 }
+
+const plain = (name: string): string => name.replace(/[^a-zA-Z0-9]/g, '_');

@@ -344,7 +344,7 @@ async function ask(
   { scope, signal, inner }: ApprovalParts,
 ): Promise<readonly ApprovedCall[]> {
   const { settings, observer } = scope;
-  for (const { ready: call } of asked) observer?.approvalRequested(call);
+  for (const { ready: call } of asked) observer?.approvalRequested(call, scope.deferred?.decision);
   const replan = replanner(await withOrigins(settings, scope.memory));
   const question = { approver, replan, signal, settings, scope: inner };
   const answers = await askApproval(asked, question);

@@ -1,6 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../contract/approval.js';
 import type { Awaitable, ToolCall } from '../../contract/call.js';
 import type { CallRecord, Journal } from '../../contract/journal.js';
+import type { EarlierDecision } from '../../contract/telemetry.js';
 import { hasLeftOut } from '../../journal/redaction/left-out.js';
 import { pending, refuseReady } from '../answer/refuse-ready.js';
 import { nameOf } from '../answer/results.js';
@@ -25,6 +26,7 @@ export type Redeemed =
       readonly batchId: string;
       readonly record: CallRecord;
       readonly approver: Approver;
+      readonly decision: EarlierDecision;
     };
 
 interface TicketUse {
@@ -89,7 +91,9 @@ async function redeemAsked(
     await endDenied(record, decided.decision, settings, journal);
     return plain;
   }
-  return { kind: 'decided', batchId: record.batchId, record, approver: deciding(decided.decision, approver) };
+  const decision = { askedAt: round.at, decidedAt: decided.at };
+  const recorded = { batchId: record.batchId, record, decision };
+  return { kind: 'decided', ...recorded, approver: deciding(decided.decision, approver) };
 }
 
 const UNKNOWN = 'No question has this ticket, so the call was not approved. Nothing was run.';

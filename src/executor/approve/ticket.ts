@@ -63,6 +63,7 @@ export function newSecret(): string {
 /** One question to the person. It begins when it is asked, and a later question replaces it. */
 export interface TicketRound {
   readonly secret: string;
+  readonly at: number;
   /** The files that changed since the earlier question. Left out for a first question. */
   readonly changed?: readonly string[];
   readonly decided?: TicketDecision;
@@ -110,7 +111,11 @@ function readRounds(notes: readonly JournalNote[]): readonly TicketRound[] {
     const { ticket, of, id, decided, changed } = data;
     const last = rounds.at(-1);
     if (kind === 'asked' && typeof ticket === 'string')
-      rounds.push({ secret: ticket, ...(Array.isArray(changed) ? { changed: changed.map(String) } : {}) });
+      rounds.push({
+        secret: ticket,
+        at,
+        ...(Array.isArray(changed) ? { changed: changed.map(String) } : {}),
+      });
     const isOpen = kind === 'approval' && last !== undefined && last.decided === undefined;
     if (isOpen && of === last.secret && isDecision(decided))
       rounds[rounds.length - 1] = { ...last, decided: { id: String(id), decision: decided, at } };

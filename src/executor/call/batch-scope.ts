@@ -4,6 +4,7 @@ import type { ChangedEntry } from '../../contract/changes.js';
 import type { ConversationMemory } from '../../contract/context.js';
 import type { BatchMessage, CallRecord, Placement } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
+import type { EarlierDecision } from '../../contract/telemetry.js';
 import type { Observer } from '../events/observer.js';
 import type { EvaluatedCall, ReadyCall } from './evaluated-call.js';
 import type { ExecutorSettings } from './settings.js';
@@ -68,6 +69,8 @@ export interface BatchScope {
         readonly calls: readonly CallRecord[];
         /** The content that the person saw, if the caller passed it. */
         readonly shown: readonly ShownFile[];
+        /** The decision about a ticket. */
+        readonly decision: EarlierDecision | undefined;
       }
     | undefined;
   /** The call that this process takes as a worker. Undefined: the batch was delivered to this process. */

@@ -1,7 +1,7 @@
 import type { PlannedCall } from '../../contract/approval.js';
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Clock } from '../../contract/context.js';
-import type { BatchTrace, TracedCall } from '../../contract/telemetry.js';
+import type { BatchTrace, EarlierDecision, TracedCall } from '../../contract/telemetry.js';
 import type { EventStream } from './event-stream.js';
 
 type Named = Pick<ToolCall, 'id' | 'name'>;
@@ -37,9 +37,12 @@ export class Observer {
     this.#report((trace) => trace.planned(traced()));
   }
 
-  approvalRequested({ call, summary }: { readonly call: Named; readonly summary: string }): void {
+  approvalRequested(
+    { call, summary }: { readonly call: Named; readonly summary: string },
+    earlier?: EarlierDecision,
+  ): void {
     this.#stream?.push({ type: 'approval_requested', ...this.#of(call), summary });
-    this.#report((trace) => trace.approvalRequested(call.id));
+    this.#report((trace) => trace.approvalRequested(call.id, earlier));
   }
 
   approvalDecided(call: Named, approved: boolean, reason?: string): void {
