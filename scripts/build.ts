@@ -11,6 +11,7 @@ import { replacedModules } from './replaced-modules.js';
 /*
  * Builds the package into `dist/`, or into the directory of `--out`:
  *   *.js, part-*.js     the library as a few ES modules, with source maps; a door is one file of `src/*.ts`
+ *   direct/             doors for bundlers and for `require`
  *   *.d.ts              its declarations (not with `--no-types`)
  *   command/            the command
  *   LICENSES.txt        of the packages that are bundled into the library
@@ -45,6 +46,21 @@ const doors = Object.fromEntries(
   readdirSync(SOURCES)
     .filter((name) => name.endsWith('.ts'))
     .map((name) => [name.slice(0, -'.ts'.length), join(SOURCES, name)]),
+);
+
+/**
+ * These doors wait for a package that the user installs, to name it if it is missing. A module that waits cannot be
+ * required, nor bundled as CommonJS; the modules behind the doors can.
+ */
+const DIRECT: Readonly<Record<string, string>> = {
+  'ai-sdk': 'hosts/ai-sdk.ts',
+  'claude-agent': 'hosts/claude-agent.ts',
+  langchain: 'hosts/langchain.ts',
+  'openai-agents': 'hosts/openai-agents.ts',
+  otel: 'telemetry/otel.ts',
+};
+const direct = Object.fromEntries(
+  Object.entries(DIRECT).map(([door, source]) => [`direct/${door}`, join(SOURCES, source)]),
 );
 const replaced = await replacedModules();
 const withReplaced: Plugin = {
@@ -82,7 +98,7 @@ async function bundleLibrary(): Promise<readonly string[]> {
     lineLimit: 120,
     legalComments: 'none',
     // A trial starts this program, and looks for it beside itself.
-    entryPoints: { ...doors, 'crash-program': join(SOURCES, 'testing', 'crash-program.ts') },
+    entryPoints: { ...doors, ...direct, 'crash-program': join(SOURCES, 'testing', 'crash-program.ts') },
     outdir: out,
     chunkNames: 'part-[hash]',
     bundle: true,

@@ -137,6 +137,21 @@ describe('a program that was bundled with toolexec', () => {
     expect(outputFiles?.[0]?.text).toContain('import("@langchain/langgraph")');
   });
 
+  it('may be CommonJS with the doors of the frameworks (esbuild refused their top-level await)', async () => {
+    const source = mkdtempSync(join(folder, 'source-'));
+    mkdirSync(join(source, 'node_modules'));
+    symlinkSync(dirname(dirname(dirname(builtCommand()))), join(source, 'node_modules', 'toolexec'));
+    const doors = ['ai-sdk', 'claude-agent', 'langchain', 'openai-agents', 'otel'];
+    const contents = doors.map((door) => `export * from 'toolexec/${door}';\n`).join('');
+    const { errors } = await build({
+      stdin: { contents, resolveDir: source },
+      ...{ bundle: true, platform: 'node', format: 'cjs', write: false, logLevel: 'silent' },
+      preserveSymlinks: true,
+      external: ['ai', '@langchain/*', '@modelcontextprotocol/*', '@openai/agents', '@opentelemetry/api'],
+    });
+    expect(errors).toEqual([]);
+  });
+
   it('searches where webpack has replaced `import()` of an expression (it found no search program)', async () => {
     const context = '\nfunction emptyContext() { return Promise.reject(new Error("Cannot find module")); }\n';
     const change = (code: string): string => code.replace(/\bimport\((?=\(0, )/g, 'emptyContext(') + context;

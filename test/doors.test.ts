@@ -19,6 +19,9 @@ const DOORS = readdirSync(join(ROOT, 'src'))
 /** Doors whose packages are not installed here. */
 const CLOSED: Readonly<Record<string, string>> = { mastra: '@mastra/core' };
 
+/** Doors that wait for their package when they are imported, but not when they are required or bundled. */
+const DIRECT = ['ai-sdk', 'claude-agent', 'langchain', 'openai-agents', 'otel'];
+
 async function namesOf(door: string): Promise<string> {
   const exported: object = await import(join(ROOT, 'src', `${door}.ts`));
   return Object.keys(exported).sort().join(' ');
@@ -32,7 +35,13 @@ describe('the doors', () => {
     const expected: Record<string, unknown> = { './package.json': './package.json' };
     for (const door of DOORS) {
       const file = `./dist/${door}`;
-      expected[door === 'index' ? '.' : `./${door}`] = { types: `${file}.d.ts`, default: `${file}.js` };
+      const direct = `./dist/direct/${door}.js`;
+      const conditions = DIRECT.includes(door) ? { module: direct, require: direct } : {};
+      expected[door === 'index' ? '.' : `./${door}`] = {
+        types: `${file}.d.ts`,
+        ...conditions,
+        default: `${file}.js`,
+      };
     }
     expect(exports).toEqual(expected);
   });
@@ -74,6 +83,15 @@ describe('the doors', () => {
     },
     60_000,
   );
+
+  it('can be required by CommonJS, with the same names (ERR_REQUIRE_ASYNC_MODULE)', async () => {
+    const dist = dirname(dirname(builtCommand()));
+    const script = `for (const door of ${JSON.stringify(DIRECT)})
+      console.log(door + ': ' + Object.keys(require(${JSON.stringify(dist)} + '/direct/' + door + '.js')).join(' '));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--eval', script], { encoding: 'utf8' });
+    const expected = await Promise.all(DIRECT.map(async (door) => `${door}: ${await namesOf(door)}`));
+    expect(stdout.trim().split('\n'), stderr).toEqual(expected);
+  }, 120_000);
 
   it('let out a function for every provider that has a server', () => {
     const functions: Record<HttpFormat, (options: ModelOptions) => Model> = {
