@@ -91,7 +91,7 @@ describe('the doors', () => {
     const { stdout, stderr } = spawnSync(process.execPath, ['--eval', script], { encoding: 'utf8' });
     const expected = await Promise.all(DIRECT.map(async (door) => `${door}: ${await namesOf(door)}`));
     expect(stdout.trim().split('\n'), stderr).toEqual(expected);
-  }, 120_000);
+  }, 240_000);
 
   it('let out a function for every provider that has a server', () => {
     const functions: Record<HttpFormat, (options: ModelOptions) => Model> = {
