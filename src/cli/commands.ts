@@ -17,7 +17,7 @@ export interface CommandGroup {
   /** Example lines for the help. */
   readonly examples: readonly string[];
   readonly commands: readonly CommandRow[];
-  /** The action of the command without a subcommand. Left out: none. */
+  /** The action of the command without a subcommand. If absent: none. */
   readonly load?: CommandRow['load'];
 }
 

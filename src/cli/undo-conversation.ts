@@ -13,7 +13,7 @@ export type CallUndo =
 
 export interface UndoneSince {
   readonly conversation: string;
-  /** Only calls that began within this time; milliseconds. Left out: all. */
+  /** Only calls that began within this time; milliseconds. If absent: all. */
   readonly sinceMs?: number;
   readonly dryRun: boolean;
 }

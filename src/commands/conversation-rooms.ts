@@ -5,7 +5,7 @@ import { type NoRoom, openRoom, type Room, type RoomStay } from './sandbox/room.
 /** The facts about a command that select its room, the network namespace of its conversation. */
 export interface RoomRequest {
   readonly confinement: Confinement;
-  /** Left out: it has its own network namespace. */
+  /** If absent: it has its own network namespace. */
   readonly conversation?: string | undefined;
   readonly isBackground: boolean;
   /** The program's absolute path. */

@@ -39,7 +39,7 @@ export interface LaunchedCommand {
   readonly sandbox: CommandSandbox;
   /** The start of the process; undefined if it has not been looked up. */
   readonly startTicks: number | undefined;
-  /** Its changes. Left out: it writes through. */
+  /** Its changes. If absent: it writes through. */
   readonly transaction?: Transaction;
   /**
    * Resolves when the process and everything it started have ended. Rejects with the error of `onOutput`,
@@ -57,9 +57,9 @@ export interface CommandEnding extends ProcessEnd {
   readonly neverStarted: boolean;
   /** The sandbox's refusals, as far as the kernel reports them. */
   readonly refused: readonly SandboxRefusal[];
-  /** Left out: unchanged since the start. */
+  /** If absent: unchanged since the start. */
   readonly sandbox?: CommandSandbox;
-  /** Files that it left outside the roots. Left out: such files last, or they were not examined. */
+  /** Files that it left outside the roots. If absent: such files last, or they were not examined. */
   readonly outside?: LeftOutside;
 }
 

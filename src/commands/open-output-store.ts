@@ -13,7 +13,7 @@ import {
 import { assertOutOfReach } from '../platform/runtime/own-place.js';
 
 export interface OutputStoreOptions {
-  /** Keeps outputs for `KEPT_MS`. Left out: a temporary directory, which is removed with the store. */
+  /** Keeps outputs for `KEPT_MS`. If absent: a temporary directory, which is removed with the store. */
   readonly directory?: string;
   /** Limit of one output; default 256 MiB. Later bytes are not kept. */
   readonly maxBytes?: number;
@@ -170,7 +170,7 @@ interface OutputSinkOptions {
   readonly maxBytes: number;
   /** Called with the first bytes to keep, because most commands print little. */
   readonly create: () => SpilledOutput;
-  /** Created with the first bytes to write. Left out: bytes are written unchanged. */
+  /** Created with the first bytes to write. If absent: bytes are written unchanged. */
   readonly hide?: (() => ByteFilter) | undefined;
 }
 

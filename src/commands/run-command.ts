@@ -15,7 +15,7 @@ import type { Transaction } from './transaction/open-transaction.js';
 export const runCommand: RunCommand = (request) => runCommandIn(request);
 
 /**
- * @param layers of an existing transaction, which stay. Left out: the command gets its own if its sandbox
+ * @param layers of an existing transaction, which stay. If absent: the command gets its own if its sandbox
  * says so.
  */
 export async function runCommandIn(request: CommandRequest, layers?: Transaction): Promise<CommandOutcome> {

@@ -23,7 +23,7 @@ import type { Transaction } from './transaction/open-transaction.js';
 export const runProgram: RunProgram = (request) => runProgramIn(request);
 
 /**
- * @param layers of an existing transaction, which stay. Left out: the program gets its own if its sandbox
+ * @param layers of an existing transaction, which stay. If absent: the program gets its own if its sandbox
  * says so.
  */
 export async function runProgramIn(request: ProgramRequest, layers?: Transaction): Promise<ProgramOutcome> {

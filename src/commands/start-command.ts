@@ -51,13 +51,13 @@ export type CommandStart = Pick<
 export interface StartedCommand {
   readonly process: StartedProcess;
   readonly sandbox: CommandSandbox;
-  /** Its changes. Left out: it writes through. */
+  /** Its changes. If absent: it writes through. */
   readonly transaction?: Transaction;
   /** The end of the command, derived from the end of the started process, which may be another one. */
   read(end: ProcessEnd): SandboxedEnd;
-  /** The guards that are watched while the command runs. Left out: none. */
+  /** The guards that are watched while the command runs. If absent: none. */
   readonly watch?: GuardWatch;
-  /** Its writes outside the roots. Left out: they last, or are not examined. */
+  /** Its writes outside the roots. If absent: they last, or are not examined. */
   readonly outside?: OutsidePlaces;
   /** How the process ended, once its output is closed; undefined if only the system knows. */
   exitStatus(): ProcessEnd | undefined;

@@ -21,7 +21,7 @@ export interface ValueKind {
   toOption(value: unknown, directory: string): unknown;
   /** The value for people, if it may hold a secret. */
   shown?(value: unknown): unknown;
-  /** Parses an environment variable; the result may have flaws. Left out: no variable sets the key. */
+  /** Parses an environment variable; the result may have flaws. If absent: no variable sets the key. */
   fromText?(text: string): unknown;
 }
 

@@ -29,19 +29,19 @@ export interface ApprovalRequest {
    * The approval is bound to them: if one changes before the decision, the call is planned and asked again.
    */
   readonly shown: readonly ShownFile[];
-  /** The sub-agent that makes the call. Left out for the main conversation. */
+  /** The sub-agent that makes the call. Absent for the main conversation. */
   readonly agent?: string;
-  /** The three lights that together mean data could leak. Left out while the model has seen nothing. */
+  /** The three lights that together mean data could leak. Absent while the model has seen nothing. */
   readonly lights?: Lights;
   /**
-   * The details to show; `describeRequest` makes a picture of them. Left out if no files were read for the
+   * The details to show; `describeRequest` makes a picture of them. Absent if no files were read for the
    * question.
    */
   readonly parts?: readonly PicturePart[];
   /** Present if the call has already run and its changes wait to be committed. `parts` shows them. */
   readonly changes?: CommandChanges;
   /**
-   * The paths in `changes` that go beyond the call's declaration and permission. Left out if there are none.
+   * The paths in `changes` that go beyond the call's declaration and permission. Absent if there are none.
    */
   readonly unexpected?: readonly string[];
   /**
@@ -62,7 +62,7 @@ export type ApprovalDecision =
       readonly edits?: Readonly<Record<string, JsonObject>>;
       /** The reason for each denied call. The model sees it. */
       readonly reasons?: Readonly<Record<string, string>>;
-      /** For a call that has run (`request.changes`): only these of the paths that it changed are kept. Left out: all. */
+      /** For a call that has run (`request.changes`): the changed paths to keep. If absent: all. */
       readonly paths?: Readonly<Record<string, readonly string[]>>;
     } & Signed);
 

@@ -25,7 +25,7 @@ export interface ToolCall<Args = JsonObject> {
 export interface ReadError {
   /** Position among all calls of the response, readable or not, from 0. */
   readonly index: number;
-  /** The model's id, or `call_<index>`. Left out if the whole input was not understood. */
+  /** The model's id, or `call_<index>`. Absent if the whole input was not understood. */
   readonly id?: string;
   readonly name?: string;
   /** For the model: the fault, and a correct way to send the call. */

@@ -11,7 +11,7 @@ export interface CommandChanges {
   readonly refused: readonly UnkeptChange[];
   /** Paths that stayed unchanged because another program changed them while the command ran. */
   readonly conflicts: readonly UnkeptChange[];
-  /** The changes that go beyond the call's declaration and permission. Left out if there are none. */
+  /** The changes that go beyond the call's declaration and permission. Absent if there are none. */
   readonly unexpected?: readonly string[];
   /** The number of paths that did not fit into the lists. */
   readonly more?: number;
@@ -29,7 +29,7 @@ export interface UnkeptChange {
 /** The file, directory or link at a path. */
 export interface EntryState {
   readonly kind: 'file' | 'dir' | 'link' | 'special';
-  /** In octal, as `chmod` takes it: `644`. Left out for a link. */
+  /** In octal, as `chmod` takes it: `644`. Absent for a link. */
   readonly mode?: string;
   /** The size of a file in bytes. */
   readonly size?: number;
@@ -48,7 +48,7 @@ export interface ChangedEntry {
   readonly isSameContent?: true;
   /** Why the content is not shown. */
   readonly unshown?: string;
-  /** Why the change goes beyond the call's declaration and permission. Left out for an expected change. */
+  /** Why the change goes beyond the call's declaration and permission. Absent for an expected change. */
   readonly unexpected?: Unexpected;
 }
 

@@ -60,7 +60,7 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /**
    * W3C headers (`traceparent`, `tracestate`, `baggage`) for services that the tool asks. Commands have them in their
-   * environment. Left out or empty without telemetry.
+   * environment. Absent or empty without telemetry.
    */
   readonly trace?: Readonly<Record<string, string>>;
   readonly logger: Logger;

@@ -64,7 +64,7 @@ export interface RunOptions {
    * limits it.
    */
   readonly availableCapacityBytes?: number;
-  /** The sub-agent that makes these calls, for policy rules. Left out for the main conversation. */
+  /** The sub-agent that makes these calls, for policy rules. Absent for the main conversation. */
   readonly agent?: string;
   /** Used instead of the executor's own approver. */
   readonly approver?: Approver | null;
@@ -138,7 +138,7 @@ export interface UndoReport {
   /** Canonical paths that are as they were before the call (with `dryRun`: would be). */
   readonly restored: readonly string[];
   readonly skipped: readonly SkippedFile[];
-  /** The id of the recorded undo. Undo it to restore the changes. Left out if nothing was restored. */
+  /** The id of the recorded undo. Undo it to restore the changes. Absent if nothing was restored. */
   readonly undoId?: string;
 }
 

@@ -42,7 +42,7 @@ export interface ExternalToolInfo {
   readonly outputSchema?: JsonSchema;
   /** Whether the executor trusts the effects that the program declares. */
   readonly trusted: boolean;
-  /** The parts of its description that have changed since it was approved. Left out if none have. */
+  /** The parts of its description that have changed since it was approved. Absent if none have. */
   readonly changed?: readonly ExternalToolChange[];
   readonly metrics: ExternalToolMetrics;
   readonly circuit: ExternalToolCircuit;

@@ -46,7 +46,7 @@ export interface FileChange {
    * out: any content is replaced.
    */
   readonly expectedSha256?: string | null;
-  /** A new file gets the mode and owner of this existing file. Left out: the usual ones. */
+  /** A new file gets the mode and owner of this existing file. If absent: the usual ones. */
   readonly like?: string;
   /** Permission bits of the file. Default: those of the replaced file, or of `like`. */
   readonly mode?: number;
@@ -56,9 +56,9 @@ export interface FileChange {
 export interface FileIntent {
   readonly op: 'write' | 'writeAll' | 'remove' | 'rename';
   readonly changes: readonly IntendedChange[];
-  /** The directories that are created for it, canonical, outermost first. Left out if there are none. */
+  /** The directories that are created for it, canonical, outermost first. Absent if there are none. */
   readonly made?: readonly string[];
-  /** The empty directories that it removes. Left out if there are none. */
+  /** The empty directories that it removes. Absent if there are none. */
   readonly removed?: readonly DirectoryMode[];
 }
 
@@ -87,12 +87,12 @@ export interface IntendedChange {
   /** Permission bits of the current file. */
   readonly beforeMode?: number;
   /**
-   * Permission bits that the change sets. Left out: the file keeps its bits, without set-user-ID and
+   * Permission bits that the change sets. If absent: the file keeps its bits, without set-user-ID and
    * set-group-ID.
    */
   readonly afterMode?: number;
   /**
-   * Owner of the current file. Left out if this process owns it and no set-user-ID or set-group-ID bit is
+   * Owner of the current file. Absent if this process owns it and no set-user-ID or set-group-ID bit is
    * set.
    */
   readonly beforeOwner?: FileOwner;
@@ -103,7 +103,7 @@ export interface IntendedChange {
    * another kind.
    */
   readonly beforeKind?: 'link' | 'other';
-  /** The current content. Left out if the entry is not a file, or is larger than `MAX_KEPT_CONTENT_BYTES`. */
+  /** The current content. Absent if the entry is not a file, or is larger than `MAX_KEPT_CONTENT_BYTES`. */
   readonly content?: Uint8Array;
 }
 
@@ -177,13 +177,13 @@ export interface ExaminedFile {
  */
 export interface ContainedFiles {
   /**
-   * The canonical path that the operations use for `path` (D047). A tool remembers a file under it. Left out
+   * The canonical path that the operations use for `path` (D047). A tool remembers a file under it. Absent
    * if every path has only one spelling.
    */
   resolve?(path: string): string;
   /** Reads a regular file. */
   read(path: string, options?: ReadOptions): Promise<Uint8Array>;
-  /** Like `read`, with the canonical path that was read. Left out: use `resolve` for the path. */
+  /** Like `read`, with the canonical path that was read. If absent: use `resolve` for the path. */
   readPlaced?(path: string, options?: ReadOptions): Promise<PlacedBytes>;
   /**
    * Writes atomically: a crash leaves the old or the new file. Creates missing parent directories. Keeps an
@@ -226,7 +226,7 @@ export interface OpenEntry {
   readonly root: string;
   /** A path to exactly this directory for a program that starts now, even if it is renamed. */
   readonly at: string;
-  /** Arguments before the program's command line. Left out: none. */
+  /** Arguments before the program's command line. If absent: none. */
   readonly under?: readonly string[];
   /** Opens a descriptor to read the file. The caller closes it. */
   openForReading(): number;
@@ -310,28 +310,28 @@ export interface Sandbox {
   readonly deniedPatterns: readonly string[];
   /** Opens the entry at `path`, with the checks of a read. @throws ToolError as `files` does. */
   hold(path: string): OpenEntry;
-  /** The root that contains a canonical path; undefined if none does. Left out if the roots are not known. */
+  /** The root that contains a canonical path; undefined if none does. Absent if the roots are not known. */
   rootOf?(path: string): string | undefined;
   /**
-   * The deny pattern that forbids commands this canonical path; undefined if none does. Left out: no path is
+   * The deny pattern that forbids commands this canonical path; undefined if none does. If absent: no path is
    * denied. `link`: a pattern that names a path below, which a link in this place would redirect.
    */
   denied?(path: string, access: 'read' | 'write' | 'link'): string | undefined;
   /**
-   * The existing paths that match deny patterns, for a command sandbox, which knows only paths. Left out:
+   * The existing paths that match deny patterns, for a command sandbox, which knows only paths. If absent:
    * none.
    * @param read what `readAhead` has just resolved to: the directories are not looked at again
    */
   guarded?(every?: 'every', read?: RootsRead): GuardedPaths;
   /**
    * The entries that may lead elsewhere: links, each `.git`, and directories that commands may only read, which are
-   * not searched. Sockets and the like are among them. Left out: not looked for.
-   * @param above only in the roots and the directories that contain this canonical path. Left out: in the whole tree
+   * not searched. Sockets and the like are among them. If absent: not looked for.
+   * @param above only in the roots and the directories that contain this canonical path. If absent: in the whole tree
    * @param read as for `guarded`, for the whole tree
    */
   leading?(above?: string, read?: RootsRead): readonly string[];
   /**
-   * Reads what `guarded` and `leading` need while other work goes on. Left out: nothing to read.
+   * Reads what `guarded` and `leading` need while other work goes on. If absent: nothing to read.
    * @returns what was read, if all of it was read after this call; otherwise undefined
    */
   readAhead?(): Promise<RootsRead | undefined>;
@@ -355,7 +355,7 @@ export interface GuardedPaths {
   readonly missing: readonly string[];
   /** There were too many entries to examine. Deeper paths are not protected. */
   readonly incomplete: boolean;
-  /** The directories that were read, as they were then. Left out: not recorded. */
+  /** The directories that were read, as they were then. If absent: not recorded. */
   readonly directories?: readonly SeenDirectory[];
 }
 

@@ -17,17 +17,17 @@ export interface BatchFilter {
 export interface CallPage {
   /** The maximum number of calls. */
   readonly limit: number;
-  /** Only calls after this one, which may be gone from the list. Left out: from the start. */
+  /** Only calls after this one, which may be gone from the list. If absent: from the start. */
   readonly after?: CallKey;
 }
 
 /** A part of the list of queued calls: those that a worker with this offer can run. */
 export interface QueuedPage extends CallPage {
-  /** Left out: calls of all placements. */
+  /** If absent: calls of all placements. */
   readonly offer?: WorkerOffer;
   /**
-   * Left out: oldest first. `fair`: tenants take turns, each with its running calls counted first; then by priority, then
-   * the conversations of a tenant take turns. Calls that a quota holds back are left out, and `after` has no meaning.
+   * If absent: oldest first. `fair`: tenants take turns, each with its running calls counted first; then by priority,
+   * then the conversations of a tenant take turns. Calls that a quota holds back are left out, and `after` has no meaning.
    */
   readonly order?: 'fair';
   /** The number of calls to leave out at the start. Only with an order. */

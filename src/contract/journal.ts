@@ -55,7 +55,7 @@ export interface CallEntry {
   readonly effects: readonly Effect[];
   /**
    * Where the effects are: canonical absolute paths, one per effect, null for an effect without one. Other
-   * processes compare them, because their own roots may differ. Left out: unknown.
+   * processes compare them, because their own roots may differ. If absent: unknown.
    */
   readonly places?: readonly (string | null)[];
   readonly disposition: Disposition;
@@ -78,7 +78,7 @@ export interface BatchEntry {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly calls: readonly CallEntry[];
-  /** The process that will run the calls. If it dies, its queued calls are dead too. Left out: no process. */
+  /** The process that will run the calls. If it dies, its queued calls are dead too. If absent: no process. */
   readonly worker?: Worker;
   /** Only without `worker`: any worker that this admits may run the calls. */
   readonly placement?: Placement;
@@ -102,7 +102,7 @@ export interface BatchEntry {
 export interface BatchRecord extends Omit<BatchEntry, 'calls' | 'openQuota' | 'onlyReads'> {
   /** The number of calls in the delivery, repeated ones included. */
   readonly size: number;
-  /** Left out if there was nothing to decide. */
+  /** Absent if there was nothing to decide. */
   readonly decision?: DecisionKind;
 }
 
@@ -179,7 +179,7 @@ export type Refusal =
   | {
       readonly kind: 'waits';
       readonly batchId: string;
-      /** The reason from the last decision (`data.why`). Left out if there is none. */
+      /** The reason from the last decision (`data.why`). Absent if there is none. */
       readonly why?: string;
     }
   /** The tenant has `open` open calls; with the calls of this batch it would exceed the quota. */
@@ -192,7 +192,7 @@ export interface CallRecord extends CallEntry {
   readonly batchId: string;
   readonly index: number;
   readonly conversation: string;
-  /** Of its batch. Left out: false. */
+  /** Of its batch. If absent: false. */
   readonly attach?: true;
   readonly state: CallState;
   /** Present exactly if the state is `done`. */
@@ -258,7 +258,7 @@ export interface JournalNote {
 export interface Journal {
   /** Whether records survive the process. */
   readonly durable: boolean;
-  /** Its file, beside which whole outputs are kept. Left out: it has none. */
+  /** Its file, beside which whole outputs are kept. If absent: it has none. */
   readonly file?: string;
   /** Whether processes of several machines share it: a worker that cannot be seen here may be alive. Default false. */
   readonly spansMachines?: boolean;
@@ -266,7 +266,7 @@ export interface Journal {
   readonly tenant?: string;
   /** Carries hints between the processes that share the journal, where hosts and workers have no other dispatcher. */
   readonly dispatcher?: Dispatcher;
-  /** Notifies the other processes without delay. Left out: they find changes by polling. */
+  /** Notifies the other processes without delay. If absent: they find changes by polling. */
   readonly signals?: Signals;
   /** Records a whole batch. One answer per call, in order. */
   accept(batch: BatchEntry): Awaitable<readonly Acceptance[]>;
@@ -385,7 +385,7 @@ export interface Journal {
   recall?(conversation: string, since?: number): Awaitable<RecalledFacts>;
   /**
    * Whether no other process has this journal open now. Then a call that was started by an unseen process is
-   * dead. Left out if the journal cannot tell.
+   * dead. Absent if the journal cannot tell.
    */
   isAlone?(): Awaitable<boolean>;
   /** Writes pending records and closes. May be called twice. */

@@ -3,7 +3,7 @@
  * `truncated` because of its size has an `outputRef` for reading the whole.
  */
 export const OUTPUT_LIMITS = Object.freeze({
-  /** Default of `output.maxBytes`: the text of a result, the marker of the cut included. */
+  /** Default of `output.maxBytes`: the length of a result's text, including the marker of a cut. */
   resultBytes: 102_400,
   /** Default of `output.maxContentBytes`: the data of a result's content blocks. */
   contentBytes: 20_971_520,
@@ -25,6 +25,6 @@ export const OUTPUT_LIMITS = Object.freeze({
   reasonBytes: 16_384,
   /** For one output that is kept for `outputRef`. */
   storedBytes: 268_435_456,
-  /** Of all outputs that are kept. The oldest go first. */
+  /** For all kept outputs together. The oldest are dropped first. */
   allStoredBytes: 1_073_741_824,
 });

@@ -10,11 +10,11 @@ export interface Picture {
   /** One line: the tool and its summary. Control characters are neutralized, secrets redacted. */
   readonly title: string;
   readonly risk: Risk;
-  /** Left out if unknown. */
+  /** Absent if unknown. */
   readonly containment?: Containment;
   /** Why the call needs approval, or does not. One line. */
   readonly reason: string;
-  /** The three lights that together mean data could leak. Left out while the model has seen nothing. */
+  /** The three lights that together mean data could leak. Absent while the model has seen nothing. */
   readonly lights?: Lights;
   readonly effects: readonly Effect[];
   /** The risk is high, so one key is not enough to approve. */

@@ -19,7 +19,7 @@ export interface PolicyQuestion {
   readonly sideEffecting: boolean;
   readonly requiresApproval: boolean;
   readonly sandboxViolation?: boolean;
-  /** Left out: the policy derives them from the arguments `command`, `path`, `file_path` and `url`. */
+  /** If absent: the policy derives them from the arguments `command`, `path`, `file_path` and `url`. */
   readonly effects?: readonly Effect[];
   readonly args?: JsonObject;
   /** The arguments after the tool's schema, if they differ from `args`. Rules about arguments check both. */
@@ -30,27 +30,27 @@ export interface PolicyQuestion {
   readonly roots?: readonly string[];
   /**
    * Gives the canonical path of a path in a command, relative to the command's directory; undefined outside
-   * the roots. Left out: paths in commands are compared as written.
+   * the roots. If absent: paths in commands are compared as written.
    */
   readonly locate?: (path: string, from: string | undefined) => string | undefined;
   /**
-   * Why the sandbox would refuse a path that a command touches; undefined if it would not. Left out: such
+   * Why the sandbox would refuse a path that a command touches; undefined if it would not. If absent: such
    * paths are not checked.
    */
   readonly refusal?: (effect: PathEffect, from: string | undefined) => string | undefined;
   /**
    * Expands a wildcard of a command as the shell would in its directory; `\` quotes the next character.
-   * Undefined if that is not known. Left out: the file system cannot be read.
+   * Undefined if that is not known. If absent: the file system cannot be read.
    */
   readonly expand?: (pattern: string, from: string | undefined) => readonly string[] | undefined;
   /**
    * A file below a directory that a command reads, if the sandbox hides that file from tools; undefined if there is
-   * none. Left out: the command sees no such file, or files cannot be looked at.
+   * none. If absent: the command sees no such file, or files cannot be looked at.
    */
   readonly hiddenBelow?: (path: string, from: string | undefined) => string | undefined;
   /**
    * The other names of a canonical path under which it runs later by itself, through links and settings of git in the
-   * directories above it. Left out: the file system cannot be read.
+   * directories above it. If absent: the file system cannot be read.
    */
   readonly laterNames?: (path: string, later: LaterPaths) => readonly string[];
   /**
@@ -59,7 +59,7 @@ export interface PolicyQuestion {
    * options that are known to be harmless.
    */
   readonly transaction?: boolean;
-  /** The origins of the data that may have influenced the call. Left out: unknown. */
+  /** The origins of the data that may have influenced the call. If absent: unknown. */
   readonly origins?: CallOrigins;
   /** The commands of the call can reach the network. */
   readonly network?: boolean;
@@ -91,13 +91,13 @@ export interface PolicyAnswer {
    */
   readonly seen?: readonly Effect[];
   /**
-   * The paths that rules allow the commands to change. Left out: every path that does not run later by
+   * The paths that rules allow the commands to change. If absent: every path that does not run later by
    * itself.
    */
   readonly consent?: WriteConsent;
   /** The commands of the call need no transaction: their changes take effect at once. */
   readonly writesThrough?: true;
-  /** The rule that decided, as messages name it. Left out if no rule decided. */
+  /** The rule that decided, as messages name it. Absent if no rule decided. */
   readonly rule?: string;
 }
 
@@ -106,7 +106,7 @@ export interface PolicyAnswer {
  * have ended.
  */
 export interface WriteConsent {
-  /** Path patterns. Left out: every path that does not run later by itself. */
+  /** Path patterns. If absent: every path that does not run later by itself. */
   readonly patterns?: readonly string[];
   /**
    * The effects found in the commands that a rule allows by path. Relative paths start at the call's
@@ -122,12 +122,12 @@ export interface Policy {
    * out: the built-in table.
    */
   readonly laterCode?: readonly string[];
-  /** False: no decision depends on where the text of an argument stands, so that results are not searched. Left out: true. */
+  /** False: no decision depends on the place of text in an argument, so results are not searched. If absent: true. */
   readonly searchesOrigins?: boolean;
   decide(question: PolicyQuestion): PolicyAnswer;
   /**
    * The part of the decision that needs neither arguments nor effects: policy switched off, tool denylisted.
-   * It comes first, so a denylisted call is refused with any arguments (D041). Left out: only `decide`
+   * It comes first, so a denylisted call is refused with any arguments (D041). If absent: only `decide`
    * decides.
    */
   screen?(name: string, aliases: readonly string[]): PolicyAnswer | undefined;

@@ -2,7 +2,7 @@ import type { ChosenPaths, CommandChanges, DeedsRefusal, DeedsReview, PreviewedC
 import type { GuardedPaths, RootsRead } from './files.js';
 import type { OutputSink } from './outputs.js';
 
-/** How the operating system confines commands. Left out: not at all. */
+/** How the operating system confines commands. If absent: not at all. */
 export interface Confinement {
   /**
    * `required`: no command runs without the sandbox. `preferred`: it runs without one, and its outcome says
@@ -17,19 +17,19 @@ export interface Confinement {
   readonly readable: readonly string[];
   /**
    * Directories inside the roots that toolexec itself depends on. Commands can neither change nor create
-   * them. Left out: none.
+   * them. If absent: none.
    */
   readonly own?: readonly string[];
   /** Whether a link currently leads to files that toolexec depends on. No mount can protect such a link. */
   readonly ledByLink?: () => boolean;
   /** Called for each command. `every`: also returns paths beyond the number that can be mounted over. */
   readonly guarded: (every?: 'every', read?: RootsRead) => GuardedPaths;
-  /** As in `Sandbox`. Left out: nothing to read. */
+  /** As in `Sandbox`. If absent: nothing to read. */
   readonly readAhead?: () => Promise<RootsRead | undefined>;
-  /** Left out: with the network off, each command has its own network namespace. */
+  /** If absent: with the network off, each command has its own network namespace. */
   readonly rooms?: RoomOwner;
   /**
-   * With rules, the changes of a finished command are checked before they are committed. Left out: commands
+   * With rules, the changes of a finished command are checked before they are committed. If absent: commands
    * write through.
    */
   readonly transactions?: TransactionRules;
@@ -75,7 +75,7 @@ export interface TransactionRules {
   readonly refusal: (path: string, change: 'write' | 'delete', isLink?: boolean) => string | undefined;
   /**
    * The paths on the way to files that toolexec depends on, in lower case: directories, which may be missing,
-   * and links. Called when a command has ended. Left out: none.
+   * and links. Called when a command has ended. If absent: none.
    */
   readonly ways?: (() => ReadonlySet<string>) | undefined;
   /** Like `refusal`, for the policy's rules. @param tool the tool whose command makes the change */
@@ -163,13 +163,13 @@ export interface LimitHit {
 
 /** One command to run to its end. */
 export interface CommandRequest {
-  /** Left out: not confined. */
+  /** If absent: not confined. */
   readonly confinement?: Confinement;
   readonly limits?: CommandLimits;
   readonly shell: 'sh' | 'bash';
   readonly command: string;
   /**
-   * With the network off, commands of one conversation share a loopback. Left out: the command has its own.
+   * With the network off, commands of one conversation share a loopback. If absent: the command has its own.
    */
   readonly conversation?: string;
   /** Absolute and canonical. The caller has checked it against the roots. */
@@ -190,9 +190,9 @@ export interface CommandRequest {
    * larger than a result shows.
    */
   readonly openWhole?: () => OutputSink;
-  /** Absolute paths that the command's text says it changes. Left out: unknown. */
+  /** Absolute paths that the command's text says it changes. If absent: unknown. */
   readonly targets?: readonly string[];
-  /** Absolute paths that the command's text says it reads. Left out: unknown. */
+  /** Absolute paths that the command's text says it reads. If absent: unknown. */
   readonly sources?: readonly string[];
   /** The tool that runs it, for rules about changes. */
   readonly tool?: string;
@@ -204,13 +204,13 @@ export interface CommandRequest {
    */
   readonly agree?: (changes: PreviewedChanges) => Promise<DeedsRefusal | ChosenPaths | undefined>;
   /**
-   * Checks the changes of a command that ended in a transaction. Left out: every change is allowed. Changes
+   * Checks the changes of a command that ended in a transaction. If absent: every change is allowed. Changes
    * beyond the permission are asked about by `agree`, if that is given.
    */
   readonly deeds?: DeedsReview;
   /**
    * Whether the person approved a new file or directory with a denied name, given its absolute path. Called
-   * when the changes are checked, and again after `agree`. Left out: none is approved.
+   * when the changes are checked, and again after `agree`. If absent: none is approved.
    */
   readonly mayCreate?: (path: string, isDirectory: boolean) => boolean;
   /**
@@ -222,7 +222,7 @@ export interface CommandRequest {
   readonly needsTransaction?: boolean;
   /** Changes that are refused or in conflict are left out and reported; the rest is committed. */
   readonly keepsRest?: boolean;
-  /** Left out: the command has no input, and its output is captured. */
+  /** If absent: the command has no input, and its output is captured. */
   readonly attached?: AttachedStreams;
   /** Stores a version of a file that was not committed, and returns its reference. */
   readonly keepVersion?: (bytes: Uint8Array) => string | undefined;
@@ -255,13 +255,13 @@ export interface CommandOutcome {
   readonly aborted: boolean;
   /** Process ids that could not be killed; usually empty. */
   readonly survivors: readonly number[];
-  /** Left out: unknown. */
+  /** If absent: unknown. */
   readonly sandbox?: CommandSandbox;
   /** The limit that ended it or made it fail. */
   readonly limit?: LimitHit;
-  /** The URI of the full output. Left out if all of it is here. */
+  /** The URI of the full output. Absent if all of it is here. */
   readonly outputRef?: string;
-  /** Left out: it had no transaction. */
+  /** If absent: it had no transaction. */
   readonly changes?: CommandChanges;
   /**
    * Why its changes were not committed, in words. `changes` names the paths that prevented it, or says that
@@ -270,12 +270,12 @@ export interface CommandOutcome {
   readonly discarded?: string;
   /**
    * The person refused or could not be asked, the policy refused, another program changed the same paths, or
-   * commands may not change a path. Left out: another reason.
+   * commands may not change a path. If absent: another reason.
    */
   readonly discardedBy?: 'person' | 'unasked' | 'policy' | 'conflict' | 'rules';
-  /** How many times it was run again because of a conflict. Left out: never. */
+  /** How many times it was run again because of a conflict. If absent: never. */
   readonly reruns?: number;
-  /** Writes outside the roots that were lost. Left out: none, or nothing was committed. */
+  /** Writes outside the roots that were lost. If absent: none, or nothing was committed. */
   readonly discardedWrites?: DiscardedWrites;
 }
 
@@ -308,7 +308,7 @@ export interface ShellSnapshot {
   readonly durationMs: number;
   /** Process ids that could not be killed; usually empty. */
   readonly survivors: readonly number[];
-  /** Left out: unknown. */
+  /** If absent: unknown. */
   readonly sandbox?: CommandSandbox;
   /** The limit that ended it or made it fail. */
   readonly limit?: LimitHit;
@@ -329,7 +329,7 @@ export interface ShellText {
 }
 
 export interface ShellRequest {
-  /** Left out: not confined. */
+  /** If absent: not confined. */
   readonly confinement?: Confinement;
   readonly limits?: CommandLimits;
   /** As in `CommandRequest`. */
@@ -339,7 +339,7 @@ export interface ShellRequest {
   /** Absolute and canonical. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** It is ended after this time with status `timeout`. Left out: it may run as long as its owner. */
+  /** It is ended after this time with status `timeout`. If absent: it may run as long as its owner. */
   readonly timeoutMs?: number;
 }
 

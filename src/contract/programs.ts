@@ -29,7 +29,7 @@ export interface ProgramRequest
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void | Promise<void>) | undefined;
   /** Called before the program is run again because of a conflict. Earlier output does not count. */
   readonly onRerun?: () => void;
-  /** Left out: the program may touch everything that the user may. */
+  /** If absent: the program may touch everything that the user may. */
   readonly confinement?: Confinement | undefined;
   readonly forbids?: ForbidsChange | undefined;
 }

@@ -8,7 +8,7 @@ export interface PruneLimits {
   readonly dryRun?: boolean;
 }
 
-/** What was removed, or would be. */
+/** The removed records, or those that a prune would remove. */
 export interface Pruned {
   readonly batches: number;
   readonly calls: number;

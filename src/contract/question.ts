@@ -45,7 +45,7 @@ export interface QuestionAnswer {
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly callId: string;
-  /** Left out for the main conversation. */
+  /** Absent for the main conversation. */
   readonly agent?: string;
 }
 

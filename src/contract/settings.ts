@@ -86,7 +86,7 @@ export const SETTINGS = {
      */
     exposePorts: { takes: 'truth', fallback: false },
   },
-  /** What a command may use. If it hits a limit, the error has `details.limit`. Left out: not limited. */
+  /** What a command may use. If it hits a limit, the error has `details.limit`. If absent: not limited. */
   'executor.commandLimits': {
     /**
      * CPU time of each process, which is then ended by SIGXCPU. Unlimited by default, because builds may take

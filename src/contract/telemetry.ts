@@ -11,12 +11,12 @@ export interface TraceContext {
 export interface TracedBatch {
   readonly id: string;
   readonly conversation: string;
-  /** From a request. Left out: the caller's active span. */
+  /** From a request. If absent: the caller's active span. */
   readonly parent?: TraceContext;
 }
 
 export interface TracedCall extends Pick<PlannedCall, 'callId' | 'toolName' | 'risk' | 'disposition'> {
-  /** Of the tool. Left out: there is no such tool. */
+  /** Of the tool. If absent: there is no such tool. */
   readonly description?: string;
   /** The arguments as JSON, without known secrets and without what the journal leaves out. */
   readonly args: () => string;

@@ -94,7 +94,7 @@ export interface DeclaredLimits {
 
 export interface EffectScope {
   readonly cwd: string;
-  /** Left out: the tool's own limits apply. */
+  /** If absent: the tool's own limits apply. */
   readonly limits?: DeclaredLimits;
 }
 
@@ -182,7 +182,7 @@ export interface ToolSpec<A, O = unknown> {
   execute(args: A, ctx: ToolContext): Awaitable<ToolReturn<O>>;
   /**
    * The file changes that `execute` would make now, shown in the question. A throw means that it would fail,
-   * and why. At most 5 s. Left out: the question shows the arguments.
+   * and why. At most 5 s. If absent: the question shows the arguments.
    */
   previewChanges?(args: A, ctx: PreviewContext): Awaitable<readonly FileChange[]>;
   /** After a crash: did the effect happen? Files can be read, not changed. */

@@ -19,7 +19,7 @@ export interface Worker {
   readonly system?: string;
   /**
    * The number of its session, from 1. Then it claims calls only while it renews that session; it begins the next
-   * one with a higher number. Left out: its process lives as long as its claims count.
+   * one with a higher number. If absent: its process lives as long as its claims count.
    */
   readonly epoch?: number;
 }
@@ -46,7 +46,7 @@ export interface RunningQuotas {
 export interface RunningCount {
   readonly tenant: string;
   readonly toolName: string;
-  /** Left out if the calls have none. */
+  /** Absent if the calls have none. */
   readonly labels?: readonly string[];
   readonly count: number;
 }
@@ -55,7 +55,7 @@ export interface RunningCount {
 export interface OpenCounts {
   /** With a placement; those that wait for the person are left out. */
   readonly queued: number;
-  /** When the oldest of them was accepted, in milliseconds since the epoch. Left out if there is none. */
+  /** When the oldest of them was accepted, in milliseconds since the epoch. Absent if there is none. */
   readonly oldestQueuedAt?: number;
   readonly running: number;
   /** The batches that wait for the person. */
@@ -109,9 +109,9 @@ export interface Placement {
   readonly root?: string;
   /** How long after its acceptance, or its approval, a call may still start. */
   readonly startDeadlineMs?: number;
-  /** Of the calls of a tenant, those with a higher number are handed out first. Default 0. */
+  /** Among a tenant's calls, those with a higher number are handed out first. Default 0. */
   readonly priority?: number;
-  /** The tenant that owns the calls, if several tenants share the journal. Left out: the tenant of the journal. */
+  /** The tenant that owns the calls, if several tenants share the journal. If absent: the tenant of the journal. */
   readonly tenant?: string;
   /** No worker with a session claims a call while its tenant has as many running calls. */
   readonly quotas?: RunningQuotas;

@@ -11,7 +11,7 @@ export interface ModelErrorOptions {
  * or the signal aborted. The message never contains a key.
  */
 export class ModelError extends Error {
-  /** Left out without an answer: no connection, a timeout, a cancellation. */
+  /** Absent without an answer: no connection, a timeout, a cancellation. */
   declare readonly status?: number;
   readonly retriable: boolean;
 

@@ -6,7 +6,7 @@ export type ErrorDetails = { readonly [key: string]: unknown };
 export interface ToolErrorOptions {
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
-  /** What the developer or the person can do. It is never sent to a provider. */
+  /** The remedy, for the developer or the person. It is never sent to a provider. */
   readonly hint?: string;
 }
 

@@ -36,7 +36,7 @@ export type LimitOptions = OptionsIn<'executor.limits'>;
 /** Milliseconds (D117). */
 export type TimeoutOptions = OptionsIn<'executor.timeouts'>;
 export type SandboxOptions = OptionsIn<'executor.sandbox'>;
-/** What a command may use. If it hits a limit, the error has `details.limit`. Left out: not limited. */
+/** What a command may use. If it hits a limit, the error has `details.limit`. If absent: not limited. */
 export type CommandLimitOptions = OptionsIn<'executor.commandLimits'>;
 export type OutputOptions = OptionsIn<'executor.output'>;
 /**
@@ -117,14 +117,14 @@ export interface ExecutorOptions {
   readonly hooks?: HookOptions;
   readonly middleware?: readonly Middleware[];
   /**
-   * Left out: calls that need approval are refused (`approval_unavailable`). Null: approval is skipped on
+   * If absent: calls that need approval are refused (`approval_unavailable`). Null: approval is skipped on
    * purpose.
    */
   readonly approver?: Approver | null;
   /** Does the work of sub-agents, and adds the tool `task` if `tools` is left out. A loop provides its own runner. */
   readonly agents?: AgentRunner;
   /**
-   * Asks the person the questions of a tool (`ask_user_question`). Left out: such a call fails with a message that says
+   * Asks the person the questions of a tool (`ask_user_question`). If absent: such a call fails with a message that says
    * so.
    */
   readonly asker?: Asker;

@@ -144,7 +144,7 @@ export abstract class QueuedBatch {
   }
 }
 
-/** The place of a batch that is not there yet. */
+/** A place kept for a batch that has not arrived yet. */
 export class ReservedPlace extends QueuedBatch {
   isTaken = false;
   readonly isStopped = false;

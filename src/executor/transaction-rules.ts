@@ -12,7 +12,7 @@ type TransactionOptions = Required<
 
 interface TransactionContext {
   readonly sandbox: Sandbox;
-  /** Left out: no paths of toolexec itself are guarded. */
+  /** If absent: no paths of toolexec itself are guarded. */
   readonly ways: TransactionRules['ways'];
   readonly policy: Policy | null;
   /** The policy consists of rules: only answers given by a rule count. */

@@ -27,7 +27,7 @@ export interface DenyPattern {
   coversBelow(directory: readonly string[]): boolean;
 }
 
-/** The first name of every absolute path, so `/etc` is never found inside a relative path. */
+/** Precedes every absolute path as its first component, so `/etc` is never found inside a relative path. */
 export const ROOT = '/';
 
 const ROOT_PART = literalSegment(ROOT);

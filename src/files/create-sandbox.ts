@@ -126,7 +126,7 @@ function reach({ opener }: Containment, path: string): string {
   return opener.reach?.(path) ?? path;
 }
 
-/** Whether no link is on the way. Of a path that does not exist, the part below its root that exists counts. */
+/** Whether the path leads through no link. If it does not exist, its existing part below the root is examined. */
 function leadsNowhereElse({ rootSet }: Containment, path: string): boolean {
   let existing = path;
   while (isMissing(existing)) {

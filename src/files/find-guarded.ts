@@ -126,7 +126,7 @@ function* examineAll(search: GuardSearch): Generator<void, Examined> {
     if (found === undefined) continue;
     visited.push(found);
     if (found.isCut) return { visited, incomplete: true };
-    // Each time: what lies further down does not change this directory.
+    // Not cached: a change further down leaves the state of this directory unchanged.
     if (found.hasUnnameable) incomplete ||= holdsUnnameable(containment, directory);
     left -= found.verdicts.size;
     for (const path of found.directories) queue.push(path);

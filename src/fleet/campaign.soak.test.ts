@@ -82,7 +82,7 @@ describe.skipIf(missing !== undefined)(
       const answers: Answer[] = [];
       const common = { url: cluster.url(), tenant, effects, dispatcher, leaseMs: LEASE_MS };
       const startWorker = () => startProgram(programOf('worker'), common);
-      // What the previous host was answered last, and how many answers there were.
+      // The last rounds that the previous host got answers for, and the number of answers.
       let earlier = { rounds: new Map<number, number>(), answers: 0 };
       const startHost = () => {
         const rounds = Object.fromEntries(

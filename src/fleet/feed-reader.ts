@@ -15,7 +15,7 @@ export interface FeedEvent {
 /** The events that a reader may see and wants to see. */
 export interface FeedInterest {
   readonly tenant: string;
-  /** Left out: all calls of its tenant. */
+  /** If absent: all calls of its tenant. */
   readonly conversation: string | undefined;
   /** The id of the last event that it has seen, on this server or another one. */
   readonly after: string | undefined;

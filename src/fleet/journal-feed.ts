@@ -14,7 +14,7 @@ const LOOK_MS = 100;
 const IDLE_MS = 1_000;
 /** Every call is read again after this time, in case a change was missed. In milliseconds. */
 const WHOLE_MS = 30_000;
-/** A pause lasts at least so many times as long as the poll before it. */
+/** A pause lasts at least this many times as long as the poll before it. */
 const SHARE = 4;
 /** The number of new batches that one poll may find; if there are more, it reports a gap. */
 const MOST_NEW = 200;

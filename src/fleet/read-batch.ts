@@ -9,7 +9,7 @@ import type { PlacedDecision } from '../executor/approve/decide-placed.js';
 /** A submitted batch, checked. */
 export interface GivenBatch {
   readonly calls: readonly Pick<ToolCall, 'id' | 'name' | 'args'>[];
-  /** Left out: the batch gets a new conversation, and submitting it again creates a new batch. */
+  /** If absent: the batch gets a new conversation, and submitting it again creates a new batch. */
   readonly conversation?: string;
   readonly placement: Pick<Placement, 'labels' | 'root' | 'startDeadlineMs' | 'priority' | 'timeoutMs'>;
 }

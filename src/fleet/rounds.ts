@@ -29,7 +29,7 @@ export class Rounds {
     for (const goOn of [...this.#pauses]) goOn();
   }
 
-  /** The same after a time in milliseconds, unless a round starts earlier. */
+  /** Starts a round after this many milliseconds, unless one starts earlier. */
   wakeUpWithin(ms: number): void {
     if (!this.#isEnded) this.#forgetWake ??= systemClock.after(ms, () => this.wakeUp());
   }

@@ -260,7 +260,7 @@ export function toShownCall(record: CallRecord): ShownCall {
   };
 }
 
-/** Of a batch that is not done. */
+/** The state of an unfinished batch. */
 export function stateOf(calls: readonly CallRecord[]): Exclude<ShownBatch['state'], 'done'> {
   const open = calls.filter(({ result }) => result === undefined);
   if (open.some(({ worker }) => worker !== undefined)) return 'running';

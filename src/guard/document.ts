@@ -17,7 +17,7 @@ export interface HookDocument {
   readonly session: string;
   /** Absolute. */
   readonly cwd: string;
-  /** The agent's name for its permission mode. Left out: it has none, or this event does not say. */
+  /** The agent's name for its permission mode. If absent: it has none, or this event does not say. */
   readonly mode?: string;
   /** The line of the hook says that the agent runs a call for which a hook says `ask`. */
   readonly neverAsks?: boolean;
@@ -29,7 +29,7 @@ export interface AgentCall {
   /** The agent's name for the tool. */
   readonly name: string;
   readonly input: JsonObject;
-  /** Left out: the agent has no call ids, or this event has none. */
+  /** If absent: the agent has no call ids, or this event has none. */
   readonly useId?: string;
   readonly response?: JsonValue;
   readonly error?: string;

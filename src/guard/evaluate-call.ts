@@ -26,7 +26,7 @@ export interface Verdict {
 export interface CommandVerdict {
   /** The answer if the command runs unchanged. */
   readonly bare: Verdict;
-  /** The answer if it runs in a transaction. Left out: it cannot, or must not. */
+  /** The answer if it runs in a transaction. If absent: it cannot, or must not. */
   readonly contained?: Verdict;
 }
 

@@ -45,7 +45,7 @@ export interface LogEntry {
 
 /** The texts of a settings file around `guard install`. */
 export interface Installed {
-  /** Left out: there was no file. */
+  /** If absent: there was no file. */
   readonly before?: string;
   readonly after: string;
   /** There was no directory either. */
@@ -102,7 +102,7 @@ export class GuardState {
     return known === 'arrives' || known === 'ignored' ? known : undefined;
   }
 
-  /** Once a version was seen to ignore a rewrite, that stays recorded: it may do both. */
+  /** A version that has ignored one rewrite counts as ignoring them, even if it later applies one. */
   learn(agent: AgentName, version: string, arrival: Arrival, at: number): void {
     const known = this.arrival(agent, version);
     if (known === arrival || known === 'ignored') return;

@@ -11,9 +11,9 @@ export type MappedTool =
       readonly kind: 'call';
       readonly name: OwnToolName;
       readonly args: JsonObject;
-      /** The calls of our tools that describe the file changes. Left out: it changes no file. */
+      /** The calls of our tools that describe the file changes. If absent: it changes no file. */
       readonly changes?: readonly FileChangeCall[];
-      /** Patterns of the files whose content it shows. Left out: it names none. */
+      /** Patterns of the files whose content it shows. If absent: it names none. */
       readonly named?: readonly string[];
     }
   /** It reaches something other than files and commands, or names files in another way. */
@@ -29,7 +29,7 @@ export type MappedTool =
 export interface MappedCommand {
   readonly kind: 'command';
   readonly command: string;
-  /** Left out: the agent's working directory. */
+  /** If absent: the agent's working directory. */
   readonly cwd?: string;
   readonly inBackground: boolean;
   /** The input with another command; every other field is unchanged. */

@@ -17,7 +17,7 @@ export interface HooksWorld {
 /** The place of an event in a conversation. */
 export interface HookPlace {
   readonly conversation: string;
-  /** Type of the sub-agent. Left out for the main conversation. */
+  /** Type of the sub-agent. Absent for the main conversation. */
   readonly agent?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

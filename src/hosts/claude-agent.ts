@@ -215,7 +215,7 @@ function tryMap(name: string, input: Record<string, unknown>): MappedTool | unde
   }
 }
 
-/** Our equivalent of the tool. */
+/** The tool of ours that does the same. */
 function counterpart(mapped: Exclude<MappedTool, { kind: 'own' }>): string | undefined {
   if (mapped.kind === 'command') return 'bash';
   if (mapped.kind === 'call') return mapped.name;

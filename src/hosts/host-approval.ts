@@ -27,7 +27,7 @@ export interface Host extends HostOptions {
 
 /** A call as a framework passes it. */
 export interface HostCall extends ToolCall<unknown> {
-  /** The sub-agent that makes it, for policy rules. Left out for the main conversation. */
+  /** The sub-agent that makes it, for policy rules. Absent for the main conversation. */
   readonly agent?: string;
 }
 

@@ -28,7 +28,7 @@ export interface Upstream {
   readonly timeoutMs: number;
   /** A working connection. @throws ToolError if there is none */
   client(signal: AbortSignal): Promise<Client>;
-  /** What the server was given, and must not repeat. */
+  /** The secret values that the server received and must not repeat. */
   readonly given: GivenValues;
 }
 

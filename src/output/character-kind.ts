@@ -45,7 +45,7 @@ const HIDDEN: readonly Range[] = [
 const HIDDEN_ASTRAL: readonly Range[] = [
   [0x1bca0, 0x1bca3], // shorthand format controls
   [0x1d173, 0x1d17a], // musical format controls
-  [0xe0000, 0xe0fff], // what is left of the ignorable plane
+  [0xe0000, 0xe0fff], // the rest of the ignorable plane
 ];
 
 const JOINING: readonly Range[] = [

@@ -10,7 +10,7 @@ export interface SecretShape {
   readonly words: readonly string[];
   /** Built when needed: most programs need one or two of them. */
   readonly pattern: () => RegExp;
-  /** Checks the text to hide. Left out: every match is hidden. */
+  /** Checks the text to hide. If absent: every match is hidden. */
   readonly isSecret?: (hidden: string) => boolean;
 }
 

@@ -62,7 +62,7 @@ ${body}
 }
 
 interface Detailed {
-  /** For each batch, in order. */
+  /** The indices of the chosen calls, for each batch in order. */
   readonly places: readonly (readonly number[])[];
   readonly count: number;
 }

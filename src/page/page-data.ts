@@ -2,7 +2,7 @@ import type { Effect, Risk } from '../contract/effect.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Picture } from '../contract/picture.js';
 
-/** The outcome of a call; `waits`: for the person. */
+/** The outcome of a call; `waits`: it waits for the person's decision. */
 export type PageOutcome =
   | 'ok'
   | 'failed'
@@ -42,7 +42,7 @@ export interface PageCall {
 export interface PageQuestion {
   /** An option of a command answered it, not a person. */
   readonly isInAdvance: boolean;
-  /** Left out: the decision is open, or had no effect. */
+  /** If absent: the decision is open, or had no effect. */
   readonly decision?: {
     readonly approved: boolean;
     readonly at: number;

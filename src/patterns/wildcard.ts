@@ -47,7 +47,7 @@ export function isGroup(piece: Piece): piece is Group {
 
 /**
  * The same algorithm for any sequence: characters of a name, parts of a path, words of a command.
- * @param takes whether a run may match this item. Left out: it matches everything.
+ * @param takes whether a run may match this item. If absent: it matches everything.
  */
 export function matchSequence<P, T>(
   pattern: ArrayLike<P>,

@@ -16,7 +16,7 @@ import type { AnalyzeCommand } from './shell/analysis.js';
 
 /** The dependencies of a policy. */
 export interface PolicyParts {
-  /** Left out: commands are not analysed, and command rules match only single plain commands. */
+  /** If absent: commands are not analysed, and command rules match only single plain commands. */
   readonly analyzeCommand?: AnalyzeCommand | undefined;
 }
 

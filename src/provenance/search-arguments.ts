@@ -138,7 +138,7 @@ function decodedUrl(text: string): string | undefined {
   });
 }
 
-/** What a word holds as base64: the word as a whole, or a part of an address between dots and slashes. */
+/** The decoded base64 in a word: the whole word, or the parts of an address between dots and slashes. */
 function decodedBase64(word: string): readonly string[] {
   const parts = new Set([...(word.match(BASE64) ?? []), ...(word.match(BASE64_IN_PATH) ?? [])]);
   return Array.from(parts, (part) => Buffer.from(part, 'base64').toString('utf8')).filter(

@@ -4,7 +4,7 @@
  */
 export interface CallOrigin {
   readonly callId: string;
-  /** The kind of item that made the call. Left out: the usual one. */
+  /** The kind of item that made the call. If absent: the usual one. */
   readonly item?: CallItem;
   /** The model's name for the tool, if it differs from the tool's own. */
   readonly name?: string;
@@ -35,7 +35,7 @@ export function madeUpId(index: number): string {
 
 const MADE_UP_ID = /^call_\d+$/;
 
-/** If several calls share an id, each result gets the origin of its own, in order; the last one stays. */
+/** If several calls share an id, their results get the origins in order; the last origin serves any further result. */
 export type OriginLookup = (callId: string) => CallOrigin | undefined;
 
 export function createOriginLookup(origins: readonly CallOrigin[]): OriginLookup {

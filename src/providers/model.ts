@@ -12,9 +12,9 @@ export interface Model {
   /** The provider's name for it: `claude-sonnet-4-5`. */
   readonly name: string;
   readonly format: ModelFormat;
-  /** The context size in tokens, including the answer. Left out: unknown. */
+  /** The context size in tokens, including the answer. If absent: unknown. */
   readonly contextTokens?: number;
-  /** The maximum length of an answer in tokens. Left out: unknown. */
+  /** The maximum length of an answer in tokens. If absent: unknown. */
   readonly maxOutputTokens?: number;
   /**
    * Requests the next message and yields its parts as they arrive. `end` comes last and exactly once, unless

@@ -13,7 +13,7 @@ import type { ProviderTurns } from './write-turns.js';
  * here throws on bad input.
  */
 export interface Provider<Answer = unknown, Description = unknown> {
-  /** The provider's name in messages: `Gemini`. Left out for our own format. */
+  /** The provider's name in messages: `Gemini`. Absent for our own format. */
   readonly title?: string;
   /** The company behind the model, for the journal: `google`. */
   readonly vendor?: string;
@@ -28,22 +28,22 @@ export interface Provider<Answer = unknown, Description = unknown> {
   textOf(input: unknown): string;
 
   createAssembler(tools: KnownTools): CallAssembler;
-  /** Whether parsed values are events of this format's stream. Left out: its stream is text. */
+  /** Whether parsed values are events of this format's stream. If absent: its stream is text. */
   recognizesStream?(events: readonly unknown[]): boolean;
 
   /** The results of a response for the next request, grouped as the provider requires. */
   write(results: readonly ToolResult[], originOf: OriginLookup): Answer;
 
-  /** The provider's rule for tool names. Left out: any name. */
+  /** The provider's rule for tool names. If absent: any name. */
   readonly names?: NameRule;
   /** The tools of a request, in the given order. */
   describe(tools: readonly ToolDefinition[]): Description;
 
-  /** The format of conversations. Left out: the format has no place for results, so it has no history. */
+  /** The format of conversations. If absent: the format has no place for results, so it has no history. */
   readonly history?: HistoryShape;
   /** Writes conversations of other formats in this one. Every format with `history` has it. */
   readonly turns?: ProviderTurns;
-  /** The provider's own HTTP interface. Left out: no server speaks this format. It needs `history`. */
+  /** The provider's own HTTP interface. If absent: no server speaks this format. It needs `history`. */
   readonly http?: HttpApi;
 }
 

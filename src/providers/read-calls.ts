@@ -18,7 +18,7 @@ import { describeValue } from './unknown-value.js';
 
 export interface ReadOptions {
   /**
-   * The known format of the response, which also sets the type of the answer. Left out: it is detected. Input
+   * The known format of the response, which also sets the type of the answer. If absent: it is detected. Input
    * that does not match the format has `shape` `unknown`.
    */
   readonly format?: WireFormat;

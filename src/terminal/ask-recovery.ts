@@ -7,7 +7,7 @@ import type { QuestionScreen } from './question-screen.js';
 
 /** A call of a batch that a crash interrupted. */
 export interface CutCall extends Omit<PictureHead, 'number'> {
-  /** In a few of our own words: done, never started. */
+  /** The known state in a few fixed words, such as "done" or "never started". */
   readonly state: string;
   /** Its task and the known facts; untrusted text. */
   readonly lines: readonly string[];

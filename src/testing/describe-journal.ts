@@ -14,9 +14,9 @@ import { type JournalUpkeep, SHARED_CASES, UPKEEP_CASES } from './journal-upkeep
 /** A new, empty journal and its test operations. */
 export interface JournalUnderTest {
   readonly journal: Journal;
-  /** Opens another journal over the same records, like a second process. Left out: records are not shared. */
+  /** Opens another journal over the same records, like a second process. If absent: records are not shared. */
   readonly open?: () => Awaitable<Journal>;
-  /** Removes old records and verifies all. Left out: not supported. */
+  /** Removes old records and verifies all. If absent: not supported. */
   readonly upkeep?: JournalUpkeep;
   /** Called after the journals are closed. */
   readonly dispose?: () => Awaitable<void>;

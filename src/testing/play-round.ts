@@ -176,7 +176,7 @@ async function readCalls(journal: Journal): Promise<CallRecord[]> {
 export type KillPoint =
   | { readonly kind: 'step'; readonly step: number; readonly when: 'before' | 'after'; readonly name: string }
   | { readonly kind: 'instant'; readonly afterMs: number }
-  /** In its nth such system call, before it runs; requires strace. */
+  /** Before the nth system call with this name; requires strace. */
   | { readonly kind: 'system_call'; readonly name: string; readonly nth: number };
 
 /** Data about a run without a kill. */

@@ -8,7 +8,7 @@ import { ToolError } from '../errors/tool-error.js';
 export interface TapeRecord {
   readonly toolName: string;
   readonly args: JsonObject;
-  /** Left out: it has no final result, and is not on the tape. */
+  /** If absent: it has no final result, and is not on the tape. */
   readonly result?: ToolResult;
   readonly callId?: string;
   readonly conversation?: string;

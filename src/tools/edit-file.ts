@@ -17,7 +17,7 @@ export interface EditFileArgs {
 }
 
 export interface EditFileOptions {
-  /** Milliseconds since the epoch, to date recorded edits. Left out: records have no time. */
+  /** Milliseconds since the epoch, to date recorded edits. If absent: records have no time. */
   readonly now?: () => number;
 }
 

@@ -13,7 +13,7 @@ export interface WriteFileArgs {
 }
 
 export interface WriteFileOptions {
-  /** Milliseconds since the epoch, to date recorded writes. Left out: records have no time. */
+  /** Milliseconds since the epoch, to date recorded writes. If absent: records have no time. */
   readonly now?: () => number;
 }
 

@@ -8,7 +8,7 @@ export type OpenOperation = (field: Battlefield) => Operation;
 export interface Score {
   done: number;
   refused: number;
-  /** The number of reads and writes outside. */
+  /** The number of reads and writes outside the root. */
   escapes: number;
 }
 

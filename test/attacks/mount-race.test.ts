@@ -37,7 +37,7 @@ const SWAP = `
 const fs = require('node:fs');
 const [d, e, link, outside] = process.argv.slice(1);
 fs.symlinkSync(outside, link);
-// Whoever looks for a mount point makes one where nothing is.
+// A process that needs a mount point creates it if nothing is there.
 const move = (from, to) => {
   try {
     fs.renameSync(from, to);

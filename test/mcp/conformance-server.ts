@@ -66,7 +66,7 @@ export async function serveConformance(parts: 'ours' | 'added'): Promise<string>
   return `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp`;
 }
 
-/** @param server of the session: two tools of the suite speak to its client besides their call. */
+/** @param server of the session: two tools of the suite send its client messages outside of their call. */
 function suiteTools(server: () => Server | undefined) {
   const text = (words: string) => ({ type: 'text', text: words }) as const;
   const image = { type: 'image', mediaType: 'image/png', data: PNG } as const;

@@ -21,13 +21,13 @@ export interface LoopDisk {
   readonly at: string;
   /** Flushes everything that programs have written so far. */
   sync(): void;
-  /** Writes the names of all files, and not the contents: what the file system itself does from time to time. */
+  /** Writes the names of all files without their contents, as the file system itself does from time to time. */
   syncNames(): void;
   /** A second disk with the current content of this one, as after a loss of power; returns its mount point. */
   afterPowerLoss(): string;
-  /** What is on the disk at this moment; returns a file. */
+  /** Copies the current content of the disk; returns the path of the copy. */
   image(): string;
-  /** Puts back what was on the disk: at the same place, with the same numbers. No process may use the disk. */
+  /** Restores such a copy at the same place, with the same numbers. No process may use the disk. */
   restore(image: string): void;
 }
 

@@ -1,4 +1,4 @@
-// The parts of the package that work without an executor: what they say of wrong options and wrong values.
+// The parts of the package that work without an executor: their errors for wrong options and wrong values.
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** The shell that reads the texts, and that is `sh`. `run_command` starts `sh`, which is dash on many machines. */
+/** The shell that reads the texts and serves as `sh`: `run_command` starts `sh`, which is dash on many machines. */
 export type ShellName = 'bash' | 'dash';
 
 /**

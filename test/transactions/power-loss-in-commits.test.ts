@@ -24,7 +24,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What reached a disk before the loss of power: what was synced, all names too, or everything. */
+/** The writes that reached a disk before the power loss: the synced ones, those and all names, or all. */
 const REACHED = ['synced', 'names', 'all'] as const;
 type Reached = (typeof REACHED)[number];
 
@@ -104,7 +104,7 @@ class Trial {
 /** A moment of a commit, and what reached each disk. */
 interface Cut {
   readonly call: string;
-  /** Of the calls with this name. */
+  /** Counted among the calls with this name. */
   readonly nth: number;
   readonly reached: readonly Reached[];
 }

@@ -11,7 +11,7 @@ export interface UndoScenario {
   readonly skipped?: Readonly<Record<string, string>>;
   /** The person's changes after the undo, before it is undone. */
   readonly later?: string;
-  /** The expected state after that, as a change of the original one. Left out: the undo is not undone. */
+  /** The expected state after that, as a change of the original one. If absent: the undo is not undone. */
   readonly again?: string;
 }
 

@@ -71,7 +71,7 @@ export class ChatView {
         if (event.type === 'text') say(words.push(event.text));
         await this.#show(event, loop.conversation);
         if (event.type === 'state' && event.state.kind === 'waiting') {
-          // The loop waits until all results are submitted, and continues meanwhile.
+          // Not awaited: the loop emits further events while it waits for the results.
           void this.#takeResults(loop, event.state, stop);
         }
       }

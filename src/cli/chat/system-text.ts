@@ -76,7 +76,7 @@ export async function projectInstructions(root: string): Promise<string | undefi
   }
 }
 
-/** The first line at a terminal, without the model: root, containment and journal. */
+/** The part of the first line at a terminal that follows the model: root, containment and journal. */
 export function describePlace(roots: readonly string[], journal: string, { brief }: Containment): string {
   const [first = '.', ...others] = roots;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;

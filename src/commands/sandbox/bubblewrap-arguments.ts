@@ -55,7 +55,7 @@ export function bubblewrapArguments({
   return [...args, ...beyond(takenBy(args, env)), '--remount-ro', '/', ...last];
 }
 
-/** Taken by a mount, or by a variable that points there. */
+/** Whether a mount uses a path, or a variable refers to it. */
 function takenBy(args: readonly string[], env: Readonly<Record<string, string>>): (path: string) => boolean {
   const mounted = mountedPaths(args);
   const values = Object.values(env);

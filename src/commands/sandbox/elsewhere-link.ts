@@ -56,7 +56,7 @@ const NAME = 'link';
 interface Places {
   /** With content that is hidden from commands. */
   readonly full: readonly string[];
-  /** Hidden from no one, so they exist but cannot be written: the error for a write in them names the reason. */
+  /** Visible to commands, but read-only, so the error for a write in them names the reason. */
   readonly empty: readonly string[];
 }
 

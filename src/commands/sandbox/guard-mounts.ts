@@ -21,13 +21,13 @@ export interface GuardMounts {
 
 /** Watches protected files while a command runs. */
 export interface GuardWatch {
-  /** Call it when the command has started. Left out: watching began when the sandbox was built. */
+  /** Call it when the command has started. If absent: watching began when the sandbox was built. */
   readonly begin?: () => void;
   /** Directories and files whose events matter. */
   readonly watched: readonly string[];
   /**
    * Protected entries that were replaced or renamed, which removes their protection.
-   * @param at one of `watched`, where an event happened. Left out: everything is checked.
+   * @param at one of `watched`, where an event happened. If absent: everything is checked.
    */
   readonly lost: (at?: string) => readonly string[];
   /** Disables new files that make git run programs; returns all that were found so far. */
@@ -100,7 +100,7 @@ export function guardMounts(
   };
 }
 
-/** Only of read-only or hidden entries: a writable one is not secret and runs no code. */
+/** Returns only read-only and hidden entries: a writable one is not secret and runs no code. */
 function identitiesOf(mounts: readonly Mount[]): ReadonlyMap<string, Identity> {
   const covered = mounts.filter(
     (mount) =>

@@ -25,7 +25,7 @@ import { syscallFilter } from './syscall-filter.js';
 export interface SandboxedCommand extends MountRequest {
   readonly request: Pick<CommandRequest, 'shell' | 'command' | 'cwd' | 'env' | 'limits' | 'attached'>;
   readonly shellFile: string;
-  /** The network namespace that it joins. Left out: a new one, if the network is off. */
+  /** The network namespace that it joins. If absent: a new one, if the network is off. */
   readonly room?: Room | undefined;
   /** It is started before its command is known, and reads the command from standard input (`orderFor`). */
   readonly isAhead?: boolean;
@@ -196,9 +196,9 @@ export interface CommandEntry {
   readonly env: Readonly<Record<string, string>>;
   /** Some paths that need a guard are not guarded. */
   readonly incomplete: boolean;
-  /** Left out: no guard needs watching while the command runs. */
+  /** If absent: no guard needs watching while the command runs. */
   readonly watch?: GuardWatch;
-  /** Left out: such writes stay in memory and are not listed. */
+  /** If absent: such writes stay in memory and are not listed. */
   readonly outside?: OutsidePlaces;
   readonly read: (end: ProcessEnd) => SandboxedEnd;
   /** How the process ended, once its output is closed; undefined if only the system knows. */

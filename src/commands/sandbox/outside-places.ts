@@ -52,7 +52,7 @@ interface Place {
 
 export interface OutsideOptions {
   readonly confinement: Pick<Confinement, 'roots' | 'transactions'>;
-  /** Left out: it has none. */
+  /** If absent: it has none. */
   readonly layers: { readonly outside: string } | undefined;
   /** The home of the command, from `emptyHome`. */
   readonly home: string | undefined;

@@ -17,7 +17,7 @@ import { FEW_MOUNTS, mountTable } from './mount-table.js';
 export interface MountRequest {
   readonly confinement: Confinement;
   readonly bubblewrap: Bubblewrap;
-  /** Left out: the command writes through. */
+  /** If absent: the command writes through. */
   readonly layers?: SandboxLayers | undefined;
   /** Versions that a command which writes through sees in place of hidden files that git tracks; undefined: unknown. */
   readonly committed?: readonly CommittedFile[] | undefined;
@@ -56,7 +56,7 @@ export interface SandboxMounts {
   readonly git: Readonly<Record<string, string>>;
   /** Some paths that need a guard are not guarded. */
   readonly incomplete: boolean;
-  /** Left out for a transaction: its changes are checked before they are committed. */
+  /** Absent for a transaction: its changes are checked before they are committed. */
   readonly watch?: GuardWatch;
   readonly places: readonly number[];
   readonly close: () => void;

@@ -100,7 +100,7 @@ export interface SandboxProgram {
   readonly isAhead: boolean;
   /** It has its own network namespace, whose refusals are reported if the command fails. */
   readonly isCounted: boolean;
-  /** The program gets standard input unchanged. Left out: it gets none. */
+  /** The program gets standard input unchanged. If absent: it gets none. */
   readonly keepsInput?: boolean;
 }
 
@@ -128,7 +128,7 @@ export interface SandboxedEnd extends ProcessEnd {
   readonly neverStarted: boolean;
   /** Everything it started has ended too. */
   readonly tidied: boolean;
-  /** The refusals of its own network namespace. Left out: it has none, or it did not fail. */
+  /** The refusals of its own network namespace. If absent: it has none, or it did not fail. */
   readonly counts?: NetworkCounts;
 }
 

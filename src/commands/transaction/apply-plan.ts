@@ -45,7 +45,7 @@ export interface ApplyOptions {
   readonly only?: ReadonlySet<number>;
   /** An earlier attempt may have completed some steps, and half of one step. */
   readonly isAgain?: boolean;
-  /** Left out: everything is read when it is committed. */
+  /** If absent: everything is read when it is committed. */
   readonly before?: PrintsBefore;
 }
 

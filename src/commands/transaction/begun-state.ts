@@ -50,7 +50,9 @@ export class BegunState {
     return note !== undefined && note !== 'absent' && isSameNote(note, noteOf(at, entry));
   }
 
-  /** Whether an entry that is not there now existed. If its directory was not read, and was changed since, it counts as one. */
+  /**
+   * Whether an entry that is missing now existed then. True also if its directory was not read and has changed since.
+   */
   had(at: BinaryPath): boolean {
     const note = this.#notes.get(at);
     if (note !== undefined) return note !== 'absent';

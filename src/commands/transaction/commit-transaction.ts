@@ -27,7 +27,7 @@ import { type UnexpectedChanges, withUnexpected } from './unexpected-changes.js'
 export interface CommitRequest
   extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keepsRest'> {
   readonly exitCode: number | null;
-  /** The size of what the command left outside the roots, which counts as well. Left out: nothing. */
+  /** The size of what the command left outside the roots, which counts as well. If absent: nothing. */
   readonly outsideBytes?: number;
   readonly forbids?: ForbidsChange;
   /** The caller already has the turn (`takeCommitTurn`). */

@@ -46,7 +46,7 @@ export function confirmChangesNow(
   return withRefusal(plan, roots, applied, syncFileSystemsNow(placesOf(plan, roots)));
 }
 
-/** The same for changes that were undone: if the disk refuses it, it may have the changes or not. */
+/** The same for undone changes: if the disk refuses the sync, it may or may not contain the changes. */
 export function confirmUndoneNow(
   directory: string,
   plan: TransactionPlan,

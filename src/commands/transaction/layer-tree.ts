@@ -11,7 +11,7 @@ import { setEntryTimes } from '../../platform/fs/entry-times.js';
 
 /** An entry of a layer at a path below the root. */
 export interface Leaf {
-  /** Equal for equal entries. */
+  /** A text that is equal for equal entries. */
   readonly key: string;
   readonly put: (at: string) => void;
 }

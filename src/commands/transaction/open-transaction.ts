@@ -36,13 +36,13 @@ export interface Transaction {
   readonly maxMb: number;
   /** Bytes on disk while the command runs; Infinity if a path is too long to be examined. */
   size(): number;
-  /** Records about the roots while the command runs. Left out: none. */
+  /** Records about the roots while the command runs. If absent: none. */
   readonly watched?: Pick<TransactionParts, 'mounts' | 'begun'>;
   /** It has changed nothing so far. */
   isUntouched(): boolean;
   /**
    * Whether another git process worked in a repository of the roots while the command ran; resolves when that
-   * one holds no lock. Left out: unknown.
+   * one holds no lock. If absent: unknown.
    */
   metAnotherGit?(): Promise<boolean>;
   /**

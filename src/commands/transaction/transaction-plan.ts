@@ -27,7 +27,7 @@ export interface PlannedChange {
   readonly from?: BinaryPath;
   /** The expected current entry; left out: none. */
   readonly before?: EntryPrint;
-  /** The new entry; in a `DonePlan` the committed entry. Left out: none. */
+  /** The new entry; in a `DonePlan` the committed entry. If absent: none. */
   readonly after?: EntryPrint;
   /** The whole directory moves with its content: the preceding changes with `isInside`. */
   readonly isTree?: true;
@@ -53,11 +53,11 @@ export type OnConflict = 'takeBack' | 'keep_rest';
 export interface TransactionPlan {
   readonly version: 1;
   readonly roots: readonly string[];
-  /** The inodes of the roots: a directory with another inode is not that root. Left out: unknown. */
+  /** The inodes of the roots: a directory with another inode is not that root. If absent: unknown. */
   readonly inodes?: readonly string[];
   /** The command's exit code; null if a signal ended it. */
   readonly exitCode?: number | null;
-  /** Left out: `keep_rest`. */
+  /** If absent: `keep_rest`. */
   readonly onConflict?: OnConflict;
   /** A step that fails temporarily is tried again later; otherwise it fails like any other. Default true. */
   readonly waits?: boolean;
@@ -65,7 +65,7 @@ export interface TransactionPlan {
   readonly landings?: readonly number[];
   /** In the order of the commit. */
   readonly changes: readonly PlannedChange[];
-  /** For the process that completes it: the other entries for the result. Left out: none. */
+  /** For the process that completes it: the other entries for the result. If absent: none. */
   readonly leftOut?: readonly NotPlanned[];
 }
 

@@ -79,7 +79,7 @@ export function refuseUnrecorded(
   });
 }
 
-/** The answer to a call of which it is not known whether a worker has run it, or will. The hint gives the cause. */
+/** The answer to a call that a worker may have run, or may still run. The hint gives the cause. */
 export function perhapsQueued(call: NamedCall, why: string): ToolFailure {
   return failure(call, 'journal_unavailable', PERHAPS_QUEUED, 'maybe', { hint: cleanReason(why) });
 }

@@ -14,7 +14,7 @@ export interface PlacedQuestion {
   readonly record: CallRecord;
   /** Binds a decision to these arguments. */
   readonly argsHash: string;
-  /** The worker's record of its evaluation of the call. Left out: no worker has evaluated it. */
+  /** The worker's record of its evaluation of the call. If absent: no worker has evaluated it. */
   readonly asked?: JsonObject;
 }
 

@@ -67,7 +67,7 @@ function unreadable(why: string): NoDecision {
   return new NoDecision(`The approver's decision cannot be read: ${why}`);
 }
 
-/** What a decision says about one call. */
+/** The part of a decision that concerns one call. */
 export type CallAnswer =
   | {
       readonly approved: true;

@@ -64,7 +64,7 @@ export function newSecret(): string {
 export interface TicketRound {
   readonly secret: string;
   readonly at: number;
-  /** The files that changed since the earlier question. Left out for a first question. */
+  /** The files that changed since the earlier question. Absent for a first question. */
   readonly changed?: readonly string[];
   readonly decided?: TicketDecision;
 }

@@ -77,7 +77,7 @@ export interface BatchScope {
   readonly taken: TakenCall | undefined;
   /** The workers that may run its calls. Undefined: this process runs them. */
   readonly placement: Placement | undefined;
-  /** Left out for an ordinary batch. */
+  /** Absent for an ordinary batch. */
   readonly preview?: PreviewRole | undefined;
   /** Undefined: no reader receives the batch's events. */
   readonly observer: Observer | undefined;

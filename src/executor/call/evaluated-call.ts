@@ -16,7 +16,7 @@ export interface ResolvedCall {
   readonly result: ToolResult;
   readonly reason: string;
   readonly effects: readonly PlacedEffect[];
-  /** Where the data came from. Left out if that is not known, or the call was answered before its policy. */
+  /** Where the data came from. Absent if that is not known, or the call was answered before its policy. */
   readonly origins?: CallOrigins | undefined;
   /**
    * The answer must not be recorded, because it comes from the journal or an earlier delivery will record it.
@@ -46,7 +46,7 @@ export interface ReadyParts {
   readonly writesThrough: boolean;
   /**
    * A rule allows the call only because its commands run in a transaction. They run in one, or not at all.
-   * Left out: false.
+   * If absent: false.
    */
   readonly needsTransaction?: boolean;
   /** The person may be asked after the call's commands have ended. */

@@ -12,7 +12,7 @@ export type OnUnhandledError = (handle: (error: unknown) => boolean) => () => vo
  */
 export interface CallScope {
   /**
-   * Receives errors that escape through timers and floating promises. Left out: those errors belong to the
+   * Receives errors that escape through timers and floating promises. If absent: those errors belong to the
    * host program.
    */
   unhandledError?(error: unknown): void;

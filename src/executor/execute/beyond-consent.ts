@@ -24,7 +24,7 @@ export interface AllowedDeeds {
   readonly consent?: WriteConsent | undefined;
   /** The effects that a person saw and agreed to. Undefined: no person has agreed. */
   readonly agreed: readonly Effect[] | undefined;
-  /** The call ran without a question, so the person is asked about deletions. Left out: deletions need no question. */
+  /** The call ran without a question, so the person is asked about deletions. If absent: deletions need no question. */
   readonly asksBeyond?: boolean;
 }
 

@@ -27,7 +27,7 @@ describe('nothing is left behind', () => {
         globalThis.gc(); await pause(10); globalThis.gc();
         return process.memoryUsage().heapUsed;
       };
-      // What is kept on purpose (journal, conversations) is full after some thousand batches.
+      // The stores that grow on purpose (journal, conversations) are full after some thousand batches.
       await work(8_000);
       const before = await work(500);
       const after = await work(12_500);

@@ -18,7 +18,7 @@ export interface ReceivedStream {
   /** The calls that arrived completely, in order. */
   readonly calls: readonly ToolCall[];
   readonly message?: BatchMessage;
-  /** The turn of their made-up ids. Left out: each call's own turn. */
+  /** The turn of their made-up ids. If absent: each call's own turn. */
   readonly turn?: string;
   readonly origin?: JsonObject;
 }

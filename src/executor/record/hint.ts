@@ -5,7 +5,7 @@ import { reasonOf } from '../answer/results.js';
 
 interface HintContext {
   readonly dispatcher?: Dispatcher | undefined;
-  /** Left out: a lost hint is not logged. */
+  /** If absent: a lost hint is not logged. */
   readonly logger?: Logger;
 }
 

@@ -13,7 +13,7 @@ export interface PollOptions {
   readonly patienceMs: number;
   /**
    * Calls the given function when there is something to see, until the returned function is called. With signals, even
-   * the first poll comes after a pause or a signal. Left out: there are no signals.
+   * the first poll comes after a pause or a signal. If absent: there are no signals.
    */
   readonly onSignal?: ((look: () => void) => () => void) | undefined;
 }

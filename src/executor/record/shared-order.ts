@@ -18,7 +18,7 @@ interface SharedOrderContext extends AttachContext {
 }
 
 /**
- * The order of a batch among the calls that other processes have in its conversation.
+ * The order between a batch and the calls of other processes in its conversation.
  *
  * 1. The journal's order of acceptance counts. A batch that waited for approval also waits for the calls that are
  *    running when it continues.

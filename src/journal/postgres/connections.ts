@@ -8,7 +8,7 @@ import { isBroken, isPassing } from './postgres-errors.js';
 export interface Connection {
   /** In the text, `{s}` stands for the schema. */
   query<R extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>>;
-  /** Where large contents are. Left out: in the database. */
+  /** Where large contents are. If absent: in the database. */
   readonly objects?: ObjectStore;
 }
 

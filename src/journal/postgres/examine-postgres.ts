@@ -14,7 +14,7 @@ export interface PostgresState {
   readonly schema: number;
   /** The version that this program creates. */
   readonly known: number;
-  /** The delay of the slowest standby, in milliseconds. Left out if this user sees none. */
+  /** The delay of the slowest standby, in milliseconds. Absent if this user sees none. */
   readonly standbyLagMs?: number;
 }
 

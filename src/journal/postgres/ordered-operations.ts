@@ -18,7 +18,7 @@ export interface PostgresPlace {
   readonly patienceMs: number;
   /** The server and the database, without the password. */
   readonly name: string;
-  /** Where large contents are. Left out: in the database. */
+  /** Where large contents are. If absent: in the database. */
   readonly objects?: ObjectStore;
 }
 

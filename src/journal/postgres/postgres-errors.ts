@@ -1,7 +1,7 @@
 import { isToolError, type ToolError } from '../../errors/tool-error.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 
-/** Our conditions, as the functions of the schema raise them. */
+/** The error codes that the schema's own functions raise. */
 export const BATCH_IS_KNOWN = 'TX001';
 export const CALL_IS_UNKNOWN = 'TX002';
 export const BATCH_IS_UNKNOWN = 'TX003';

@@ -10,7 +10,7 @@ const MOST_AT_ONCE = 8;
 /** An operation on the database. It may be repeated, so it changes only the database. */
 export interface Operation<T> {
   readonly writes: boolean;
-  /** It may become durable with the next write. Left out: it is durable when it is answered. */
+  /** It may become durable with the next write. If absent: it is durable when it is answered. */
   readonly isLazy?: boolean;
   run(database: JournalDatabase): T;
 }

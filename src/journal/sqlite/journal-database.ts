@@ -40,7 +40,7 @@ export class JournalDatabase {
   /** Workers by their id: usually only this process, with every batch. */
   private readonly workers = new Map<string, number>();
   private freshWorkers = new Map<string, number>();
-  /** Of the open transaction, once they have been read. */
+  /** The ends in the open transaction, once they have been read. */
   private ends: Ends | undefined = undefined;
   /** As the last transaction left them. Another process may have moved them since. */
   private last: Ends | undefined = undefined;

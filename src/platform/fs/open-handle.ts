@@ -38,9 +38,9 @@ export interface Opener {
   open(path: string | Buffer): Handle;
   /** Opens a directory; `other` if another entry (also a link) has that name. */
   openDirectory(path: string): Handle | 'missing' | 'other';
-  /** The place of a path in this process's view. Left out: the path itself. */
+  /** The place of a path in this process's view. If absent: the path itself. */
   reach?(path: string): string;
-  /** Arguments before the command line of a program that works in an open directory. Left out: none. */
+  /** Arguments before the command line of a program that works in an open directory. If absent: none. */
   readonly under?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, fstatSync } from 'node:fs';
 import type { ProcessStart } from './spawn.js';
 
-/** Less than a pipe always takes at once. A longer script is sent by other means. */
+/** Characters. A pipe accepts that many bytes at once on every system; a longer script is sent another way. */
 const LONGEST = 32_768;
 
 /** The first descriptor of a place, and the last one that every shell can name. */

@@ -18,10 +18,10 @@ let directory = fs.mkdtempSync(process.argv[1]);
 const running = new Map();
 let made = 0;
 const program = process.ppid;
-// Of the last request that named one.
+// The environment of the last request that named one.
 let environment = {};
 
-/** What our program was started with, and Node hands on: no command may have it. What Node opens is close-on-exec. */
+/** Closes descriptors that our program inherited: Node passes them on, and no command may have them. */
 function closeInherited() {
   for (const name of fs.readdirSync('/proc/self/fd')) {
     try {
@@ -48,7 +48,7 @@ function makePipes(count, isSecond) {
   });
 }
 
-/** Our own reader makes that opening it for writing never waits, also when our program has just died. */
+/** With this reader, opening it for writing never blocks, even if our program has just died. */
 function openForWriting(name) {
   const reader = fs.openSync(name, O_RDONLY | O_NONBLOCK);
   try {

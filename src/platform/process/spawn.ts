@@ -21,7 +21,7 @@ export interface ProcessStart {
    * environment.
    */
   readonly mark?: string;
-  /** An open file as standard input, or `pipe` for input that we write while it runs. Left out: none. */
+  /** An open file as standard input, or `pipe` for input that we write while it runs. If absent: none. */
   readonly input?: number | 'pipe';
   /** `input` stays open until the program has ended, because it may be opened late. */
   readonly keepsInput?: boolean;
@@ -50,7 +50,7 @@ export interface ProcessEnd {
 export interface SeenProcess {
   /** As in `ProcessEntry`; for the process, which may have waited for its program. */
   readonly startTicks: number;
-  /** The last process number that was assigned before the program began. Left out: its own. */
+  /** The last process number that was assigned before the program began. If absent: its own. */
   readonly after?: number;
   /** The names of its output pipes. */
   readonly outputs: readonly string[];

@@ -15,7 +15,7 @@ export function openInputLines(mostBytes: number): InputLines {
     transform: (chunk: Uint8Array, _encoding, done) => done(null, lines.take(chunk)),
   });
   stdin.on('error', (error) => stream.destroy(error));
-  // A pipe reports the end of its input, but not that it was closed without one.
+  // A pipe reports the end of its input, but not that it was closed without an end.
   stdin.on('close', () => stream.end());
   stdin.pipe(stream);
   return {

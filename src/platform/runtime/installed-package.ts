@@ -55,7 +55,7 @@ function thisFile(): string {
   if (name !== undefined && isAbsolute(name)) return name;
   const url: unknown = import.meta.url;
   if (typeof url !== 'string' || !url.startsWith('file:')) return join(process.cwd(), 'evaluated');
-  // webpack writes the place of the source into an ES module. Where the program is deployed, it is not there.
+  // webpack writes the path of the source into an ES module. That path does not exist where the program is deployed.
   return existsSync(fileURLToPath(url)) ? url : (process.argv[1] ?? url);
 }
 

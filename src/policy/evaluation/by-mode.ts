@@ -60,7 +60,7 @@ export function byModePrompt(evaluation: Evaluation): PolicyAnswer | undefined {
   );
 }
 
-/** Without rules, no rule can allow anything, so the parts are not needed. */
+/** Stands for all parts of a call: without rules nothing is allowed, so the parts are not evaluated one by one. */
 const ALL = Symbol('all parts');
 
 function firstNotAllowed(

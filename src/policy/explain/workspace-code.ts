@@ -4,7 +4,7 @@ import { parseNamePattern } from '../../patterns/name.js';
 interface Runner {
   /** Without a version suffix: `python` includes `python3.12`. */
   readonly programs: readonly string[];
-  /** Only with one of these words. Left out: always. */
+  /** Only with one of these words. If absent: always. */
   readonly verbs?: readonly string[];
 }
 

@@ -187,7 +187,7 @@ export const RULE_FIELDS: Readonly<Record<keyof PolicyRule, RuleField>> = Object
     takesList: true,
     expected: 'a path pattern',
     meaning:
-      'For an allowing rule: the paths that a command may change ([deeds.md](deeds.md)). Left out: every path that does not run later by itself; `[]`: nothing. In a transaction, other changes are asked about when the command has ended.',
+      'For an allowing rule: the paths that a command may change ([deeds.md](deeds.md)). If absent: every path that does not run later by itself; `[]`: nothing. In a transaction, other changes are asked about when the command has ended.',
   },
   reason: {
     schema: TEXT,

@@ -33,9 +33,9 @@ export interface CommandFound {
   readonly reasons: readonly string[];
   /** It may touch more than its words show: the program is not known, or decides by itself. */
   readonly isUntold: boolean;
-  /** The effects of its words, without its redirections. Left out: the same as `effects`. */
+  /** The effects of its words, without its redirections. If absent: the same as `effects`. */
   readonly touches?: readonly Effect[];
-  /** For each of its words, by index: what its text leaves open. Left out: nothing. */
+  /** For each of its words, by index: what its text leaves open. If absent: nothing. */
   readonly marks?: readonly (WordMark | undefined)[];
   /** The files and directories (with everything below) whose content it reads, as in its effects. */
   readonly reads?: readonly string[];

@@ -9,7 +9,7 @@ import { Scope } from './words/scope.js';
  * `block` in every spelling, what cannot be understood with certainty is `ask`, the rest is `allow`. Never
  * throws, and reads at most 64 KB: longer texts, NUL characters and deep nesting are `ask`.
  * @param shell the shell that runs the text. `bash`: bash. `sh`: any `sh`; what shells interpret differently
- * is `ask`. Left out: bash; if an `sh` would run other commands, that is `ask` too.
+ * is `ask`. If absent: bash; if an `sh` would run other commands, that is `ask` too.
  */
 export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   const findings = new Findings();

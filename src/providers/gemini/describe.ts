@@ -26,7 +26,7 @@ export interface GeminiTool {
 export interface GeminiDeclaration {
   readonly name: string;
   readonly description: string;
-  /** Left out for a tool without arguments: the API rejects an object without properties. */
+  /** Absent for a tool without arguments: the API rejects an object without properties. */
   readonly parameters?: GeminiSchema;
 }
 

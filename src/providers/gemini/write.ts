@@ -6,7 +6,7 @@ import { bytesOf, toModelParts } from '../content-words.js';
 
 export interface GeminiFunctionResponse {
   readonly functionResponse: {
-    /** Left out if the call had no id: then the order of results counts. */
+    /** Absent if the call had no id: then the order of results counts. */
     readonly id?: string;
     readonly name: string;
     readonly response: JsonObject;

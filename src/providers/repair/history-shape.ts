@@ -10,7 +10,7 @@ export type CallEdits = ReadonlyMap<number, { readonly id: string } | 'drop'>;
 
 /** The structure of conversations in one format. Pure; values are never changed, only replaced. */
 export interface HistoryShape {
-  /** The key of the list in a request body. Left out: the list stands alone. */
+  /** The key of the list in a request body. If absent: the list stands alone. */
   readonly bodyKey?: string;
   /** A single text or content may stand in place of the list; it holds no calls. */
   readonly maySpeakAlone?: true;
@@ -77,7 +77,7 @@ export interface OtherPiece {
   readonly value: unknown;
   /** The speaker: the model, or another role (user, system, tool). */
   readonly by: 'model' | 'others';
-  /** A part of a message with results. Left out: a separate message or item. */
+  /** A part of a message with results. If absent: a separate message or item. */
   readonly part?: true;
 }
 

@@ -30,9 +30,9 @@ export type FindResult = (
 export type FindResultNow = (...call: Parameters<FindResult>) => ToolResult | undefined;
 
 export interface RepairOptions<F extends FindResult = FindResult> {
-  /** Left out: it is detected. */
+  /** If absent: it is detected. */
   readonly format?: WireFormat;
-  /** Called for readable calls. Left out: a call without a result is answered `outcome_unknown`. */
+  /** Called for readable calls. If absent: a call without a result is answered `outcome_unknown`. */
   readonly find?: F;
   /** The tools that the model was shown with `describeTools`: `find` receives their own names. */
   readonly tools?: readonly ToolLike[];

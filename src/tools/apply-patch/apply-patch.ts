@@ -11,7 +11,7 @@ export interface ApplyPatchArgs {
 export interface ApplyPatchOptions {
   /** Maximum size of a patch in bytes (D018). Default: the executor's limit, otherwise 524288. */
   readonly maxPatchBytes?: number;
-  /** Milliseconds since the epoch, to date recorded changes. Left out: records have no time. */
+  /** Milliseconds since the epoch, to date recorded changes. If absent: records have no time. */
   readonly now?: () => number;
 }
 

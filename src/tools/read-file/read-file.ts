@@ -19,7 +19,7 @@ export interface ReadFileArgs {
 }
 
 export interface ReadFileOptions {
-  /** Milliseconds since the epoch, to date recorded reads. Left out: records have no time. */
+  /** Milliseconds since the epoch, to date recorded reads. If absent: records have no time. */
   readonly now?: () => number;
 }
 

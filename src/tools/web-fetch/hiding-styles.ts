@@ -1,4 +1,4 @@
-/** What declarations say about the visibility of an element. Left out: nothing. */
+/** What declarations say about the visibility of an element. If absent: nothing. */
 export interface Visibility {
   readonly display?: 'hidden' | 'shown';
   readonly visibility?: 'hidden' | 'shown';

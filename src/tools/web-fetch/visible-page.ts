@@ -29,7 +29,7 @@ export interface Page {
 export interface VisiblePage {
   readonly document: Page;
   readonly title: string;
-  /** What the page's links are relative to, as written; empty: its own address. */
+  /** The base of the page's relative links, as written; empty: the page's own address. */
   readonly base: string;
   /** Elements that a reader of the page does not see. */
   readonly hidden: number;

@@ -24,7 +24,7 @@ export function readDuckDuckGo(html: string): readonly SearchHit[] {
   const parser = new Parser({
     onopentag(name, attributes) {
       const classes = new Set((attributes.class ?? '').split(/\s+/));
-      // Only in attributes: the page repeats the query, which may contain these names.
+      // Only attributes are searched: the text of the page repeats the query, which may contain these names.
       if (classes.has('anomaly-modal__title') || /\/anomaly\.js\b/.test(attributes.action ?? ''))
         isPuzzle = true;
       if (classes.has('result')) inAdvertisement = classes.has('result--ad');

@@ -174,7 +174,7 @@ async function serverOf(
 }
 
 interface Connection {
-  /** Left out: only a signal ends it. */
+  /** If absent: only a signal ends it. */
   readonly ended?: Promise<void>;
   close(): Promise<void>;
 }

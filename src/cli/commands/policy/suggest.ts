@@ -105,7 +105,7 @@ interface Suggestion {
  * contains its example and is tested with it.
  *
  * @param place knows which files run later by themselves
- * @param seen derives `writes` of command rules from their changes. Left out: rules have none
+ * @param seen derives `writes` of command rules from their changes. If absent: rules have none
  */
 export function proposeRules(
   calls: readonly ApprovedCall[],

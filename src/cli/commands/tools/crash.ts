@@ -63,7 +63,7 @@ const KIT: string = 'toolexec/testing';
 
 export interface CrashRequest {
   readonly module: string;
-  /** Left out: the calls that the module exports. */
+  /** If absent: the calls that the module exports. */
   readonly name?: string;
   readonly json?: string;
 }

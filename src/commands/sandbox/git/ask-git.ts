@@ -8,7 +8,7 @@ import { bubblewrapArguments } from '../bubblewrap-arguments.js';
 export interface GitView {
   /** Bubblewrap's path. */
   readonly bubblewrap: string;
-  /** A program before bubblewrap that prepares the mounts. Left out: none. */
+  /** A program before bubblewrap that prepares the mounts. If absent: none. */
   readonly before?: readonly string[];
   /** Arguments for bubblewrap: everything that git sees. */
   readonly mounts: readonly string[];

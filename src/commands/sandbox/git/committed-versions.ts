@@ -16,7 +16,7 @@ export interface CommittedFile {
   readonly source: string;
   readonly mode: number;
   /**
-   * The hash of its content. Left out: git names no version, so commands can neither read the file nor record
+   * The hash of its content. If absent: git names no version, so commands can neither read the file nor record
    * it.
    */
   readonly sha256?: string;

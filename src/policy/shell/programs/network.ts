@@ -90,7 +90,7 @@ function download(call: Call, options: Options): Stream {
   return output;
 }
 
-/** The words are joined and read by a shell on the other machine; what breaks things there counts too. */
+/** The words are joined, and a shell on the other machine reads them; damage on that machine counts too. */
 function evaluateSsh(call: Call, { operands: [host, ...command] }: Options): void {
   if (host === undefined) return;
   call.fetches(host.exact ?? host.shown, 'ssh');

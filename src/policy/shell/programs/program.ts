@@ -6,7 +6,7 @@ import { type OptionSpec, Options } from '../words/options.js';
 export interface Program extends OptionSpec {
   /** The effect on the files that its operands name. */
   readonly operands?: Use;
-  /** Left out: its output is not known. */
+  /** If absent: its output is not known. */
   readonly prints?: 'nothing' | 'number' | 'input';
   /** With these words, one per line and up to `--`, it only shows something. */
   readonly harmless?: RegExp;

@@ -136,7 +136,8 @@ function evaluateAwk(call: Call, options: Options): void {
 }
 
 /**
- * What awk does not read as code: strings, comments, and patterns, which stand where a value begins. After a number, a
+ * The parts of an awk program that are not code: strings, comments, and patterns, which occur where a value may
+ * begin. After a number, a
  * field or an index a slash divides. Elsewhere it may do both, which matters before a quote or a `#`.
  */
 const AWK_TOKEN = new RegExp(

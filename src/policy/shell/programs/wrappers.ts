@@ -4,7 +4,7 @@ import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { evaluateUnknown, type Program, type Programs } from './program.js';
 
-/** Where in its words a program has the command that it runs, after its options. */
+/** The position of the command that a program runs among the program's words, after its options. */
 interface Wrapping {
   /** This many words, or one matching word, come before it. */
   readonly before?: number | RegExp;

@@ -192,7 +192,7 @@ export class Call {
 const ONLY_LISTS =
   /^(?:ls|dir|find|gfind|fd|fdfind|tree|du|stat|realpath|readlink|rm|rmdir|unlink|mv|gmv|chmod|chown|chgrp|touch|mkdir|ln)$/;
 
-/** Where something is evaluated. */
+/** The shell and the scope in which something is evaluated. */
 interface At {
   readonly shell: Shell;
   readonly scope: Scope;

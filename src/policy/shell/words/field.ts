@@ -35,7 +35,7 @@ export type Stream =
   | { readonly kind: 'listing'; readonly root: string };
 
 export const UNKNOWN: Unknown = { kind: 'unknown', numeric: false };
-/** The same, when something arrives through a pipe. */
+/** Unknown text that arrives through a pipe. */
 export const PIPED: Unknown = { kind: 'unknown', numeric: false };
 export const NUMBER: Unknown = { kind: 'unknown', numeric: true };
 export const COMPUTED: Unknown = { kind: 'unknown', numeric: true, computed: true };

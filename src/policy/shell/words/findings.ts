@@ -12,7 +12,7 @@ export type WordMark = 'unsure' | 'partly' | 'walked' | { readonly pattern: stri
 
 /** The findings about a simple command, including the commands that it starts. */
 class Found {
-  /** Those of its own words are found after the command is recorded; its redirections come before. */
+  /** The effects of its redirections come first. Those of its words are found after the command is recorded. */
   readonly effects = new Map<string, { readonly effect: Effect; readonly isOwn: boolean }>();
   reasons: Set<string> | undefined;
   reads: Set<string> | undefined;
@@ -145,7 +145,7 @@ export class Findings {
     if (kind === 'read' && isContent && isSure) for (const { found } of this.#open) found.read(path);
   }
 
-  /** It runs a file, or a script of a package: what that touches is not shown by the command. */
+  /** It runs a file, or a script of a package; the command does not show which files that touches. */
   runsUnseen(): void {
     this.effect({ kind: 'unknown' });
   }
