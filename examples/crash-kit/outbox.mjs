@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineTool } from 'toolexec';
 
-/** Stands for a mail service that can be asked for what it has sent: a line a letter. */
+/** Stands for a mail service that can list the mails it has sent, one per line. */
 process.env.OUTBOX ??= join(tmpdir(), `outbox-${process.pid}`);
 const outbox = process.env.OUTBOX;
 const sent = () => readFileSync(outbox, 'utf8').split('\n');
@@ -33,7 +33,7 @@ export const calls = [
 /** Before each round. */
 export const prepare = () => writeFileSync(outbox, '');
 
-/** How often each effect has happened in the world. */
+/** How many times each effect has really happened. */
 export function observe() {
   const count = (id) => sent().filter((line) => line === id).length;
   return Object.fromEntries(calls.map(({ id }) => [id, count(id)]));

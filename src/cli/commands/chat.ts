@@ -83,7 +83,7 @@ ${EXIT_CODES_HELP}`,
   );
 };
 
-const FORMAT_HELP = 'with --json: what the results of the turn are written as (default: native)';
+const FORMAT_HELP = 'with --json: the format of the results (default: native)';
 
 /** `toolexec chat`: a conversation with a model, turn by turn, or one turn for a script. */
 export async function chat(

@@ -37,7 +37,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'Runs your own command on an overlay of the roots, shows its changes when it has ended, and asks whether to ' +
         'keep them. Without a command it opens your shell. The exit code is that of the command.',
     )
-    .argument('[command...]', 'the command, after --; one word with blanks in it is a whole command line')
+    .argument('[command...]', 'the command, after --; a single argument with spaces in it is a whole command line')
     .option(
       '--root <dir...>',
       'directories whose changes are kept apart; others are not writable (default: .)',
@@ -69,7 +69,7 @@ export const define: DefineCommand = (command, context, finish) => {
       `
 Keys at the end: k keep, d discard, p choose paths, space shows the differences.
 Without a terminal, and without --keep, nothing is kept.
-Exit code: that of the command; 128 and its number where a signal ended it; 1 where changes were to be kept, and\nnone was, or the disk refused some; 2 where it cannot be tried here, and nothing ran.
+Exit code: that of the command; 128 plus the number of the signal that ended it; 1 if changes were to be kept and none\nwas, or the disk refused some; 2 if the command cannot be tried here, and nothing ran.
 `,
     )
     .action(async (words: readonly string[], options: TryOptions) => {

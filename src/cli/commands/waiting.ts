@@ -31,7 +31,7 @@ export const define: DefineCommand = (command, context, finish) => {
       'before',
       'Examples:\n  toolexec waiting\n  toolexec waiting --conversation thread-7\n  toolexec waiting --json\n',
     )
-    .addHelpText('after', '\nExit code: 0 also if nothing waits; 2 wrong usage, input or configuration.\n')
+    .addHelpText('after', '\nExit code: 0, even if nothing waits; 2 wrong usage, input or configuration.\n')
     .action(async (options: ListWaitingOptions) => {
       finish(await listWaiting(options, context));
     });
