@@ -34,7 +34,7 @@ export function commandExitCode({ exit_code: code, signal }: JsonObject): number
 /** Errors that the person can fix by typing the command differently. */
 const MENDABLE = ['config_invalid', 'already_decided', 'unknown_batch'] as const;
 
-/** Reports an error in one line; the stack only with TOOLEXEC_DEBUG=1. */
+/** Reports an error in one line, and all further problems of a configuration; the stack only with TOOLEXEC_DEBUG=1. */
 export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'stdio' | 'env'>): ExitCode {
   const isCwdGone = isDirectoryGone(error);
   const isMendable =
@@ -44,14 +44,25 @@ export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'st
     isMendable || error instanceof OutputLost
       ? asTyped(told)
       : `Something went wrong inside toolexec: ${told} (TOOLEXEC_DEBUG=1 shows where).`;
-  stdio.stderr.write(
-    wantsJson(stdio.args)
-      ? `${toSafeJson({ type: 'error', message })}\n`
-      : `toolexec: ${sanitize(message, 'inline')}\n`,
-  );
+  const problems = furtherProblems(error);
+  const report = { type: 'error', message, ...(problems.length === 0 ? {} : { further: problems }) };
+  const lines = [
+    `toolexec: ${sanitize(message, 'inline')}`,
+    ...problems.map((line) => `  ${sanitize(line, 'inline')}`),
+  ];
+  stdio.stderr.write(wantsJson(stdio.args) ? `${toSafeJson(report)}\n` : `${lines.join('\n')}\n`);
   if (env.TOOLEXEC_DEBUG === '1' && error instanceof Error)
     stdio.stderr.write(`${sanitize(error.stack ?? '')}\n`);
   return isMendable ? EXIT_CODES.usage.code : EXIT_CODES.failed.code;
+}
+
+/** The problems of a configuration that its message only counts; the last line counts those beyond the fiftieth. */
+export function furtherProblems(error: unknown): readonly string[] {
+  if (!isToolError(error, 'config_invalid')) return [];
+  const { problems, count } = error.details;
+  const [, ...further] = Array.isArray(problems) ? problems.map(String) : [];
+  const rest = typeof count === 'number' ? count - further.length - 1 : 0;
+  return rest > 0 && further.length > 0 ? [...further, `… and ${rest} more`] : further;
 }
 
 const DIRECTORY_GONE =

@@ -136,7 +136,7 @@ function toOneLine(error: CommanderError, command: Command): string {
   const see = `See ${fullName(command)} --help.`;
   if (error.code === 'commander.help') {
     const names = command.commands.map((inner) => inner.name()).filter((name) => name !== 'complete');
-    const what = command.parent === null ? 'Name a command' : `Name what ${fullName(command)} shall do`;
+    const what = command.parent === null ? 'Name a command' : `Name a subcommand of ${fullName(command)}`;
     return `${what}: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}. ${see}`;
   }
   const [problem = '', ...hints] = error.message.replace(/^error: /, '').split('\n');

@@ -177,6 +177,32 @@ describe('toolexec config show', () => {
     expect(stderr).toMatch(/^toolexec: [^\n]*toolexec\.toml:2:3[^\n]*Did you mean tools\.mode\?\n$/);
   });
 
+  it('lists every problem of a file, not only the first', async () => {
+    project('[tools]\nmode = "enabld"\nmodee = 1\n[tools.output]\nmax_bytes = "1"\n');
+    const { code, stdout, stderr } = await toolexec.run(['config', 'show']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^toolexec: Cannot use .*toolexec\.toml:2:1: .* And 2 more problems\.$/),
+      expect.stringMatching(
+        /^ {2}\S*toolexec\.toml:3:1: tools\.modee is not known\. Did you mean tools\.mode\?$/,
+      ),
+      expect.stringMatching(/^ {2}\S*toolexec\.toml:5:1: tools\.output\.max_bytes must be .*, not "1"\.$/),
+      '',
+    ]);
+    const asJson = await toolexec.run(['config', 'show', '--json']);
+    expect(JSON.parse(asJson.stderr)).toMatchObject({
+      type: 'error',
+      further: [expect.stringContaining('tools.modee'), expect.stringContaining('max_bytes')],
+    });
+  });
+
+  it('counts the problems that it does not list', async () => {
+    project(Array.from({ length: 60 }, (_, index) => `mod${index} = 1\n`).join(''));
+    const { stderr } = await toolexec.run(['config', 'show']);
+    expect(stderr.split('\n')).toHaveLength(52);
+    expect(stderr).toMatch(/mod49 is not known\. Remove it\.\n {2}… and 10 more\n$/);
+  });
+
   it('tells a variable that means nothing', async () => {
     const { stderr } = await shown([], { TOOLEXEC_TOOLS_MODES: 'enabled' });
     expect(JSON.parse(stderr)).toMatchObject({

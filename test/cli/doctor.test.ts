@@ -114,6 +114,14 @@ describe('toolexec doctor', () => {
     });
   });
 
+  it('lists every problem of a configuration', async () => {
+    writeFileSync(join(toolexec.root, 'toolexec.toml'), '[tools]\nmod = "enabled"\nallow_parallel = 3\n');
+    const { stdout } = await toolexec.run(['doctor']);
+    expect(stdout).toMatch(
+      /^✗ configuration .*:2:1: .* And 1 more problem\.\n +\S*toolexec\.toml:3:1: tools\.allow_parallel must be .*\n +No command runs with it\.$/m,
+    );
+  });
+
   it('is read by people without --json', async () => {
     const { code, stdout } = await toolexec.run(['doctor']);
     expect(code).toBe(0);

@@ -118,7 +118,7 @@ describe('a group of commands', () => {
     const { code, stderr } = await toolexec.run(['tools']);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'toolexec: Name what toolexec tools shall do: list, show, schema, scan, approve, init, check or crash. See toolexec tools --help.\n',
+      'toolexec: Name a subcommand of toolexec tools: list, show, schema, scan, approve, init, check or crash. See toolexec tools --help.\n',
     );
   });
 

@@ -108,9 +108,10 @@ function defined(env: CliContext['env']): Record<string, string> {
 function describeChecks(checks: readonly Check[], palette: Palette): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const marks = { ok: palette.green('✓'), missing: palette.yellow('!'), broken: palette.red('✗') };
-  const texts = checks.map(({ name, state, found, costs, remedy }) =>
+  const texts = checks.map(({ name, state, found, further = [], costs, remedy }) =>
     [
       `${marks[state]} ${name.padEnd(width)}  ${sanitize(found, 'inline')}`,
+      ...further.map((line) => `  ${' '.repeat(width)}  ${sanitize(line, 'inline')}`),
       ...(costs === undefined ? [] : [`  ${' '.repeat(width)}  ${sanitize(costs, 'inline')}`]),
       ...(remedy === undefined ? [] : [`  ${' '.repeat(width)}  → ${sanitize(remedy, 'inline')}`]),
     ].join('\n'),

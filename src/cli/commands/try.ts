@@ -37,7 +37,10 @@ export const define: DefineCommand = (command, context, finish) => {
       'Runs your own command on an overlay of the roots, shows its changes when it has ended, and asks whether to ' +
         'keep them. Without a command it opens your shell. The exit code is that of the command.',
     )
-    .argument('[command...]', 'the command, after --; a single argument with spaces in it is a whole command line')
+    .argument(
+      '[command...]',
+      'the command, after --; a single argument with spaces in it is a whole command line',
+    )
     .option(
       '--root <dir...>',
       'directories whose changes are kept apart; others are not writable (default: .)',

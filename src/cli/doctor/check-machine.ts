@@ -16,6 +16,7 @@ import { openSqlite } from '../../platform/sqlite/sqlite.js';
 import type { CliContext } from '../cli-context.js';
 import { UsageError } from '../cli-context.js';
 import { isAutomated } from '../display/display.js';
+import { furtherProblems } from '../exit-code.js';
 import { type ConfigOptions, journalPlace, resolveSettings } from '../resolve-settings.js';
 
 export interface Check {
@@ -24,6 +25,8 @@ export interface Check {
   readonly state: 'ok' | 'missing' | 'broken';
   /** The finding. */
   readonly found: string;
+  /** More findings of the same kind, one per line. */
+  readonly further?: readonly string[];
   /** The consequence and the remedy; present unless the state is `ok`. */
   readonly costs?: string;
   readonly remedy?: string;
@@ -170,8 +173,9 @@ export function checkConfiguration(
     if (!isToolError(error, 'config_invalid')) throw error;
     const remedy = 'Correct it; toolexec config schema helps an editor.';
     const costs = 'No command runs with it.';
+    const further = furtherProblems(error);
     return {
-      check: { name: 'configuration', state: 'broken', found: error.message, costs, remedy },
+      check: { name: 'configuration', state: 'broken', found: error.message, further, costs, remedy },
       resolved: undefined,
     };
   }
