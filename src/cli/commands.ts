@@ -327,7 +327,7 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   serve,
   {
     name: 'approve',
-    summary: 'decide a deferred approval, and go on',
+    summary: 'decide about a deferred batch, and run its approved calls',
     load: () => import('./commands/approve.js'),
   },
   {

@@ -84,6 +84,6 @@ export async function findNamedBatch(
     return await findBatchId(journal, named, action);
   } catch (error) {
     if (!isToolError(error, 'unknown_batch')) throw error;
-    throw new UsageError(`${error.message} What waits: ${ids}.`, { cause: error });
+    throw new UsageError(`${error.message} These wait: ${ids}.`, { cause: error });
   }
 }

@@ -185,7 +185,7 @@ function homeWarning(layers: readonly ConfigLayer[], { cwd, env }: ConfigSources
 /** The warning about such a root. */
 export function describeHomeRoot(root: string, home: string): string {
   const what = root === home ? 'is your home directory' : 'holds your home directory';
-  return `The root ${showPath(root)} ${what}: tools and commands reach all in it but what deny patterns name, and can make files that your programs read at their start.`;
+  return `The root ${showPath(root)} ${what}: tools and commands reach everything in it except paths in deny patterns, and can create files that your programs read at their start.`;
 }
 
 export const HOME_REMEDY = 'Choose a directory further down.';

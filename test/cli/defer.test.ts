@@ -112,7 +112,7 @@ describe('toolexec approve', () => {
     const unknown = await command.run(['approve', 'nothing-like-it', '--yes']);
     expect([unknown.code, unknown.stdout]).toEqual([2, '']);
     expect(unknown.stderr).toMatch(
-      /"nothing-like-it": the journal has no such batch.* What waits: none\.\n$/,
+      /"nothing-like-it": the journal has no such batch.* These wait: none\.\n$/,
     );
   });
 

@@ -128,7 +128,7 @@ describe('toolexec doctor', () => {
     expect(stdout).toMatch(/^toolexec \d+\.\d+\.\d+ on \w+ /);
     expect(stdout).toMatch(/^✓ node +\d+\./m);
     expect(stdout).toMatch(
-      /^! terminal +standard error is no terminal\n +No person can be asked[^\n]*\n +→ Say --yes/m,
+      /^! terminal +standard error is no terminal\n +No person can be asked[^\n]*\n +→ Use --yes/m,
     );
     expect(stdout).toMatch(/\n\nCalls can be run; \d+ of the parts above would make it better\.\n$/);
     expect(stdout).not.toContain('\u001b');

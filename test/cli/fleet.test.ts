@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)(
       expect(JSON.parse(reported.stdout)).toMatchObject({ batches: 2, outcomes: { ok: 2 } });
       const pruned = await run(['journal', 'prune', '--older-than', '0s', '--json']);
       expect(JSON.parse(pruned.stdout), pruned.said).toMatchObject({ batches: 1, shrunk: false });
-      expect((await run(['journal', 'prune', '--max-size', '0'])).stdout).toContain('nothing to take out');
+      expect((await run(['journal', 'prune', '--max-size', '0'])).stdout).toContain('nothing to remove');
       expect(existsSync(join(toolexec.root, 'postgres:')), 'a file instead of the database').toBe(false);
       const verified = await run(['journal', 'verify']);
       expect(verified.code, verified.said).toBe(2);

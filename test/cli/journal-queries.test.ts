@@ -91,7 +91,7 @@ describe('toolexec journal, before anything was run', () => {
     [['list'], '', []],
     [['export'], '', undefined],
     [['verify'], 'There is nothing to verify.\n', { intact: true, commits: 0, head: '', prunes: 0 }],
-    [['prune', '--older-than', '1d'], 'There is nothing to take out.\n', { ...pruned, dryRun: false }],
+    [['prune', '--older-than', '1d'], 'There is nothing to remove.\n', { ...pruned, dryRun: false }],
   ])('has nothing to %s: that is said, is no mistake, and makes no journal', async (words, said, json) => {
     const plain = await toolexec.run(['journal', ...words]);
     expect(plain).toMatchObject({ code: 0, stdout: said });
@@ -224,9 +224,9 @@ describe('toolexec journal verify and prune', () => {
 
   it('prunes by age and by size, and the journal is intact after that', { tags: ['soak'] }, async () => {
     await record(HELLO, HELLO, HELLO);
-    expect((await journal('prune', '--older-than', '1d')).stdout).toBe('There is nothing to take out.\n');
+    expect((await journal('prune', '--older-than', '1d')).stdout).toBe('There is nothing to remove.\n');
     const said = await journal('prune', '--older-than', '0s', '--dry-run');
-    expect(said.stdout).toMatch(/^Would take out 2 batches with 4 calls, and 0 messages: /);
+    expect(said.stdout).toMatch(/^Would remove 2 batches with 4 calls, and 0 messages: /);
     expect(JSON.parse((await journal('list', '--json')).stdout)).toHaveLength(3);
     const done = JSON.parse((await journal('prune', '--max-size', '1KB', '--json')).stdout);
     expect(done).toMatchObject({ batches: 2, calls: 4, dryRun: false });

@@ -251,7 +251,7 @@ export function checkTerminal({ stdio, env }: Pick<CliContext, 'stdio' | 'env'>)
     state: 'missing',
     found: why,
     costs: 'No person can be asked: calls that need approval are answered approval_unavailable.',
-    remedy: 'Say --yes, --approve ID or --deny, or allow them in a configuration.',
+    remedy: 'Use --yes, --approve ID or --deny, or allow them in a configuration.',
   };
 }
 

@@ -38,12 +38,12 @@ it('WatchLines breaks long lines between words at a terminal, below the time; a 
   expect(shown(true)).toEqual([
     'toolexec: there is no journal yet:',
     '  waiting for /journal.db',
-    '00:00:00 batch b1234567 goes on with',
-    '         what is known',
+    '00:00:00 batch b1234567 continues with',
+    '         the known results',
   ]);
   expect(shown(false)).toEqual([
     'toolexec: there is no journal yet: waiting for /journal.db',
-    '00:00:00 batch b1234567 goes on with what is known',
+    '00:00:00 batch b1234567 continues with the known results',
   ]);
 });
 

@@ -170,7 +170,7 @@ function waitsFor(why: string, shortId: string): string {
 
 function decisionOf({ decision, why }: JournalChange & { readonly type: 'decided' }): string {
   if (why === 'approval') return decision === 'resume' ? 'was decided' : 'was given up';
-  return decision === 'resume' ? 'goes on with what is known' : 'counts as failed';
+  return decision === 'resume' ? 'continues with the known results' : 'counts as failed';
 }
 
 function timeOf(at: number): string {

@@ -105,7 +105,7 @@ export function onlyRun(): ToolError {
 export function incomingIsOver(): ToolError {
   return new ToolError(
     'bad_args',
-    'Cannot go on with this batch: it was started or dropped. Receive another one.',
+    'Cannot continue this batch: it was already started or dropped. Receive a new one.',
   );
 }
 

@@ -128,7 +128,7 @@ describe('*** Begin Patch', () => {
     ['a hunk of nothing', 'a\n', update('@@'), 4, 'a hunk has lines, got the end of the patch'],
     ['a line without a mark', 'a\n', update('@@', '-a', 'b'), 5, 'is no line of a hunk'],
     ['line numbers', 'a\n', update('@@ -1,2 +1,2 @@', '-a'), 3, 'no line numbers'],
-    ['an @@ that is glued to its line', 'a\n', update('@@a', '-a'), 3, 'a blank stands between'],
+    ['an @@ that is glued to its line', 'a\n', update('@@a', '-a'), 3, 'a space is required between'],
     ['a file that exists already', 'a\n', begin('*** Add File: f', '+a'), 2, 'exists already'],
     ['an update of no file', undefined, update('@@', '-a'), 2, 'does not exist'],
     ['a deletion of no file', undefined, begin('*** Delete File: f'), 2, 'no such file'],

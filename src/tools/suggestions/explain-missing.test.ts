@@ -82,7 +82,7 @@ describe('explainMissing()', () => {
 
 test('bytes that are no text are not taken for the mark that stands for them', () => {
   expect(explainMissing('a\nb\ufffdc\n', 'b\ufffdc')).toBe(
-    'What is shown as \ufffd at line 2 are bytes that are no UTF-8: leave them out of what is sought.',
+    'The \ufffd at line 2 stands for bytes that are not UTF-8: leave them out of the searched text.',
   );
 });
 

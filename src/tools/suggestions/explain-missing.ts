@@ -14,10 +14,10 @@ const MAX_COMPARED = 64 * 1024;
  * request; nothing is changed because of it. Linear in the length of the file.
  */
 export function explainMissing(text: string, sought: string, { wholeLines = false } = {}): string {
-  if (text.length > MAX_TEXT) return 'The file is too large to look for what is nearest to it.';
+  if (text.length > MAX_TEXT) return 'The file is too large to search it for similar text.';
   const undecoded = sought.includes(UNDECODED) ? text.indexOf(sought) : -1;
   if (undecoded !== -1) {
-    return `What is shown as ${UNDECODED} at line ${countLines(text, undecoded) + 1} are bytes that are no UTF-8: leave them out of what is sought.`;
+    return `The ${UNDECODED} at line ${countLines(text, undecoded) + 1} stands for bytes that are not UTF-8: leave them out of the searched text.`;
   }
   return (
     explainFolded(text, sought, wholeLines) ?? explainEscaped(text, sought) ?? explainNearest(text, sought)

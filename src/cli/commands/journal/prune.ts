@@ -86,13 +86,13 @@ const NOTHING: Pruned = {
 
 function describe(pruned: Pruned, dryRun: boolean, isInDatabase: boolean): string {
   const { batches, calls, messages, bytesBefore, bytesAfter, shrunk } = pruned;
-  if (batches + messages === 0) return 'There is nothing to take out.';
+  if (batches + messages === 0) return 'There is nothing to remove.';
   const what = `${batches} batches with ${calls} calls, and ${messages} messages`;
   const sizes = `${megabytes(bytesBefore)} before, ${megabytes(bytesAfter)} after`;
-  if (dryRun) return `Would take out ${what}: ${sizes}.`;
+  if (dryRun) return `Would remove ${what}: ${sizes}.`;
   const used = isInDatabase ? ' The database uses the free room again.' : FILE_IN_USE;
   const room = shrunk ? '' : used;
-  return `Took out ${what}: ${sizes}.${room}`;
+  return `Removed ${what}: ${sizes}.${room}`;
 }
 
 const FILE_IN_USE = ' Others use the file: its free room stays in it, for what comes next.';

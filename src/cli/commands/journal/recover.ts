@@ -213,7 +213,7 @@ const WAITS = {
 };
 
 const LEFT =
-  'left alone: a process has it that lives, or it has changed files outside of these roots (recover it with their --root)';
+  'left unchanged: a living process runs it, or it has changed files outside these roots (recover it with their --root)';
 
 const NOTHING = 'Nothing was left unfinished.\n';
 
@@ -231,6 +231,6 @@ async function describe(batches: readonly RecoveredBatch[], path: string): Promi
 function describeBatch(batch: RecoveredBatch, id: string): string {
   const { conversation, waitsFor } = batch;
   const isLeft = batch.calls.some(({ result }) => result === undefined);
-  const state = waitsFor !== undefined ? WAITS[waitsFor] : isLeft ? LEFT : 'settled';
+  const state = waitsFor !== undefined ? WAITS[waitsFor] : isLeft ? LEFT : 'recovered';
   return `${id}  ${conversation}\n  ${state}\n  ${describeLeft(batch)}\n`;
 }

@@ -43,8 +43,7 @@ export function printLaterCode(options: LaterCodeOptions, context: CliContext): 
       for (const pattern of patterns) stdio.stdout.write(`  ${sanitize(pattern, 'inline')}\n`);
     }
     // Only for the built-in table.
-    if (builtIn)
-      stdio.stdout.write('\nWhat lies in dependency folders (node_modules, vendor …) does not count.\n');
+    if (builtIn) stdio.stdout.write('\nFiles in dependency folders (node_modules, vendor …) do not count.\n');
     const partly = inForce(rows);
     if (partly.length > 0)
       stdio.stdout.write(`\nOf these only the parts count that run: ${partly.join(', ')}\n`);

@@ -117,7 +117,8 @@ class Parser {
         'this format has no line numbers: write @@, or @@ and a line of the file above the change.',
       );
     }
-    if (!header.startsWith('@@ ')) throw this.#wrong('a blank stands between @@ and the line it names.');
+    if (!header.startsWith('@@ '))
+      throw this.#wrong('a space is required between @@ and the line that it names.');
     const text = header.slice(3);
     return text.endsWith('\r') ? text.slice(0, -1) : text;
   }
