@@ -99,8 +99,8 @@ describe('toolexec run, beside what was left in other directories', () => {
       4,
       expect.stringMatching(/far of this conversation is unfinished.*--root/),
     ]);
-    expect((await recover()).stdout).toMatch(/far {2}c\n {2}left alone/);
-    expect((await recover('--root', far)).stdout).toMatch(/far {2}c\n {2}settled/);
+    expect((await recover()).stdout).toMatch(/far {2}c\n {2}left unchanged/);
+    expect((await recover('--root', far)).stdout).toMatch(/far {2}c\n {2}recovered/);
     expect((await run(read)).code).toBe(0);
   });
 });
