@@ -13,6 +13,7 @@ import type { BatchScope } from './call/batch-scope.js';
 import { confinementOf } from './call/program-confinement.js';
 import type { ExecutorSettings, PreviewWorld } from './call/settings.js';
 import { NotInPreview, PreviewReplay, PreviewTrial } from './execute/preview-roles.js';
+import { copyOrigins } from './record/conversation-origins.js';
 
 export interface PreviewParts {
   readonly calls: readonly ToolCall[];
@@ -123,11 +124,13 @@ function withChanges(
   );
 }
 
-/** A copy of a conversation's knowledge of files. Later changes do not affect it. */
+/** A copy of a conversation's knowledge of files, and of the origins that it has seen. Later changes do not affect it. */
 async function copyOf(memory: ConversationMemory): Promise<ConversationMemory> {
   const known = filesRead(memory);
   await known.refresh();
-  return new Map([...memory, [FILES_READ, new FilesRead(known)]]);
+  const copy: ConversationMemory = new Map([...memory, [FILES_READ, new FilesRead(known)]]);
+  await copyOrigins(memory, copy);
+  return copy;
 }
 
 interface Tried {

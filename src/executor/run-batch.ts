@@ -156,8 +156,10 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   }
 
   #plan(): Awaitable<readonly EvaluatedCall[]> {
-    const { settings, memory } = this.scope;
-    const origins = settings.policy === null ? undefined : originsFor(memory);
+    const { settings, memory, taken } = this.scope;
+    // The host of a worker's call has already compared its arguments with all texts.
+    const readsTexts = taken === undefined;
+    const origins = settings.policy === null ? undefined : originsFor(memory, settings, readsTexts);
     // Planned immediately, unless a journal has to be read first: the caller may change its objects in the meantime.
     return origins instanceof Promise
       ? origins.then((known) => this.#planKnowing(known))

@@ -182,12 +182,23 @@ function locationOf({ headers, close }: PinnedAnswer, from: URL): URL | undefine
   const [, location] = headers.find(([name]) => name.toLowerCase() === 'location') ?? [];
   if (location === undefined) return undefined;
   try {
-    return new URL(location, from);
+    return new URL(decodedHeader(location), from);
   } catch {
     close();
     throw failed(from, 'it redirects to a text that is not a URL');
   }
 }
+
+/** A header whose bytes are UTF-8, as some servers send addresses; it was read as Latin-1. */
+function decodedHeader(value: string): string {
+  try {
+    return STRICT.decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
+}
+
+const STRICT = new TextDecoder('utf-8', { fatal: true });
 
 async function checkedAddresses(
   url: URL,
@@ -203,6 +214,10 @@ async function checkedAddresses(
   return addresses;
 }
 
+function encodeLetters(address: string): string {
+  return address.replace(/[^\x20-\x7e]+/g, encodeURIComponent);
+}
+
 interface Answered {
   readonly url: URL;
   readonly method: string;
@@ -213,7 +228,9 @@ interface Answered {
 
 function toResponse(answer: PinnedAnswer, { url, method, redirected, maxBytes, life }: Answered): Response {
   const headers = new Headers();
-  for (const [name, value] of answer.headers) headers.append(name, value);
+  // A reader of `location` gets an address in ASCII.
+  for (const [name, value] of answer.headers)
+    headers.append(name, name.toLowerCase() === 'location' ? encodeLetters(decodedHeader(value)) : value);
   const { status, statusText } = answer;
   if (status < 200 || status > 599) {
     answer.close();

@@ -87,5 +87,6 @@ function notAnAddress(text: string): ToolError {
 
 /** The address without parts that may be secret: the user, and the values of the query. */
 export function showUrl(url: URL): string {
-  return `${url.protocol}//${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`;
+  const slashes = url.href.startsWith(`${url.protocol}//`) ? '//' : '';
+  return `${url.protocol}${slashes}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }

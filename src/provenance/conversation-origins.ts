@@ -9,7 +9,7 @@ import { LEAST_CHARACTERS, TextIndex } from './text-index.js';
  * Bytes of memory for one conversation, in addition to the bound for all conversations. Older results count only for
  * `seen`.
  */
-const MOST_BYTES = 16_777_216;
+export const MOST_BYTES = 16_777_216;
 /** The key of the fact that a conversation was marked clean; its value is the time. */
 export const CLEAN_MARK = 'origins:clean';
 
@@ -65,6 +65,16 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
   recallDropped(seen: readonly Origin[]): void {
     for (const one of seen) this.#seen.add(one);
     this.#isForgotten = true;
+  }
+
+  /** The same origins and texts, outside the budget. Later changes of one do not affect the other. */
+  copy(): ConversationOrigins {
+    const copy = new ConversationOrigins();
+    for (const one of this.#seen) copy.#seen.add(one);
+    copy.#texts = this.#texts.slice(this.#oldest);
+    copy.#bytes = this.#bytes;
+    copy.#isForgotten = this.#isForgotten;
+    return copy;
   }
 
   get seen(): readonly Origin[] {

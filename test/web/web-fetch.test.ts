@@ -11,6 +11,8 @@ function executorFor(site: WebSite | undefined, options: WebOptions['webFetch'] 
   return createExecutor({ tools: builtinTools({ webFetch }), approver: null, journal: false });
 }
 
+const TYPE = (type: string) => ({ 'content-type': type });
+
 describe('web_fetch', () => {
   it('gives a page as Markdown, without what a reader does not see (C046)', async () => {
     const body = `<html><head><title>A page</title><style>.inv,.x{display:none}</style></head><body><h1>Test Title</h1>
@@ -54,6 +56,47 @@ describe('web_fetch', () => {
       executor.execute('web_fetch', { url: site.url + path }),
     );
     expect((await Promise.all(outputs)).map(({ output }) => output)).toEqual(['{"a":1}', 'é', 'zip']);
+  });
+
+  it.each<[string, Record<string, string>, Buffer, string]>([
+    ['in UTF-8 with a mark, and another charset', TYPE('text/plain; charset=latin1'), Buffer.from('\ufeffé'), 'é'],
+    ['in UTF-16 without a mark', TYPE('text/plain; charset=utf-16le'), Buffer.from('é', 'utf16le'), 'é'],
+    ['of a type that the server does not know', TYPE('application/octet-stream'), Buffer.from('# é'), '# é'],
+    ['of a type that few know', TYPE('application/typescript'), Buffer.from('let a = 1;'), 'let a = 1;'],
+    ['that is a drawing', TYPE('image/svg+xml'), Buffer.from('<svg/>'), '<svg/>'],
+    ['that is empty, and named compressed', { ...TYPE('text/plain'), 'content-encoding': 'gzip' }, Buffer.of(), ''],
+    [
+      'that only leads to another page',
+      TYPE('text/html'),
+      Buffer.from('<head><meta http-equiv="refresh" content="0; url=\'/latest/?a=1&amp;b=2\'"></head>'),
+      'The page shows no text, and leads to <site>/latest/?a=1&b=2',
+    ],
+  ])('bug: failed, or gave nothing readable, for text %s', async (_what, headers, body, output) => {
+    const site = await serveSite(page(headers['content-type'] ?? '', body, headers));
+    const result = await executorFor(site).execute('web_fetch', { url: site.url });
+    expect(result.error).toBeUndefined();
+    expect(result.output.replace(site.url, '<site>')).toBe(output);
+  });
+
+  it.each([
+    ['application/octet-stream', Buffer.of(1, 2, 3, 200), 'its content is application/octet-stream'],
+    ['application/octet-stream', Buffer.from('text\u0001'), 'its content is application/octet-stream'],
+    ['application/zip', Buffer.from('text'), 'its content is application/zip'],
+    ['application/pdf', Buffer.from('<p>Log in'), 'its content is not the application/pdf that it says'],
+    ['image/png', Buffer.from('<p>Log in'), 'its content is not the image/png that it says'],
+  ])('refuses %s that is no text, or not what it says', async (type, body, message) => {
+    const site = await serveSite(page(type, body));
+    const { error } = await executorFor(site).execute('web_fetch', { url: site.url });
+    expect(error?.message).toContain(message);
+  });
+
+  it('bug: an address in UTF-8 that a redirect gave was read as Latin-1', async () => {
+    const site = await serveSite((request, response) => {
+      if (request.url !== '/') return page('text/plain', decodeURI(request.url ?? ''))(request, response);
+      response.writeHead(302, { location: Buffer.from('/café').toString('latin1') }).end();
+    });
+    const { output } = await executorFor(site).execute('web_fetch', { url: site.url });
+    expect(output).toBe('/café');
   });
 
   it('gives a PDF as content', async () => {

@@ -89,6 +89,7 @@ export class ReadyCall {
   readonly isAgreed: boolean;
   readonly origins: CallOrigins | undefined;
   #summary: string | undefined;
+  #carried: Set<Origin> | undefined;
 
   constructor(parts: ReadyParts, summary?: string) {
     this.call = parts.call;
@@ -127,7 +128,19 @@ export class ReadyCall {
   get origin(): readonly Origin[] {
     const { tool, declared: effects, containment } = this;
     const isProgram = tool.program !== undefined;
-    return originOfCall({ toolName: tool.name, isProgram, server: serverOf(tool), effects, containment });
+    const facts = { toolName: tool.name, isProgram, server: serverOf(tool), effects, containment };
+    const own = originOfCall(facts);
+    if (this.#carried === undefined) return own;
+    return [...new Set([...own, ...this.#carried])].filter((one) => one !== 'user');
+  }
+
+  /** A sub-agent of the call has seen text of these origins, and the call's result may repeat it. */
+  carry(origin: readonly Origin[]): void {
+    for (const one of origin) {
+      if (one === 'user') continue;
+      this.#carried ??= new Set();
+      this.#carried.add(one);
+    }
   }
 
   /** Copies the call with another need for approval. */

@@ -6,7 +6,7 @@ import type { Executor, ExecutorMode } from '../../contract/executor.js';
 import type { Sandbox } from '../../contract/files.js';
 import type { Dispatcher } from '../../contract/fleet.js';
 import type { Journal, Placement, Worker } from '../../contract/journal.js';
-import type { OriginView } from '../../contract/origin.js';
+import type { Origin, OriginView } from '../../contract/origin.js';
 import type { OutputStore } from '../../contract/outputs.js';
 import type { DecisionObserver, Policy, PolicyQuestion } from '../../contract/policy.js';
 import type { BackgroundShells, Confinement, ExposedPort, RunCommand } from '../../contract/processes.js';
@@ -156,6 +156,16 @@ export interface PolicySettings {
    * read.
    */
   readonly origins?: OriginView | undefined;
+  /** Only for a sub-agent. */
+  readonly lineage?: AgentLineage | undefined;
+}
+
+/** How the origins of data pass between a sub-agent and the call that runs it. */
+export interface AgentLineage {
+  /** The prompt, with the origins of the text in it. Left out: it holds no text from elsewhere. */
+  readonly prompt?: { readonly callId: string; readonly origin: readonly Origin[]; readonly text: string };
+  /** Called with the origins of each result that the sub-agent sees. */
+  readonly saw: (origin: readonly Origin[]) => void;
 }
 
 /** The effect of the command sandbox on a call. */

@@ -4,8 +4,9 @@ import type { ToolContext } from '../../contract/context.js';
 import type { Asker } from '../../contract/question.js';
 import type { Tool } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
+import type { ReadyCall } from '../call/evaluated-call.js';
 import type { Lease } from '../call/lease.js';
-import type { ExecutorSettings } from '../call/settings.js';
+import type { AgentLineage, ExecutorSettings } from '../call/settings.js';
 import { narrowSettings } from '../declare/narrow-settings.js';
 
 const DEFAULT_MS = 300_000;
@@ -16,6 +17,7 @@ const DEEPEST = 5;
 const TASK = 'task';
 
 interface AgentsGrant {
+  readonly ready: ReadyCall;
   readonly settings: ExecutorSettings;
   readonly lease: Lease;
   readonly signal: AbortSignal;
@@ -37,7 +39,7 @@ export function grantAgents(grant: AgentsGrant): ToolAgents | undefined {
 
 async function runAgent(
   task: AgentTask,
-  { settings, signal, emit }: AgentsGrant,
+  { ready, settings, signal, emit }: AgentsGrant,
 ): ReturnType<ToolAgents['run']> {
   const depth = settings.depth + 1;
   if (depth > DEEPEST) throw tooDeep();
@@ -49,7 +51,10 @@ async function runAgent(
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   const id = `agent_${settings.createId()}`;
-  const executor = settings.partOf({ ...forAgent(task, depth, settings, time), depth });
+  const executor = settings.partOf({
+    ...forAgent(task, depth, settings, time),
+    ...{ depth, lineage: lineageOf(ready, task) },
+  });
   try {
     const ended = new Promise<never>((_, reject) => {
       stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
@@ -64,6 +69,13 @@ async function runAgent(
     // After this, the runner can start no more calls.
     await executor.close();
   }
+}
+
+/** A sub-agent begins with the text of its prompt, and its answer may repeat all that it has seen. */
+function lineageOf(ready: ReadyCall, { prompt: text }: AgentTask): AgentLineage {
+  const origin = [...new Set(Object.values(ready.origins?.args ?? {}).flat())];
+  const prompt = { callId: ready.call.id, origin, text };
+  return { saw: (seen) => ready.carry(seen), ...(origin.length === 0 ? {} : { prompt }) };
 }
 
 function tooDeep(): ToolError {

@@ -230,10 +230,11 @@ export class CallHandles {
   }
 
   get agents(): ToolContext['agents'] {
-    const { settings } = this.parts.scope;
+    const { ready, scope } = this.parts;
+    const { settings } = scope;
     if (settings.agents === undefined) return undefined;
     const { lease, signal, emit } = this;
-    this.#agents ??= grantAgents({ settings, lease, signal, emit });
+    this.#agents ??= grantAgents({ ready, settings, lease, signal, emit });
     return this.#agents;
   }
 

@@ -8,6 +8,7 @@ import { TODO_LIST } from '../../tools/todo-list.js';
 import { reasonOf } from '../answer/results.js';
 import { forgetOrigins, trackOrigins } from './conversation-origins.js';
 import { JournaledTodos } from './journaled-todos.js';
+import { type RecordedText, recordedTexts } from './recorded-texts.js';
 
 interface MemorySettings {
   readonly journal: Journal | null;
@@ -61,6 +62,7 @@ export class ConversationMemories {
         logger.error({ conversation, why }, 'what a conversation knows could not be recorded');
       },
       now: () => clock.now(),
+      texts: (cleanAt) => recordedTexts(journal, conversation, cleanAt),
     };
     const reads = new JournaledReads(record);
     const todos = new JournaledTodos(record);
@@ -125,6 +127,8 @@ export interface FactsRecord {
   recall(since: number | undefined): ReturnType<NonNullable<Journal['recall']>> | undefined;
   failed(error: unknown): void;
   now(): number;
+  /** The newest results that the conversation has seen since a time, oldest first. */
+  texts(cleanAt: number): Promise<readonly RecordedText[]>;
 }
 
 /**

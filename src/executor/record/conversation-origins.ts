@@ -5,14 +5,15 @@ import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-origins.js';
 import type { TextBudget } from '../../provenance/text-budget.js';
-import type { PolicySettings } from '../call/settings.js';
+import { outputInWords } from '../../providers/content-words.js';
+import type { AgentLineage, PolicySettings } from '../call/settings.js';
 import type { FactsRecord } from './conversation-memories.js';
 
 const KEY = 'origin:';
 
 /**
  * The origins of all results that a conversation has seen, stored by its memory object, out of reach of tools. For a
- * named conversation the journal also holds the origins, for later processes; the texts stay in this process.
+ * named conversation the journal also holds the origins and the results, for later processes.
  */
 class TrackedOrigins {
   readonly origins: ConversationOrigins;
@@ -21,11 +22,14 @@ class TrackedOrigins {
   readonly #isDropped: boolean;
   #mark: number | undefined;
   #isRecalled = false;
+  /** The texts of earlier processes, while they are read or once they were. */
+  #reading: Promise<void> | undefined;
+  #begunWith: AgentLineage['prompt'];
 
-  constructor({ budget, dropped, journal }: OriginsToTrack) {
+  constructor({ budget, dropped, journal }: OriginsToTrack, origins = new ConversationOrigins(budget)) {
     this.#journal = journal;
     this.#isDropped = dropped !== undefined;
-    this.origins = new ConversationOrigins(budget);
+    this.origins = origins;
     if (dropped !== undefined) this.origins.recallDropped(dropped);
   }
 
@@ -34,9 +38,24 @@ class TrackedOrigins {
     const { origin } = result.metadata;
     // Most results come from the program's own tools: there is no text to search and no new origin.
     if (!Array.isArray(origin) || (origin.length === 1 && origin[0] === 'user')) return;
-    const text = isSearched ? textOf(result) : '';
-    const fresh = this.origins.add(result.callId, origin as readonly Origin[], text);
-    if (fresh.length > 0) this.#record(fresh.map((one) => ({ key: `${KEY}${one}`, value: result.callId })));
+    this.#add(result.callId, origin as readonly Origin[], isSearched ? textOf(result) : '');
+  }
+
+  /** A sub-agent sees its prompt before all results. */
+  begin(prompt: NonNullable<AgentLineage['prompt']>): void {
+    if (this.#begunWith === prompt) return;
+    this.#begunWith = prompt;
+    this.#add(prompt.callId, prompt.origin, prompt.text);
+  }
+
+  #add(callId: string, origin: readonly Origin[], text: string): void {
+    const fresh = this.origins.add(callId, origin, text);
+    if (fresh.length > 0) this.#record(fresh.map((one) => ({ key: `${KEY}${one}`, value: callId })));
+  }
+
+  /** For a preview, in which nothing is recorded. */
+  copy(): TrackedOrigins {
+    return new TrackedOrigins({}, this.origins.copy());
   }
 
   clear(): void {
@@ -44,31 +63,50 @@ class TrackedOrigins {
     this.#record([{ key: CLEAN_MARK, value: true }]);
   }
 
-  /** Loads the origins that other processes have seen. Returns a promise only if a journal has to be read. */
-  refresh(): void | Promise<void> {
-    if (this.#journal === undefined) return undefined;
+  /**
+   * Loads the origins that other processes have seen, and the texts that they had seen before this one. Returns a promise
+   * only if a journal has to be read.
+   */
+  refresh(isSearched: boolean): void | Promise<void> {
+    const journal = this.#journal;
+    if (journal === undefined) return undefined;
     try {
-      const recalled = this.#journal.recall(this.#mark);
-      if (!(recalled instanceof Promise)) return this.#take(recalled);
-      return recalled.then((facts) => this.#take(facts)).catch(() => undefined);
+      const recalled = journal.recall(this.#mark);
+      if (!(recalled instanceof Promise)) return this.#take(recalled, isSearched);
+      return recalled.then((facts) => this.#take(facts, isSearched)).catch(() => undefined);
     } catch {
       // If the journal cannot be read, no call runs: recording the batch reports the error.
       return undefined;
     }
   }
 
-  #take(recalled: Awaited<ReturnType<FactsRecord['recall']>>): void {
-    if (recalled === undefined) return;
+  #take(recalled: Awaited<ReturnType<FactsRecord['recall']>>, isSearched: boolean): void | Promise<void> {
+    if (recalled === undefined) return this.#reading;
     this.#mark = recalled.mark;
+    let cleanAt = 0;
     // Facts come in the order of writing, and a mark forgets all origins before it.
-    for (const { key } of recalled.facts) {
+    for (const { key, at } of recalled.facts) {
+      if (key === CLEAN_MARK) cleanAt = at;
       if (key === CLEAN_MARK && !this.#isRecalled) this.origins.clear();
       else if (key.startsWith(KEY) && isOriginPattern(key.slice(KEY.length)))
         this.origins.recall(key.slice(KEY.length) as Origin);
     }
     // A mark from before the memory was dropped has forgotten that the texts are missing.
     if (this.#isDropped && !this.#isRecalled) this.origins.recallDropped([]);
+    if (!this.#isRecalled && isSearched && !this.origins.isEmpty) this.#reading = this.#readTexts(cleanAt);
     this.#isRecalled = true;
+    return this.#reading;
+  }
+
+  async #readTexts(cleanAt: number): Promise<void> {
+    try {
+      for (const { callId, origin, result } of (await this.#journal?.texts(cleanAt)) ?? [])
+        this.origins.add(callId, origin, textOf(result));
+    } catch {
+      // Then the model's arguments may stand in texts that are missing here.
+      this.origins.recallDropped([]);
+    }
+    this.#reading = undefined;
   }
 
   #record(facts: readonly { readonly key: string; readonly value: string | true }[]): void {
@@ -84,7 +122,9 @@ class TrackedOrigins {
   }
 }
 
-function textOf({ error, output }: ToolResult): string {
+function textOf(result: ToolResult): string {
+  const { error } = result;
+  const output = outputInWords(result);
   return error === undefined ? output : `${error.message}\n${output}`;
 }
 
@@ -116,11 +156,22 @@ export function forgetOrigins(memory: ConversationMemory, budget: TextBudget): r
 /** Notes that the model receives this result. */
 export function sawResult({ memory, settings }: SeeingScope, result: ToolResult): void {
   of(memory).saw(result, settings.policy?.searchesOrigins !== false);
+  const { origin } = result.metadata;
+  if (Array.isArray(origin)) settings.lineage?.saw(origin as readonly Origin[]);
 }
 
 interface SeeingScope {
   readonly memory: ConversationMemory;
-  readonly settings: Pick<PolicySettings, 'policy'>;
+  readonly settings: OriginSettings;
+}
+
+type OriginSettings = Pick<PolicySettings, 'policy' | 'lineage'>;
+
+/** Lets a preview know what a conversation has seen. */
+export async function copyOrigins(from: ConversationMemory, to: ConversationMemory): Promise<void> {
+  const known = of(from);
+  await known.refresh(true);
+  tracked.set(to, known.copy());
 }
 
 /** Handles the host program's declaration that earlier origins no longer count. */
@@ -131,12 +182,18 @@ export function markClean(memory: ConversationMemory, state: unknown): void {
   of(memory).clear();
 }
 
-/** The origins that may have influenced the calls of a conversation; undefined: there are none yet. */
+/**
+ * The origins that may have influenced the calls of a conversation; undefined: there are none yet.
+ * @param readsTexts whether to read the texts that earlier processes have seen, once
+ */
 export function originsFor(
   memory: ConversationMemory,
+  { policy, lineage }: OriginSettings,
+  readsTexts = true,
 ): OriginView | undefined | Promise<OriginView | undefined> {
   const known = of(memory);
-  const refreshing = known.refresh();
+  const refreshing = known.refresh(readsTexts && policy?.searchesOrigins !== false);
+  if (lineage?.prompt !== undefined) known.begin(lineage.prompt);
   const view = (): OriginView | undefined => (known.origins.isEmpty ? undefined : known.origins);
   return refreshing instanceof Promise ? refreshing.then(view) : view();
 }
@@ -151,10 +208,10 @@ function of(memory: ConversationMemory): TrackedOrigins {
 }
 
 /** Adds the conversation's origins to the settings for planning its calls. */
-export async function withOrigins<S extends Pick<PolicySettings, 'policy' | 'origins'>>(
+export async function withOrigins<S extends OriginSettings & Pick<PolicySettings, 'origins'>>(
   settings: S,
   memory: ConversationMemory,
 ): Promise<S> {
-  const origins = settings.policy === null ? undefined : await originsFor(memory);
+  const origins = settings.policy === null ? undefined : await originsFor(memory, settings);
   return origins === undefined ? settings : { ...settings, origins };
 }

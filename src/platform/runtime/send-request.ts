@@ -106,7 +106,8 @@ function pairsOf(raw: readonly string[]): (readonly [string, string])[] {
 
 type Decoder = ReturnType<typeof createGunzip>;
 
-const DECODERS: Readonly<Record<string, (response: IncomingMessage) => Decoder | Promise<Decoder>>> = {
+/** By encoding; each gets the first byte of the body. */
+const DECODERS: Readonly<Record<string, (first: number) => Decoder>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   deflate: createInflateFor,
@@ -114,11 +115,17 @@ const DECODERS: Readonly<Record<string, (response: IncomingMessage) => Decoder |
 };
 
 /** Many servers leave out the header of zlib, which the standard demands. Browsers accept both. */
-async function createInflateFor(response: IncomingMessage): Promise<Decoder> {
-  if (response.readableLength === 0 && !response.readableEnded) await once(response, 'readable');
+function createInflateFor(first: number): Decoder {
+  return (first & 0x0f) === ZLIB ? createInflate() : createInflateRaw();
+}
+
+/** The first byte of a body, which stays unread; undefined: the body is empty. */
+async function firstByteOf(response: IncomingMessage): Promise<number | undefined> {
+  if (response.readableLength === 0 && !response.readableEnded)
+    await Promise.race([once(response, 'readable'), once(response, 'end')]);
   const chunk: Buffer | null = response.read();
   if (chunk !== null) response.unshift(chunk);
-  return ((chunk?.[0] ?? ZLIB) & 0x0f) === ZLIB ? createInflate() : createInflateRaw();
+  return chunk?.[0];
 }
 
 /** The method of compression in the first byte of a zlib header. */
@@ -138,8 +145,13 @@ async function* decoded(
       signal.throwIfAborted();
       return;
     }
-    const decoder = Object.hasOwn(DECODERS, name) ? await DECODERS[name]?.(response) : undefined;
-    if (decoder === undefined) throw new Error(`the content encoding ${JSON.stringify(name)} is not known`);
+    const create = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+    if (create === undefined) throw new Error(`the content encoding ${JSON.stringify(name)} is not known`);
+    const first = await firstByteOf(response);
+    signal.throwIfAborted();
+    // An empty body is compressed by no one, whatever its headers say.
+    if (first === undefined && response.complete) return;
+    const decoder = create(first ?? ZLIB);
     response.once('error', (error) => decoder.destroy(error));
     response.once('aborted', () => decoder.destroy(new Error('the connection was cut')));
     yield* response.pipe(decoder);

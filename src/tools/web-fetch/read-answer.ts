@@ -26,11 +26,12 @@ export function readAnswer(bytes: Uint8Array, contentType: string, shown: string
     return { kind: 'block', block, mediaType: 'application/pdf' };
   }
   const image = Object.keys(IMAGES).find((name) => startsWith(bytes, IMAGES[name] ?? []));
-  if (image !== undefined && mediaType.startsWith('image/')) {
+  if (image !== undefined && (mediaType.startsWith('image/') || UNKNOWN_TYPES.has(mediaType))) {
     return { kind: 'block', block: { type: 'image', mediaType: image, data: bytes }, mediaType: image };
   }
-  if (!isText(bytes, mediaType)) throw wrongType(mediaType, shown);
-  const text = decode(bytes, contentType);
+  const charset = charsetOf(bytes, contentType);
+  if (!isText(bytes, mediaType, charset)) throw wrongType(mediaType, shown);
+  const text = decoder(charset ?? charsetIn(bytes) ?? 'utf-8').decode(bytes);
   const isHtml =
     /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType) || (mediaType === '' && looksLikeHtml(text));
   return { kind: isHtml ? 'html' : 'text', text, mediaType: mediaType || 'text/plain' };
@@ -43,18 +44,39 @@ function startsWith(bytes: Uint8Array, magic: readonly number[]): boolean {
 const TEXT_TYPE =
   /^(?:|text\/.*|application\/(?:json|xml|xhtml\+xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql|x-sh|x-ndjson|ld\+json|rtf|.*\+(?:json|xml|yaml)))$/;
 
-/** Decided by its type and its first bytes: text contains no NUL, unless it is UTF-16. */
-function isText(bytes: Uint8Array, mediaType: string): boolean {
-  if (!TEXT_TYPE.test(mediaType)) return false;
-  const isUtf16 = startsWith(bytes, [0xff, 0xfe]) || startsWith(bytes, [0xfe, 0xff]);
-  return isUtf16 || !bytes.subarray(0, 8_192).includes(0);
+/** Types of servers that do not know better. */
+const UNKNOWN_TYPES: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
+/** Types whose content is text only if all of it can be read as UTF-8: a server may not know the name of a file. */
+const PERHAPS_TEXT = /^(?:application\/.*|binary\/octet-stream|image\/svg\+xml|model\/.*|message\/.*)$/;
+const NEVER_TEXT = /^application\/(?:pdf|zip|gzip|zstd|x-tar|java-archive|wasm|vnd\..*)$/;
+
+/** Decided by its type and its bytes: text contains no NUL, unless it is UTF-16. */
+function isText(bytes: Uint8Array, mediaType: string, charset: string | undefined): boolean {
+  if (TEXT_TYPE.test(mediaType)) {
+    return /^utf-16/i.test(charset ?? '') || !bytes.subarray(0, 8_192).includes(0);
+  }
+  if (!PERHAPS_TEXT.test(mediaType) || NEVER_TEXT.test(mediaType) || bytes.includes(0)) return false;
+  return isUtf8(bytes) && !CONTROLS.test(Buffer.from(bytes.subarray(0, 8_192)).toString('latin1'));
 }
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Controls that no text file holds. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is about them.
+const CONTROLS = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/;
 
 function wrongType(mediaType: string, shown: string): ToolError {
   const named =
     mediaType === ''
       ? 'of no known type'
-      : TEXT_TYPE.test(mediaType)
+      : TEXT_TYPE.test(mediaType) || mediaType === 'application/pdf' || Object.hasOwn(IMAGES, mediaType)
         ? `not the ${mediaType} that it says`
         : mediaType;
   return new ToolError(
@@ -64,20 +86,25 @@ function wrongType(mediaType: string, shown: string): ToolError {
   );
 }
 
-/** From its byte order mark, otherwise from the charset of its type, otherwise from the page itself. */
-function decode(bytes: Uint8Array, contentType: string): string {
-  const bom = startsWith(bytes, [0xff, 0xfe])
-    ? 'utf-16le'
-    : startsWith(bytes, [0xfe, 0xff])
-      ? 'utf-16be'
-      : undefined;
-  const ofType = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-  const head = ofType === undefined ? Buffer.from(bytes.subarray(0, 1_024)).toString('latin1') : '';
+/** From its byte order mark, otherwise from the charset of its type; undefined: neither states it. */
+function charsetOf(bytes: Uint8Array, contentType: string): string | undefined {
+  const bom = BYTE_ORDER_MARKS.find(([mark]) => startsWith(bytes, mark));
+  return bom?.[1] ?? /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
+}
+
+const BYTE_ORDER_MARKS: readonly (readonly [mark: readonly number[], charset: string])[] = [
+  [[0xef, 0xbb, 0xbf], 'utf-8'],
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+];
+
+/** From the page itself. */
+function charsetIn(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
   const ofPage = (XML_ENCODING.exec(head) ??
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head))?.[1];
   // The statement itself was read as ASCII, so it cannot be true of UTF-16.
-  const said = ofPage?.toLowerCase().startsWith('utf-16') === true ? 'utf-8' : ofPage;
-  return decoder(bom ?? ofType ?? said ?? 'utf-8').decode(bytes);
+  return ofPage?.toLowerCase().startsWith('utf-16') === true ? 'utf-8' : ofPage;
 }
 
 const XML_ENCODING = /^\s*<\?xml\s[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)/;

@@ -27,13 +27,25 @@ export async function pageText(
   giveTablesRows(document);
   const article = mainPart(document, whole);
   const root = article ?? document.body;
-  const text = format === 'markdown' ? toMarkdown(root) : toText(root);
+  const shown = format === 'markdown' ? toMarkdown(root) : toText(root);
+  const text = shown.trim() === '' ? leadingOn(html, url) : shown;
   return {
     text: article === undefined ? text : withTitle(text, visible.title, format),
     title: visible.title,
     hidden: visible.hidden,
     isArticle: article !== undefined,
   };
+}
+
+/** For a page without text: it may only lead to another page, as a redirect does. */
+function leadingOn(html: string, url: string): string {
+  for (const [tag] of html.matchAll(/<meta\b[^>]{0,1000}>/gi)) {
+    if (!/\bhttp-equiv\s*=\s*["']?refresh\b/i.test(tag)) continue;
+    const [, written] = /\d\s*[;,]\s*url\s*=\s*["']?([^"'\s>]+)/i.exec(tag) ?? [];
+    const target = written === undefined ? undefined : absolute(written.replaceAll('&amp;', '&'), url);
+    if (target !== undefined) return `The page shows no text, and leads to ${target}`;
+  }
+  return '';
 }
 
 function lengthOf({ textContent }: PageNode): number {

@@ -35,7 +35,7 @@ export const SEARCH_PROVIDERS = {
       const base = home.endsWith('/search') ? home : `${home.replace(/\/+$/, '')}/search`;
       return { url: withQuery(base, { q: query, format: 'json' }), headers: { accept: 'application/json' } };
     },
-    read: (body) => hitsIn(objectsAt(body, ['results']), 'content'),
+    read: readSearxng,
   },
   brave: {
     home: 'https://api.search.brave.com/res/v1/web/search',
@@ -49,6 +49,15 @@ export const SEARCH_PROVIDERS = {
 } satisfies Readonly<
   Record<NonNullable<OptionsIn<'executor.builtins.webSearch'>['provider']>, SearchProvider>
 >;
+
+/** @throws ToolError `fetch_failed` if there are no results because no engine has answered */
+function readSearxng(body: string): readonly SearchHit[] {
+  const hits = hitsIn(objectsAt(body, ['results']), 'content');
+  const silent = hits.length > 0 ? [] : objectsAt(body, ['unresponsive_engines']);
+  if (silent.length === 0) return hits;
+  const named = silent.slice(0, 5).map((engine) => (Array.isArray(engine) ? engine.map(textOf).join(': ') : ''));
+  throw new ToolError('fetch_failed', `no engine of SearXNG gave results (${named.join(', ')}).`);
+}
 
 function withQuery(home: string, query: Readonly<Record<string, string>>): string {
   const url = new URL(home);
