@@ -59,12 +59,22 @@ describe('web_fetch', () => {
   });
 
   it.each<[string, Record<string, string>, Buffer, string]>([
-    ['in UTF-8 with a mark, and another charset', TYPE('text/plain; charset=latin1'), Buffer.from('\ufeffé'), 'é'],
+    [
+      'in UTF-8 with a mark, and another charset',
+      TYPE('text/plain; charset=latin1'),
+      Buffer.from('\ufeffé'),
+      'é',
+    ],
     ['in UTF-16 without a mark', TYPE('text/plain; charset=utf-16le'), Buffer.from('é', 'utf16le'), 'é'],
     ['of a type that the server does not know', TYPE('application/octet-stream'), Buffer.from('# é'), '# é'],
     ['of a type that few know', TYPE('application/typescript'), Buffer.from('let a = 1;'), 'let a = 1;'],
     ['that is a drawing', TYPE('image/svg+xml'), Buffer.from('<svg/>'), '<svg/>'],
-    ['that is empty, and named compressed', { ...TYPE('text/plain'), 'content-encoding': 'gzip' }, Buffer.of(), ''],
+    [
+      'that is empty, and named compressed',
+      { ...TYPE('text/plain'), 'content-encoding': 'gzip' },
+      Buffer.of(),
+      '',
+    ],
     [
       'that only leads to another page',
       TYPE('text/html'),

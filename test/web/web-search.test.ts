@@ -120,14 +120,19 @@ describe('web_search', () => {
     expect(error?.message).toContain('no JSON');
   });
 
-  it('bug: a search of SearXNG that no engine answered counted as one without results', async () => {
+  it('bug: a search of SearXNG that no service answered counted as one without results', async () => {
     const search = async (body: object) => {
       const site = await serveSite(page('application/json', JSON.stringify(body)));
       return executorWith({ provider: 'searxng', url: site.url }).execute('web_search', { query: 't' });
     };
-    const silent = { unresponsive_engines: [['google', 'Suspended: CAPTCHA'], ['brave', 'timeout']] };
+    const silent = {
+      unresponsive_engines: [
+        ['google', 'Suspended: CAPTCHA'],
+        ['brave', 'timeout'],
+      ],
+    };
     expect((await search({ results: [], ...silent })).error?.message).toBe(
-      'search failed: no engine of SearXNG gave results (google: Suspended: CAPTCHA, brave: timeout).',
+      'search failed: no service behind SearXNG gave results (google: Suspended: CAPTCHA, brave: timeout).',
     );
     const results = [{ title: 'T', url: 'https://a.example/', content: 'C' }];
     expect((await search({ results, ...silent })).output).toContain('1. T');

@@ -69,7 +69,6 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /** Controls that no text file holds. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is about them.
 const CONTROLS = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/;
 
 function wrongType(mediaType: string, shown: string): ToolError {

@@ -50,13 +50,15 @@ export const SEARCH_PROVIDERS = {
   Record<NonNullable<OptionsIn<'executor.builtins.webSearch'>['provider']>, SearchProvider>
 >;
 
-/** @throws ToolError `fetch_failed` if there are no results because no engine has answered */
+/** @throws ToolError `fetch_failed` if there are no results because no service behind SearXNG has answered */
 function readSearxng(body: string): readonly SearchHit[] {
   const hits = hitsIn(objectsAt(body, ['results']), 'content');
   const silent = hits.length > 0 ? [] : objectsAt(body, ['unresponsive_engines']);
   if (silent.length === 0) return hits;
-  const named = silent.slice(0, 5).map((engine) => (Array.isArray(engine) ? engine.map(textOf).join(': ') : ''));
-  throw new ToolError('fetch_failed', `no engine of SearXNG gave results (${named.join(', ')}).`);
+  const named = silent
+    .slice(0, 5)
+    .map((service) => (Array.isArray(service) ? service.map(textOf).join(': ') : ''));
+  throw new ToolError('fetch_failed', `no service behind SearXNG gave results (${named.join(', ')}).`);
 }
 
 function withQuery(home: string, query: Readonly<Record<string, string>>): string {
