@@ -26,7 +26,7 @@ const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /** Named by others: a user of Unix, an option, a variable, a directory, a field; and a member of results that stays for one version. */
 const NAMES =
-  /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`|--engine=default|OPENSSL_ENGINES|\.templateengine|\boverrides resolutions engines\b/g;
+  /"nobody"|\bNOBODY\b|\bwall: kind,|its old name `wall`|--engine=default|unresponsive_engines|OPENSSL_ENGINES|\.templateengine|\boverrides resolutions engines\b/g;
 
 const files = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
