@@ -42,9 +42,24 @@ export function checkOptions<T extends object>(label: string, given: unknown, ru
  * @throws ToolError `config_invalid`
  */
 export function requireMethod(caller: string, given: unknown, method: string, noun: string): void {
-  const isObject = typeof given === 'object' && given !== null;
-  if (isObject && typeof (given as Record<string, unknown>)[method] === 'function') return;
-  throw new ToolError('config_invalid', `Cannot call ${caller}: ${noun} is expected, got ${show(given)}.`);
+  const hasMethod = isObject(given) && typeof (given as Record<string, unknown>)[method] === 'function';
+  requireArgument(caller, given, () => hasMethod, noun);
+}
+
+/**
+ * Checks an argument of a public function, for callers without types.
+ * @param expected completes the sentence `… is expected`
+ * @throws ToolError with `code`
+ */
+export function requireArgument(
+  caller: string,
+  given: unknown,
+  accepts: (value: unknown) => boolean,
+  expected: string,
+  code: 'config_invalid' | 'bad_args' | 'patch_failed' = 'config_invalid',
+): void {
+  if (accepts(given)) return;
+  throw new ToolError(code, `Cannot call ${caller}: ${expected} is expected, got ${showGiven(given)}.`);
 }
 
 type Values<T> = Partial<Record<keyof T, unknown>>;
@@ -71,7 +86,7 @@ function acceptedValue<T extends object, K extends keyof T & string>(
   const { accepts, expected } = rules[key];
   const value = values[key];
   if (value !== undefined && !accepts(value)) {
-    throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${show(value)}.`);
+    throw new ToolError('config_invalid', `${label}.${key} must be ${expected}, got ${showGiven(value)}.`);
   }
   // `accepts` has just checked that the value is a T[K].
   return value as T[K] | undefined;
@@ -139,10 +154,13 @@ export const isFilledText = (value: unknown): boolean => typeof value === 'strin
 
 export const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
+export const isText = (value: unknown): value is string => typeof value === 'string';
+
 export const isTextList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-function show(value: unknown): string {
+/** A wrong value for a message. Never throws. */
+export function showGiven(value: unknown): string {
   // JSON would write NaN and Infinity as null.
   if (typeof value === 'number') return String(value);
   try {

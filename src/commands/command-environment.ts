@@ -1,18 +1,22 @@
+import { checkOptions, isBoolean, type OptionRules, option } from '../base/normalize-options.js';
 import { environmentIgnoresCase } from '../platform/runtime/environment.js';
 import { isPlainSecretName } from './environment-rules.js';
 import { createNameMatcher } from './match-name.js';
-import { type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
+import { ENVIRONMENT_OPTIONS, type EnvironmentOptions, sanitizeEnvironment } from './sanitize-environment.js';
 
 /**
  * The environment of a command: sanitised, and set so that no program starts a pager, prompts or opens an
  * editor, because no person is there to answer (D060, D107). Variables with the plain name of a secret
  * (`TOKEN`, `db_password`) are removed too. Names in `pass` keep their values.
- * @param options `isAttended`: a person is there, so programs may page, prompt and open an editor
+ * @param given `isAttended`: a person is there, so programs may page, prompt and open an editor
+ * @throws ToolError `config_invalid` for an invalid option, and for a value that is not a text
  */
 export function commandEnvironment(
   env: Readonly<Record<string, string>>,
-  { isAttended = false, ...options }: EnvironmentOptions & { readonly isAttended?: boolean } = {},
+  given: EnvironmentOptions & { readonly isAttended?: boolean } = {},
 ): Record<string, string> {
+  checkOptions('options', given, RULES);
+  const { isAttended = false, ...options } = given;
   const isPassed = createNameMatcher(options.pass ?? [], options.ignoreCase ?? environmentIgnoresCase());
   const sanitized = Object.entries(sanitizeEnvironment(env, options)).filter(
     ([name]) => isPassed(name) || !isPlainSecretName(name),
@@ -23,6 +27,11 @@ export function commandEnvironment(
   );
   return Object.fromEntries([...sanitized, ...disarmed]);
 }
+
+const RULES: OptionRules<Required<EnvironmentOptions> & { isAttended: boolean }> = {
+  ...ENVIRONMENT_OPTIONS,
+  isAttended: option(false, isBoolean, 'true or false'),
+};
 
 /**
  * Switches that keep programs from waiting for a person. Without a person, none of them changes what a

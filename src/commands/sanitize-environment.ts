@@ -35,7 +35,7 @@ export function sanitizeEnvironment(
     denylist,
     pass,
     ignoreCase = environmentIgnoresCase(),
-  } = normalizeOptions('options', options, RULES);
+  } = normalizeOptions('options', options, ENVIRONMENT_OPTIONS);
   const isPassed = createNameMatcher(pass, ignoreCase);
   const isDenied = createNameMatcher(denylist, ignoreCase);
   const kept: [string, string][] = [];
@@ -51,7 +51,7 @@ export function sanitizeEnvironment(
   return Object.fromEntries(kept);
 }
 
-const RULES: OptionRules<{
+export const ENVIRONMENT_OPTIONS: OptionRules<{
   denylist: readonly string[];
   pass: readonly string[];
   ignoreCase: boolean | undefined;
@@ -167,13 +167,15 @@ export const SHORTEST_SECRET = 8;
 /**
  * The secret values that `sanitizeEnvironment` withheld from a command, longest first, for redacting its
  * output. Removed paths, sockets and programs are not secret (`PAGER=/usr/bin/less`) and are left out.
+ * @throws ToolError `config_invalid` for an environment that is no object of texts
  */
 export function removedValues(
   env: Readonly<Record<string, string>>,
   sanitized: Readonly<Record<string, string>>,
 ): string[] {
-  const values = Object.entries(env).flatMap(([name, value]) => {
-    if (Object.hasOwn(sanitized, name)) return sanitized[name] === value ? [] : findCredentials(value);
+  const kept = new Map(entriesOf(sanitized));
+  const values = entriesOf(env).flatMap(([name, value]) => {
+    if (kept.has(name)) return kept.get(name) === value ? [] : findCredentials(value);
     return isSecret(name) ? [value, ...findCredentials(value)] : [];
   });
   return [...new Set(values)]

@@ -1,5 +1,11 @@
 import { resolve } from 'node:path';
-import { isObject, normalizeOptions, type OptionRules, option } from '../base/normalize-options.js';
+import {
+  isObject,
+  normalizeOptions,
+  type OptionRules,
+  option,
+  showGiven,
+} from '../base/normalize-options.js';
 import type { BackgroundShells, CommandLimits, Confinement, ShellRequest } from '../contract/processes.js';
 import { ToolError } from '../errors/tool-error.js';
 import { readEnvironment } from '../platform/runtime/environment.js';
@@ -84,7 +90,7 @@ export class ShellPool {
    */
   cleanupCompleted(maxAgeSeconds = KEPT_SECONDS): number {
     if (!(typeof maxAgeSeconds === 'number' && maxAgeSeconds >= 0)) {
-      const given = String(maxAgeSeconds);
+      const given = showGiven(maxAgeSeconds);
       throw new ToolError(
         'config_invalid',
         `maxAgeSeconds must be a number of seconds from 0, not ${given}.`,
@@ -206,7 +212,7 @@ export function normalizeShell(command: string, cwd: string, options: ShellOptio
 /** Untyped callers come here too, and the system's error for a number as a command is not helpful. */
 function requireText(what: string, given: unknown): void {
   if (typeof given === 'string') return;
-  throw new ToolError('config_invalid', `The ${what} of a shell must be a text, not ${String(given)}.`);
+  throw new ToolError('config_invalid', `The ${what} of a shell must be a text, not ${showGiven(given)}.`);
 }
 
 /** A caller that copies `process.env` may set a name to `undefined` to remove it. */

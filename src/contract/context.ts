@@ -95,8 +95,9 @@ export interface MiddlewareContext {
 
 /**
  * Wraps the execution of every approved call; the first middleware is the outermost. It must return a result:
- * its own or the one from `next`. A second call of `next` is an error, so nothing runs twice. A throw becomes
- * `tool_panicked`. `call.args` are the approved arguments, and `next` runs exactly those.
+ * its own or the one from `next`. A second call of `next` is an error, so nothing runs twice. A thrown
+ * `ToolError` is the call's failure, with its code (`policy_denied`); any other throw becomes `tool_panicked`.
+ * `call.args` are the approved arguments, and `next` runs exactly those.
  */
 export type Middleware = (
   call: ToolCall,

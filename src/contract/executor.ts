@@ -328,7 +328,7 @@ export interface Executor {
   /**
    * An executor with fewer tools and the same roots, policy, approver, journal and queue. Closing it does
    * nothing; it ends with the original executor.
-   * @throws ToolError `unknown_tool`
+   * @throws ToolError `unknown_tool`; `config_invalid` for an invalid option
    */
   narrow(options: NarrowOptions): Executor;
   /**

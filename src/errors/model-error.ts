@@ -15,10 +15,11 @@ export class ModelError extends Error {
   declare readonly status?: number;
   readonly retriable: boolean;
 
-  constructor(message: string, options: ModelErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  /** @param options null counts as none: building an error must not fail. */
+  constructor(message: string, options?: ModelErrorOptions | null) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ModelError';
-    this.retriable = options.retriable ?? false;
-    if (options.status !== undefined) this.status = options.status;
+    this.retriable = options?.retriable ?? false;
+    if (options?.status !== undefined) this.status = options.status;
   }
 }

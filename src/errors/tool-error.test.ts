@@ -24,7 +24,9 @@ describe('ToolError', () => {
     { code: 'nope', message: 'x' },
     { code: 'timeout' },
     { code: 'timeout', message: 'x', hint: 1 },
-  ])('cannot be made of %j', (value) => expect(() => ToolError.fromJSON(value)).toThrow(TypeError));
+  ])('cannot be made of %j', (value) =>
+    expect(() => ToolError.fromJSON(value)).toThrow(expect.objectContaining({ code: 'bad_args' })),
+  );
 
   it('is found along causes by its code, and only there', () => {
     const inner = new ToolError('timeout', 'too long');

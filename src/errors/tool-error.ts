@@ -34,12 +34,13 @@ export class ToolError extends Error {
   /** Identifies the class across copies of the package and across realms, where `instanceof` fails. */
   readonly [BRAND] = true;
 
-  constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  /** @param options null counts as none: building an error must not fail. */
+  constructor(code: ErrorCode, message: string, options?: ToolErrorOptions | null) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ToolError';
     this.code = code;
-    this.details = options.details ?? {};
-    if (options.hint !== undefined) this.hint = options.hint;
+    this.details = options?.details ?? {};
+    if (options?.hint !== undefined) this.hint = options.hint;
   }
 
   toJSON(): ToolErrorJson {
@@ -54,7 +55,7 @@ export class ToolError extends Error {
     };
   }
 
-  /** @throws TypeError if `value` does not come from `toJSON`. */
+  /** @throws ToolError `bad_args` if `value` does not come from `toJSON`. */
   static fromJSON(value: unknown): ToolError {
     return errorFromJson(value);
   }
@@ -63,7 +64,8 @@ export class ToolError extends Error {
 // Outside the class: the bundler renames a class that names itself in a static member, and stack traces show
 // that name.
 function errorFromJson(value: unknown): ToolError {
-  if (!isToolErrorJson(value)) throw new TypeError('Cannot read a ToolError: { code, message } expected.');
+  if (!isToolErrorJson(value))
+    throw new ToolError('bad_args', 'Cannot read a ToolError: { code, message } expected.');
   return new ToolError(value.code, value.message, {
     ...(value.hint === undefined ? {} : { hint: value.hint }),
     ...(value.details === undefined ? {} : { details: value.details }),

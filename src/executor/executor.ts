@@ -250,13 +250,13 @@ export class ToolExecutor implements Executor {
     return transcriptOf(conversation, this.#settings);
   }
 
-  narrow(options: NarrowOptions): Executor {
+  narrow(options: NarrowOptions = {}): Executor {
     const { agentTools } = this.#parts;
-    const adds = options.agents !== undefined && agentTools !== undefined;
+    const adds = options?.agents !== undefined && agentTools !== undefined;
     const settings = adds
       ? { ...this.#settings, registry: agentTools(this.#settings.registry) }
       : this.#settings;
-    const isChosen = adds || options.tools !== undefined;
+    const isChosen = adds || options?.tools !== undefined;
     const parts = {
       ...this.#parts,
       agentTools: isChosen ? undefined : agentTools,

@@ -9,6 +9,7 @@ import type { PathRequest } from './parse-request.js';
 
 /** Reads a regular file, and returns the canonical path of the file that was open. */
 export function readContained(containment: Containment, asked: string, options: ReadOptions): PlacedBytes {
+  if (typeof options !== 'object' || options === null) throw badOptions();
   const offset = assertBytes('offset', options.offset) ?? 0;
   const length = assertBytes('length', options.length);
   const request = admit(containment, asked, 'read');
@@ -27,6 +28,10 @@ export function readContained(containment: Containment, asked: string, options: 
       opened.handle.close();
     }
   });
+}
+
+function badOptions(): ToolError {
+  return new ToolError('bad_args', 'Cannot read: the options are an object, { offset?, length? }.');
 }
 
 /** Names that a pattern denies are left out, as if they did not exist (D102). */

@@ -1,3 +1,4 @@
+import { showGiven } from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
 
 /** Why a path is refused (D095). */
@@ -59,7 +60,7 @@ export function badPath(asked: unknown, why: string): ToolError {
 
 // Escaped and shortened: the path comes from the model, and the message goes to a terminal.
 export function quote(value: unknown): string {
-  const text = (JSON.stringify(value) ?? String(value)).replace(
+  const text = (typeof value === 'string' ? JSON.stringify(value) : showGiven(value)).replace(
     /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -1,7 +1,9 @@
 import { toBase64 } from '../base/base64.js';
+import { requireArgument, showGiven } from '../base/normalize-options.js';
 import type { ContentBlock, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
 import { bytesOf, textBeside, toModelParts, toModelText } from '../providers/content-words.js';
+import { isResult } from '../providers/unknown-value.js';
 
 /** A tool's output as the AI SDK sends it to a model. */
 export type AiSdkContent =
@@ -76,12 +78,13 @@ const WRITERS: { [H in HostName]: (result: ToolResult) => ContentOfHost[H] } = {
  * A result as a framework sends it to its model, images included. A failure consists of its message and the kept
  * output, and is marked as a failure if the framework supports that. A block that the framework cannot send becomes a
  * line of text.
- * @throws ToolError `bad_args` for an unknown framework
+ * @throws ToolError `bad_args` for an unknown framework, and for something else than a result
  */
 export function resultContent<H extends HostName>(result: ToolResult, host: H): ContentOfHost[H] {
-  if (Object.hasOwn(WRITERS, host)) return WRITERS[host](result);
+  requireArgument('resultContent()', result, isResult, 'a result', 'bad_args');
+  if (typeof host === 'string' && Object.hasOwn(WRITERS, host)) return WRITERS[host](result);
   const known = Object.keys(WRITERS).join(', ');
-  throw new ToolError('bad_args', `Cannot write a result for ${JSON.stringify(host)}. Known: ${known}.`);
+  throw new ToolError('bad_args', `Cannot write a result for ${showGiven(host)}. Known: ${known}.`);
 }
 
 function toAiSdk(result: ToolResult): AiSdkContent {

@@ -1,3 +1,14 @@
+import {
+  isFilledText,
+  isFunction,
+  isObject,
+  isWhole,
+  normalizeOptions,
+  type OptionRules,
+  option,
+  requireArgument,
+  requireMethod,
+} from '../base/normalize-options.js';
 import type { AgentRunner, AgentWorld } from '../contract/agent-runner.js';
 import type { AgentReply, AgentTask } from '../contract/agents.js';
 import type { Model } from '../providers/model.js';
@@ -20,16 +31,20 @@ const instructions = (): string =>
   'You do one task for another agent, which sees your last message and nothing else. Do the task with your tools, ' +
   'then answer with what was asked for: facts, paths, and what you have changed.';
 
-/** @param createLoop creates the loop of a sub-agent */
+/**
+ * @param createLoop creates the loop of a sub-agent
+ * @throws ToolError `config_invalid` for an invalid option
+ */
 export function loopAgents(
   createLoop: (options: ToolLoopOptions) => ToolLoop,
-  {
-    model,
-    system = instructions,
-    maxToolIterations = DEFAULT_ITERATIONS,
-    maxTokens = DEFAULT_TOKENS,
-  }: ModelAgentsOptions,
+  options: ModelAgentsOptions,
 ): AgentRunner {
+  const { model, system, maxToolIterations, maxTokens } = normalizeOptions(
+    'modelAgents',
+    options,
+    MODEL_RULES,
+  );
+  requireMethod('modelAgents()', model, 'stream', 'a model');
   return async (task: AgentTask, { executor, id, signal, emit }: AgentWorld): Promise<AgentReply> => {
     const loop = createLoop({
       executor,
@@ -47,6 +62,13 @@ export function loopAgents(
     throw new Error('a turn ends with an end');
   };
 }
+
+const MODEL_RULES: OptionRules<ModelAgentsOptions> = {
+  model: option<Model>(undefined as never, isObject, 'a model'),
+  system: option(instructions, isFunction, 'a function of the kind of sub-agent'),
+  maxToolIterations: option(DEFAULT_ITERATIONS, isWhole(1), 'a whole number from 1'),
+  maxTokens: option(DEFAULT_TOKENS, isWhole(1), 'a whole number of tokens from 1'),
+};
 
 function progressOf(event: LoopEvent): string | undefined {
   if (event.type === 'text') return event.text;
@@ -82,8 +104,11 @@ export interface CommandAgentsOptions {
 /**
  * Runs sub-agents as a command. It is a call of `bash` under the parent's policy, approver and command
  * sandbox, with the same limits.
+ * @throws ToolError `config_invalid` without a command
  */
-export function commandAgents({ command }: CommandAgentsOptions): AgentRunner {
+export function commandAgents(options: CommandAgentsOptions): AgentRunner {
+  const { command } = normalizeOptions('commandAgents', options, COMMAND_RULES);
+  requireArgument('commandAgents()', command, isFilledText, 'a command');
   return async ({ prompt }, { executor, id, signal, emit }) => {
     const args = { command: `${command} '${prompt.replaceAll("'", `'\\''`)}'`, timeout: LONGEST_COMMAND_MS };
     const run = executor.start([{ id: `${id}_command`, name: 'bash', args }], { conversation: id, signal });
@@ -96,5 +121,9 @@ export function commandAgents({ command }: CommandAgentsOptions): AgentRunner {
     return error === undefined ? { text: output } : { text: output, error: error.message };
   };
 }
+
+const COMMAND_RULES: OptionRules<CommandAgentsOptions> = {
+  command: option('', isFilledText, 'a bash command'),
+};
 
 const LONGEST_COMMAND_MS = 600_000;

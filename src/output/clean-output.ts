@@ -1,3 +1,4 @@
+import { isText, requireArgument } from '../base/normalize-options.js';
 import { redactValues } from './create-redactor.js';
 import { exactValuesOf, type RedactOptions, redact } from './redact.js';
 import { sanitize } from './sanitize.js';
@@ -28,9 +29,12 @@ const MAX_BYTES_PER_UNIT = 3;
 /**
  * Cuts `text` to at most `maxBytes` UTF-8 bytes including the marker, never inside a character (D079, D080,
  * A017). If the limit is not longer than the marker, the result is a part of the marker. A limit below zero,
- * or not a number, counts as zero.
+ * or NaN, counts as zero.
+ * @throws ToolError `config_invalid` for a text or a limit of another type
  */
 export function truncate(text: string, maxBytes: number): { text: string; truncated: boolean } {
+  requireArgument('truncate()', text, isText, 'a text');
+  requireArgument('truncate()', maxBytes, isNumber, 'a number of bytes');
   if (text.length * MAX_BYTES_PER_UNIT <= maxBytes) return { text, truncated: false };
   const limit = maxBytes > 0 ? Math.floor(maxBytes) : 0;
   if (text.length <= limit && Buffer.byteLength(text) <= limit) return { text, truncated: false };
@@ -38,6 +42,8 @@ export function truncate(text: string, maxBytes: number): { text: string; trunca
   if (limit <= TRUNCATION_MARKER.length) return { text: TRUNCATION_MARKER.slice(0, limit), truncated: true };
   return { text: prefixOfBytes(text, limit - TRUNCATION_MARKER.length) + TRUNCATION_MARKER, truncated: true };
 }
+
+const isNumber = (value: unknown): boolean => typeof value === 'number';
 
 /** The longest prefix of `text` with at most `maxBytes` bytes. */
 function prefixOfBytes(text: string, maxBytes: number): string {

@@ -1,4 +1,12 @@
-import { checkOptions, isBoolean, isTextList, type OptionRules, option } from '../base/normalize-options.js';
+import {
+  checkOptions,
+  isBoolean,
+  isText,
+  isTextList,
+  type OptionRules,
+  option,
+  requireArgument,
+} from '../base/normalize-options.js';
 import { REDACTION_MARKER } from '../contract/call.js';
 import { createExactValues, type ExactValues, redactValues } from './create-redactor.js';
 import { ASSIGNMENT_WORDS, hideAssignments } from './hide-assignments.js';
@@ -33,7 +41,10 @@ const SHORT = 256;
 const MOST_ROUNDS = 4;
 
 export interface RedactOptions {
-  /** Exact strings to hide, such as values of secret environment variables. */
+  /**
+   * Exact strings to hide, such as values of secret environment variables. Values shorter than 6
+   * characters, and common words such as "password", are ignored, because they would hide ordinary text.
+   */
   readonly values?: readonly string[];
   /** False hides only the values, as in file contents (F024). Default true. */
   readonly rules?: boolean;
@@ -42,9 +53,10 @@ export interface RedactOptions {
 /**
  * Replaces secrets by `[REDACTED]` (D026, F024): the given values, and keys, tokens and passwords that known
  * rules detect. Takes linear time. Redacting twice changes nothing. No list of rules is complete.
- * @throws ToolError `config_invalid` for an unknown option or an invalid value
+ * @throws ToolError `config_invalid` for a text that is none, an unknown option or an invalid value
  */
 export function redact(text: string, options: RedactOptions = {}): string {
+  requireArgument('redact()', text, isText, 'a text');
   checkOptions('redact', options, OPTIONS);
   const values = options.values ?? [];
   const clean = values.length === 0 ? text : redactValues(text, exactValuesOf(values));

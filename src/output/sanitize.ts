@@ -1,3 +1,4 @@
+import { isText, requireArgument, showGiven } from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
 import { findSpecial, INLINE_KINDS, OUTPUT_KINDS } from './character-kind.js';
 import { createNeutralizer, type SanitizeMode } from './create-neutralizer.js';
@@ -5,9 +6,10 @@ import { createUtf8Splitter, PLAIN_PIECE_BYTES, plainText, toBuffer } from './pl
 
 /**
  * Sanitizes a whole text like `createSanitizer`. A harmless text is returned unchanged.
- * @throws ToolError `config_invalid` for an unknown mode
+ * @throws ToolError `config_invalid` for an unknown mode, and a text that is none
  */
 export function sanitize(text: string, mode: SanitizeMode = 'output'): string {
+  requireArgument('sanitize()', text, isText, 'a text');
   const kinds = kindsOf(mode);
   if (findSpecial(text, 0, kinds) === text.length) return text;
   const sanitizer = createSanitizer(mode);
@@ -15,7 +17,10 @@ export function sanitize(text: string, mode: SanitizeMode = 'output'): string {
 }
 
 export interface Sanitizer {
-  /** The part of the clean text that is certain. Bytes are UTF-8. */
+  /**
+   * The part of the clean text that is certain. Bytes are UTF-8.
+   * @throws ToolError `config_invalid` for anything but a text or bytes
+   */
   push(chunk: Uint8Array | string): string;
   /** The rest. Then the sanitizer is ready for a new text. */
   end(): string;
@@ -53,6 +58,7 @@ export function createSanitizer(mode: SanitizeMode = 'output'): Sanitizer {
   return {
     push(chunk) {
       if (typeof chunk !== 'string') {
+        requireArgument('push()', chunk, ArrayBuffer.isView, 'a text or bytes');
         if (chunk.length <= PLAIN_PIECE_BYTES) return pushBytes(chunk);
         return piecesOf(chunk).map(pushBytes).join('');
       }
@@ -76,7 +82,7 @@ function kindsOf(mode: SanitizeMode): Uint8Array {
   if (mode === 'inline') return INLINE_KINDS;
   throw new ToolError(
     'config_invalid',
-    `The mode of sanitize must be "output" or "inline", got ${JSON.stringify(mode)}.`,
+    `The mode of sanitize must be "output" or "inline", got ${showGiven(mode)}.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { showGiven } from '../base/normalize-options.js';
 import { ToolError } from '../errors/tool-error.js';
 import { anthropic } from './anthropic/anthropic.js';
 import { fenced } from './fenced/fenced.js';
@@ -75,7 +76,7 @@ export function providerOf<F extends WireFormat>(format: F): Provider<Answers[F]
   if (isWireFormat(format)) return PROVIDERS[format];
   throw new ToolError(
     'config_invalid',
-    `There is no wire format ${JSON.stringify(format)}. Known: ${WIRE_FORMATS.join(', ')}.`,
+    `There is no wire format ${showGiven(format)}. Known: ${WIRE_FORMATS.join(', ')}.`,
   );
 }
 

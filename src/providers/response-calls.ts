@@ -1,3 +1,4 @@
+import { requireArgument } from '../base/normalize-options.js';
 import type { ReadError, ToolCall, ToolResult } from '../contract/call.js';
 import { ToolError } from '../errors/tool-error.js';
 import type { CallCollector } from './call-collector.js';
@@ -5,7 +6,7 @@ import { type CallOrigin, createOriginLookup, madeUpId } from './call-origin.js'
 import { native } from './native/native.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
 import type { ResolvedCall } from './resolve-call.js';
-import { quote } from './unknown-value.js';
+import { isRecord, isResultList, quote } from './unknown-value.js';
 
 /** The calls of a response, and how to answer them. */
 export interface ResponseCalls<F extends WireFormat> {
@@ -113,7 +114,7 @@ export function toUnknown(message: string): ResponseCalls<'native'> {
 }
 
 function inPlaces(places: readonly ResolvedCall[], results: readonly ToolResult[]): readonly ToolResult[] {
-  if (!Array.isArray(results)) throw cannotAnswer('an array of results was expected.');
+  if (!isResultList(results)) throw cannotAnswer('an array of results was expected.');
   const isInOrder =
     results.length === places.length && places.every((place, at) => results[at]?.callId === idOf(place));
   if (isInOrder) return results;
@@ -163,11 +164,14 @@ function cannotAnswer(why: string): ToolError {
 /**
  * One result per call of the response: `results` belong to the readable calls in order, and each error is
  * answered `bad_args` in its place.
+ * @throws ToolError `bad_args` for anything but lists of results and of errors
  */
 export function answerReadErrors(
   results: readonly ToolResult[],
   errors: readonly ReadError[],
 ): readonly ToolResult[] {
+  requireArgument('answerReadErrors()', results, isResultList, 'an array of results', 'bad_args');
+  requireArgument('answerReadErrors()', errors, isErrorList, 'an array of read errors', 'bad_args');
   const unplaced = new Map(errors.map((error) => [error.index, toResult(error)]));
   const answered: ToolResult[] = [];
   const placeErrors = () => {
@@ -184,6 +188,10 @@ export function answerReadErrors(
   }
   placeErrors();
   return [...answered, ...unplaced.values()];
+}
+
+function isErrorList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((error) => isRecord(error) && typeof error.index === 'number');
 }
 
 function toResult({ index, id, name, message }: ReadError): ToolResult {

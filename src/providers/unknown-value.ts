@@ -22,6 +22,14 @@ export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether the value has what every writer of results reads. */
+export function isResult(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.callId !== 'string' || typeof value.output !== 'string') return false;
+  return value.success === true || (isRecord(value.error) && typeof value.error.message === 'string');
+}
+
+export const isResultList = (value: unknown): boolean => Array.isArray(value) && value.every(isResult);
+
 /** A name; undefined for anything but a text. */
 export function toName(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,7 +1,8 @@
+import { isObject, requireArgument } from '../base/normalize-options.js';
 import type { ToolResult } from '../contract/call.js';
-import { ToolError } from '../errors/tool-error.js';
 import { type CallOrigin, createOriginLookup, guessOrigin } from './call-origin.js';
 import { type Answers, providerOf, type WireFormat } from './registry.js';
+import { isRecord, isResultList } from './unknown-value.js';
 
 /** From `readCalls` or a stream's `end()`, whose value can be passed directly. */
 export interface WriteResultsOptions {
@@ -23,8 +24,15 @@ export function writeResults<F extends WireFormat>(
   results: readonly ToolResult[],
   origins: readonly CallOrigin[] | WriteResultsOptions = [],
 ): Answers[F] {
-  if (!Array.isArray(results) || results.some((result) => typeof result?.callId !== 'string'))
-    throw new ToolError('bad_args', 'Cannot write results: an array of results was expected.');
+  requireArgument('writeResults()', results, isResultList, 'an array of results', 'bad_args');
+  requireArgument('writeResults()', origins, isObject, 'a list of origins or { origins }');
   const known = ('length' in origins ? origins : origins.origins) ?? [];
+  requireArgument('writeResults()', known, isOriginList, 'a list of origins');
   return providerOf(format).write(results, known.length === 0 ? guessOrigin : createOriginLookup(known));
+}
+
+function isOriginList(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.every((origin) => isRecord(origin) && typeof origin.callId === 'string')
+  );
 }

@@ -1,5 +1,7 @@
+import { isFilledText, isFunction, requireArgument, requireMethod } from '../base/normalize-options.js';
 import type { Awaitable } from '../contract/call.js';
 import type { Journal } from '../contract/journal.js';
+import { ToolError } from '../errors/tool-error.js';
 import { BATCH_CASES, UNFINISHED_CASES } from './journal-batch-cases.js';
 import { SHARED_CHANGE_CASES } from './journal-change-cases.js';
 import { CLAIMANT_CASES, SHARED_CLAIMANT_CASES } from './journal-claimant-cases.js';
@@ -34,13 +36,17 @@ export interface SuiteRunner {
  *
  * @param make called once per case.
  * @param runner `describe` and `it`; default: the globals of Vitest, Jest, Mocha or Bun.
- * @throws Error without a runner.
+ * @throws ToolError `config_invalid` for a wrong argument, and without a runner.
  */
 export function describeJournal(
   name: string,
   make: () => Awaitable<JournalUnderTest>,
   runner: SuiteRunner = globalRunner(),
 ): void {
+  requireArgument('describeJournal()', name, isFilledText, 'a name');
+  requireArgument('describeJournal()', make, isFunction, 'a function that makes a journal');
+  for (const method of ['describe', 'it'])
+    requireMethod('describeJournal()', runner, method, 'a test runner');
   runner.describe(`${name} as a journal`, () => {
     for (const { title, run } of CASES) {
       runner.it(title, () => withJournal(make, ({ journal }) => run(journal)));
@@ -119,7 +125,8 @@ async function withJournal(
 function globalRunner(): SuiteRunner {
   const { describe, it }: Partial<SuiteRunner> = globalThis as Partial<SuiteRunner>;
   if (describe === undefined || it === undefined) {
-    throw new Error(
+    throw new ToolError(
+      'config_invalid',
       'Cannot describe a journal: there is no global describe and it. Give them as the third argument.',
     );
   }

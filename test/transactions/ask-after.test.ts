@@ -89,7 +89,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     decision = { kind: 'approve_selected', ids: 'c1, c2' } as never;
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new')]);
-    expect([result?.error?.code, outside('ls')]).toEqual(['user_denied', '']);
+    expect([result?.error?.code, outside('ls')]).toEqual(['approval_unavailable', '']);
   });
 
   it('asks nothing where nothing was changed', async () => {

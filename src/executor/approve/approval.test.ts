@@ -107,7 +107,12 @@ describe('approval', () => {
     ['deny_all', { kind: 'deny_all' }, ['user_denied', 'user_denied']],
     ['approve_selected', { kind: 'approve_selected', ids: ['b'] }, ['user_denied', undefined]],
     ['unknown ids', { kind: 'approve_selected', ids: ['zz'] }, ['user_denied', 'user_denied']],
-    ['ids that are a text', { kind: 'approve_selected', ids: 'ab' }, ['user_denied', 'user_denied']],
+    ['no ids', { kind: 'approve_selected' }, ['approval_unavailable', 'approval_unavailable']],
+    [
+      'ids that are a text',
+      { kind: 'approve_selected', ids: 'ab' },
+      ['approval_unavailable', 'approval_unavailable'],
+    ],
     [
       'edits for a call that is not approved',
       { kind: 'approve_selected', ids: [], edits: { a: { path: 'e' } } },

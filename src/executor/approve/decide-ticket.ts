@@ -65,8 +65,8 @@ function requireOpen({ state, record }: AskedRecord, round: TicketRound): void {
 /** The decision as the journal keeps it: a stored decision that cannot be read could be neither applied nor replaced. */
 function toStored(given: unknown): ApprovalDecision {
   try {
-    const isNamed = readDecision(given).kind !== 'approve_selected' || Array.isArray(Object(given).ids);
-    if (isNamed) return readDecision(JSON.parse(JSON.stringify(given)));
+    readDecision(given);
+    return readDecision(JSON.parse(JSON.stringify(given)));
   } catch {
     // The value is no decision, it is not JSON, or it throws while it is read.
   }

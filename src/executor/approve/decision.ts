@@ -38,6 +38,7 @@ function copyOf(given: Partial<Record<string, unknown>>): ApprovalDecision {
     return { kind, ...(typeof reason === 'string' ? { reason } : {}), ...signed };
   }
   const { ids } = given;
+  if (!Array.isArray(ids)) throw unreadable('"ids" must be the list of the calls to approve');
   const byId = {
     edits: recordOf<JsonObject>('edits', given),
     reasons: recordOf<string>('reasons', given),
@@ -47,8 +48,7 @@ function copyOf(given: Partial<Record<string, unknown>>): ApprovalDecision {
   if (!Object.values(byId.paths ?? {}).every(isList))
     throw unreadable('"paths" must name a list for each call');
   const present = Object.fromEntries(Object.entries(byId).filter(([, value]) => value !== undefined));
-  // Anything but a list names no call.
-  return { kind, ids: Array.isArray(ids) ? [...ids] : [], ...present, ...signed };
+  return { kind, ids: [...ids], ...present, ...signed };
 }
 
 /** The values by call id. Edited arguments are checked when the call is planned again. */

@@ -228,6 +228,20 @@ describe('executor.approve()', () => {
     expect((await (await later.approve(id, { approver: approveAll })).results)[0]?.output).toBe('paid ada');
   });
 
+  it('leaves it waiting where the approver gives no decision that can be read', async () => {
+    const id = await deferred();
+    await using later = executor();
+    for (const decision of [
+      { kind: 'approve_selected' },
+      { kind: 'approve_selected', ids: CALLS[0]?.id },
+      {},
+    ]) {
+      const run = await later.approve(id, { approver: () => decision as ApprovalDecision });
+      expect((await run.results)[0]).toMatchObject({ metadata: { pending: true } });
+    }
+    expect((await (await later.approve(id, { approver: approveAll })).results)[0]?.output).toBe('paid ada');
+  });
+
   it('runs once, however many approve at the same time', async () => {
     const id = await deferred();
     const executors = Array.from({ length: 4 }, () => executor());

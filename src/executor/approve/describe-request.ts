@@ -1,3 +1,4 @@
+import { isObject, isText, requireArgument } from '../../base/normalize-options.js';
 import type { ApprovalRequest, PlannedCall } from '../../contract/approval.js';
 import type { Picture, PicturePart } from '../../contract/picture.js';
 import { summarizeText } from '../../output/clean-output.js';
@@ -7,8 +8,10 @@ import { sanitize } from '../../output/sanitize.js';
  * Draws the effect of a call as a picture that any user interface can show: the question on the terminal,
  * `plan`, `waiting`, a web page. Takes the request of an approver, a request from `waiting()`, or a call of a
  * plan.
+ * @throws ToolError `config_invalid` for anything else
  */
 export function describeRequest(request: ApprovalRequest | PlannedCall): Picture {
+  requireArgument('describeRequest()', request, isRequest, 'an approval request or a planned call');
   const { toolName, summary, risk, effects, reason, containment } = request;
   const parts = request.parts ?? partsWithoutALook(request);
   return {
@@ -21,6 +24,12 @@ export function describeRequest(request: ApprovalRequest | PlannedCall): Picture
     dangerous: risk === 'high',
     parts,
   };
+}
+
+function isRequest(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { toolName, summary, reason, effects }: { readonly [K in keyof ApprovalRequest]?: unknown } = value;
+  return [toolName, summary, reason].every(isText) && Array.isArray(effects) && effects.every(isObject);
 }
 
 const MOST_REASON = 2_000;

@@ -1,3 +1,4 @@
+import { showGiven } from '../../base/normalize-options.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
 import type { BatchDecision, CallRecord, Journal, Placement } from '../../contract/journal.js';
@@ -118,7 +119,7 @@ const MOST_NAMED = 5;
  * name them.
  */
 export async function findBatchId(journal: Journal, given: string, action: string): Promise<string> {
-  if (typeof given !== 'string') throw unknownBatch(String(given), action, 'an id is a text.');
+  if (typeof given !== 'string') throw unknownBatch(showGiven(given), action, 'an id is a text.');
   if ((await journal.batch(given)).length > 0) return given;
   const found = given.length < LEAST_CHARACTERS ? [] : await idsBeginningWith(journal, given);
   const [only, ...others] = found;

@@ -6,6 +6,7 @@ import {
   isWhole,
   type OptionRules,
   option,
+  showGiven,
 } from '../../base/normalize-options.js';
 import type { PersonWhileRunning, ShownFile } from '../../contract/approval.js';
 import type { ApproveOptions, ExecutorMode, RunOptions } from '../../contract/executor.js';
@@ -87,7 +88,7 @@ export function executorIsClosed(action: string): ToolError {
 
 /** The error for a text that no result has as its `outputRef`. */
 export function notAnOutput(outputRef: unknown): ToolError {
-  const message = `Cannot read ${JSON.stringify(outputRef)}: it refers to no output of a result.`;
+  const message = `Cannot read ${showGiven(outputRef)}: it refers to no output of a result.`;
   return new ToolError('bad_args', message);
 }
 

@@ -1,3 +1,11 @@
+import {
+  checkOptions,
+  isFilledText,
+  isFunction,
+  isTextList,
+  type OptionRules,
+  option,
+} from '../../base/normalize-options.js';
 import type { NarrowOptions } from '../../contract/agent-runner.js';
 import type { RunOptions } from '../../contract/executor.js';
 import type { Policy } from '../../contract/policy.js';
@@ -12,13 +20,14 @@ type WhyLeftOut = (tool: Tool) => ToolError | undefined;
 /**
  * The settings for a sub-agent. A sub-agent can never do more than its parent: it has no additional tools,
  * and each refusal of the policy for the parent also applies to the sub-agent.
- * @throws ToolError `unknown_tool`
+ * @throws ToolError `unknown_tool`; `config_invalid` for an invalid option
  */
 export function narrowSettings(
   settings: ExecutorSettings,
   options: NarrowOptions,
   whyLeftOut?: WhyLeftOut,
 ): ExecutorSettings {
+  checkOptions('options', options, RULES);
   const { tools, agent, agents } = options;
   const named = agent === undefined ? settings : { ...settings, agent, policy: heirOf(settings) };
   const registry =
@@ -27,6 +36,13 @@ export function narrowSettings(
     options.approver === undefined ? {} : { approver: options.approver, lateApprover: options.approver };
   return { ...named, ...asked, registry, agents: settings.agents ?? agents };
 }
+
+const RULES: OptionRules<{ [K in keyof NarrowOptions]-?: NarrowOptions[K] | undefined }> = {
+  tools: option(undefined, isTextList, 'a list of names'),
+  agent: option(undefined, isFilledText, 'a text that is not empty'),
+  approver: option(undefined, (value) => value === null || isFunction(value), 'a function or null'),
+  agents: option(undefined, isFunction, 'a function that runs sub-agents'),
+};
 
 /** The settings with the options of one run applied. */
 export function withRunOptions(

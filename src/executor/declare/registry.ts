@@ -1,4 +1,5 @@
 import { byNearness, nearestName } from '../../base/nearest-name.js';
+import { requireArgument, showGiven } from '../../base/normalize-options.js';
 import type { Registry, Tool, ToolDefinition } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { compiledTool, toolAnnotations } from './compiled-tool.js';
@@ -9,6 +10,7 @@ import { compiledTool, toolAnnotations } from './compiled-tool.js';
  * @throws ToolError `duplicate_tool`, `config_invalid`.
  */
 export function createRegistry(tools: readonly Tool[] = []): Registry {
+  requireArgument('createRegistry()', tools, Array.isArray, 'a list of tools');
   const registry = new ToolRegistry();
   for (const tool of tools) registry.register(tool);
   return registry;
@@ -72,7 +74,7 @@ class ToolRegistry implements Registry {
 
   get(name: string): Tool {
     const tool = this.#byName.get(name);
-    if (tool === undefined) throw unknownTool(name, this.list());
+    if (tool === undefined) throw unknownTool(typeof name === 'string' ? name : showGiven(name), this.list());
     return tool;
   }
 

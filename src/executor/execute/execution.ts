@@ -13,7 +13,7 @@ import { fromThrow, panic, replacedPanic, stackOf } from '../answer/thrown.js';
 import { timeoutFor } from '../call/timeout-for.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
 import { type CacheVisit, visitCache } from './cached-reads.js';
-import { middlewarePanic, runMiddleware } from './run-middleware.js';
+import { middlewareThrew, runMiddleware } from './run-middleware.js';
 import { runTool } from './run-tool.js';
 import { CallHandles, type CallParts, type HandlesOwner } from './tool-context.js';
 
@@ -241,7 +241,7 @@ export class Execution implements CallScope, HandlesOwner, Limited {
         adopt: (answer) => this.#adopt(answer),
       }).then(resolve, (error: unknown) => {
         this.#log('middleware threw', error);
-        resolve(this.#result(middlewarePanic(error, this.#executedSoFar())));
+        resolve(this.#result(middlewareThrew(error, this.#executedSoFar())));
       });
     });
   }

@@ -1,8 +1,8 @@
 import type { Executed, ToolResult } from '../../contract/call.js';
 import type { MiddlewareContext } from '../../contract/context.js';
-import { ToolError } from '../../errors/tool-error.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
 import type { Outcome } from '../answer/outcome.js';
-import { panic } from '../answer/thrown.js';
+import { fromThrow, panic } from '../answer/thrown.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
 import { type CallScope, runInScope } from '../call/unhandled-errors.js';
@@ -68,8 +68,23 @@ function onlyOnce(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
   };
 }
 
-export function middlewarePanic(error: unknown, executed: Executed): Outcome {
+/**
+ * A ToolError is the answer that middleware chose: a guard refuses a call with `policy_denied`. Any other
+ * throw is a fault of the middleware.
+ */
+export function middlewareThrew(error: unknown, executed: Executed): Outcome {
+  const chosen = readToolError(error);
+  if (chosen?.error !== undefined) return { ...chosen, error: { ...chosen.error, executed } };
   const outcome = panic(error);
   const message = outcome.error?.message.replace(/^Tool/, 'Middleware') ?? 'Middleware panicked';
   return { ...outcome, error: { code: 'tool_panicked', message, executed, cause: error } };
+}
+
+function readToolError(error: unknown): Outcome | undefined {
+  try {
+    return isToolError(error) && error.code !== 'tool_panicked' ? fromThrow(error, 'Middleware') : undefined;
+  } catch {
+    // Reading the thrown value throws.
+    return undefined;
+  }
 }

@@ -1,4 +1,10 @@
-import { isFunction, normalizeOptions, type OptionRules, option } from '../../base/normalize-options.js';
+import {
+  isFunction,
+  normalizeOptions,
+  type OptionRules,
+  option,
+  requireMethod,
+} from '../../base/normalize-options.js';
 import type { ToolCall, ToolResult } from '../../contract/call.js';
 import type { Clock, Logger, Middleware } from '../../contract/context.js';
 import { systemClock } from '../../platform/clock/clock.js';
@@ -74,8 +80,11 @@ function toMetrics({ succeeded, failed, durationMs, codes }: Tally): ToolMetrics
 
 /**
  * Logs the start and end of every call. Arguments and outputs are not logged, because they may hold secrets.
+ * @throws ToolError `config_invalid` for something else than a logger
  */
 export function loggingMiddleware(logger: Logger): Middleware {
+  requireMethod('loggingMiddleware()', logger, 'info', 'a logger');
+  requireMethod('loggingMiddleware()', logger, 'warn', 'a logger');
   return async (call, { conversation, risk }, next) => {
     logger.info({ callId: call.id, tool: call.name, conversation, risk }, 'tool call started');
     const result = await next();

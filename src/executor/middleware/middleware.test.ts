@@ -182,6 +182,30 @@ describe('middleware', () => {
     });
   }
 
+  it.each([
+    ['before next()', 'no', 0, async () => Promise.reject(new ToolError('policy_denied', 'Not on Fridays.'))],
+    [
+      'after next()',
+      'yes',
+      2,
+      async (_c: unknown, _x: unknown, next: () => Promise<unknown>) => {
+        await next();
+        throw new ToolError('policy_denied', 'Not on Fridays.', { details: { day: 5 } });
+      },
+    ],
+  ])(
+    'that throws a ToolError %s gives the call its code, executed: %s',
+    async (_when, executed, count, layer) => {
+      const result = await runThrough([layer]);
+      expect(result.error).toMatchObject({
+        code: 'policy_denied',
+        message: 'Not on Fridays.',
+        details: { executed },
+      });
+      expect(ran).toBe(count);
+    },
+  );
+
   const hostile = new Proxy(
     {},
     {

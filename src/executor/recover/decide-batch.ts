@@ -1,3 +1,4 @@
+import { showGiven } from '../../base/normalize-options.js';
 import type { ApprovalDecision } from '../../contract/approval.js';
 import type { DecideOptions } from '../../contract/executor.js';
 import type { DecisionKind, Journal, Settlement } from '../../contract/journal.js';
@@ -38,7 +39,7 @@ async function decideBatch(
   { journal, clock }: Pick<RecoverySettings, 'journal' | 'clock'>,
 ): Promise<void> {
   if (!['resume', 'discard'].includes(kind)) {
-    const message = `Cannot decide about batch "${given}": ${JSON.stringify(kind)} is neither "resume" nor "discard".`;
+    const message = `Cannot decide about batch ${showGiven(given)}: ${showGiven(kind)} is neither "resume" nor "discard".`;
     throw new ToolError('bad_args', message);
   }
   const found = await findWaiting(journal, given, kind);

@@ -13,6 +13,10 @@ import { Scope } from './words/scope.js';
  */
 export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnalysis {
   const findings = new Findings();
+  if (typeof text !== 'string') {
+    findings.ask('The command is not a text.');
+    return findings.conclude();
+  }
   const limits = { nodesLeft: 20_000, nestedCharactersLeft: 131_072 };
   try {
     new Interpreter(findings, limits, 10_000).runText(text, new Scope(), UNKNOWN);

@@ -1,3 +1,4 @@
+import { requireArgument } from '../../base/normalize-options.js';
 import type { JsonSchema, JsonValue } from '../../contract/json.js';
 import type { ToolDefinition } from '../../contract/tool.js';
 import { ToolError } from '../../errors/tool-error.js';
@@ -20,6 +21,7 @@ export function describeTools<F extends WireFormat>(
   tools: readonly ToolLike[],
 ): ToolDescriptions[F] {
   const provider = providerOf(format);
+  requireArgument('describeTools()', tools, Array.isArray, 'a list of tools');
   const definitions = tools.map(normalizeDefinition);
   const names = wireNames(
     provider.names,

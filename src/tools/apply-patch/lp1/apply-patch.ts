@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isFunction, isObject, isText, requireArgument } from '../../../base/normalize-options.js';
 import { Draft, type DraftText } from '../draft.js';
 import { fromByteText, type LineBuffer, toByteText } from '../line-buffer.js';
 import { listLines, missing, unfitPatch } from '../patch-error.js';
@@ -15,16 +16,20 @@ import {
 /**
  * The new content of each file in the patch, by its first spelling there; it returns all or throws. Pure:
  * `read` gives the current content, undefined for a missing file, and is called once per file.
- * @throws ToolError `patch_failed` with the file, the patch line, the searched text and the number of matches
+ * @throws ToolError `patch_failed` with the file, the patch line, the searched text and the number of matches;
+ * also for a value that does not come from `parsePatch`. `config_invalid` if `read` is no function or gives
+ * anything but bytes.
  */
 export function applyPatch(
   patch: Patch,
   read: (path: string) => Uint8Array | undefined,
 ): Map<string, Uint8Array> {
+  requireArgument('applyPatch()', patch, isPatch, 'a patch of parsePatch()', 'patch_failed');
+  requireArgument('applyPatch()', read, isFunction, 'a function that reads a file');
   const drafts = new Map<string, { readonly path: string; readonly draft: Draft }>();
   for (const section of patch.files) {
     const name = posix.normalize(section.path);
-    const known = drafts.get(name) ?? { path: section.path, draft: new Draft(read(section.path)) };
+    const known = drafts.get(name) ?? { path: section.path, draft: new Draft(readBytes(read, section.path)) };
     drafts.set(name, known);
     finish(applySection(section, known.draft));
   }
@@ -35,6 +40,27 @@ export function applyPatch(
   }
   return written;
 }
+
+function isPatch(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { files }: { readonly files?: unknown } = value;
+  return Array.isArray(files) && files.every(isSection);
+}
+
+function isSection(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { path, operations }: { readonly [K in keyof FileSection]?: unknown } = value;
+  return isText(path) && Array.isArray(operations) && operations.every(isObject);
+}
+
+function readBytes(read: (path: string) => Uint8Array | undefined, path: string): Uint8Array | undefined {
+  const bytes = read(path);
+  if (bytes !== undefined)
+    requireArgument('applyPatch()', bytes, isBytes, `the bytes of "${path}" from "read"`);
+  return bytes;
+}
+
+const isBytes = (value: unknown): boolean => value instanceof Uint8Array;
 
 function finish(steps: Generator<void, void>): void {
   while (steps.next().done !== true);
