@@ -12,8 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { commitSettings, planInstall, SettingsProblem, switchedOff } from './agent-settings.js';
+import { commitSettings, planInstall, SettingsProblem } from './agent-settings.js';
 import type { AgentName } from './agents.js';
+import { switchedOff } from './switched-off.js';
 
 function projectWith(settings: string) {
   const project = mkdtempSync(join(tmpdir(), 'toolexec-settings-'));
