@@ -152,7 +152,7 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 
 export const isFilledText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-export const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
 

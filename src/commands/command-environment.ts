@@ -28,7 +28,7 @@ export function commandEnvironment(
   return Object.fromEntries([...sanitized, ...disarmed]);
 }
 
-const RULES: OptionRules<Required<EnvironmentOptions> & { isAttended: boolean }> = {
+const RULES: typeof ENVIRONMENT_OPTIONS & OptionRules<{ isAttended: boolean }> = {
   ...ENVIRONMENT_OPTIONS,
   isAttended: option(false, isBoolean, 'true or false'),
 };

@@ -63,7 +63,7 @@ export function loopAgents(
   };
 }
 
-const MODEL_RULES: OptionRules<ModelAgentsOptions> = {
+const MODEL_RULES: OptionRules<Required<ModelAgentsOptions>> = {
   model: option<Model>(undefined as never, isObject, 'a model'),
   system: option(instructions, isFunction, 'a function of the kind of sub-agent'),
   maxToolIterations: option(DEFAULT_ITERATIONS, isWhole(1), 'a whole number from 1'),
