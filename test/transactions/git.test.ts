@@ -40,6 +40,17 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git worktree list | wc -l; ls')).toBe('1\na\napi\nb\nc\nuntracked.pem\n');
   });
 
+  it('switches to a branch of a remote, which gets no upstream', async () => {
+    here.outside('git branch topic; git clone -q . copy; git branch -D topic');
+    const { changes, exitCode } = await here.run(
+      'cd copy && git switch -q topic && git checkout -qb own origin/topic && git -c push.autoSetupRemote=true push -q origin own',
+    );
+    expect([exitCode, changes?.refused]).toEqual([0, []]);
+    expect(
+      here.outside('git -C copy branch --format="%(refname:short) %(upstream)"; git branch --list own'),
+    ).toBe('main refs/remotes/origin/main\nown \ntopic \n  own\n');
+  });
+
   it('leaves content as it is that a filter of the repository converts', { tags: ['soak'] }, async () => {
     // As with git-crypt and LFS; unreliable times make git read the file.
     here.outside(

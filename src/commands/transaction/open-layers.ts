@@ -125,10 +125,13 @@ async function lookForAll(confinement: Confinement): Promise<Looked | NoTransact
   return { directories, repositories, hidden, committed };
 }
 
-/** The owner, place and change time of files differ from git's records. */
 export const GIT_INSIDE: Readonly<Record<string, string>> = {
+  // The owner, place and change time of files differ from git's records.
   'core.checkStat': 'minimal',
   'core.trustctime': 'false',
+  // Otherwise `git switch NAME` for a branch of a remote, and `git push`, change the repository's settings, which is refused.
+  'branch.autoSetupMerge': 'false',
+  'push.autoSetupRemote': 'false',
 };
 
 export function makeLayers(survey: Survey): Layers | NoTransaction {
