@@ -6,7 +6,7 @@ import type { CommittedFile } from './git/committed-versions.js';
 import { disarmPlanted, gitEntries, watchGitLinks } from './git/disarm-planted.js';
 import { findRepositories, type Repository } from './git/find-repositories.js';
 import { hiddenMounts } from './git/hidden-mounts.js';
-import { repositoryMounts } from './git/repository-mounts.js';
+import { LEAVES_SETTINGS, repositoryMounts } from './git/repository-mounts.js';
 import { isWithin, type Mount, type MountHolder, readOnlyMount } from './mount-holder.js';
 
 export interface GuardMounts {
@@ -74,7 +74,7 @@ export function guardMounts(
   return {
     mounts,
     besides: tracked.mounts,
-    git: tracked.env,
+    git: git.length === 0 ? tracked.env : { ...LEAVES_SETTINGS, ...tracked.env },
     watch: {
       watched: [
         ...new Set(

@@ -8,6 +8,7 @@ import { makeOwnDirectory } from '../../platform/process/transaction-directory.j
 import { findCommandSandbox, knownSandbox } from '../sandbox/find-sandbox.js';
 import { type CommittedFile, committedVersions } from '../sandbox/git/committed-versions.js';
 import { findRepositories, type Repository } from '../sandbox/git/find-repositories.js';
+import { LEAVES_SETTINGS } from '../sandbox/git/repository-mounts.js';
 import { isWithin } from '../sandbox/mount-holder.js';
 import { BegunState } from './begun-state.js';
 import { rootIdentity, type TransactionParts } from './commit-transaction.js';
@@ -129,9 +130,7 @@ export const GIT_INSIDE: Readonly<Record<string, string>> = {
   // The owner, place and change time of files differ from git's records.
   'core.checkStat': 'minimal',
   'core.trustctime': 'false',
-  // Otherwise `git switch NAME` for a branch of a remote, and `git push`, change the repository's settings, which is refused.
-  'branch.autoSetupMerge': 'false',
-  'push.autoSetupRemote': 'false',
+  ...LEAVES_SETTINGS,
 };
 
 export function makeLayers(survey: Survey): Layers | NoTransaction {

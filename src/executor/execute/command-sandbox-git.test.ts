@@ -43,6 +43,14 @@ describe.skipIf(WHY_NO_SANDBOX)(
       );
     });
 
+    it('switches to a branch of a remote, without an upstream', async () => {
+      at.outside('git init -q && git commit -qm first --allow-empty && git branch topic');
+      at.outside('git remote add origin . && git fetch -q && git branch -D topic');
+      const { exitCode, stderr } = await at.run('git switch -q topic');
+      expect([exitCode, stderr.head]).toEqual([0, '']);
+      expect(taken('.git/HEAD')).toBe('ref: refs/heads/topic\n');
+    });
+
     it('makes no hooks either where a repository has no place for them, nor in a submodule', {
       tags: ['soak'],
     }, async () => {

@@ -11,6 +11,12 @@ import { makeEmptyDirectory, makeEmptyFile, removeFile } from '../../../platform
 import { isWithin, type Mount, type MountHolder } from '../mount-holder.js';
 import { readSmallFile } from './find-repositories.js';
 
+/** Otherwise `git switch NAME` for a branch of a remote, and `git push`, store an upstream in `config`, which commands cannot change. */
+export const LEAVES_SETTINGS: Readonly<Record<string, string>> = {
+  'branch.autoSetupMerge': 'false',
+  'push.autoSetupRemote': 'false',
+};
+
 export interface RepositoryMounts {
   readonly mounts: readonly Mount[];
   /**
