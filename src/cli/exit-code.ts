@@ -58,7 +58,8 @@ export function reportError(error: unknown, { stdio, env }: Pick<CliContext, 'st
 
 /** The problems of a configuration that its message only counts; the last line counts those beyond the fiftieth. */
 export function furtherProblems(error: unknown): readonly string[] {
-  if (!isToolError(error, 'config_invalid')) return [];
+  // The message of an error that wraps another one says it in its own words.
+  if (!isToolError(error) || error.code !== 'config_invalid') return [];
   const { problems, count } = error.details;
   const [, ...further] = Array.isArray(problems) ? problems.map(String) : [];
   const rest = typeof count === 'number' ? count - further.length - 1 : 0;

@@ -90,11 +90,8 @@ export class ToolExecutor implements Executor {
     };
     this.#parts = parts;
     this.#whole = whole;
-    const { registry } = settings;
-    showsDefinitions(this, {
-      read: () => shownDefinitions(this.#settings, parts.definitions),
-      follow: registry.onChange?.bind(registry),
-    });
+    const shown = (): readonly ToolDefinition[] => shownDefinitions(this.#settings, parts.definitions);
+    showsDefinitions(this, settings.registry, shown);
     this.#isUnchecked = parts.checkExamples !== undefined;
     if (whole === undefined) {
       this.#conversations = new Conversations(this.#settings);
@@ -221,9 +218,7 @@ export class ToolExecutor implements Executor {
     return this.#watched(calls, how, known);
   }
 
-  /**
-   * Tries to run a recorded call as a worker of a fleet. The answer is `pending` if the call has to wait for a person.
-   */
+  /** Tries to run a recorded call as a worker of a fleet. The answer is `pending` if the call has to wait for a person. */
   take(call: ToolCall, taken: NonNullable<Known['taken']>, options: RunOptions): Promise<ToolResult[]> {
     return this.#admit([call], options, undefined, { id: taken.record.batchId, taken }).results();
   }

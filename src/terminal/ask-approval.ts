@@ -28,14 +28,11 @@ export interface ApprovalQuestion {
   describe(request: ApprovalRequest): Picture;
   /** Opens the person's editor; undefined if nothing changed. A throw explains a fault in the edited text. */
   edit?(args: JsonObject): Promise<JsonObject | undefined>;
-  /** Left out: no rule can allow such requests. The result undefined: no rule can express it. */
+  /** If absent, no rule can allow such requests. The result undefined: no rule can express it. */
   propose?(request: ApprovalRequest): Promise<ProposedRule | undefined>;
 }
 
-/**
- * The person's answer. `cancel` (Escape) and `interrupt` (Ctrl-C) decide nothing, and no call of the batch
- * runs.
- */
+/** The person's answer. `cancel` (Escape) and `interrupt` (Ctrl-C) decide nothing, and no call of the batch runs. */
 export type Answer = ApprovalDecision | 'cancel' | 'interrupt';
 
 /** The less common keys that a question has. */

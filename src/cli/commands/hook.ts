@@ -65,6 +65,7 @@ async function answerHook(
 ): Promise<number> {
   const { stdio } = context;
   let document: HookDocument | undefined;
+  let isAnswered = false;
   const stop = (error: unknown): number => {
     const why = error instanceof Error ? error.message : String(error);
     stdio.stderr.write(`toolexec: ${sanitize(`${wordsFor(error, document)}${why}`, 'inline')}\n`);
@@ -78,12 +79,14 @@ async function answerHook(
     document = { ...readDocument(await stdio.stdin.readDocument(MOST_BYTES), agent), neverAsks: !ask };
     const answer = await runHook(document, guardWorld(context));
     if (answer !== undefined) stdio.stdout.write(`${JSON.stringify(answer)}\n`);
-    await flushOutput(stdio).catch((error: Error) => {
-      throw new UsageError(`the answer is lost. ${error.message}`, { cause: error });
-    });
+    isAnswered = true;
+    await flushOutput(stdio);
     return 0;
   } catch (error) {
-    return stop(error);
+    if (!isAnswered) return stop(error);
+    if (isOver(document) || !(error instanceof Error)) throw error;
+    // After a return, the output would be written again, and that failure would end the process with 1.
+    throw new UsageError(`not let through: the answer is lost. ${error.message}`, { cause: error });
   } finally {
     forget();
   }

@@ -1,6 +1,6 @@
 import type { Executor } from '../../contract/executor.js';
 import type { Policy } from '../../contract/policy.js';
-import type { ToolDefinition } from '../../contract/tool.js';
+import type { Registry, ToolDefinition } from '../../contract/tool.js';
 import type { ExecutorSettings } from '../call/settings.js';
 
 /**
@@ -20,18 +20,17 @@ export function shownDefinitions(
   return shown.length === all.length ? all : Object.freeze(shown);
 }
 
-/** How the definitions of an executor are read and followed without the executor's public methods, which copy them. */
 interface Shown {
+  readonly registry: Registry;
+  /** The definitions without the executor's public method, which copies them. */
   readonly read: () => readonly ToolDefinition[];
-  /** Undefined: changes are not reported. */
-  readonly follow: ((listener: () => void) => () => void) | undefined;
 }
 
 const shownBy = new WeakMap<Executor, Shown>();
 
-/** Registers an executor with the functions that give the definitions it shows. */
-export function showsDefinitions(executor: Executor, shown: Shown): void {
-  shownBy.set(executor, shown);
+/** Registers an executor with the function that gives the definitions it shows of its registry. */
+export function showsDefinitions(executor: Executor, registry: Registry, read: Shown['read']): void {
+  shownBy.set(executor, { registry, read });
 }
 
 /**
@@ -39,7 +38,7 @@ export function showsDefinitions(executor: Executor, shown: Shown): void {
  * @returns the function that removes the callback
  */
 export function followDefinitions(executor: Executor, listener: () => void): () => void {
-  return shownBy.get(executor)?.follow?.(listener) ?? (() => {});
+  return shownBy.get(executor)?.registry.onChange?.(listener) ?? (() => {});
 }
 
 /**

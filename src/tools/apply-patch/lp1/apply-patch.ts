@@ -24,7 +24,7 @@ export function applyPatch(
   patch: Patch,
   read: (path: string) => Uint8Array | undefined,
 ): Map<string, Uint8Array> {
-  requireArgument('applyPatch()', patch, isPatch, 'a patch of parsePatch()', 'patch_failed');
+  requireArgument('applyPatch()', patch, isPatch, 'a parsed patch', 'patch_failed');
   requireArgument('applyPatch()', read, isFunction, 'a function that reads a file');
   const drafts = new Map<string, { readonly path: string; readonly draft: Draft }>();
   for (const section of patch.files) {
