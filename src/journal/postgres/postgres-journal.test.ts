@@ -275,7 +275,7 @@ describe.skipIf(missing !== undefined)(
       const proxy = await startLosingProxy(cluster().port);
       onTestFinished(() => proxy.close());
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
-      const journal = open({ url, tenant: newTenant(), pool: 1, busyTimeoutMs: 500 });
+      const journal = open({ url, tenant: newTenant(), pool: 1, busyTimeoutMs: 60 });
       await expect.poll(() => Promise.resolve(journal.sessions?.()).catch(() => undefined)).toEqual([]);
       proxy.loseAnswerTo('accept_2');
       const entry = batchEntry('b1', [callEntry('x')], { attach: true, worker: WORKER });
