@@ -3,6 +3,7 @@
 //   npm run mutants -- rules redaction  these parts
 //   npm run mutants -- redaction src/output/redact.ts:40-90   these lines of one part
 // Exits with 1 if fewer than 85 of 100 mutants of a part are noticed, and with 2 if an argument is wrong.
+import { relative } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 
 /** Files whose mistakes would be silent, and the tests that must notice them. */
@@ -87,7 +88,7 @@ async function testPart(name: string): Promise<number> {
   const noticed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length;
   for (const { fileName, location, replacement, mutatorName } of survived)
     console.log(
-      `${fileName}:${location.start.line}:${location.start.column + 1}  ${mutatorName}: ${replacement}`,
+      `${relative('.', fileName)}:${location.start.line}:${location.start.column + 1}  ${mutatorName}: ${replacement}`,
     );
   const score = (100 * noticed) / Math.max(1, noticed + survived.length);
   console.log(

@@ -84,7 +84,7 @@ export interface MadeChange {
   /** The content of the existing file and of the new file; undefined if there is none. */
   readonly before: () => Uint8Array | undefined;
   readonly after: () => Uint8Array | undefined;
-  /** The unresolved target of the new link; undefined if there is none. */
+  /** The unresolved target of the new link; undefined for anything but a link. */
   readonly linkText: () => string | undefined;
 }
 

@@ -179,7 +179,7 @@ export type Refusal =
   | {
       readonly kind: 'waits';
       readonly batchId: string;
-      /** The reason from the last decision (`data.why`). Absent if there is none. */
+      /** The reason from the last decision (`data.why`). Absent without a decision. */
       readonly why?: string;
     }
   /** The tenant has `open` open calls; with the calls of this batch it would exceed the quota. */

@@ -55,7 +55,7 @@ export interface RunningCount {
 export interface OpenCounts {
   /** With a placement; those that wait for the person are left out. */
   readonly queued: number;
-  /** When the oldest of them was accepted, in milliseconds since the epoch. Absent if there is none. */
+  /** When the oldest of them was accepted, in milliseconds since the epoch. Absent without such calls. */
   readonly oldestQueuedAt?: number;
   readonly running: number;
   /** The batches that wait for the person. */

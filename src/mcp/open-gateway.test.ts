@@ -192,7 +192,7 @@ describe('a gateway', () => {
     writePins('up', gateway.source.offeredBy('up') ?? []);
     await expect.poll(names, { timeout: 10_000 }).toContain('up__later');
     expect(changes).toBe(1);
-    // The other tools are the same objects: nothing else was made anew.
+    // The other tools are the same objects: only this one was created again.
     expect(gateway.source.tools).toEqual(expect.arrayContaining([...before]));
     expect(gateway.source.tools.filter((tool) => before.includes(tool))).toHaveLength(before.length);
     writePins('up', []);

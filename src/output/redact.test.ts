@@ -74,6 +74,18 @@ describe('redact, what looks like a secret', () => {
     ]);
   });
 
+  it('hides the values that a list has now, although it was used with others before', () => {
+    const values = ['first-of-all', 'second-of-all'];
+    const text = 'first-of-all second-of-all third-of-all';
+    expect(redact(text, { values })).toBe('[REDACTED] [REDACTED] third-of-all');
+    values[1] = 'third-of-all';
+    expect(redact(text, { values })).toBe('[REDACTED] second-of-all [REDACTED]');
+    values.push('second-of-all');
+    expect(redact(text, { values })).toBe('[REDACTED] [REDACTED] [REDACTED]');
+    values.length = 0;
+    expect(redact(text, { values })).toBe(text);
+  });
+
   it('hides the path of a webhook and keeps its host', () => {
     const hook = join('https://hooks.', 'slack.com/services/', 'T0000/B0000/', MIXED);
     expect(redact(hook)).toBe('https://hooks.slack.com/services/[REDACTED]');

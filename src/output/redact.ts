@@ -53,7 +53,7 @@ export interface RedactOptions {
 /**
  * Replaces secrets by `[REDACTED]` (D026, F024): the given values, and keys, tokens and passwords that known
  * rules detect. Takes linear time. Redacting twice changes nothing. No list of rules is complete.
- * @throws ToolError `config_invalid` for a text that is none, an unknown option or an invalid value
+ * @throws ToolError `config_invalid` if `text` is not a string, and for an unknown option or an invalid value
  */
 export function redact(text: string, options: RedactOptions = {}): string {
   requireArgument('redact()', text, isText, 'a text');

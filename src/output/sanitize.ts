@@ -6,7 +6,7 @@ import { createUtf8Splitter, PLAIN_PIECE_BYTES, plainText, toBuffer } from './pl
 
 /**
  * Sanitizes a whole text like `createSanitizer`. A harmless text is returned unchanged.
- * @throws ToolError `config_invalid` for an unknown mode, and a text that is none
+ * @throws ToolError `config_invalid` for an unknown mode, and if `text` is not a string
  */
 export function sanitize(text: string, mode: SanitizeMode = 'output'): string {
   requireArgument('sanitize()', text, isText, 'a text');

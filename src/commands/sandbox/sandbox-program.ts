@@ -128,7 +128,7 @@ export interface SandboxedEnd extends ProcessEnd {
   readonly neverStarted: boolean;
   /** Everything it started has ended too. */
   readonly tidied: boolean;
-  /** The refusals of its own network namespace. If absent: it has none, or it did not fail. */
+  /** The refusals of a separate network namespace. Absent without one, and for a command that succeeded. */
   readonly counts?: NetworkCounts;
 }
 

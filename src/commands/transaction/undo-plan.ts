@@ -1,13 +1,10 @@
 import { type BinaryPath, toBinary, toText } from '../../platform/fs/binary-fs.js';
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
-import { takeCommitTurn } from './commit-turn.js';
 import { findNeededObjects } from './needed-objects.js';
 import { findOnlyCopies } from './only-copies.js';
 import { commitPlan, concludeDone, isBegun, KIND } from './sweep-transactions.js';
 import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
 import { isAsBefore, keyOf, UndoneChanges } from './undone-changes.js';
-
-export { takeCommitTurn };
 
 /** The undo of a transaction. Paths are absolute. */
 export interface TransactionUndo {

@@ -13,9 +13,10 @@ interface PlannedTransactionUndo {
 /** Plans the undo of a transaction, with the same rules as for file tools. Empty if its changes are no longer known. */
 export async function planTransaction(directory: string, sandbox: Sandbox): Promise<PlannedTransactionUndo> {
   const { isTransactionDirectory } = await import('../../commands/transaction/sweep-transactions.js');
-  const { planTransactionUndo, undoDirectory, commitUndo, takeCommitTurn } = await import(
+  const { planTransactionUndo, undoDirectory, commitUndo } = await import(
     '../../commands/transaction/undo-plan.js'
   );
+  const { takeCommitTurn } = await import('../../commands/transaction/commit-turn.js');
   const plan = () =>
     isTransactionDirectory(directory)
       ? planTransactionUndo(directory, (path) => refusalOf(path, sandbox))
