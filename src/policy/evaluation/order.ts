@@ -17,8 +17,8 @@ interface Step {
 
 /**
  * The steps of a decision in order; the first step that answers decides (D041). The code uses this table, and
- * docs/policy.md prints it. So no step can override an earlier one: no rule a step before `rules: deny`, no
- * consent a refusal.
+ * docs/policy.md prints it. So no step can override an earlier one: no rule overrides a step before `rules: deny`, and
+ * no consent overrides a refusal.
  */
 export const ORDER: readonly Step[] = Object.freeze([
   {
@@ -51,7 +51,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'mode deny',
     meaning:
-      'In mode `deny`: a part that no rule allows, of a tool that is not on the allowlist: `policy_denied`.',
+      'The mode is `deny`, no rule allows some part of the call, and the tool is not on the allowlist: `policy_denied`.',
     answer: byModeDeny,
   },
   {
@@ -63,7 +63,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'seen outside',
     meaning:
-      'A command is seen to touch what the sandbox refuses: approval is needed, whatever allows the command.',
+      'The command analysis sees a path that the sandbox refuses: approval is needed, even if a rule allows the command.',
     answer: bySeen,
   },
   {
@@ -86,7 +86,7 @@ export const ORDER: readonly Step[] = Object.freeze([
   {
     name: 'mode prompt',
     meaning:
-      'In mode `prompt` with `promptSideEffects`: a part with side effects that no rule allows, of a tool that is not on the allowlist: approval is needed.',
+      'The mode is `prompt` with `promptSideEffects`, no rule allows some part of the call that has side effects, and the tool is not on the allowlist: approval is needed.',
     answer: byModePrompt,
   },
   {
