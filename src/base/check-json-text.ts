@@ -252,13 +252,14 @@ class Scanner {
     const came = this.#text.charAt(this.#at);
     if (came === "'") return `${expected} was expected. Use double quotes.`;
     if (this.#text.charCodeAt(this.#at) === SLASH) return `${expected} was expected. JSON has no comments.`;
-    if (came === '}' || came === ']') return `${expected} was expected, not "${came}". Is a comma too many?`;
+    if (came === '}' || came === ']')
+      return `${expected} was expected, not "${came}". Is there an extra comma?`;
     return `${expected} was expected, not ${quote(matchWord(this.#text, this.#at))}.`;
   }
 
   #explainTrailing(code: number): string {
     if (code === SLASH) return 'there is text after the value. JSON has no comments.';
-    return `there is text after the value: ${quote(matchWord(this.#text, this.#at))}. Send one value alone.`;
+    return `there is text after the value: ${quote(matchWord(this.#text, this.#at))}. Send only one value.`;
   }
 
   #fail(position: number, problem: string): never {

@@ -22,7 +22,7 @@ export function chooseAsker(
   const palette = createPalette(true, env);
   return async (questions, { signal, agent }) => {
     const keyboard = openKeyboard();
-    if (keyboard === undefined) throw new Error('the terminal has gone away.');
+    if (keyboard === undefined) throw new Error('the terminal was closed.');
     const answers: QuestionAnswer[] = [];
     try {
       for (const question of questions) {

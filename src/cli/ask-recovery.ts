@@ -76,7 +76,7 @@ function evidenceOf(evidence: JsonValue | undefined): readonly string[] {
 
 const FILE_STATES: Readonly<Record<string, string>> = {
   before: 'as before the call',
-  after: 'as the call leaves it',
+  after: 'as after the call',
   same: 'the same before and after the call',
   changed: 'neither as before nor as after: something else has changed it',
   unreadable: 'it cannot be read',

@@ -69,7 +69,7 @@ export function createPersonApprover(
   return async (requests, { signal }) => {
     const { askApproval } = await import('../terminal/ask-approval.js');
     const keyboard = openKeyboard();
-    if (keyboard === undefined) throw new Error('the terminal has gone away.');
+    if (keyboard === undefined) throw new Error('the terminal was closed.');
     try {
       const answer = await askApproval({
         requests,

@@ -30,9 +30,12 @@ export type RunPlain = (words: readonly string[], context: CliContext) => Promis
 export class OutputLost extends Error {
   constructor(cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    super(`Cannot write to standard output: ${why}. What has run is in the journal: toolexec journal list.`, {
-      cause,
-    });
+    super(
+      `Cannot write to standard output: ${why}. The calls that have run are in the journal: toolexec journal list.`,
+      {
+        cause,
+      },
+    );
     this.name = 'OutputLost';
   }
 }

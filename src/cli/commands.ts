@@ -64,7 +64,7 @@ const tools: CommandGroup = {
     },
     {
       name: 'init',
-      summary: 'write a program that is a tool, with its test, as a start',
+      summary: 'write a program that is a tool, and its test, to start from',
       load: () => import('./commands/tools/init.js'),
     },
     {
@@ -98,7 +98,7 @@ const mcp: CommandGroup = {
     },
     {
       name: 'import',
-      summary: 'take over servers from Claude Code, Cursor, VS Code and Gemini CLI',
+      summary: 'import servers from Claude Code, Cursor, VS Code and Gemini CLI',
       load: () => import('./commands/mcp/import.js'),
     },
   ],
@@ -298,7 +298,7 @@ export const COMMANDS: readonly (CommandRow | CommandGroup)[] = [
   undo,
   {
     name: 'init',
-    summary: 'write a project that starts: an agent of a framework, or an MCP server',
+    summary: 'write a working project: an agent for a framework, or an MCP server',
     load: () => import('./commands/init.js'),
   },
   {

@@ -118,7 +118,7 @@ describe('consent in advance', () => {
     expect(await decide([late])).toMatchObject({
       kind: 'approve_selected',
       ids: [],
-      reasons: { a: expect.stringContaining('beyond what was declared and allowed: "Makefile", "b".') },
+      reasons: { a: expect.stringContaining('beyond the declared and allowed ones: "Makefile", "b".') },
     });
     expect(await decide([late], { approve: ['a'], approveLaterCode: true })).toEqual({
       kind: 'approve_all',
@@ -141,7 +141,9 @@ describe('consent in advance', () => {
       by: '--approve',
       ids: ['a'],
       reasons: {
-        b: expect.stringContaining('--approve approves no change of what runs later by itself: "justfile".'),
+        b: expect.stringContaining(
+          '--approve does not approve changes to files that run later by themselves: "justfile".',
+        ),
       },
     });
     expect(await decide(batch, { approve: ['b'], approveLaterCode: true })).toMatchObject({ ids: ['b'] });

@@ -51,7 +51,7 @@ export function consentInAdvance(
   };
 }
 
-const HOW = 'Add --approve-later-code where that is meant.';
+const HOW = 'Add --approve-later-code if that is intended.';
 
 /** Why the option does not approve a request; undefined if it does. */
 async function whyNot(
@@ -61,12 +61,12 @@ async function whyNot(
 ): Promise<string | undefined> {
   const { unexpected = [] } = request;
   if (unexpected.length > 0)
-    return `${option} approves nothing that was changed beyond what was declared and allowed: ${list(unexpected)}. ${HOW}`;
+    return `${option} does not approve changes beyond the declared and allowed ones: ${list(unexpected)}. ${HOW}`;
   // The changes of a command were already compared, file by file.
   const paths = request.changes === undefined ? await laterPaths(request, later) : [];
   return paths.length === 0
     ? undefined
-    : `${option} approves no change of what runs later by itself: ${list(paths)}. ${HOW}`;
+    : `${option} does not approve changes to files that run later by themselves: ${list(paths)}. ${HOW}`;
 }
 
 function list(paths: readonly string[]): string {

@@ -26,7 +26,7 @@ export function previewRequest({ parts, results, changes }: Preview): ApprovalRe
     containment: { transaction: true, network: false, undo: true },
     args: {},
     effects,
-    reason: 'what the calls have changed is committed as one, or not at all',
+    reason: 'the changes of the calls are committed together, or not at all',
     shown: [],
     parts,
     changes,

@@ -44,7 +44,7 @@ export async function recoverLeft(
     waits = true;
     display.note(
       `nothing new runs in this conversation until you decide: "toolexec journal recover --resume ${batch.batchId}" ` +
-        'continues with the known results, "--discard" in its place makes all of it count as failed',
+        'continues with the known results, "--discard" instead counts all of it as failed',
     );
   }
   return waits;

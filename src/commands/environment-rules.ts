@@ -77,7 +77,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
   },
   {
     kind: 'secret',
-    why: 'passwords, written together',
+    why: 'passwords, without a separator in the name',
     names: 'PGPASSWORD SSHPASS SUDO_PASS *DBPASSWORD *DBPASS',
   },
   {
@@ -87,7 +87,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
   },
   {
     kind: 'secret',
-    why: 'what is sent to prove who one is',
+    why: 'proofs of identity that are sent to services',
     names: '*_AUTH *__AUTH *_AUTHORIZATION *_COOKIE *_SESSION_ID *_AUTH_HEADER',
   },
   {
@@ -145,7 +145,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
   },
   {
     kind: 'access',
-    why: 'terminals and editors that type for one',
+    why: 'terminals and editors that accept input from other programs',
     names:
       'TMUX TMUX_PANE STY WINDOWID ZELLIJ* KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET NVIM NVIM_LISTEN_ADDRESS VIM_SERVERNAME VSCODE_IPC_HOOK* VSCODE_GIT_* I3SOCK SWAYSOCK HYPRLAND_INSTANCE_SIGNATURE',
   },
@@ -234,7 +234,7 @@ export const ENVIRONMENT_RULES: readonly EnvironmentRule[] = [
   },
   {
     kind: 'code',
-    why: 'another repository than the one of the directory, with its hooks',
+    why: 'a repository other than that of the directory, with its hooks',
     names:
       'GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_CEILING_DIRECTORIES',
   },

@@ -13,7 +13,7 @@ exec "$@" 2>&5 4>&- 5>&-
 status=$?
 echo "ended $status" >&4
 others() { found=; read -r found </proc/$$/task/$$/children; [ -n "$found" ]; }
-# What is left may be busy with its last output (> >(tee log)).
+# The remaining processes may be busy with their last output (> >(tee log)).
 round=0
 while others && [ $round -lt 12 ]; do
   [ $round -eq 4 ] && kill -s TERM $found

@@ -114,7 +114,7 @@ class DiskOutputStore implements OutputStore {
     }
     throw new ToolError(
       'execution_failed',
-      `Cannot read "${ref.slice(0, 60)}": this output is not kept, or not any more. Run the command again.`,
+      `Cannot read "${ref.slice(0, 60)}": this output was not kept, or no longer is. Run the command again.`,
       { details: { errno: 'ENOENT' } },
     );
   }

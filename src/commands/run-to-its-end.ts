@@ -131,7 +131,7 @@ async function runOnce(
   const mayRerun = isRerunnable(request, launch);
   const mayBeGit = !ending.aborted && hasGitFailed(request, ending, ranMs);
   if (mayBeGit && mayRerun && !isLast && (await transaction.metAnotherGit?.()) === true) {
-    const settled = drop(transaction, request, 'another git was at work while it ran');
+    const settled = drop(transaction, request, 'another git process was running at the same time');
     return { end: { ending: { sandbox, ...ending }, neverStarted, settled }, mayRunAgain: true, ranMs };
   }
   const { isLasting, ...outcome } = await endTransaction(transaction, request, {
@@ -282,8 +282,8 @@ function whyDiscarded(
   if (neverStarted) return 'it was never started';
   if (survivors.length > 0) return 'some of its processes could not be ended';
   if (aborted && confinement?.transactions?.onTimeout !== 'keep') return 'it was stopped before its end';
-  if (sandbox?.lost !== undefined) return 'what is hidden from it was moved while it ran';
-  if (outside?.bytes === Number.POSITIVE_INFINITY) return 'it has made a path that is too long';
+  if (sandbox?.lost !== undefined) return 'a file that is hidden from it was moved while it ran';
+  if (outside?.bytes === Number.POSITIVE_INFINITY) return 'it has created a path that is too long';
   if (limit?.limit === 'transactionMb') return `it has changed more than ${transaction.maxMb} MB`;
   if (signal === 'SIGKILL' && !aborted && limit === undefined) return KILLED;
   return undefined;
@@ -293,4 +293,4 @@ function whyDiscarded(
  * The shell itself was killed. If a process inside it was killed, the shell exits with 137, which any program
  * may do.
  */
-const KILLED = 'it was killed (SIGKILL), for want of memory or from outside';
+const KILLED = 'it was killed (SIGKILL), for lack of memory or from outside';

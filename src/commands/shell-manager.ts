@@ -67,13 +67,13 @@ export class ShellPool {
     if (!(shell instanceof ShellProcess)) {
       throw new ToolError(
         'config_invalid',
-        'Cannot register this: it is no shell that createShell has made.',
+        'Cannot register this: it is not a shell that createShell has created.',
       );
     }
     if (this.#shells.has(shell.id)) {
       throw new ToolError(
         'config_invalid',
-        `Cannot register ${shell.id}: a shell with this id is here already.`,
+        `Cannot register ${shell.id}: a shell with this id already exists.`,
       );
     }
     this.#shells.set(shell.id, shell);

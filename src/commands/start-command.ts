@@ -233,7 +233,7 @@ function withoutTransaction({ reason }: NoTransaction, isRequired: boolean): Cho
 export function transactionRequired(reason: string): ToolError {
   return new ToolError(
     'sandbox_violation',
-    'Cannot run commands here: their changes have to be kept apart first, and that cannot be done. Do without commands.',
+    'Cannot run commands here: their changes must be kept apart, and that is not possible. Do without commands.',
     {
       hint: `There is no transaction: ${reason}. With "auto" as sandbox.transactions commands write through.`,
       details: { reason: 'TransactionUnavailable', why: reason },
@@ -319,13 +319,13 @@ function errnoOf(error: unknown): string {
 
 function causeInWords({ cwd }: CommandStart, errno: string): string {
   // For a missing directory, the system reports ENOENT and names the shell.
-  if (!isDirectory(cwd)) return 'the working directory is no directory; use one that exists';
+  if (!isDirectory(cwd)) return 'the working directory is not a directory; use one that exists';
   return WHY[errno] ?? 'the system refuses';
 }
 
 const WHY: Readonly<Record<string, string>> = {
   E2BIG: 'command and environment together are too long; put the command into a file',
-  EACCES: 'the shell may not be executed, or the directory not be entered',
+  EACCES: 'the shell may not be executed, or the directory cannot be entered',
   EAGAIN: 'there are too many processes; try again when some have ended',
   EINVAL: 'command, directory and environment must not hold a NUL character',
   EMFILE: 'this process has too many files open; try again when fewer commands run',

@@ -120,7 +120,7 @@ for entry in $last; do
   patterns="$patterns -e $mark"
   [ -n "$file" ] && files="$files -o -lname */#$file*"
   [ "$pid" != 0 ] || continue
-  # A number that was given out again is not ours.
+  # A reused process id is not ours.
   if fields_of "$pid"; then
     set -f; set -- $fields; set +f
     [ "\${20}" = "$start" ] || continue
@@ -132,7 +132,7 @@ tell() {
   for group in $groups; do kill -s "$1" -- "-$group"; done 2>/dev/null
 }
 
-# A line a process, with its number in front. One with a line end in its name has two, of which the last is true.
+# One line per process, with its id in front. A name with a line end gives two lines, of which the last is right.
 list_all() {
   set +f
   table=$(grep -aH ')' /proc/[0-9]*/stat 2>/dev/null)
@@ -201,8 +201,8 @@ if [ ! -r /proc/self/stat ]; then
   exit 0
 fi
 
-# One that forks all the time is always a step ahead of who is told one by one, and on a machine full of its children a
-# look takes long: groups go as a whole, and those that are known whatever comes of the look.
+# A process that forks all the time escapes signals that are sent to one process after the other, and among thousands of
+# its children a look takes long. So after a second, signal all known groups, whatever the look has found.
 {
   sleep 1
   tell TERM
@@ -211,7 +211,7 @@ fi
   tell KILL
 } &
 look
-# One by one: who tidies up is not helped by children that die first.
+# Process by process: a parent that cleans up may need its children.
 kill -TERM $alive 2>/dev/null
 kill -CONT $alive 2>/dev/null
 sleep 0.3 2>/dev/null || sleep 1

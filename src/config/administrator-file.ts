@@ -35,7 +35,7 @@ export function administratorLayer(place: AdministratorPlace): AdministratorLaye
   if (isMissing(file)) return { layer: EMPTY_LAYER, warnings: [] };
   const flaw = [dirname(file), file].map((path) => flawOf(path, place)).find((one) => one !== undefined);
   if (flaw !== undefined) {
-    const remedy = 'Let it belong to root, and let only root write it (chown root, chmod go-w).';
+    const remedy = 'Make root its owner, and let only root write it (chown root, chmod go-w).';
     return { layer: EMPTY_LAYER, warnings: [`${showPath(file)} is not applied: ${flaw}. ${remedy}`] };
   }
   const { text } = readConfigFile(file, { acceptPipes: false });
@@ -59,7 +59,7 @@ function flawOf(path: string, { file, owner }: AdministratorPlace): string | und
   if (entry === undefined || isRight !== true)
     return `${showPath(path)} is no ${path === file ? 'file' : 'directory'} of its own`;
   if (entry.uid !== owner) return `${showPath(path)} does not belong to root`;
-  return (entry.mode & OTHERS_WRITE) === 0 ? undefined : `others than root may write ${showPath(path)}`;
+  return (entry.mode & OTHERS_WRITE) === 0 ? undefined : `users other than root may write ${showPath(path)}`;
 }
 
 const OTHERS_WRITE = 0o022;

@@ -393,7 +393,7 @@ describe('a project that nobody has trusted', () => {
     write(USER, 'tools.sandbox.denied_write_patterns = ["secrets/**"]');
     expect(resolved().configuration.executor.root).toBeUndefined();
     expect(resolved().ignored[0]?.reason).toBe(
-      'your own denied pattern "secrets/**" speaks of the roots that you chose',
+      'your own denied pattern "secrets/**" refers to the roots that you chose',
     );
   });
 

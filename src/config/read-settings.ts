@@ -45,7 +45,7 @@ function parseToml(text: string, file: string): Readonly<Record<string, unknown>
     return parse(text, { unsafeKeyBehaviour: 'throw' });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const [told = 'it is no TOML'] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
+    const [told = 'it is not TOML'] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     const { line, column } = error;
     throw configInvalid([
       { ...sourceOf(file), place: { line, column }, message: () => `${told.replace(/\.$/, '')}.` },

@@ -167,7 +167,7 @@ function requireOwn(file: string): void {
   const near = flaws.find(([, flaw]) => flaw !== undefined)?.join(' ');
   const why = near ?? foreignReach(file);
   if (why === undefined) return;
-  const remedy = 'Look at it, then let it be yours alone (chown, chmod go-w).';
+  const remedy = 'Look at it, then make it your own, and let only you write it (chown, chmod go-w).';
   throw new ToolError(
     'config_invalid',
     `Cannot apply your configuration "${showPath(file)}": ${why}. ${remedy}`,

@@ -162,7 +162,7 @@ function narrow(asked: unknown, { directory, baseRoots, ownPatterns }: TightenSc
   // `secrets/**` refers to a root's own `secrets`, so it would not match with a root further down.
   const relative = ownPatterns.find((pattern) => isRelative(pattern));
   if (relative !== undefined) {
-    const reason = `your own denied pattern ${showValue(relative)} speaks of the roots that you chose`;
+    const reason = `your own denied pattern ${showValue(relative)} refers to the roots that you chose`;
     return { value: undefined, reason };
   }
   const roots = (Array.isArray(asked) ? asked : []).map(String);

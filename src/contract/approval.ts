@@ -136,7 +136,7 @@ export interface Plan {
 
 /** The message of a call that waits for approval. Conversations keep it until `repairHistory` replaces it. */
 export const WAITING_ANSWER =
-  "Not run yet: it waits for the person's approval. Go on with what does not need its result.";
+  "Not run yet: it waits for the person's approval. Continue with work that does not need its result.";
 
 /**
  * The hint for developers and users: how to decide a waiting batch, and why an earlier approval does not count.

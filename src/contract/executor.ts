@@ -333,7 +333,7 @@ export interface Executor {
   narrow(options: NarrowOptions): Executor;
   /**
    * Reads an untruncated output (`outputRef` of a result), or a part of it, as bytes.
-   * @throws ToolError `bad_args` for a text that is no such reference, `execution_failed` for an output that
+   * @throws ToolError `bad_args` for any other text, `execution_failed` for an output that
    *   is no longer kept
    */
   readOutput(outputRef: string, options?: ReadOptions): Promise<Uint8Array>;

@@ -26,7 +26,7 @@ function parseEffect(declared: unknown, index: number): Effect {
   const { kind } = given;
   if (!isEffectKind(kind)) {
     throw new TypeError(
-      `effect ${index} has the kind ${show(kind)}, which is none of ${KIND_NAMES.join(', ')}`,
+      `effect ${index} has the kind ${show(kind)}, which is not one of ${KIND_NAMES.join(', ')}`,
     );
   }
   const effect: Record<string, unknown> = { kind };

@@ -331,7 +331,7 @@ async function lookFor(os: 'preferred' | 'required'): Promise<CommandSandboxVerd
   const sandbox = await findCommandSandbox();
   if (sandbox.stands) return FINE;
   if (os === 'preferred') {
-    return { kind: 'ask', reason: `no OS sandbox would stand around the command: ${sandbox.reason}` };
+    return { kind: 'ask', reason: `the command would have no OS sandbox: ${sandbox.reason}` };
   }
   const { sandboxRequired } = await import('../commands/sandbox/find-sandbox.js');
   return { kind: 'refuse', error: sandboxRequired(sandbox) };

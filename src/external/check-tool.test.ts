@@ -77,7 +77,7 @@ describe('checkTool()', () => {
     ['never ends', 'sleep 60', 'it did not end within 300 ms'],
     ['floods', 'yes', 'it wrote more than 16777216 bytes'],
     ['prints no JSON', 'echo hello', 'its output is not one JSON value'],
-    ['prints no text', String.raw`printf '\377\376'`, 'its output is no UTF-8 text'],
+    ['prints no text', String.raw`printf '\377\376'`, 'its output is not UTF-8 text'],
     ['breaks its output schema', 'echo \'"a text"\'', 'expected an integer'],
     ['fails', 'echo broken >&2; exit 9', 'exit code 9: broken'],
     ['is killed', 'kill -9 $$', 'it was ended by SIGKILL'],
@@ -93,7 +93,7 @@ describe('checkTool()', () => {
     expect(await check(changing)).toEqual(['usable', ['schema again', 'warning', expect.any(String)]]);
     expect(await check(scriptOf('echo 1', DOCUMENT))).toEqual([
       'usable',
-      ['broken input', 'warning', 'it succeeds with arguments that are no JSON'],
+      ['broken input', 'warning', 'it succeeds with arguments that are not JSON'],
     ]);
     const { description, version, ...bare } = DOCUMENT;
     expect([description, version]).toEqual(['d', '1']);
@@ -112,7 +112,7 @@ describe('checkTool()', () => {
     expect(steps.at(-1)).toEqual({
       name: 'ended early',
       verdict: 'warning',
-      message: 'it takes no notice of SIGTERM, and was killed',
+      message: 'it ignores SIGTERM, and was killed',
     });
   });
 

@@ -75,7 +75,7 @@ async function* stepsFor(path: string, options: CheckOptions): AsyncIterable<Che
     return;
   }
   yield first.ms > SLOW_MS
-    ? warning('schema', `--schema takes ${first.ms} ms; more than 5000 ms are not waited for`)
+    ? warning('schema', `--schema takes ${first.ms} ms; more than 5000 ms is too long`)
     : ok('schema', `--schema gives both schemas in ${first.ms} ms`);
   yield sameAgain(description, await describeProgram({ name: program.name, path, env, signal: IDLE }));
   yield* describedWell(description.document);
@@ -88,8 +88,8 @@ const SLOW_MS = 1_000;
 function sameAgain(one: Description & { readonly status: 'ready' }, other: Description): CheckStep {
   const isSame = other.status === 'ready' && other.text === one.text;
   return isSame
-    ? ok('schema again', 'it says the same the second time')
-    : warning('schema again', 'it says something else the second time: people would be told that it changed');
+    ? ok('schema again', 'it gives the same answer the second time')
+    : warning('schema again', 'its second answer differs: people would be asked about a change');
 }
 
 function* describedWell(document: SchemaDocument): Iterable<CheckStep> {
@@ -101,7 +101,7 @@ function* describedWell(document: SchemaDocument): Iterable<CheckStep> {
   if (document.effects === undefined) {
     yield warning(
       'effects',
-      'it declares none: every call is asked for. Say "read_only": true, or list "effects"',
+      'it declares none: every call needs approval. Add "read_only": true, or list "effects"',
     );
   } else yield ok('effects', document.effects.map(({ kind }) => kind).join(', ') || 'none');
 }
@@ -235,7 +235,7 @@ class CheckedRuns {
       return failed('broken input', `it did not end within ${this.#timeoutMs} ms`);
     }
     return ended.exitCode === 0
-      ? warning('broken input', 'it succeeds with arguments that are no JSON')
+      ? warning('broken input', 'it succeeds with arguments that are not JSON')
       : ok('broken input', 'it fails');
   }
 
@@ -247,7 +247,7 @@ class CheckedRuns {
       return failed('ended early', `processes ${ended.survivors.join(', ')} could not be ended`);
     }
     return ended.signal === 'SIGKILL'
-      ? warning('ended early', 'it takes no notice of SIGTERM, and was killed')
+      ? warning('ended early', 'it ignores SIGTERM, and was killed')
       : ok('ended early', `it ends within ${Math.round(ended.durationMs - this.#breakOffMs)} ms of SIGTERM`);
   }
 

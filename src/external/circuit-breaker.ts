@@ -88,7 +88,7 @@ class Circuit {
     const retryAt = new Date(this.#retryAt).toISOString();
     const why =
       this.#policy.state === CircuitState.HalfOpen
-        ? 'one call is just trying whether it works again'
+        ? 'one call is testing whether it works again'
         : `it is tried again at ${retryAt}`;
     return new ToolError('circuit_open', `${name} failed too often, and was not run: ${why}.`, {
       details: { retryAt, executed: 'no' },

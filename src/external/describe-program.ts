@@ -99,7 +99,7 @@ function faultOf(outcome: ProgramOutcome, timeoutMs: number | undefined): string
       exitCode === null ? `it was ended by ${signal ?? 'a signal'}` : `it ended with exit code ${exitCode}`;
     return `--schema: ${end}${said === '' ? '' : `: ${said}`}`;
   }
-  return decodeStrictly(stdout) === undefined ? '--schema: what it printed is no UTF-8 text' : undefined;
+  return decodeStrictly(stdout) === undefined ? '--schema: its output is not UTF-8 text' : undefined;
 }
 
 function lastLine(text: string): string {

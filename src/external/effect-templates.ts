@@ -136,5 +136,5 @@ function valueFor({ argument, fallback }: Placeholder, args: JsonObject): JsonVa
 
 function textOf({ argument }: Placeholder, value: JsonValue | undefined): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw new TypeError(`the argument ${argument} is no text, so its effect cannot be told`);
+  throw new TypeError(`the argument ${argument} is not a text, so its effect cannot be determined`);
 }

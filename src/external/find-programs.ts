@@ -67,7 +67,7 @@ export function findProgramAt(path: string): Omit<FoundProgram, 'trusted'> {
   const name = toolName(basename(path));
   const target = targetOf(path);
   if (target === undefined) return { name, path, refused: 'it does not exist' };
-  if (!target.isFile()) return { name, path, refused: 'it is no file' };
+  if (!target.isFile()) return { name, path, refused: 'it is not a file' };
   if (!isExecutable(path)) return { name, path, refused: 'it may not be executed: chmod +x it' };
   const refused = whyRefused({ name, path, holder: undefined }, () => findForeignWriter(path));
   return { name, path, ...(refused === undefined ? {} : { refused }) };
@@ -115,7 +115,7 @@ function whyRefused({ name, path, holder }: Claim, weakness: () => string | unde
   }
   const why = weakness();
   if (why !== undefined)
-    return `${why}: another user could replace what runs. Take the right to write away, or move it`;
+    return `${why}: another user could replace what runs. Remove the permission to write, or move it`;
   return holder === undefined ? undefined : `the name "${name}" is taken by "${holder.path}"`;
 }
 

@@ -70,17 +70,17 @@ X`);
 
   it.each([
     ['nothing', ':', 'it gave no result'],
-    ['a line that is no JSON', 'echo hello', 'it wrote a line that is no JSON'],
+    ['a line that is no JSON', 'echo hello', 'it wrote a line that is not JSON'],
     ['a line that is no object', 'echo 5', 'it wrote a line that is not a JSON object'],
-    ['a type that is none', `echo '{"type":"news"}'`, 'it wrote a line whose "type" is none of'],
+    ['a type that is none', `echo '{"type":"news"}'`, 'it wrote a line whose "type" is not one of'],
     ['a result without a value', `echo '{"type":"result"}'`, 'it wrote a result without a "value"'],
-    ['bytes that are no text', `printf '\\377\\n'`, 'it wrote a line that is no UTF-8 text'],
+    ['bytes that are no text', `printf '\\377\\n'`, 'it wrote a line that is not UTF-8 text'],
     [
       'two results',
       `echo '{"type":"result","value":1}'; echo '{"type":"result","value":2}'`,
-      'it went on after its result',
+      'it wrote more after its result',
     ],
-    ['a half line at its end', `printf '{"type":"res'`, 'it wrote a line that is no JSON'],
+    ['a half line at its end', `printf '{"type":"res'`, 'it wrote a line that is not JSON'],
   ])('may not write %s', async (_what, body, message) => {
     const { result } = await call(body);
     expect(result?.error).toMatchObject({

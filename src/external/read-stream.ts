@@ -43,13 +43,13 @@ export class StreamReader {
 
   #take(bytes: Uint8Array): void | Promise<void> {
     if (this.#broken.signal.aborted) return undefined;
-    if (this.#answer !== undefined) return this.#fail('it went on after its result');
+    if (this.#answer !== undefined) return this.#fail('it wrote more after its result');
     const line = readToolLine(bytes);
     if ('fault' in line) return this.#fail(line.fault);
     if (line.type === 'progress' || line.type === 'stdout') return this.#context.emit(line.text, 'stdout');
     if (line.type === 'result') this.#answer = { value: line.value };
     else if (line.type === 'error') this.#answer = { error: line.message };
-    else return this.#fail('it wrote "pong", and was not asked');
+    else return this.#fail('it wrote "pong" without being asked');
     return undefined;
   }
 

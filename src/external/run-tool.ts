@@ -170,7 +170,7 @@ const LIMITS = { maxDepth: 256, maxValues: 5_000_000 };
 /** Parses the single JSON value that a tool printed and checks it against the output schema. */
 export function readResult(stdout: Uint8Array, output: Checker | undefined): Result {
   const text = decodeStrictly(stdout);
-  if (text === undefined) return { fault: 'its output is no UTF-8 text' };
+  if (text === undefined) return { fault: 'its output is not UTF-8 text' };
   if (text.trim() === '') return { fault: 'it printed nothing; one JSON value is expected' };
   let parsed: { readonly structured: unknown; readonly text?: string };
   try {

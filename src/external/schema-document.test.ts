@@ -61,7 +61,7 @@ describe('parseSchemaDocument()', () => {
   it.each([
     ['', 'it printed nothing'],
     ['not json', 'it printed no JSON'],
-    ['[]', 'it printed JSON that is no object'],
+    ['[]', 'it printed JSON that is not an object'],
     ['{"a":1}{"a":1}', 'it printed no JSON'],
     ['{"output_schema":{}}', 'input_schema is missing'],
     ['{"input_schema":{}}', 'output_schema is missing'],

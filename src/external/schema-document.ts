@@ -79,7 +79,7 @@ function parseObject(text: string): Given {
       `it printed no JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
     );
   }
-  if (!isRecord(value)) throw new SchemaDocumentError('it printed JSON that is no object');
+  if (!isRecord(value)) throw new SchemaDocumentError('it printed JSON that is not an object');
   return value;
 }
 

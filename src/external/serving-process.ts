@@ -142,14 +142,14 @@ export class ServingProcess {
     const lines = this.#lines.push(chunk);
     if (lines === undefined) return this.#fail('it wrote more than it may in one line');
     const shown = lines.map((line) => this.#take(line)).filter((part) => part instanceof Promise);
-    if (this.#pending === undefined && !this.#lines.isEmpty) this.#doubt('it went on after its answer');
+    if (this.#pending === undefined && !this.#lines.isEmpty) this.#doubt('it wrote more after its answer');
     return shown.length === 0 ? undefined : Promise.all(shown).then(() => undefined);
   }
 
   #take(bytes: Uint8Array): void | Promise<void> {
     const pending = this.#pending;
     if (this.#fault !== undefined) return undefined;
-    if (pending === undefined) return this.#fail('it wrote a line, and was not asked');
+    if (pending === undefined) return this.#fail('it wrote a line without being asked');
     const line = readToolLine(bytes);
     if ('fault' in line) return this.#fail(line.fault);
     if (line.id !== pending.id) return this.#passOver(line, pending);

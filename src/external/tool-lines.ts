@@ -20,20 +20,21 @@ const LIMITS = { maxDepth: 256, maxValues: 5_000_000 };
 /** Parses a line. `fault` completes the sentence "it failed: …". */
 export function readToolLine(bytes: Uint8Array): Addressed | { readonly fault: string } {
   const text = decodeStrictly(bytes);
-  if (text === undefined) return { fault: 'it wrote a line that is no UTF-8 text' };
+  if (text === undefined) return { fault: 'it wrote a line that is not UTF-8 text' };
   let value: unknown;
   try {
     value = parseJson(text, LIMITS);
   } catch (error) {
     const why = error instanceof JsonTextError ? error.detail : 'it cannot be read';
-    return { fault: `it wrote a line that is no JSON: ${why}` };
+    return { fault: `it wrote a line that is not JSON: ${why}` };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { fault: 'it wrote a line that is not a JSON object' };
   }
   const members = value as Readonly<Record<string, unknown>>;
   const { id } = members;
-  if (id !== undefined && typeof id !== 'string') return { fault: 'it wrote a line whose "id" is no text' };
+  if (id !== undefined && typeof id !== 'string')
+    return { fault: 'it wrote a line whose "id" is not a text' };
   const line = lineOf(members);
   return 'fault' in line ? line : { ...line, id };
 }
@@ -53,7 +54,7 @@ function lineOf(members: Readonly<Record<string, unknown>>): ToolLine | { readon
     const done = typeof percent === 'number' ? `${Math.round(percent)}% ` : '';
     return withText(type, message, (text) => ({ type, text: `${`${done}${text}`.trimEnd()}\n` }));
   }
-  return { fault: 'it wrote a line whose "type" is none of progress, stdout, result, error and pong' };
+  return { fault: 'it wrote a line whose "type" is not one of progress, stdout, result, error and pong' };
 }
 
 function withText(

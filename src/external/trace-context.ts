@@ -39,7 +39,7 @@ export function beginSpan(
     if (span === undefined || span === null) return undefined;
     const { traceparent, tracestate } = span;
     if (!isTraceParent(traceparent)) {
-      warn({ tool }, 'trace gave a traceparent that is none: the tool is told nothing');
+      warn({ tool }, 'trace gave an invalid traceparent: the tool gets no trace headers');
       return undefined;
     }
     const isState = typeof tracestate === 'string' && STATE.test(tracestate);

@@ -18,7 +18,10 @@ export function withinRange(name: string, description: Description, ranges: Vers
   const { version } = description.document;
   const read = readVersion(version);
   if (read === undefined) {
-    return { status: 'error', reason: `its version "${version}" is none that could be within ${asked}` };
+    return {
+      status: 'error',
+      reason: `its version "${version}" is not a version that could be within ${asked}`,
+    };
   }
   return packages.semver().satisfies(read, range)
     ? description

@@ -164,7 +164,7 @@ describe('a process that misbehaves is never asked again', () => {
       'invalid_tool_output',
       1,
     ]);
-    expect(second?.error?.message).toContain('it wrote a line that is no JSON');
+    expect(second?.error?.message).toContain('it wrote a line that is not JSON');
   });
 
   it('floods', { tags: ['soak'] }, async () => {

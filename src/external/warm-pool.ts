@@ -142,7 +142,7 @@ export class WarmPool {
     group.coldUntil = systemClock.monotonic() + COLD_MS;
     this.#warn(
       { tool: call.name, stderr: server.errors },
-      'a tool that says it serves answered no ping: each of its calls has a process of its own for a while',
+      'a tool that declares that it serves did not answer a ping: for a while each of its calls has a separate process',
     );
     return undefined;
   }

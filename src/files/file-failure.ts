@@ -51,7 +51,7 @@ export async function syncChange(asked: string, directories: readonly Handle[]):
   throw new ToolError(
     'execution_failed',
     `${JSON.stringify(asked)} has changed, but the disk did not confirm it: ${describeErrno(errno)} (${errno}). ` +
-      'A loss of power could take the change back. Check the disk, then look at the file.',
+      'A power failure could undo the change. Check the disk, then look at the file.',
     { details: { errno, path: asked, changed: true, executed: 'yes' }, cause: refusal },
   );
 }

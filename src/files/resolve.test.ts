@@ -134,7 +134,7 @@ describe('resolve (D046, D047)', () => {
     const { root, base } = temporaryTree({ 'd/up': { link: '../../outside' }, hop: { link: 'd/up' } });
     const one = createSandbox({ roots: [root], allowAbsolute: true });
     expect((await errorOf(() => one.resolve('hop/x'))).message).toBe(
-      `Cannot use "hop/x": the link "${root}/d/up" on its way leads outside the roots. Use a path inside the root "${root}".`,
+      `Cannot use "hop/x": the link "${root}/d/up" in its path leads outside the roots. Use a path inside the root "${root}".`,
     );
     const two = createSandbox({ roots: [root, join(root, 'd')], allowAbsolute: true });
     expect((await errorOf(() => two.resolve(base))).message).toBe(

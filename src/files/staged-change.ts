@@ -28,7 +28,7 @@ export function openChange(
   const opened = openPlace(containment, request, { access: 'write', followLast, createParents: false });
   if (kind === 'write' || opened.place.path === request.path) return opened;
   opened.place.parent.close();
-  throw stale(path, 'a directory on its way has become a link');
+  throw stale(path, 'a directory in its path has become a link');
 }
 
 /** Whether a link at the end of its path is followed. */
@@ -49,7 +49,7 @@ export function assertMayChange(change: StagedChange, opened: OpenPlace, kind: W
   if (opened.entry === undefined && (bytes === null || typeof expectedSha256 === 'string')) {
     throw stale(path, 'it is gone');
   }
-  if (opened.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file by now');
+  if (opened.entry !== undefined && expectedSha256 === null) throw stale(path, 'there is a file now');
 }
 
 /** Mode and owner of a new content, as requested by the caller. */

@@ -163,7 +163,7 @@ class Walker {
   /** A circle of links, or a process that changes the path faster than we walk it. */
   private countLink(): void {
     if (++this.links > MAX_LINKS) {
-      throw this.outside(`its links do not end after ${MAX_LINKS} steps`);
+      throw this.outside(`its links do not end within ${MAX_LINKS} steps`);
     }
   }
 
@@ -198,7 +198,7 @@ class Walker {
       }
       reached = join(reached, this.queue[index] ?? '.');
     }
-    throw this.outside(`the link ${quote(this.followed)} on its way leads outside the roots`);
+    throw this.outside(`the link ${quote(this.followed)} in its path leads outside the roots`);
   }
 
   private openRoot(root: string): Handle {

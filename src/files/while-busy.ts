@@ -59,7 +59,7 @@ function busyForLong(cause: DirectoryBusy): ToolError {
 function keepsChanging(cause: PlaceChanged): ToolError {
   const what = cause.isSwapped ? 'swapped for a link' : 'changed';
   const message =
-    `Cannot write ${JSON.stringify(cause.file)}: another program has ${what} it again and again meanwhile. ` +
+    `Cannot write ${JSON.stringify(cause.file)}: another program has ${what} it again and again in the meantime. ` +
     'Nothing was written. Stop that program, or try again later.';
   return new ToolError('execution_failed', message, { cause, details: { errno: 'EBUSY' } });
 }

@@ -77,7 +77,7 @@ function admitChange(containment: Containment, { path, bytes, expectedSha256 }: 
   if (bytes !== null && !(bytes instanceof Uint8Array))
     throw badWrite('the content is not bytes (Uint8Array)');
   if (typeof expectedSha256 === 'string' && !/^[0-9a-f]{64}$/.test(expectedSha256)) {
-    throw badWrite('expectedSha256 is no SHA-256 in lower-case hex');
+    throw badWrite('expectedSha256 is not a SHA-256 hash in lower-case hex');
   }
   const request = admit(containment, path, 'write');
   withFailures('write', path, () => assertNamesFit(request));

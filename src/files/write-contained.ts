@@ -35,7 +35,7 @@ export async function writeContained(
 ): Promise<WriteOutcome> {
   if (!(bytes instanceof Uint8Array)) throw badWrite('the content is not bytes (Uint8Array)');
   if (mode !== 'create' && mode !== 'overwrite' && mode !== 'append') {
-    throw badWrite(`the mode ${JSON.stringify(mode)} is none of "create", "overwrite", "append"`);
+    throw badWrite(`the mode ${JSON.stringify(mode)} is not one of "create", "overwrite", "append"`);
   }
   const request = admit(containment, asked, 'write');
   const step = <Value>(action: () => Value): Value => withFailures('write', asked, action);
@@ -122,7 +122,7 @@ export function assertMayWrite(asked: string, { place, at, entry }: OpenPlace, m
   if (place.isDangling) {
     throw new ToolError(
       'execution_failed',
-      `Cannot write ${JSON.stringify(asked)}: a link on its way leads to nothing. Write to ${JSON.stringify(place.path)} itself.`,
+      `Cannot write ${JSON.stringify(asked)}: a link in its path leads to nothing. Write to ${JSON.stringify(place.path)} itself.`,
       { details: { errno: 'ENOENT', path: asked } },
     );
   }

@@ -63,7 +63,7 @@ it.each([
   [
     'an event that is an object',
     '{"hooks":{"PreToolUse":{"matcher":"x"}}}',
-    /hooks\.PreToolUse in .* is no list/,
+    /hooks\.PreToolUse in .* is not a list/,
   ],
   ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), /cannot be read: it is UTF-16/],
 ])(

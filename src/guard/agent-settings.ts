@@ -106,7 +106,7 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
     const named = place.agent === 'gemini-cli' ? { name: 'toolexec', ...entry } : entry;
     const group = { ...(toolEvents.has(event) ? { matcher: '*' } : {}), hooks: [named] };
     if (hooks[event] !== undefined && !Array.isArray(hooks[event]))
-      throw new SettingsProblem(`hooks.${event} in "${file}" is no list`);
+      throw new SettingsProblem(`hooks.${event} in "${file}" is not a list`);
     hooks[event] = [...listIn(hooks[event]), group];
   }
   const isThere = isDeepStrictEqual(hooks, found);
@@ -213,7 +213,7 @@ export function readIfThere(file: string): string | undefined {
 
 function hooksIn({ hooks }: JsonObject, file: string): JsonObject {
   if (hooks === undefined) return {};
-  if (!isObject(hooks)) throw new SettingsProblem(`hooks in "${file}" is no object`);
+  if (!isObject(hooks)) throw new SettingsProblem(`hooks in "${file}" is not an object`);
   return hooks;
 }
 

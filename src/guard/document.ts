@@ -105,10 +105,10 @@ export function readDocument(text: string, agent?: AgentName): HookDocument {
   // An answer in another agent's shape means nothing to this one, which would run the call.
   if (DECIDED.has(event) && (eventName === 'BeforeTool') !== (base.agent === 'gemini-cli'))
     throw new NotUnderstood(
-      `${eventName} is no event of ${titleOf(base)}: the line of the hook belongs to another agent. Run toolexec guard install for this one`,
+      `${eventName} is not an event of ${titleOf(base)}: the line of the hook belongs to another agent. Run toolexec guard install for this one`,
     );
   if (!base.cwd.startsWith('/'))
-    throw new NotUnderstood(`cwd is no absolute path: ${JSON.stringify(base.cwd)}`);
+    throw new NotUnderstood(`cwd is not an absolute path: ${JSON.stringify(base.cwd)}`);
   return ABOUT_TOOLS.has(event) ? { ...base, tool: toolIn(value) } : base;
 }
 
@@ -126,12 +126,12 @@ function parse(text: string): JsonObject {
 function textIn(value: JsonObject, key: string): string {
   const text = value[key];
   if (typeof text === 'string' && text !== '') return text;
-  throw new NotUnderstood(`${key} is missing, or is no text`);
+  throw new NotUnderstood(`${key} is missing, or is not a text`);
 }
 
 function toolIn(value: JsonObject): AgentCall {
   const { tool_input: input, tool_use_id: useId, tool_response: response, error } = value;
-  if (!isObject(input)) throw new NotUnderstood('tool_input is missing, or is no object');
+  if (!isObject(input)) throw new NotUnderstood('tool_input is missing, or is not an object');
   return {
     name: textIn(value, 'tool_name'),
     input,

@@ -151,7 +151,7 @@ function command(input: JsonObject): MappedTool {
   const given = input[key];
   const text = typeof given === 'string' ? given : Array.isArray(given) ? fromWords(given) : undefined;
   if (text === undefined || text.trim() === '')
-    throw new NotUnderstood('its command is missing, or is no text');
+    throw new NotUnderstood('its command is missing, or is not a text');
   const cwd = pathIn(input, ['workdir', 'dir_path', 'directory', 'cwd']);
   return {
     kind: 'command',
@@ -181,7 +181,7 @@ export function quoteWord(word: string): string {
 function writes(input: JsonObject): MappedTool {
   const path = requirePath(input, ['file_path', 'path']);
   const content = input.content ?? input.file_text;
-  if (typeof content !== 'string') throw new NotUnderstood('its content is missing, or is no text');
+  if (typeof content !== 'string') throw new NotUnderstood('its content is missing, or is not a text');
   return changing('write_file', { path, content, mode: 'overwrite' });
 }
 
@@ -189,7 +189,7 @@ function edits(input: JsonObject): MappedTool {
   const path = requirePath(input, ['file_path', 'path']);
   const { old_string: before, new_string: after } = input;
   if (typeof before !== 'string' || typeof after !== 'string')
-    throw new NotUnderstood('old_string or new_string is missing, or is no text');
+    throw new NotUnderstood('old_string or new_string is missing, or is not a text');
   // An empty text to replace means a new file.
   if (before === '') return changing('write_file', { path, content: after, mode: 'overwrite' });
   const all = input.replace_all === true || input.allow_multiple === true;
@@ -200,7 +200,7 @@ function manyEdits(input: JsonObject): MappedTool {
   const path = requirePath(input, ['file_path', 'path']);
   const { edits: list } = input;
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject))
-    throw new NotUnderstood('its edits are missing, or are no list of objects');
+    throw new NotUnderstood('its edits are missing, or are not a list of objects');
   // The combined result of several edits is known only after the call.
   return {
     kind: 'call',
@@ -213,7 +213,7 @@ function manyEdits(input: JsonObject): MappedTool {
 function patches(input: JsonObject): MappedTool {
   const [patch, ...others] = [input.patch, input.input, input.command].filter((one) => one !== undefined);
   if (typeof patch !== 'string' || others.length > 0)
-    throw new NotUnderstood('its patch is missing, is no text, or is given twice');
+    throw new NotUnderstood('its patch is missing, is not a text, or is given twice');
   return changing('apply_patch', { patch });
 }
 
@@ -241,7 +241,7 @@ function searches(input: JsonObject): MappedTool {
 function searchArgs(input: JsonObject): JsonObject {
   const { pattern } = input;
   if (typeof pattern !== 'string' || pattern === '')
-    throw new NotUnderstood('its pattern is missing, or is no text');
+    throw new NotUnderstood('its pattern is missing, or is not a text');
   const path = pathIn(input, ['path', 'dir_path']);
   return path === undefined ? { pattern } : { pattern, path };
 }
@@ -273,7 +273,7 @@ function pathIn(input: JsonObject, keys: readonly string[]): string | undefined 
   for (const key of keys) {
     const value = input[key];
     if (value === undefined || value === null || value === '') continue;
-    if (typeof value !== 'string') throw new NotUnderstood(`${key} is no text`);
+    if (typeof value !== 'string') throw new NotUnderstood(`${key} is not a text`);
     requirePlain(key, value);
     if (found !== undefined && found !== value) throw new NotUnderstood('it names two different paths');
     found = value;

@@ -262,8 +262,8 @@ it('bug: an answer in the shape of another agent let the call run', async () => 
   });
   const named = (event: string, agent: AgentName) => () =>
     readDocument(JSON.stringify({ session_id: 's', cwd: '/', hook_event_name: event, ...call }), agent);
-  expect(named('BeforeTool', 'claude-code')).toThrow(/BeforeTool is no event of Claude Code/);
-  expect(named('PreToolUse', 'gemini-cli')).toThrow(/PreToolUse is no event of Gemini CLI/);
+  expect(named('BeforeTool', 'claude-code')).toThrow(/BeforeTool is not an event of Claude Code/);
+  expect(named('PreToolUse', 'gemini-cli')).toThrow(/PreToolUse is not an event of Gemini CLI/);
   expect(named('PreToolUse', 'codex')()).toMatchObject({ event: 'before' });
 });
 

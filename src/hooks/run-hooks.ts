@@ -51,12 +51,12 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
   const said = parse(stdout);
   if (said === undefined) return failed(hook, 'printed no JSON object', call);
   const { hookSpecificOutput: specific = {} } = said;
-  if (!isObject(specific)) return failed(hook, 'gave a hookSpecificOutput that is no object', call);
+  if (!isObject(specific)) return failed(hook, 'gave a hookSpecificOutput that is not an object', call);
   // The answer to PermissionRequest.
   const permission = isObject(specific.decision) ? specific.decision : {};
   const inputs = [permission.updatedInput, specific.updatedInput, specific.tool_input];
   if (inputs.some((one) => one !== undefined && one !== null && !isObject(one)))
-    return failed(hook, 'gave an updatedInput that is no object', call);
+    return failed(hook, 'gave an updatedInput that is not an object', call);
   // Agents expect the decision in different places, and a guard that has mixed them up must not let calls through.
   const given =
     permission.behavior ??

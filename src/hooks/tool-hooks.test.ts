@@ -57,9 +57,9 @@ describe('a hook before a call', () => {
     [
       'answers in a text',
       hook(`printf '{"hookSpecificOutput":"deny"}'`),
-      /hookSpecificOutput that is no object/,
+      /hookSpecificOutput that is not an object/,
     ],
-    ['changes the input to a text', hook(says({ updatedInput: 'x' })), /updatedInput that is no object/],
+    ['changes the input to a text', hook(says({ updatedInput: 'x' })), /updatedInput that is not an object/],
     ['decides beside the place for it', hook(`printf '{"permissionDecision":"deny"}'`), /a hook says so/],
     ['decides for another event', hook(says({ decision: 'deny' })), /a hook says so/],
     ['decides what is not known', hook(says({ permissionDecision: 'maybe' })), /unknown decision/],

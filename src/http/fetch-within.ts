@@ -78,7 +78,7 @@ export async function fetchWithin(
         });
       }
       answer.close();
-      if (limits.redirect === 'error') throw failed(url, 'it redirects, which was not wanted');
+      if (limits.redirect === 'error') throw failed(url, 'it redirects, which is not allowed here');
       if (redirects === MOST_REDIRECTS) {
         throw failed(url, `too many redirects: more than ${MOST_REDIRECTS}`, { reason: 'TooManyRedirects' });
       }
@@ -107,7 +107,7 @@ class RequestLife {
     }
     const late = new ToolError(
       'timeout',
-      `Cannot fetch ${shown}: no whole answer came within ${timeoutMs} ms.`,
+      `Cannot fetch ${shown}: no complete answer came within ${timeoutMs} ms.`,
     );
     this.#undo.push(systemClock.after(timeoutMs, () => this.#abort(late)));
   }

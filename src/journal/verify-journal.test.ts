@@ -94,7 +94,7 @@ describe('verifyJournal()', () => {
     ["UPDATE notes SET data = replace(data, 'late', 'soon')", 6],
     ['UPDATE commits SET hash = hex(zeroblob(32)) WHERE number = 4', 4],
     ['DELETE FROM commits WHERE number = 3', 3],
-  ])('finds the first commit that is not what it was: %s', (tampering, commit) => {
+  ])('finds the first commit that was replaced: %s', (tampering, commit) => {
     tamper(tampering);
     expect(verifyJournal(path)).toMatchObject({ intact: false, commit });
   });

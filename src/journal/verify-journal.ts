@@ -141,7 +141,7 @@ function verifyChain(database: JournalDatabase): Verification {
   const count = countRows(database);
   if (count !== covered) return { intact: false, reason: `${count} rows, but the chain covers ${covered}` };
   const blob = findBadBlob(database);
-  if (blob !== undefined) return { intact: false, reason: `blob ${blob} is not what its name says` };
+  if (blob !== undefined) return { intact: false, reason: `blob ${blob} does not match its name` };
   const lost = findLostBlob(database);
   if (lost !== undefined) return { intact: false, reason: `blob ${lost} is gone` };
   const derived = findWrongIndex(database);
@@ -213,7 +213,7 @@ function findWrongIndex(database: JournalDatabase): string | undefined {
   for (const [table, [told, covered]] of Object.entries(INDEXES)) {
     const differs = `SELECT 1 FROM (${told} EXCEPT ${covered}) UNION ALL SELECT 1 FROM (${covered} EXCEPT ${told})`;
     if (database.prepared(`${differs} LIMIT 1`).get() !== undefined) {
-      return `the table ${table} does not say what the records say`;
+      return `the table ${table} does not match the records`;
     }
   }
   return undefined;

@@ -78,7 +78,7 @@ function progressOf(event: LoopEvent): string | undefined {
 }
 
 const INCOMPLETE: Readonly<Record<Exclude<LoopResult['stopReason'], 'end'>, string>> = {
-  max_iterations: 'The sub-agent came to its limit of tool calls before it was done.',
+  max_iterations: 'The sub-agent reached its limit of tool calls before it was done.',
   max_tokens: 'The sub-agent used up its budget of tokens before it was done.',
   cancelled: 'The sub-agent was cancelled.',
   refused: 'The model of the sub-agent declined.',

@@ -148,7 +148,7 @@ function isToolMessage(value: unknown): value is ToolMessage & JsonValue {
 const NONE: ReadonlySet<string> = new Set();
 
 function notOnRecord(call: ToolCall): ToolResult {
-  const message = 'The record does not say what became of this call. Look before you repeat it.';
+  const message = 'The record does not give the outcome of this call. Look before you repeat it.';
   return failed(call, { code: 'outcome_unknown', message, details: { executed: 'maybe' } });
 }
 

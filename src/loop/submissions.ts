@@ -29,7 +29,7 @@ export class Submissions {
     const index = this.#calls.findIndex(({ id }, at) => id === callId && this.#given[at] === undefined);
     if (index === -1) {
       const open = this.calls.map(({ id }) => id).join(', ') || 'none';
-      const message = `Cannot take a result for "${callId}": it is no call that waits for one. Those that wait: ${open}.`;
+      const message = `Cannot take a result for "${callId}": no such call waits for one. Calls that wait: ${open}.`;
       throw new ToolError('bad_args', message);
     }
     if (typeof output !== 'string') {

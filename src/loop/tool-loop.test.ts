@@ -97,7 +97,7 @@ describe('a turn', () => {
   });
 
   it('answers a call that cannot be read, beside those that run', async () => {
-    const malformed = [{ id: 'm', name: 'write_file', message: 'The arguments are no JSON.' }];
+    const malformed = [{ id: 'm', name: 'write_file', message: 'The arguments are not JSON.' }];
     const { loop } = talk([{ calls: [write('a')], malformed }, { text: 'again' }]);
     const { results } = await loop.run('go');
     expect(results.map(({ callId, error }) => [callId, error?.code])).toEqual([

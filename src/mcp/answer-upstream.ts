@@ -105,7 +105,7 @@ async function askToVisit(
   const { ctx } = call;
   const address = readAddress(url);
   if (address === undefined) {
-    const why = 'sent the person to an address that is no plain web address';
+    const why = 'sent the person to an address that is not a plain web address';
     void ctx.emit(`The MCP server ${server} ${why}.\n`, 'stderr');
     return { action: 'decline' };
   }

@@ -96,7 +96,7 @@ function approvalOf(given: unknown, request: ApprovalRequest): Decision {
     edited = typeof given === 'string' ? parseJson(given) : given;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { kind: 'again', problem: `The arguments are no JSON: ${why}` };
+    return { kind: 'again', problem: `The arguments are not JSON: ${why}` };
   }
   if (!isObject(edited)) return { kind: 'again', problem: 'The arguments have to be one JSON object.' };
   // The same arguments in another spelling.

@@ -230,7 +230,7 @@ export class CallServer {
       `Reason: ${reason}`,
       `Nothing was run. The person can decide with: ${this.#parts.decideWith(id)}`,
       'Or allow such calls by a rule of the policy ("toolexec policy suggest" proposes one).',
-      `After that, call ${name} again with the same arguments to get what came of it.`,
+      `After that, call ${name} again with the same arguments to get its result.`,
     ]);
   }
 

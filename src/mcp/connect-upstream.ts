@@ -93,7 +93,7 @@ async function transportOf(
   const expand = expanderOf(given);
   if (server.url !== undefined) {
     const url = expand(server.url, 'The address');
-    if (!isWebAddress(url)) throw new ToolError('config_invalid', 'Its url is no http or https address.');
+    if (!isWebAddress(url)) throw new ToolError('config_invalid', 'Its url is not an http or https address.');
     const headers = await headersOf(server.headers ?? {}, expand);
     given.add([url, ...Object.values(headers).flatMap(withCredentials)]);
     return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });

@@ -216,7 +216,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     const client = await connect(executor, { era, person: who });
     const result = await client.callTool({ name: 'pay', arguments: { to: 'ada' } });
     expect(textOf(result)).toBe('paid bob');
-    expect(who.asked[1]).toMatch(/^The arguments are no JSON/);
+    expect(who.asked[1]).toMatch(/^The arguments are not JSON/);
     expect(who.asked[2]).toMatch(/^The arguments have to be one JSON object/);
     expect(paid()).toHaveLength(1);
   });
@@ -578,7 +578,7 @@ it('a client that answered each question with what is no JSON was asked without 
   const result = await client.callTool({ name: 'pay', arguments: { to: 'eve' } });
   expect(result.isError).toBe(true);
   expect(textOf(result)).toMatch(
-    /^No answer could be used\. The arguments are no JSON: .*\nReason: .*\nNothing was run\./,
+    /^No answer could be used\. The arguments are not JSON: .*\nReason: .*\nNothing was run\./,
   );
   expect(robot.asked).toHaveLength(10);
   expect(paid()).toEqual([]);

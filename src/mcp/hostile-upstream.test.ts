@@ -100,7 +100,7 @@ it('characters that a person does not see reached the model in a schema, or in t
   });
   for (const name of ['up__names', 'up__values']) {
     const { error } = await executor.execute(name, {});
-    expect(error).toMatchObject({ message: expect.stringContaining('characters that cannot be seen') });
+    expect(error).toMatchObject({ message: expect.stringContaining('invisible characters') });
   }
 });
 
@@ -147,7 +147,7 @@ it('the pins of a server with the name of a member of every object could not be 
   expect(readPins('toString')).toBeUndefined();
 });
 
-it('the tools of a server with annotations were all said to hold characters that cannot be seen', () => {
+it('the tools of a server with annotations were all said to contain invisible characters', () => {
   const plain = {
     name: 'echo',
     description: 'Says it back.',

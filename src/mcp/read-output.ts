@@ -21,7 +21,7 @@ export async function readOutput(uri: string, executor: Executor): Promise<ReadR
     throw error;
   }
   if (bytes.length > MOST_BYTES) {
-    const message = `Cannot send "${uri}": it is larger than ${MOST_BYTES} bytes. Read a part of it with read_file, whose path it can be.`;
+    const message = `Cannot send "${uri}": it is larger than ${MOST_BYTES} bytes. Read a part of it with read_file, which takes it as a path.`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
   const text = asText(bytes);

@@ -140,7 +140,7 @@ class Sessions {
     const session = id === null ? undefined : this.#byId.get(id);
     // As specified: the client starts again with `initialize`.
     if (id !== null && session === undefined)
-      return refusal(404, 'There is no such session, or not any more.');
+      return refusal(404, 'There is no such session, or it has ended.');
     return session === undefined ? this.#begin(request) : this.#ask(session, request);
   }
 

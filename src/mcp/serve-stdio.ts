@@ -47,5 +47,5 @@ export function serveOverStdio(
 /** A line that is JSON but not a message: the SDK would report everything that its schema expects. */
 function inOneLine(problem: Error): Error {
   if (!problem.name.endsWith('ZodError')) return problem;
-  return new Error('A line from the client is no message of the protocol.', { cause: problem });
+  return new Error('A line from the client is not a message of the protocol.', { cause: problem });
 }

@@ -14,7 +14,7 @@ const HASHED = new RegExp(`_h[0-9a-f]{${HASH_CHARACTERS}}$`);
 export function serverNameFlaw(name: string): string | undefined {
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(name)) return 'letters, digits, _ and - are expected; at most 32';
   if (name.includes(SEPARATOR) || name.endsWith('_') || name.startsWith('_'))
-    return 'it begins and ends with no "_", and holds no "__"';
+    return 'it must not begin or end with "_", nor contain "__"';
   return undefined;
 }
 

@@ -118,7 +118,7 @@ export class UpstreamSource implements ToolSource {
       const remedy = `A person looks at it with: toolexec mcp trust ${upstream.name}`;
       if (difference.added.includes(name)) return `it is new since its server was trusted. ${remedy}`;
       if (difference.changed.includes(name)) return `it has changed since its server was trusted. ${remedy}`;
-      return difference.gone.includes(name) ? 'its server offers it no more.' : undefined;
+      return difference.gone.includes(name) ? 'its server no longer offers it.' : undefined;
     };
     const shown: string[] = [];
     const broken = new Map<string, string>();

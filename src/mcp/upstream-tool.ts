@@ -40,7 +40,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
   const { name: server, trusted } = upstream;
   requireShort(seen);
   const plain = plainDefinition(seen);
-  if (hidesMore(plain)) throw new Error('its schema holds characters that cannot be seen.');
+  if (hidesMore(plain)) throw new Error('its schema contains invisible characters.');
   const { title, description, inputSchema, outputSchema } = plain;
   const shownName = sanitize(seen.name, 'inline');
   const tool = defineOwnTool<JsonObject>({

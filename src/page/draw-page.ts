@@ -121,7 +121,7 @@ ${calls}</ul></section>
 
 const DECISIONS: Readonly<Record<string, string>> = {
   wait: 'Put off',
-  resume: 'Gone on with',
+  resume: 'Continued with',
   discard: 'Given up',
 };
 

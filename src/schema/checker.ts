@@ -75,6 +75,6 @@ export function refuse(title: string, findings: readonly Finding[]): CheckResult
 
 /** A schema that fails on a value has not accepted it. */
 export function couldNotCheck(owner: string, error: unknown): Finding {
-  const why = error instanceof RangeError ? 'it does not come to an end' : 'it threw an error';
+  const why = error instanceof RangeError ? 'it does not end' : 'it threw an error';
   return { path: '', about: '', message: `${owner} cannot check this value (${why})` };
 }

@@ -179,7 +179,7 @@ export function checkKnowable(knowable: readonly string[], calls: readonly { rea
   const ids = calls.map(({ id }) => id);
   const stranger = knowable.find((id) => !ids.includes(id));
   if (stranger === undefined) return;
-  const message = `trial.knowable names "${stranger}", which is no call of the trial. Its calls: ${ids.join(', ')}.`;
+  const message = `trial.knowable names "${stranger}", which is not a call of the trial. Its calls: ${ids.join(', ')}.`;
   throw new ToolError('config_invalid', message);
 }
 

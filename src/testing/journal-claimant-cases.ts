@@ -41,7 +41,7 @@ export const CLAIMANT_CASES: readonly JournalCase[] = [
       assertEqual(await journal.finish(key, failureOf('x'), 2, 'queued'), 'recorded', 'the refusal');
       assertEqual(await journal.claim(key, WORKER, 3), false, 'a claim');
       assertEqual(await journal.finish(key, failureOf('x'), 4, 'queued'), 'late', 'a second refusal');
-      assertEqual(await journal.notes(key), [], 'it is no evidence: the call did not run');
+      assertEqual(await journal.notes(key), [], 'it proves nothing: the call did not run');
     },
   },
   {

@@ -26,7 +26,7 @@ it.each<[string, unknown, string]>([
   [
     'a knowable call that is not in it',
     { tools: TOOLS, calls, knowable: ['note'] },
-    'trial.knowable names "note", which is no call of the trial. Its calls: call_0.',
+    'trial.knowable names "note", which is not a call of the trial. Its calls: call_0.',
   ],
 ])('a crash trial with %s does not begin', async (_, trial, message) => {
   await expect(runCrashTrial(trial as CrashTrial)).rejects.toMatchObject({

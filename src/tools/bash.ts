@@ -84,7 +84,7 @@ export function bashTool(options: BashOptions = {}): ToolSpec<BashArgs> {
     description:
       'Runs a bash command and returns what it printed, standard error after a line "[stderr]". It gets no input. ' +
       `Of long output the first ${HEAD_CHARACTERS} and the last ${TAIL_CHARACTERS} characters are shown. ` +
-      'A command that exits with another code than 0 has failed. ' +
+      'A command that exits with a code other than 0 has failed. ' +
       WHAT_LASTS,
     input: INPUT,
     category: 'execution',

@@ -54,25 +54,23 @@ export function changeNotices({
   const outside = discardedWrites === undefined ? [] : [outsideNotice(discardedWrites)];
   if (discardedBy === 'policy') return [beyondNotice(discarded)];
   if (changes === undefined)
-    return discarded === undefined
-      ? outside
-      : [`[Nothing of what this command changed was kept: ${discarded}.]`];
+    return discarded === undefined ? outside : [`[The changes of this command were not kept: ${discarded}.]`];
   const { conflicts } = changes;
   const pending = changes.refused.filter(({ later }) => later === true);
   return [
     ...(pending.length === 0
       ? []
       : [
-          `[Not changed yet, because it cannot be written now: ${listOf(pending)}. It is kept, and written before the next command if that is possible then.]`,
+          `[Not changed yet, because it cannot be written now: ${listOf(pending)}. It is kept, and will be written before the next command if that is possible then.]`,
         ]),
     ...(conflicts.length === 0
       ? []
       : [
-          `[Not kept, because others changed it meanwhile: ${listOf(conflicts)}. Look at what is there now, and run the command again where it is still needed.]`,
+          `[Not kept, because another program changed it while the command ran: ${listOf(conflicts)}. Look at the current files, and run the command again if it is still needed.]`,
         ]),
     ...(CROSS_DEVICE.test(stderr.head + stderr.tail)
       ? [
-          '[A directory that was there before the command cannot be renamed by rename(2) in a transaction: mv copies it. Use mv, or cp -a and rm -r; git mv takes the files one by one. Where the command has to rename it, the person can allow that by a rule with write_through = true.]',
+          '[A directory that existed before the command cannot be renamed by rename(2) in a transaction. Use mv, which copies it, or cp -a and rm -r; with git mv, move its files one by one. If the command must rename it, the person can allow that by a rule with write_through = true.]',
         ]
       : []),
     ...outside,
@@ -80,21 +78,21 @@ export function changeNotices({
 }
 
 function beyondNotice(why = ''): string {
-  return `[Nothing of what this command changed was kept: ${why}. There was no person to ask. Leave that out, or tell the person what it is needed for.]`;
+  return `[The changes of this command were not kept: ${why}. There was no person to ask. Do without these changes, or tell the person why they are needed.]`;
 }
 
 function refusedNotice(refused: readonly UnkeptChange[]): string {
-  return `[Nothing of what this command changed was kept, because commands may not change ${listOf(refused)}. Leave that out, and run the rest again.]`;
+  return `[The changes of this command were not kept, because commands may not change ${listOf(refused)}. Run the command again without that change.]`;
 }
 
 function conflictNotice(conflicts: readonly UnkeptChange[], why = ''): string {
-  const what = conflicts.length === 0 ? why : `others changed the same meanwhile: ${listOf(conflicts)}`;
-  return `[Nothing of what this command changed was kept: ${what}. Look at what is there now, and run the command again where it is still needed.]`;
+  const what = conflicts.length === 0 ? why : `another program changed the same files: ${listOf(conflicts)}`;
+  return `[The changes of this command were not kept: ${what}. Look at the current files, and run the command again if it is still needed.]`;
 }
 function outsideNotice({ paths, more = 0 }: DiscardedWrites): string {
   const named = paths.slice(0, MOST_NAMED_OUTSIDE).map((path) => JSON.stringify(path));
   const rest = paths.length - named.length + more;
-  return `[Gone with this command, because it lies outside of the roots: ${named.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}. The next command does not find it. Write what has to last into the working directory, or ask the person to make that directory a root.]`;
+  return `[Lost when this command ended, because it lies outside the roots: ${named.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}. The next command does not find it. Write files that must last into the working directory, or ask the person to make that directory a root.]`;
 }
 
 const MOST_NAMED_OUTSIDE = 5;

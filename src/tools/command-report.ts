@@ -18,8 +18,8 @@ const { metadataBytes: METADATA_BYTES } = OUTPUT_LIMITS;
 
 /** For the description of a tool that runs commands. */
 export const WHAT_LASTS =
-  'In the OS sandbox only what it writes in the working directory and the other roots lasts: /tmp and the home directory ' +
-  'are empty for each command, and gone with it.';
+  'In the OS sandbox only files in the working directory and the other roots last: /tmp and the home directory ' +
+  'are empty for each command, and discarded at its end.';
 
 /** The output of a command. Standard error follows a line `[stderr]`. */
 export function printedText(stdout: string, stderr: string): string {
@@ -100,8 +100,9 @@ type EndedCommand = Pick<
 /** Why a command counts as failed; undefined if it exited with code 0. */
 export function failureReason(outcome: EndedCommand): string | undefined {
   if (outcome.aborted) return 'stopped before its end';
-  if (outcome.discarded !== undefined) return `${outcome.discarded}; nothing of what it changed was kept`;
-  if (isPartly(outcome)) return 'others changed some of the same files while it ran; the rest was kept';
+  if (outcome.discarded !== undefined) return `${outcome.discarded}; none of its changes were kept`;
+  if (isPartly(outcome))
+    return 'another program changed some of the same files while it ran; the other changes were kept';
   if (outcome.exitCode === 0) return undefined;
   const limit = outcome.limit === undefined ? '' : `: ${describeLimit(outcome.limit)}`;
   if (outcome.sandbox?.lost !== undefined && outcome.exitCode === null) return 'ended by the OS sandbox';
@@ -230,11 +231,11 @@ export function sandboxNotice(sandbox: CommandSandbox | undefined): string {
 }
 
 function lostNotice(paths: readonly string[]): string {
-  return `[Another program replaced, removed or linked ${listed(paths)} while this command ran, and the OS sandbox guards only what was there: a command is ended for that. Run it again.]`;
+  return `[Another program replaced, removed or linked ${listed(paths)} while this command ran, and the OS sandbox guards only files that existed at its start, so the command was ended. Run it again.]`;
 }
 
 function disarmedNotice(paths: readonly string[]): string {
-  return `[Git would run programs of repositories that came while this command ran: hooks, or settings that are not known to be harmless, are now called "….disabled" in ${listed(paths)}.]`;
+  return `[Git would run programs of repositories that appeared while this command ran: hooks, or settings that are not known to be harmless, are now called "….disabled" in ${listed(paths)}.]`;
 }
 
 function listed(paths: readonly string[]): string {
@@ -246,15 +247,15 @@ function listed(paths: readonly string[]): string {
 }
 
 const INCOMPLETE =
-  '[There is more in the roots than the OS sandbox can guard: this command could see files that deny patterns hide.]';
+  '[The roots contain more files than the OS sandbox can guard: this command could see files that deny patterns hide.]';
 
 const REFUSED: Readonly<Record<SandboxRefusal, string>> = {
   network: 'a network connection: it has no network, only a loopback that its conversation shares',
   name_lookup: 'a name look-up: it has no network',
   write_outside:
-    'a write: it may write in the roots and in /tmp, not elsewhere, and not what makes other programs run something (.git/hooks, .git/config and the like)',
+    'a write: it may write in the roots and in /tmp, not elsewhere, and not files that make other programs run something (.git/hooks, .git/config and the like)',
   hidden_file:
-    'a file: what the deny patterns hide (.env, *.pem, .npmrc and the like) and what lies outside of the roots is not there for commands (what git tracks of it shows its committed version), they can neither replace nor remove it, and every command finds /tmp empty',
+    'a file: files that deny patterns hide (.env, *.pem, .npmrc and the like) and files outside the roots do not exist for commands (a hidden file that git tracks has its committed version); commands can neither replace nor remove them, and every command finds /tmp empty',
 };
 
 /** The limit that a command reached, for the model. */
@@ -301,7 +302,7 @@ export function shellMetadata(shell: ShellSnapshot): JsonObject {
 
 /** B024, B030. */
 export function shellNotFound(id: string): ToolOutput {
-  const message = `Shell not found: ${id}. It has never been, or it ended long ago; bash with run_in_background starts one.`;
+  const message = `Shell not found: ${id}. It never existed, or it ended long ago; bash with run_in_background starts one.`;
   return { text: '', error: { code: 'execution_failed', message } };
 }
 

@@ -78,7 +78,7 @@ describe('edit_file', () => {
 
   test.each<[string, string, string, readonly string[]]>([
     ['what is not there', 'axb', 'a.b', ['not found in f']],
-    ['an empty file', '', 'foo', ['not found in f', 'Nothing in the file is like it']],
+    ['an empty file', '', 'foo', ['not found in f', 'Nothing in the file is similar']],
     ['other line ends', 'a\r\nb\r\n', 'a\nb', ['not found', 'lines 1-2', 'line endings']],
     [
       'other indentation',

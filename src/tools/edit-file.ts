@@ -38,8 +38,8 @@ const INPUT = {
     old_string: {
       type: 'string',
       description:
-        'The text to replace, exactly as it stands in the file: indentation, line ends and all. It must be there once, ' +
-        'unless replace_all is true: take in as many lines around it as make it unique.',
+        'The text to replace, exactly as it stands in the file: indentation, line ends and all. It must occur exactly once, ' +
+        'unless replace_all is true: include enough lines around it to make it unique.',
     },
     new_string: {
       type: 'string',
@@ -167,7 +167,7 @@ function ambiguous(path: string, { count, overlap }: Occurrences, lines: readonl
   return new ToolError(
     'patch_failed',
     `old_string is not unique in ${path}: it appears ${overlap && count === 1 ? 2 : count} times (${where}). ` +
-      'Take in more of the text around the one that is meant, or set replace_all to true.',
+      'Include more of the text around the one that you mean, or set replace_all to true.',
     { details: { path, count, lines: [...lines] } },
   );
 }

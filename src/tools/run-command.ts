@@ -31,7 +31,7 @@ export function runCommandTool(): ToolSpec<RunCommandArgs> {
     title: 'Run Command',
     description:
       'Runs a shell command (sh -c) in the working directory and returns what it printed, standard error after a ' +
-      'line "[stderr]". It gets no input. A command that exits with another code than 0 has failed. ' +
+      'line "[stderr]". It gets no input. A command that exits with a code other than 0 has failed. ' +
       WHAT_LASTS,
     input: INPUT,
     category: 'execution',

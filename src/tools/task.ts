@@ -52,7 +52,7 @@ export function taskTool(now: () => number): ToolSpec<TaskArgs> {
     aliases: ['Task'],
     title: 'Hand Over a Task',
     description:
-      'Hands a piece of work to a sub-agent with a conversation of its own, and gives its final answer. ' +
+      'Hands a piece of work to a sub-agent with a separate conversation, and gives its final answer. ' +
       'It works with your tools, or some of them, and under the same rules. Several run side by side.',
     input: INPUT,
     explainArgs: faultIn,

@@ -77,7 +77,7 @@ if libc.name_to_handle_at(fd, b'', ctypes.byref(h), ctypes.byref(m), 0x1000) == 
   if libc.open_by_handle_at(fd, ctypes.byref(h), 0) >= 0: print('GAINED')`),
   ],
   [
-    'what the deny patterns hide',
+    'files that deny patterns hide',
     () =>
       'cat .env ./.ENV .//.env; cp .env copy; cat copy; tar c . | cat; grep -ra secret-beside .; dd if=.env; node -p "fs.readFileSync(String(1?`.env`:0),`utf8`)"',
   ],

@@ -171,7 +171,7 @@ describe('toolexec chat, in a script', () => {
     script = [make, done, make, done];
     await toolexec.run(words('write it', '--print', '--yes'));
     expect(requests[1]?.messages.at(-1)?.content).toContain(
-      '--yes approves no change of what runs later by itself',
+      '--yes does not approve changes to files that run later by themselves',
     );
     expect(existsSync(join(toolexec.root, 'Makefile'))).toBe(false);
     await toolexec.run(words('write it', '--print', '--yes', '--approve-later-code'));
@@ -307,7 +307,7 @@ describe('toolexec chat, in a script', () => {
     ]);
     expect(await lines(['hi', '--model', 'openai/x', '--base-url', url, '--resume'])).toEqual([
       2,
-      [expect.stringContaining('no conversation was held here')],
+      [expect.stringContaining('there is no conversation here')],
     ]);
   }, 60_000);
 

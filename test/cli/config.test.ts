@@ -263,7 +263,7 @@ describe("a project's toolexec.toml", () => {
     project(hostile);
     await toolexec.run(['config', 'trust']);
     expect((await toolexec.run(['config', 'trust', '--revoke'])).stdout).toBe(
-      'toolexec.toml is trusted no longer\n',
+      'toolexec.toml is no longer trusted\n',
     );
     expect((await shown()).of('tools.approval.mode')[0]).toBe('prompt');
     expect((await toolexec.run(['config', 'trust', '--revoke'])).stdout).toBe(

@@ -92,7 +92,7 @@ describe('toolexec doctor', () => {
     const fine = await examine();
     expect(fine.check('journal')).toMatchObject({
       state: 'ok',
-      found: expect.stringContaining('made with the first call'),
+      found: expect.stringContaining('created by the first call'),
     });
     const blocked = join(toolexec.folder, 'file');
     writeFileSync(blocked, '');
@@ -128,9 +128,9 @@ describe('toolexec doctor', () => {
     expect(stdout).toMatch(/^toolexec \d+\.\d+\.\d+ on \w+ /);
     expect(stdout).toMatch(/^✓ node +\d+\./m);
     expect(stdout).toMatch(
-      /^! terminal +standard error is no terminal\n +No person can be asked[^\n]*\n +→ Use --yes/m,
+      /^! terminal +standard error is not a terminal\n +No person can be asked[^\n]*\n +→ Use --yes/m,
     );
-    expect(stdout).toMatch(/\n\nCalls can be run; \d+ of the parts above would make it better\.\n$/);
+    expect(stdout).toMatch(/\n\nCalls can be run; \d+ of the parts above would improve them\.\n$/);
     expect(stdout).not.toContain('\u001b');
   });
 });

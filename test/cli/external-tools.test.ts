@@ -152,7 +152,7 @@ describe('toolexec tools approve', () => {
     ]);
     expect((await run('call', 'mine', '{}')).code).toBe(0);
     expect((await run('tools', 'list')).stderr).toBe('');
-    expect((await run('tools', 'approve', 'mine')).stdout).toContain('nothing of it has changed');
+    expect((await run('tools', 'approve', 'mine')).stdout).toContain('nothing about it has changed');
     described('A third text.');
     expect(JSON.parse((await run('tools', 'approve', '--all', '--json')).stdout)).toMatchObject([
       { name: 'mine', approved: ['description'] },

@@ -215,7 +215,7 @@ describe('toolexec journal verify and prune', () => {
     database.close();
     const broken = await journal('verify');
     expect(broken.code).toBe(1);
-    expect(broken.stdout).toMatch(/^The journal is not as it was written, from commit \d+ on: /);
+    expect(broken.stdout).toMatch(/^The journal was changed, from commit \d+ on: /);
     expect(JSON.parse((await journal('verify', '--json')).stdout)).toMatchObject({
       intact: false,
       commit: 1,

@@ -31,7 +31,7 @@ describe('what runs later by itself', () => {
     const refused = await run(calls, '--yes');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(
-      'User denied permission to run write_file: --yes approves no change of what runs later by itself: "Jenkinsfile". Add --approve-later-code',
+      'User denied permission to run write_file: --yes does not approve changes to files that run later by themselves: "Jenkinsfile". Add --approve-later-code',
     );
     expect([is('a.txt'), is('Jenkinsfile'), is('sub')]).toEqual([true, false, false]);
     const agreed = await run(calls, '--yes', '--approve-later-code', '--conversation', 'again', '--again');
@@ -46,7 +46,9 @@ describe('what runs later by itself', () => {
     const calls = [write('a.txt'), write('Makefile')];
     const refused = await run(calls, '--approve', 'toolu_1', 'toolu_2');
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('--approve approves no change of what runs later by itself: "Makefile"');
+    expect(refused.stderr).toContain(
+      '--approve does not approve changes to files that run later by themselves: "Makefile"',
+    );
     expect([is('a.txt'), is('Makefile')]).toEqual([true, false]);
     const others = ['--approve', 'toolu_2', '--approve-later-code', '--conversation', 'b'];
     expect((await run([write('b.txt'), write('Makefile')], ...others)).code).toBe(1);
@@ -88,7 +90,7 @@ describe('what runs later by itself', () => {
     await run(calls, '--defer', '--conversation', 'later');
     const open = await toolexec.run(['approve', 'later', '--yes']);
     expect(open).toMatchObject({ code: 4, stderr: expect.stringContaining('"Makefile"') });
-    expect(open.stderr).toContain('Add --approve-later-code where that is meant.');
+    expect(open.stderr).toContain('Add --approve-later-code if that is intended.');
     expect(is('Makefile')).toBe(false);
     expect((await toolexec.run(['approve', 'later', '--yes', '--approve-later-code'])).code).toBe(0);
     expect(is('Makefile')).toBe(true);
@@ -111,7 +113,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     const refused = await run([python('a', 'Makefile')], '--yes');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(
-      '--yes approves nothing that was changed beyond what was declared and allowed: "Makefile". Add --approve-later-code',
+      '--yes does not approve changes beyond the declared and allowed ones: "Makefile". Add --approve-later-code',
     );
     expect([is('a'), is('Makefile')]).toEqual([false, false]);
     const agreed = await run(

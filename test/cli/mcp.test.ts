@@ -213,7 +213,7 @@ describe('toolexec mcp', () => {
     child.stdin.end('{"a":1}\nno JSON\n');
     const { code, stderr } = await done;
     expect(code).toBe(0);
-    expect(stderr).toBe('toolexec: A line from the client is no message of the protocol.\n');
+    expect(stderr).toBe('toolexec: A line from the client is not a message of the protocol.\n');
   });
 
   it('ends on a signal', async () => {

@@ -155,7 +155,7 @@ describe('toolexec policy suggest', () => {
     expect(code).toBe(0);
     expect(stdout.match(/^\[\[tools\.approval\.rules\]\]$/gm)).toHaveLength(2);
     expect(stdout).toMatch(
-      /^# approved 2 times\n# runs the workspace's code: contained only in the sandbox\n# what it changes is not known: it ran without a transaction\n\[\[tools\.approval\.rules\]\]\ndecision = "allow"\ntool = "bash"\n/,
+      /^# approved 2 times\n# runs the workspace's code: contained only in the sandbox\n# its changes are unknown: it ran without a transaction\n\[\[tools\.approval\.rules\]\]\ndecision = "allow"\ntool = "bash"\n/,
     );
     expect(stdout).toContain('match = [ "npm run build" ]');
     const config = toolexec.write('suggested.toml', stdout);
@@ -241,7 +241,7 @@ describe('what commands have changed', () => {
     expect(make).toContain(`writes = [ "build/**", "${toolexec.root}/Makefile", "old" ]`);
     expect(python).toMatch(/^# approved once\n# runs the workspace's code[\s\S]*writes = \[ "out\/\*\*" \]$/);
     expect(tsc).toMatch(/^# approved once\n\[\[[\s\S]*writes = \[\]$/);
-    expect(prettier).toContain('# what it changes is not known: it ran without a transaction\n');
+    expect(prettier).toContain('# its changes are unknown: it ran without a transaction\n');
     expect(prettier).not.toContain('writes');
 
     const config = toolexec.write('suggested.toml', stdout);

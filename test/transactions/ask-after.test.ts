@@ -120,7 +120,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
         message: expect.stringContaining('its changes were refused: not that file'),
       },
     });
-    expect(result?.output).toContain('Nothing of what this command changed was kept');
+    expect(result?.output).toContain('The changes of this command were not kept');
     expect(outside('ls')).toBe('');
   });
 

@@ -31,7 +31,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     async () => {
       const deep = `my $n = "d" x 200; for (1 .. 50) { mkdir $n; chdir $n } open F, ">f"; chmod 0, "../$n"`;
       const { discarded, changes } = await here.run(`perl -e '${deep}'; echo fine >fine`);
-      expect([discarded, changes]).toEqual(['it has made a path that is too long', undefined]);
+      expect([discarded, changes]).toEqual(['it has created a path that is too long', undefined]);
       expect(here.outside('ls')).toBe('');
       await expect
         .poll(() => readdirSync(here.place).filter((name) => name.startsWith('transaction-')), {

@@ -57,7 +57,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
 
   it('are dropped where it was killed, as the system does for want of memory; not where a process of it was', async () => {
     const killed = await here.run('echo x >a; kill -9 $$');
-    expect(killed.discarded).toBe('it was killed (SIGKILL), for want of memory or from outside');
+    expect(killed.discarded).toBe('it was killed (SIGKILL), for lack of memory or from outside');
     const inside = await here.run('echo x >b; sh -c "kill -9 \\$\\$"; exit $?');
     expect(inside).toMatchObject({ exitCode: 137, changes: { ...NOTHING, created: ['b'] } });
     expect(here.outside('ls')).toBe('b\n');

@@ -97,7 +97,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       success: false,
       error: { code: 'policy_denied', details: { executed: 'no' } },
     });
-    expect(result.output).toContain('Nothing of what this command changed was kept');
+    expect(result.output).toContain('The changes of this command were not kept');
     expect(result.metadata.changes).toMatchObject({
       unexpected: expect.arrayContaining([expect.any(String)]),
     });

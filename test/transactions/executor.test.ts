@@ -151,7 +151,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
         conflicts: [],
       },
     });
-    expect(result?.output).toMatch(/commands may not change "\.env" \(.*"fixed\/a".*Leave that out/);
+    expect(result?.output).toMatch(/commands may not change "\.env" \(.*"fixed\/a".*Run the command again without that change/);
     const changes = result?.metadata.changes as CommandChanges | undefined;
     const ref = changes?.refused[1]?.ref;
     const [read] = await executor.run([{ id: 'r', name: 'read_file', args: { path: ref ?? '' } }]);
@@ -173,7 +173,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new; sleep 30', 'c1', 4000)]);
     expect(result).toMatchObject({ error: { code: 'timeout', details: { executed: 'no' } } });
-    expect(result?.output).toContain('Nothing of what this command changed was kept');
+    expect(result?.output).toContain('The changes of this command were not kept');
     const [idle] = await executor.run([bash('echo said; sleep 30', 'c2', 4000)]);
     expect(idle).toMatchObject({ output: 'said\n', error: { details: { executed: 'no' } } });
     expect(outside('ls -A')).toBe('');
@@ -256,8 +256,8 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(
       Object.fromEntries(skipped.map(({ path, reason }) => [path.slice(place.root.length + 1), reason])),
     ).toEqual({
-      d: 'others have put something into it',
-      'd/e': 'others have put something into it',
+      d: 'another program has put something into it',
+      'd/e': 'another program has put something into it',
       'd/e/f': 'it was changed since',
       new: 'it is as it was before',
       old: 'it was changed since',

@@ -122,7 +122,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     ];
     for (const { truncated, output } of results) {
       expect(truncated).toBe(true);
-      expect(output).toMatch(/^\[Nothing of what this command changed was kept, because .* "\.env"/);
+      expect(output).toMatch(/^\[The changes of this command were not kept, because .* "\.env"/);
     }
   });
 
@@ -170,7 +170,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
       const late = await opened.executor.execute('slow', {}, { timeoutMs: 4000 });
       expect(late).toMatchObject({ error: { code: 'timeout', details: { executed: 'no' } } });
       expect(late.output).toContain(
-        '[Nothing of what this command changed was kept: it was stopped before its end.]',
+        '[The changes of this command were not kept: it was stopped before its end.]',
       );
       for (const name of ['flood', 'broken']) {
         const ended = await opened.executor.execute(name, {});
@@ -195,9 +195,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(result).toMatchObject({
       error: {
         code: 'execution_failed',
-        message: expect.stringContaining(
-          'it has changed more than 2 MB; nothing of what it changed was kept',
-        ),
+        message: expect.stringContaining('it has changed more than 2 MB; none of its changes were kept'),
         details: { executed: 'no' },
       },
     });

@@ -95,7 +95,7 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
         },
         {
           success: false,
-          error: expect.stringContaining('Cannot make the change of "d/written" real: no space left'),
+          error: expect.stringContaining('Cannot commit the change of "d/written": no space left'),
         },
         { success: true },
         { success: true, output: expect.stringContaining('new') },

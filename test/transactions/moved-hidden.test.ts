@@ -73,7 +73,7 @@ describe.skipIf(why !== '')(`a hidden file that the host moves while a command r
     expect(outcome).toMatchObject({
       exitCode: null,
       aborted: false,
-      discarded: 'what is hidden from it was moved while it ran',
+      discarded: 'a file that is hidden from it was moved while it ran',
     });
     expect(outcome.sandbox?.lost?.length).toBeGreaterThan(0);
     const found = outcome.stdout.head.split('\n').filter((line) => /^\d+$/.test(line));

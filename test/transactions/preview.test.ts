@@ -116,7 +116,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     });
     const results = await preview.commit();
     expect(results.map(({ success }) => success)).toEqual([false, false, false]);
-    expect(results[0]?.error?.message).toContain('a command changed what commands may not change');
+    expect(results[0]?.error?.message).toContain('a command changed files that commands may not change');
     expect(outside('ls -A')).toBe('keep\nold\n');
   });
 

@@ -69,7 +69,7 @@ describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, { timeout: 
     expect(outside(CHECK)).toBe('');
     const reasons = new Set(report.skipped.map(({ reason }) => reason));
     expect([...reasons]).toEqual([
-      'git may need it: others changed the repository since',
+      'git may need it: another program has changed the repository since',
       'something in it stays',
     ]);
   });

@@ -19,11 +19,11 @@ const CHANGED = 'it was changed since';
 const REMOVED = 'it was removed since';
 const TAKEN = 'something else is there';
 const AS_BEFORE = 'it is as it was before';
-const NOT_EMPTY = 'others have put something into it';
+const NOT_EMPTY = 'another program has put something into it';
 const NO_WAY = 'the directory that it was in is gone';
 const STAYS = 'what was in its place before cannot be put back';
 const HOLDS = 'something in it stays';
-const holds = (path: string): string => `it holds what "${path}" was, which stays`;
+const holds = (path: string): string => `it holds the old content of "${path}", which stays`;
 
 type Row = readonly [name: string, before: string, command: string, more?: Partial<UndoScenario>];
 

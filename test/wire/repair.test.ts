@@ -83,7 +83,7 @@ describe('repairHistory() of Anthropic', () => {
     const [first, , third] = repairHistory(cutOff).history;
     for (const message of [first, third]) {
       expect(message).toEqual(
-        replies(say(expect.stringContaining('Results of tool calls stood here') as string)),
+        replies(say(expect.stringContaining('Results of tool calls were here') as string)),
       );
     }
     expect(

@@ -93,7 +93,7 @@ function filesOfTransaction(directory: string): readonly FilePart[] {
     if (change === 'delete' && before !== undefined)
       return [{ kind: 'diff', path, before, after: undefined }];
     if (before !== undefined && after !== undefined) return [{ kind: 'diff', path, before, after }];
-    const why = `${CHANGED[change]}, and is no text that can be shown`;
+    const why = `${CHANGED[change]}, and is not text that can be shown`;
     return [{ kind: 'unshown', path, why, bytesBefore: old?.length, bytesAfter: now?.length }];
   });
 }

@@ -201,7 +201,7 @@ export class ChatSession {
         rows.length === 0 ? '' : drawTable({ rows, columns: this.#parts.context.stdio.stderr.columns }),
       );
       view.display.note(
-        rows.length === 0 ? 'no conversation was held here before' : 'continue one: /resume NUMBER or ID',
+        rows.length === 0 ? 'there is no earlier conversation here' : 'continue one: /resume NUMBER or ID',
       );
       return;
     }

@@ -10,7 +10,7 @@ export const SLASH_COMMANDS = {
   diff: { takes: '[CALL]', meaning: 'what the calls of this conversation changed' },
   model: { takes: '[PROVIDER/NAME]', meaning: 'which model answers, or another one from now on' },
   clear: { takes: '', meaning: 'a new conversation; this one stays in the journal' },
-  resume: { takes: '[ID]', meaning: 'go on with another conversation; without ID the last ones' },
+  resume: { takes: '[ID]', meaning: 'continue another conversation; without ID, list the latest' },
   quit: { takes: '', meaning: 'leave; so does Ctrl-D' },
 } as const;
 
@@ -58,7 +58,7 @@ export const HELP = [
   `  ${'!COMMAND'.padEnd(24)}run a command yourself, in the sandbox; the model sees what it printed`,
   `  ${'Ctrl-C'.padEnd(24)}cancel the turn, or clear the line`,
   `  ${'Ctrl-O'.padEnd(24)}more of the last output`,
-  `  ${'\\ at the end'.padEnd(24)}go on in the next line`,
+  `  ${'\\ at the end'.padEnd(24)}continue on the next line`,
   '',
 ].join('\n');
 

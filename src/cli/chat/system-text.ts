@@ -38,7 +38,7 @@ export async function describeContainment(
     whole: [
       'Commands run in an OS sandbox: they may write only in the roots and in temporary directories',
       network ? 'and reach the network.' : 'and reach no network, so that downloads and installations fail.',
-      isUndone ? 'What a command changes is committed at its end, and the person can take it back.' : '',
+      isUndone ? 'The changes of a command are committed when it ends, and the person can undo them.' : '',
     ]
       .filter((part) => part !== '')
       .join(' '),

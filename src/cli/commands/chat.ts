@@ -226,7 +226,7 @@ async function nameConversation(
   if (resume === undefined) return conversation ?? `chat:${randomUUID()}`;
   const named = resume === true ? (await held.ids())[0] : resume;
   if (named === undefined) {
-    throw new UsageError('Cannot resume: no conversation was held here. Begin one without --resume.');
+    throw new UsageError('Cannot resume: there is no conversation here. Begin one without --resume.');
   }
   if ((await held.wordsOf(named)) === undefined) {
     throw new UsageError(`Cannot resume "${named}": the journal has no such conversation.`);

@@ -122,8 +122,9 @@ function describeChecks(checks: readonly Check[], palette: Palette): string {
 function summarize(checks: readonly Check[]): string {
   const broken = checks.filter(({ state }) => state === 'broken').length;
   const missing = checks.filter(({ state }) => state === 'missing').length;
-  if (broken > 0) return `No call can be run: ${broken} of what every call needs is broken.`;
+  if (broken > 0)
+    return `No call can be run: ${broken} of the parts that every call needs ${broken === 1 ? 'is' : 'are'} broken.`;
   return missing === 0
     ? 'All is well.'
-    : `Calls can be run; ${missing} of the parts above would make it better.`;
+    : `Calls can be run; ${missing} of the parts above would improve them.`;
 }

@@ -103,7 +103,7 @@ function agreedBefore({ isAsked }: IssuedCall): Approver {
       return { kind: 'approve_all', by: isAsked ? 'the person, asked by the agent' : 'toolexec hook' };
     const named = beyond.slice(0, 5).join(', ');
     throw new Error(
-      `it changed ${named}${beyond.length > 5 ? ' and more' : ''}, and nothing has agreed to that. Change it with a file tool, so that the person can be asked`,
+      `it changed ${named}${beyond.length > 5 ? ' and more' : ''}, which no rule and no person has allowed. Change it with a file tool, so that the person can be asked`,
     );
   };
 }
@@ -130,7 +130,7 @@ function noticesOf({ error, metadata, output }: ToolResult): readonly string[] {
 /** Claude Code keeps the directory of its shell between commands. */
 function lostDirectory({ agent, command }: IssuedCall, { success }: ToolResult): readonly string[] {
   if (agent !== 'claude-code' || !success || !/(?:^|[;&|]\s*)cd\s/.test(command)) return [];
-  return ['cd inside of a command does not last: give cd as a command alone'];
+  return ['cd inside a command has no lasting effect: give cd as a separate command'];
 }
 
 function exitCodeFor(result: ToolResult): number {

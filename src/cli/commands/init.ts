@@ -9,8 +9,8 @@ import { HOSTS_OF_PROJECTS, type HostOfProject, projectFiles } from '../init/tem
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Writes a project that starts: an agent of a framework, or an MCP server, with a test that runs offline, ' +
-        'and a policy under which commands are contained. Replaces nothing.',
+      'Writes a working project: an agent for a framework, or an MCP server, with a test that runs offline, ' +
+        'and a policy that keeps commands contained. Replaces no file.',
     )
     .addArgument(new Argument('<host>', 'the framework').choices(HOSTS_OF_PROJECTS))
     .argument('<dir>', 'the directory, created if needed')

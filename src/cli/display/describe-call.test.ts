@@ -25,9 +25,9 @@ describe('describeResult()', () => {
     ['✗ read_file (c1) 12 ms timeout: why', failed('maybe')],
     ['✗ read_file (c1) 12 ms timeout: why', failed('yes')],
     ['⊘ read_file (c1) timeout: why', { ...failed('no'), executionTimeMs: 0 }],
-    ['✗ read_file (c1) 12 ms timeout: why (nothing of it was kept)', failed('no')],
+    ['✗ read_file (c1) 12 ms timeout: why (none of it was kept)', failed('no')],
     ['✗ read_file (c1) 12 ms ran, cancelled: why', failed('maybe', 'why', 'cancelled')],
-    ['✗ read_file (c1) 12 ms ran, cancelled: why (nothing of it was kept)', failed('no', 'why', 'cancelled')],
+    ['✗ read_file (c1) 12 ms ran, cancelled: why (none of it was kept)', failed('no', 'why', 'cancelled')],
     ['✓ (no name) (no id) 12 ms', { ...OK, toolName: '', callId: '' }],
   ])('says %s', (line, result) => {
     expect(describeResult(result, PLAIN)).toBe(line);

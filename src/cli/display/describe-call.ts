@@ -23,7 +23,7 @@ export function describeResult(result: ToolResult, palette: Palette, summary = '
   if (error.details?.executed === 'no' && !isStopped)
     return `${palette.yellow('⊘')} ${name}${replayed} ${why}`;
   const how = isStopped && error.code === 'cancelled' ? 'ran, ' : '';
-  const kept = isStopped && error.details?.executed === 'no' ? ' (nothing of it was kept)' : '';
+  const kept = isStopped && error.details?.executed === 'no' ? ' (none of it was kept)' : '';
   return `${palette.red('✗')} ${name} ${took}${replayed} ${how}${why}${kept}`;
 }
 

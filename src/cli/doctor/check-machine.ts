@@ -112,7 +112,7 @@ export function checkJournal(named: string | undefined, roots: readonly string[]
     return broken(error.message, 'Choose another place with --journal, or smaller roots.');
   }
   const place = probePlace(path);
-  const found = `${path}${place.exists ? '' : ' (made with the first call)'}`;
+  const found = `${path}${place.exists ? '' : ' (created by the first call)'}`;
   if (!place.writable)
     return broken(`${found} cannot be written: ${place.reason}`, 'Make its directory writable for you.');
   const reach = reachOfOthers(path);
@@ -149,7 +149,13 @@ export function checkJournal(named: string | undefined, roots: readonly string[]
 }
 
 function broken(found: string, remedy: string): Check {
-  return { name: 'journal', state: 'broken', found, costs: 'What cannot be recorded is not run.', remedy };
+  return {
+    name: 'journal',
+    state: 'broken',
+    found,
+    costs: 'A call that cannot be recorded does not run.',
+    remedy,
+  };
 }
 
 function missing(found: string, costs: string, remedy: string): Check {
@@ -210,7 +216,7 @@ export function checkRoots(roots: readonly string[], env: CliContext['env']): Ch
       state: 'broken',
       found: `${wrong} is not a directory, or cannot be examined`,
       costs: 'No call is run with it.',
-      remedy: 'Make it, or name another directory with --root or in allowed_roots.',
+      remedy: 'Create it, or name another directory with --root or in allowed_roots.',
     };
   }
   const wide = places.find((root) => covers(root, home));
@@ -229,13 +235,13 @@ export function checkContainment(): Check {
         state: 'missing',
         found: 'files are opened, then their real place is verified',
         costs: 'A program that swaps links while a tool works can win the race.',
-        remedy: 'Run on Linux with /proc mounted where programs you do not trust share the workspace.',
+        remedy: 'If programs that you do not trust share the workspace, run on Linux with /proc mounted.',
       };
     default:
       return {
         name: 'file containment',
         state: 'broken',
-        found: 'this system tells nothing about open files',
+        found: 'this system reports nothing about open files',
         costs: 'No file tool can be kept inside the roots, so none runs.',
         remedy: 'Mount /proc.',
       };
@@ -257,7 +263,7 @@ export function checkTerminal({ stdio, env }: Pick<CliContext, 'stdio' | 'env'>)
 
 function whyNobodyIsThere(isTerminal: boolean, env: CliContext['env']): string | undefined {
   if (isAutomated(env)) return 'CI is set';
-  if (!isTerminal) return 'standard error is no terminal';
+  if (!isTerminal) return 'standard error is not a terminal';
   const keyboard = openKeyboard();
   keyboard?.close();
   return keyboard === undefined ? 'no keyboard belongs to this process' : undefined;

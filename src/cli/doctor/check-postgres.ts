@@ -15,7 +15,7 @@ export async function checkPostgres(url: string): Promise<Check> {
       name: 'journal',
       state: 'broken',
       found: error.message,
-      costs: 'What cannot be recorded is not run.',
+      costs: 'A call that cannot be recorded does not run.',
       remedy: 'Start the server, or correct the address.',
     };
   }
@@ -36,7 +36,7 @@ function toCheck({ place, server, schema, known, standbyLagMs }: PostgresState):
 }
 
 function describeSchema(schema: number, known: number): string {
-  if (schema === 0) return 'no tables yet (made with the first call)';
+  if (schema === 0) return 'no tables yet (created by the first call)';
   if (schema < known) return `schema ${schema} (updated to ${known} with the next call)`;
   return schema === known
     ? `schema ${schema}`

@@ -23,7 +23,7 @@ export const GIT: SoughtProgram = {
   name: 'git',
   program: 'git',
   args: ['--version'],
-  costs: 'Commands of models that use git fail. toolexec itself needs none.',
+  costs: 'Commands of models that use git fail. toolexec itself does not need git.',
   remedy: 'apt install git, dnf install git or brew install git',
 };
 
@@ -52,9 +52,8 @@ export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] =
       found: sandbox.stands
         ? `${sandbox.file} can isolate, and is switched off`
         : `${sandbox.reason}, and it is switched off`,
-      costs:
-        'Commands run as you, with your files and your network: what they may do rests on consent alone.',
-      remedy: 'Say sandbox = "preferred" or "required" under [tools.run_command].',
+      costs: 'Commands run as you, with your files and your network: only your consent limits them.',
+      remedy: 'Set sandbox = "preferred" or "required" under [tools.run_command].',
     };
   }
   if (sandbox.stands) {
@@ -63,15 +62,15 @@ export async function checkBubblewrap(configured: ConfiguredOptions['sandbox'] =
   }
   const costs =
     os === 'required'
-      ? 'An OS sandbox is required, so no command runs: they are answered sandbox_violation.'
-      : 'There is no sandbox of the system around commands: every one asks, also where a rule allows it, and runs as you.';
+      ? 'An OS sandbox is required, so no command runs: their calls are answered sandbox_violation.'
+      : 'There is no OS sandbox around commands: every command asks, even if a rule allows it, and runs as you.';
   return { name: 'bubblewrap', state: 'missing', found: sandbox.reason, costs, remedy: sandbox.remedy };
 }
 
 async function describeOffline(bubblewrap: string): Promise<string> {
   const reason = await whyNoRooms(bubblewrap);
   if (reason === undefined) return 'without network';
-  return `without network, and each has a loopback for itself because ${reason}`;
+  return `without network, and each has a separate loopback because ${reason}`;
 }
 
 /** Whether commands can run as transactions. */
@@ -86,23 +85,23 @@ export async function checkTransactions(
     transactions === 'off'
       ? 'they are switched off'
       : os === 'off' || !sandbox.stands
-        ? 'no sandbox of the system stands around commands'
+        ? 'there is no OS sandbox around commands'
         : await whyNoOverlays(roots);
   if (reason === undefined) {
     return {
       name,
       state: 'ok',
-      found: `what commands change is kept apart until their end (${transactions})`,
+      found: `changes of commands are kept apart until they end (${transactions})`,
     };
   }
   const costs =
     transactions === 'required'
-      ? 'They are required, so no command runs: they are answered sandbox_violation.'
-      : 'Commands change files at once, and what they changed cannot be undone or previewed.';
+      ? 'Transactions are required, so no command runs: their calls are answered sandbox_violation.'
+      : 'Commands change files immediately, and their changes cannot be undone or previewed.';
   const remedy =
     transactions === 'off'
-      ? 'Say transactions = "auto" under [tools.sandbox].'
-      : 'Needs Linux 5.11 or newer with user namespaces, bubblewrap, util-linux, and a root on a local file system that is yours.';
+      ? 'Set transactions = "auto" under [tools.sandbox].'
+      : 'Needs Linux 5.11 or newer with user namespaces, bubblewrap, util-linux, and a root that you own on a local file system.';
   return { name, state: 'missing', found: reason, costs, remedy };
 }
 

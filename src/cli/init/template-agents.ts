@@ -12,7 +12,7 @@ export interface Decided {
   readonly approved: boolean;
 }
 
-/** Answers a text of the person, or goes on after the person has decided: in any process with the same journal. */
+/** Answers a text of the person, or continues after the person has decided: in any process with the same journal. */
 export async function answer(executor: Executor, model: Model, conversation: string, given: string | Decided) {
   const agent = new Agent({ name: 'agent', model, tools: agentTools(executor, { conversation }) });
   const result = await runner.run(agent, typeof given === 'string' ? given : await resume(agent, given));

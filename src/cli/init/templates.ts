@@ -38,7 +38,7 @@ export function openExecutor(root = 'workspace', journal = 'journal.db'): Execut
 
 const CONFIGURATION = `# What calls may do: https://github.com/toolexec-placeholder/toolexec/blob/main/docs/contained.md
 [tools]
-# Commands run in the sandbox, without network, and are asked about afterwards if they change what runs later.
+# Commands run in the sandbox, without network, and are asked about afterwards if they change files that run later.
 profile = "contained"
 `;
 

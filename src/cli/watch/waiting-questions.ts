@@ -141,7 +141,7 @@ export class WaitingQuestions {
       if (how === 'interrupt') leave();
       throw new Error('the person decides later.');
     });
-    if (person === undefined) throw new Error('the terminal has gone away.');
+    if (person === undefined) throw new Error('the terminal was closed.');
     const approver: Approver = async (requests, given) => {
       const root = absolute(resolved.executor.root).join(' ');
       const { stderr } = context.stdio;

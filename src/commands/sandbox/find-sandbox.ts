@@ -40,7 +40,7 @@ const ALLOW =
 
 async function trySandbox(): Promise<SandboxFound> {
   if (!systemName().startsWith('linux')) {
-    const remedy = 'Run on Linux, or in a container or virtual machine of its own.';
+    const remedy = 'Run on Linux, or in a separate container or virtual machine.';
     return { stands: false, reason: 'bubblewrap needs Linux', remedy };
   }
   const file = findTrustedProgram('bwrap');

@@ -40,7 +40,7 @@ export interface MountHolder {
 /** An entry has changed since it was examined. */
 export class PlaceChanged extends Error {
   constructor(readonly path: string) {
-    super(`"${path}" is not there any more, or has become a link`);
+    super(`"${path}" no longer exists, or has become a link`);
     this.name = 'PlaceChanged';
   }
 }

@@ -29,13 +29,13 @@ export function mountTable(roots: readonly string[], mounts: readonly Mount[]): 
   const table = FIRST_PLACE + roots.length;
   const steps = roots.map(
     (root, index) => `\
-cd -P ${quoted(root)} && [ . -ef /proc/self/fd/${FIRST_PLACE + index} ] || fail ${quoted(`${root} is not what it was`)}
+cd -P ${quoted(root)} && [ . -ef /proc/self/fd/${FIRST_PLACE + index} ] || fail ${quoted(`${root} was replaced`)}
 exec ${FIRST_PLACE + index}<&-`,
   );
-  const script = `fail() { echo "cannot guard what is in the roots: $1" >&2; exit 125; }
+  const script = `fail() { echo "cannot guard the files in the roots: $1" >&2; exit 125; }
 ${steps.join('\n')}
 cd / || exit 125
-${quoted(mount)} -a -n -T /proc/self/fd/${table} || fail 'something has changed meanwhile'
+${quoted(mount)} -a -n -T /proc/self/fd/${table} || fail 'something has changed in the meantime'
 exec ${table}<&-
 exec "$@"`;
   return {

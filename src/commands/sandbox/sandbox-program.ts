@@ -38,7 +38,7 @@ status=$?
 ${isCounted ? REPORT_COUNTS : ''}
 echo "ended $status" >&4
 others() { set -- /proc/[0-9]*; [ $# -gt 1 ]; }
-# What is left may be busy with its last output (> >(tee log)).
+# The remaining processes may be busy with their last output (> >(tee log)).
 round=0
 while others && [ $round -lt 12 ]; do
   [ $round -eq 4 ] && kill -s TERM -- -1

@@ -232,7 +232,7 @@ function modify(step: Step): MadeChange {
   const { before, after } = change;
   if (change.kind === 'dir') {
     const there = binaryEntry(at);
-    if (there?.kind !== 'dir') throw new Conflict('it is no directory any more');
+    if (there?.kind !== 'dir') throw new Conflict('it is no longer a directory');
     if (!hasOneOf(there.mode, [before, after])) throw new Conflict(CHANGED);
     if (after !== undefined) places.keepMode(change, after.mode);
     return {};
@@ -257,7 +257,7 @@ function hasOneOf(mode: number, prints: readonly (EntryPrint | undefined)[]): bo
   return known.length === 0 || known.includes((mode & 0o1777) | 0o300);
 }
 
-const CHANGED = 'it was changed by others while the command ran';
+const CHANGED = 'another program changed it while the command ran';
 
 function remove(step: Step): MadeChange {
   const { change, versions, index } = step;
@@ -324,9 +324,9 @@ function removeDirectory({ change, directory, index }: Step, at: BinaryPath, the
  */
 function requireWhole({ plan, index }: Step, at: BinaryPath, old: BinaryPath): void {
   if (binaryEntry(old) === undefined || isAsKnown(old, knownTree(plan.changes, index, 'before'))) return;
-  if (binaryEntry(at) !== undefined) throw new Conflict(`${CHANGED}; what it held is in "${old}"`);
+  if (binaryEntry(at) !== undefined) throw new Conflict(`${CHANGED}; its old content is in "${old}"`);
   renameBinary(old, at);
-  throw new Conflict('others have changed something in it');
+  throw new Conflict('another program has changed something in it');
 }
 
 /** The same for the content of a new directory. */

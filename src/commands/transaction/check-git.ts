@@ -37,7 +37,7 @@ export function checkGit(
   return checkInside(root, path, change, inside);
 }
 
-const GUARDED: GitAnswer = { reason: 'it is what git goes by, and commands may not change that' };
+const GUARDED: GitAnswer = { reason: 'git depends on it, and commands may not change it' };
 
 function checkItself(
   root: ScannedRoot,

@@ -119,7 +119,7 @@ export async function whileCommitting<T>(
   try {
     const locks = await takeGitLocks(parts.directory, gitLocks);
     if ('heldBy' in locks) {
-      const why = `another git holds ${toText(locks.heldBy)}`;
+      const why = `another git process holds ${toText(locks.heldBy)}`;
       throw new NotCommitted('conflict', why, conflictAt(parts, locks.heldBy, why));
     }
     releases.push(locks.release);
@@ -244,7 +244,7 @@ export async function scanTransaction(
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error;
       if (round === MOST_SCANS)
-        throw new NotCommitted('conflict', 'others kept changing the same directories');
+        throw new NotCommitted('conflict', 'other programs kept changing the same directories');
     }
   }
 }

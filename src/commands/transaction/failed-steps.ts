@@ -9,7 +9,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof Conflict) return { reason: error.message, isConflict: true };
   const errno = errnoOf(error);
   if (errno === 'ENOTEMPTY' || errno === 'EEXIST')
-    return { reason: 'others have put something into it', isConflict: true };
+    return { reason: 'another program has put something into it', isConflict: true };
   const reason =
     errno === undefined
       ? error instanceof Error

@@ -125,11 +125,11 @@ export class GitChanges {
   }
 }
 
-const OBJECTS = 'others changed the repository while the command removed objects from it';
-const INDEX = 'others changed what is staged in the repository while the command ran';
-const HEAD = 'others switched the branch of the repository while the command ran';
-const BRANCH = 'others changed this branch or tag while the command ran';
-const STATE = 'others began or ended a merge, a rebase or the like while the command ran';
+const OBJECTS = 'another program changed the repository while the command removed objects from it';
+const INDEX = 'another program changed the staged files of the repository while the command ran';
+const HEAD = 'another program switched the branch of the repository while the command ran';
+const BRANCH = 'another program changed this branch or tag while the command ran';
+const STATE = 'another program began or ended a merge, a rebase or the like while the command ran';
 
 /** Loose objects and packs: the same name means the same content. */
 const NAMED_BY_CONTENT = /\/objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38,62}|pack\/pack-[0-9a-f]{40,64}\.[a-z]+)$/;

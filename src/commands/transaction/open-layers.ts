@@ -112,7 +112,7 @@ async function lookForAll(confinement: Confinement): Promise<Looked | NoTransact
   const { hidden, readOnly, directories = [], incomplete } = confinement.guarded('every', read);
   if (incomplete)
     return {
-      reason: 'what is hidden in the roots cannot all be found: there is too much, or a name is not UTF-8',
+      reason: 'not all hidden files in the roots can be found: there are too many, or a name is not UTF-8',
     };
   const repositories = findRepositories(readOnly, confinement.roots);
   if (repositories.some(({ isOutside }) => isOutside)) {
@@ -122,7 +122,7 @@ async function lookForAll(confinement: Confinement): Promise<Looked | NoTransact
   if (!sandbox.stands) return sandbox;
   const { roots } = confinement;
   const committed = await committedVersions(repositories, hidden, { bubblewrap: sandbox.file, roots });
-  if (committed === undefined) return { reason: 'git cannot be asked what it tracks of the hidden files' };
+  if (committed === undefined) return { reason: 'git cannot be asked which hidden files it tracks' };
   return { directories, repositories, hidden, committed };
 }
 

@@ -62,7 +62,7 @@ export function overlayCommand(
   const steps = mounts.map((overlay, index) => {
     const { root, merged, isVolatile } = overlay;
     return `\
-cd -P ${quoted(root)} && [ . -ef /proc/self/fd/${5 + index} ] || fail ${quoted(`${root} is not what it was`)}
+cd -P ${quoted(root)} && [ . -ef /proc/self/fd/${5 + index} ] || fail ${quoted(`${root} was replaced`)}
 ${quoted(mount)} -n -t overlay overlay -o ${quoted(overlayOptions(overlay, '.', isVolatile))} ${quoted(merged)} || fail ${quoted(`no overlay of ${root}`)}
 exec ${5 + index}<&-`;
   });

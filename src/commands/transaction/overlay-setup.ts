@@ -120,7 +120,7 @@ async function look(
   if (typeof programs === 'string') return { reason: programs };
   const refused = lastingRefusal(roots) ?? rootsRefused(roots);
   if (refused !== undefined) return { reason: refused };
-  let reason = 'there is no directory for the changes that only this user can look into';
+  let reason = 'there is no directory for the changes that only this user can read';
   for (const place of candidates(roots, places)) {
     const tried = await tryOnce(programs, roots, place, kind);
     if (typeof tried !== 'string') return { programs, place, ...tried };

@@ -118,7 +118,7 @@ export class PreviewLayers {
     const { changes, leftOut } = this.#left.add(scanned);
     const refused = leftOut.filter(({ isConflict, isHarmless }) => !isConflict && isHarmless !== true);
     if (refused.length > 0) {
-      this.#broken ??= 'a command changed what commands may not change';
+      this.#broken ??= 'a command changed files that commands may not change';
       requireAllowed(this.#layers, refused, keepVersion);
     }
     const unexpected = await findUnexpected(this.#layers, { changes }, deeds);

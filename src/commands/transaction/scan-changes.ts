@@ -87,7 +87,7 @@ class Scan {
       if (this.#slices.isOver()) await this.#slices.next();
       const path = directory === '' ? name : `${directory}/${name}`;
       const upper = below(root.upper, path);
-      if (upper.length > LONGEST_PATH) throw new TooMuch('it has made a path that is too long');
+      if (upper.length > LONGEST_PATH) throw new TooMuch('it has created a path that is too long');
       const entry = binaryEntry(upper);
       if (entry === undefined) continue;
       this.bytes += spaceOf(entry, this.#isNear);
@@ -225,7 +225,9 @@ class Scan {
       return;
     }
     if (lower?.kind === 'dir' && !this.#remove(root, path)) {
-      this.#leaveOut(root, path, { reason: 'what has to stay lies in the directory that it would replace' });
+      this.#leaveOut(root, path, {
+        reason: 'the directory that it would replace contains files that must stay',
+      });
       return;
     }
     if (entry.kind === 'file' && (entry.mode & 0o6000) !== 0) {
@@ -370,9 +372,10 @@ const REPOSITORY = /^((?:.*\/)?\.git)(?=\/)/s;
 
 const IN_REPOSITORY = /(?:^|\/)\.git(?:\/|$)/s;
 
-const CHANGED = 'it was changed by others while the command ran';
-const REPLACED = 'others moved it, put something else in its place or changed its mode while the command ran';
-const GONE = 'others removed or moved it while the command ran';
+const CHANGED = 'another program changed it while the command ran';
+const REPLACED =
+  'another program moved it, put something else in its place or changed its mode while the command ran';
+const GONE = 'another program removed or moved it while the command ran';
 
 /** Set-user-ID and set-group-ID never come from a command. */
 function plainPrint(entry: BinaryEntry): EntryPrint {

@@ -96,8 +96,8 @@ const DIRECTORY_STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   },
 };
 
-const AGAIN = 'others have changed it again';
-const TAKEN = 'others have put something else there';
+const AGAIN = 'another program has changed it again';
+const TAKEN = 'another program has put something else there';
 
 const STEPS: Readonly<Record<PlannedChange['change'], TakeBack>> = {
   create(step, at, there) {

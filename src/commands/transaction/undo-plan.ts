@@ -71,9 +71,12 @@ function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal)
     const needed = findNeededObjects(undone, done, directory);
     if (found.size + needed.length === 0) return undone;
     for (const object of needed)
-      kept.set(keyOf(object), 'git may need it: others changed the repository since');
+      kept.set(keyOf(object), 'git may need it: another program has changed the repository since');
     for (const [holder, lost] of found)
-      kept.set(keyOf(holder), `it holds what ${JSON.stringify(absolute(done, lost))} was, which stays`);
+      kept.set(
+        keyOf(holder),
+        `it holds the old content of ${JSON.stringify(absolute(done, lost))}, which stays`,
+      );
   }
 }
 

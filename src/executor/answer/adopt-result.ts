@@ -27,7 +27,7 @@ export function adoptResult(value: unknown, { ready, scope, executed, own }: Ado
   if (result === undefined) {
     const message = `${ready.tool.name} gave no usable result.`;
     const hint =
-      'Middleware returned something that is no result. It must return what next() gave, or its like.';
+      'Middleware returned a value that is not a result. It must return the result of next(), or an object of the same shape.';
     return markFinal(failure(ready.call, 'invalid_tool_output', message, executed, { hint }));
   }
   const { error, structured, outputRef, content } = result;

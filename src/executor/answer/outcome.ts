@@ -62,7 +62,7 @@ export function fromReturn(value: unknown, tool: Tool): Outcome | Promise<Outcom
  * its details.
  */
 export function unusable(outcome: Outcome, tool: Tool, why: unknown): Outcome {
-  const fault = `its metadata, structured output or details are no JSON: ${reasonOf(why)}`;
+  const fault = `its metadata, structured output or details are not JSON: ${reasonOf(why)}`;
   const { error, ...answer } = invalid(tool, fault, outcome.text);
   if (outcome.error === undefined) return { ...answer, ...(error === undefined ? {} : { error }) };
   const { code, message, executed } = outcome.error;
@@ -87,7 +87,7 @@ function readValue(value: unknown): Outcome | Fault {
   return { text: JSON.stringify(read.value), structured: read.value, truncatable: true };
 }
 
-const AS_VALUE = 'A value that has such a part of its own is returned as { structured: value }';
+const AS_VALUE = 'Return a value that itself has such a member as { structured: value }';
 
 /** Reads every part once, because a getter may return something else the second time. */
 function readOutput(value: object): Outcome | Fault {
@@ -133,7 +133,7 @@ function readError(error: unknown): OutcomeError | string {
   if (!isObject(error)) return 'error must be { message, code? }';
   const { message, hint, code, details } = error as { readonly [key: string]: unknown };
   if (typeof message !== 'string') return 'error must be { message, code? }';
-  if (code !== undefined && !isErrorCode(code)) return `"${String(code)}" is no error code`;
+  if (code !== undefined && !isErrorCode(code)) return `"${String(code)}" is not an error code`;
   return {
     code: code ?? 'execution_failed',
     message,

@@ -8,7 +8,7 @@ import type { ContentBlock } from '../../contract/call.js';
  */
 export function readContent(value: unknown, recorded: boolean): readonly ContentBlock[] | string {
   if (!Array.isArray(value)) {
-    return 'content must be a list of blocks. Return a value that is no result as { structured: … }';
+    return 'content must be a list of blocks. Return any other value as { structured: … }';
   }
   const blocks: ContentBlock[] = [];
   for (const [index, item] of value.entries()) {

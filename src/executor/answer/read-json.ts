@@ -8,7 +8,7 @@ export type JsonReading = { readonly value: JsonValue } | { readonly fault: stri
 
 /**
  * Copies a JSON value and reads each part once. If a part is not JSON, the reading names it and its place:
- * `at "a.b[2]": NaN is no JSON`. The check is strict so that no data is lost or changed silently: NaN, dates,
+ * `at "a.b[2]": NaN is not JSON`. The check is strict so that no data is lost or changed silently: NaN, dates,
  * class instances and undefined members are refused.
  * @throws any error that a getter throws.
  */
@@ -36,15 +36,15 @@ function copy(value: unknown, path: Path): JsonValue {
       return value;
     case 'number':
       if (Number.isFinite(value)) return value;
-      throw new NotJson(path, `${value} is no JSON. Use null or a text.`);
+      throw new NotJson(path, `${value} is not JSON. Use null or a text.`);
     case 'bigint':
-      throw new NotJson(path, 'a bigint is no JSON. Use a number or a text.');
+      throw new NotJson(path, 'a bigint is not JSON. Use a number or a text.');
     case 'undefined':
-      throw new NotJson(path, 'undefined is no JSON. Leave it out, or use null.');
+      throw new NotJson(path, 'undefined is not JSON. Leave it out, or use null.');
     case 'object':
       return value === null ? null : copyObject(value, path);
     default:
-      throw new NotJson(path, `a ${typeof value} is no JSON.`);
+      throw new NotJson(path, `a ${typeof value} is not JSON.`);
   }
 }
 
@@ -72,18 +72,18 @@ function isPlain(value: object): boolean {
 }
 
 function foreign(value: object): string {
-  if (types.isDate(value)) return 'a Date is no JSON. Use its toISOString().';
-  if (types.isMap(value) || types.isSet(value)) return 'a Map or a Set is no JSON. Use an object or a list.';
+  if (types.isDate(value)) return 'a Date is not JSON. Use its toISOString().';
+  if (types.isMap(value) || types.isSet(value)) return 'a Map or a Set is not JSON. Use an object or a list.';
   if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
-    return 'bytes are no JSON. Return them as a block of `content`.';
+    return 'bytes are not JSON. Return them as a block of `content`.';
   }
   if (value instanceof Error || types.isNativeError(value)) {
-    return 'an Error is no JSON. Throw it, or return { error: { message } }.';
+    return 'an Error is not JSON. Throw it, or return { error: { message } }.';
   }
   const name: unknown = value.constructor?.name;
   const what =
     typeof name === 'string' && name !== '' ? `an instance of ${name.slice(0, 64)}` : 'this object';
-  return `${what} is no JSON. Use a plain object.`;
+  return `${what} is not JSON. Use a plain object.`;
 }
 
 function showPath(path: Path): string {

@@ -149,7 +149,7 @@ export function panic(thrown: unknown): Outcome {
 /** @param replaced name of the built-in, on which all code depends, that the tool has replaced */
 export function replacedPanic(replaced: string): Outcome {
   return panic(
-    new Error(`it replaced ${replaced}. All code of this process depends on that: it was put back.`),
+    new Error(`it replaced ${replaced}. All code of this process depends on that, so it was restored.`),
   );
 }
 

@@ -73,7 +73,7 @@ function toStored(given: unknown): ApprovalDecision {
   const expected = "{ kind: 'approve_all' }, { kind: 'deny_all' } or { kind: 'approve_selected', ids }";
   throw new ToolError(
     'bad_args',
-    `Cannot decide about this ticket: ${expected} is expected. Its "by" is a text.`,
+    `Cannot decide about this ticket: ${expected} is expected. "by" must be a text.`,
   );
 }
 

@@ -23,7 +23,7 @@ export interface DeferredBatch {
 }
 
 export const LEFT_OUT_REMEDY =
-  'Only the process that deferred it can run it, as long as that lives. To give it up: toolexec journal recover --discard, or decide().';
+  'Only the process that deferred it can run it, while that process lives. To discard it: toolexec journal recover --discard, or decide().';
 
 /**
  * Finds a batch that waits for approval.

@@ -118,7 +118,7 @@ async function changePart(
   const canonical = files.resolve?.(source) ?? source;
   const bound = shown.find((file) => file.path === canonical);
   if (before !== undefined && bound !== undefined && bound.hash !== sha256(before)) {
-    return { kind: 'problem', text: `${source} changes while it is looked at.` };
+    return { kind: 'problem', text: `${source} is changing while it is read.` };
   }
   return contentPart(path, before, bytes, from);
 }

@@ -51,7 +51,7 @@ export function redeemTicket(
     kind: 'refused',
     answers: calls.map((each, index) => refuseByTicket(each, index, message)),
   });
-  if (call === undefined || calls.length > 1) return refuse('A ticket is for one call alone.');
+  if (call === undefined || calls.length > 1) return refuse('A ticket is for a single call.');
   const parsed = parseTicket(ticket);
   if (parsed === undefined) return refuse(UNKNOWN);
   if (parsed.kind === 'asked') return redeemAsked(parsed, call, { ...use, refuse });
@@ -97,8 +97,7 @@ async function redeemAsked(
 }
 
 const UNKNOWN = 'No question has this ticket, so the call was not approved. Nothing was run.';
-const OTHER_CALL =
-  'The ticket was given for another call, and approves nothing of this one. Nothing was run.';
+const OTHER_CALL = 'The ticket belongs to another call, and does not approve this one. Nothing was run.';
 const REPLACED =
   'The call was asked about again since this ticket was given, because its files changed. Nothing was run.';
 
@@ -132,7 +131,7 @@ function unplanned({ id, name }: Pick<ToolCall, 'id' | 'name'>): Pick<ResolvedCa
 
 /** A ticket replaces the approver: if the call turns out to need approval, it does not run. */
 const noDecision: Approver = () => {
-  throw new Error('a ticket takes the place of the approver, and it approves no such call');
+  throw new Error('a ticket replaces the approver, and it does not approve such a call');
 };
 
 /**

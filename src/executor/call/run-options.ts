@@ -88,7 +88,7 @@ export function executorIsClosed(action: string): ToolError {
 
 /** The error for a text that no result has as its `outputRef`. */
 export function notAnOutput(outputRef: unknown): ToolError {
-  const message = `Cannot read ${showGiven(outputRef)}: it refers to no output of a result.`;
+  const message = `Cannot read ${showGiven(outputRef)}: no result has it as its outputRef.`;
   return new ToolError('bad_args', message);
 }
 
@@ -139,7 +139,7 @@ export function requireApprovable(
     throw new ToolError('bad_args', message);
   }
   if (mode === 'enabled') return;
-  const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It goes on waiting.`;
+  const message = `Cannot approve batch "${batchId}": nothing runs in mode ${mode}. It keeps waiting.`;
   throw new ToolError('tools_disabled', message);
 }
 

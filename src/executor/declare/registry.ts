@@ -101,7 +101,7 @@ function requireTool(tool: unknown): asserts tool is Tool {
   const shown = typeof name === 'string' ? `"${name.slice(0, 80)}"` : `a value of type ${typeof tool}`;
   throw new ToolError(
     'config_invalid',
-    `Cannot register ${shown}: it is no tool. Declare it with defineTool().`,
+    `Cannot register ${shown}: it is not a tool. Declare it with defineTool().`,
   );
 }
 

@@ -19,7 +19,7 @@ export function grantSearch({ ready, settings, lease, signal }: SearchGrant): To
     if (settings.outputs.owns(path)) {
       throw new ToolError(
         'sandbox_violation',
-        `Cannot search "${path}": it is a kept output, and no directory. Read it with read_file, by start_line and end_line or by offset and limit.`,
+        `Cannot search "${path}": it is a kept output, not a directory. Read it with read_file, by start_line and end_line or by offset and limit.`,
         { details: { reason: 'ReadOnlyOutput', attempted: path, access: 'read' } },
       );
     }

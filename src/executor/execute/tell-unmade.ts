@@ -23,10 +23,11 @@ export function tellUnmade(value: unknown, ready: ReadyCall, unmade: Unmade, roo
     return ready.effects.some((effect) => effect.at !== undefined && covers(effect.at, at));
   });
   if (failed === undefined) return value;
-  const then = failed.later === true ? ' It is made before the next command if that is possible then.' : '';
+  const then =
+    failed.later === true ? ' It will be committed before the next command if that is possible then.' : '';
   throw new ToolError(
     'execution_failed',
-    `Cannot make the change of "${failed.path}" real: ${failed.reason}.${then}`,
+    `Cannot commit the change of "${failed.path}": ${failed.reason}.${then}`,
   );
 }
 

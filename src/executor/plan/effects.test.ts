@@ -332,8 +332,8 @@ describe('commands', () => {
       return calls[0]?.reason;
     };
     for (const name of ['bash', 'tool']) {
-      expect(await reasonOf(name, 'sh')).toMatch(/Other shells than bash read it in another way/);
-      expect(await reasonOf(name, 'bash')).not.toMatch(/Other shells than bash read it in another way/);
+      expect(await reasonOf(name, 'sh')).toMatch(/Shells other than bash read it differently/);
+      expect(await reasonOf(name, 'bash')).not.toMatch(/Shells other than bash read it differently/);
     }
   });
 });

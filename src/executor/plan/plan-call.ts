@@ -303,7 +303,7 @@ function askTool(tool: Tool, parsed: unknown, { sandbox, limits }: PlanSettings)
     const startsShell = mayStartShell(tool, parsed);
     if (typeof requires === 'boolean') return { tool, parsed, declared, requires, startsShell };
     return {
-      error: new TypeError(`requiresApproval must answer true or false, not with ${typeof requires}`),
+      error: new TypeError(`requiresApproval must answer true or false, not ${typeof requires}`),
     };
   } catch (error) {
     return { error };

@@ -114,7 +114,7 @@ export class IncomingCalls implements IncomingBatch {
   }
 
   async drop(
-    why: Parameters<IncomingBatch['drop']>[0] = 'the stream was broken off',
+    why: Parameters<IncomingBatch['drop']>[0] = 'the stream was interrupted',
   ): Promise<readonly ToolResult[]> {
     this.#close();
     const { code, message } =

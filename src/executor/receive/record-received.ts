@@ -33,7 +33,7 @@ export async function recordReceived(
         ...madeUpIn(identity, turn),
         effects: [],
         disposition: 'pre_resolved',
-        reason: 'its response was broken off',
+        reason: 'its response was interrupted',
       })),
     });
     // A call that attached keeps the answer of its first delivery. If the conversation waits for the person,

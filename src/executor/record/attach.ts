@@ -23,7 +23,7 @@ export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'c
 
 /** The message for a call whose id has other arguments in the journal. */
 export function usedBefore(callId: string): string {
-  return `The call id "${callId}" was used before in this conversation, with other arguments. Give the call an id of its own.`;
+  return `The call id "${callId}" was used before in this conversation, with other arguments. Give the call a different id.`;
 }
 
 /**
@@ -62,10 +62,10 @@ export function asDecided({ decision, settled }: CallRecord, result: ToolResult)
 function settledResult(settled: Settlement, { callId, toolName, metadata }: ToolResult): ToolResult {
   const told = { ...metadata, settled_by: 'person' };
   if (settled === 'not_applied') {
-    const message = `${toolName} had not taken effect when its process died: the person has looked. It can be repeated.`;
+    const message = `${toolName} had not taken effect when its process died: the person has checked. It can be repeated.`;
     return failure({ id: callId, name: toolName }, 'cancelled', message, 'no', { metadata: told });
   }
-  const output = `${toolName} had taken effect when its process died: the person has looked. What it printed is lost.`;
+  const output = `${toolName} had taken effect when its process died: the person has checked. What it printed is lost.`;
   return { callId, toolName, success: true, output, truncated: false, executionTimeMs: 0, metadata: told };
 }
 
@@ -87,8 +87,8 @@ function discarded(result: ToolResult): ToolResult {
 
 const TOLD: Readonly<Record<string, string>> = {
   no: 'It was not run.',
-  yes: 'It had been run.',
-  maybe: 'It may have been run.',
+  yes: 'It had run.',
+  maybe: 'It may have run.',
 };
 
 /**

@@ -307,7 +307,7 @@ export class Recorder {
       await this.deadline.within(Promise.resolve(this.#finish(index, result)));
     } catch (error) {
       // Without a code the default logger prints nothing: a tool may continue after its journal was closed.
-      this.#broke(error, 'what came of a call after its answer could not be recorded', call.id, {});
+      this.#broke(error, 'the late outcome of a call could not be recorded', call.id, {});
       this.#keep(index, result);
     }
   }

@@ -76,7 +76,7 @@ function readSettled(
     const call = calls.find((each) => each.callId === callId && each.batchId === id);
     if (call === undefined) refuse(`it has no call ${JSON.stringify(callId)}.`);
     if (call?.result?.error?.code !== 'outcome_unknown') {
-      refuse(`what became of the call ${JSON.stringify(callId)} is known.`);
+      refuse(`the outcome of the call ${JSON.stringify(callId)} is known.`);
     }
   }
   return { settled: Object.fromEntries(given) };

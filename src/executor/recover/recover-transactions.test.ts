@@ -50,7 +50,11 @@ describe('what recovery says of a commit that it completes', () => {
   });
 
   it('is no success where others had changed the same, and the rest was to be kept', async () => {
-    const conflict = { ...left, reason: 'it was changed by others while the command ran', isConflict: true };
+    const conflict = {
+      ...left,
+      reason: 'another program changed it while the command ran',
+      isConflict: true,
+    };
     expect(await settle(dieWithPlan([conflict]))).toMatchObject({
       settled: 'conflict',
       changes: { created: ['made'], conflicts: [{ path: 'a', reason: conflict.reason }] },

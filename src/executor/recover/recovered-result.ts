@@ -78,11 +78,11 @@ function unmadeCode(
 function unmadeMessage(toolName: string, code: 'conflict' | 'execution_failed', verdict: Verdict): string {
   const why =
     code === 'conflict'
-      ? 'others have changed the same things meanwhile'
+      ? 'another program has changed the same files'
       : 'the system has refused some of them';
   const begin = `The process that ran ${toolName} died while its changes were committed, and ${why}`;
   if (verdict === 'not_applied') return `${begin}: none of them was kept. Nothing was changed.`;
-  return `${begin}: a part of them was made, as metadata.changes lists. Look at what is there before you repeat it.`;
+  return `${begin}: some of them were made: metadata.changes lists them. Look at the files before you repeat it.`;
 }
 
 /** The failing exit code of the command or program, if running it was all that the call did. */

@@ -130,7 +130,7 @@ export class Recovery {
         } catch (error) {
           if (unrecordable === 'refuse' || !isToolError(error, 'journal_unavailable')) throw error;
           const data = { batch: id, code: error.code, why: error.message };
-          this.#settings.logger.error(data, 'what a dead process left could not be recovered');
+          this.#settings.logger.error(data, 'the calls of a dead process could not be recovered');
           return [id];
         }
       });

@@ -78,7 +78,7 @@ function keepOnlyCopies(fates: Map<string, Fate>): void {
     if (fate.kind !== 'stays' || fate.was === null || fate.was === EMPTY || left.has(fate.was)) continue;
     for (const [holder, other] of fates) {
       if (other.kind !== 'restore' || other.file.expectedSha256 !== fate.was) continue;
-      letStay(holder, `it holds what ${JSON.stringify(path)} was, which stays`, fates);
+      letStay(holder, `it holds the old content of ${JSON.stringify(path)}, which stays`, fates);
       left.add(fate.was);
       break;
     }

@@ -259,7 +259,7 @@ describe.each(['memory', 'file'])('undo follows no link, with a journal in %s', 
     const { restored, skipped } = await at.executor.undo('x');
     expect(restored).toEqual(under(at, 'other'));
     expect(skipped).toEqual([
-      { path: join(at.root, 'd/f'), reason: 'a part of its path is a link, or no directory any more' },
+      { path: join(at.root, 'd/f'), reason: 'a part of its path is a link, or no longer a directory' },
     ]);
     expect([at.read('moved/f'), at.read('other')]).toEqual([what === 'removed' ? undefined : 'new', 'old']);
   });

@@ -111,7 +111,7 @@ async function decideFile(
 ): Promise<Fate> {
   const was = steps[0]?.before ?? null;
   if (typeof entry === 'string') return stays(entry, was);
-  if (entry.kind === 'elsewhere') return stays('a part of its path is a link, or no directory any more', was);
+  if (entry.kind === 'elsewhere') return stays('a part of its path is a link, or no longer a directory', was);
   const now = stateOf(entry);
   const traced = traceBack(now, steps);
   if (traced === undefined) {
@@ -125,7 +125,7 @@ async function decideFile(
   const setsBits = beforeMode !== undefined && beforeMode !== modeLeft && hasBitsOfCall;
   if (first.before === now && !setsBits) return done(now);
   if (first.change.beforeKind !== undefined || (entry.kind !== 'file' && entry.kind !== 'none')) {
-    return stays('it was no regular file', was, now);
+    return stays('it was not a regular file', was, now);
   }
   if (entry.kind === 'file') {
     const why = whyKept(path, entry, { goes: before === null, isMove: isMoved(steps), modeLeft }, world);
@@ -237,6 +237,6 @@ function placeGroups(obstacles: ReadonlyMap<string, readonly string[]>): readonl
   return [...obstacles].map(([path, inWay]) => ({
     paths: new Set([path, ...inWay]),
     isMove: false,
-    because: (other) => `${JSON.stringify(other)} stays, and both cannot be there`,
+    because: (other) => `${JSON.stringify(other)} stays, and both cannot exist`,
   }));
 }

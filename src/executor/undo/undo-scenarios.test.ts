@@ -87,14 +87,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     call: TAKE_OVER,
     person: (at) => at.write('a', 'mine'),
     expected: { a: '644 mine', b: '644 text\n' },
-    skipped: { a: 'it was changed since', b: 'it holds what "ROOT/a" was, which stays' },
+    skipped: { a: 'it was changed since', b: 'it holds the old content of "ROOT/a", which stays' },
   },
   'a copy goes where another one stays': {
     before: { a: '640 text\n', c: '644 old\n' },
     call: `${TAKE_OVER}*** Add File: d\n+text\n`,
     person: (at) => at.write('a', 'mine'),
     expected: { a: '644 mine', b: '644 text\n', c: '644 old\n' },
-    skipped: { a: 'it was changed since', b: 'it holds what "ROOT/a" was, which stays' },
+    skipped: { a: 'it was changed since', b: 'it holds the old content of "ROOT/a", which stays' },
   },
   'no copy is needed where the person has the same text': {
     before: { a: '640 text\n' },
@@ -115,7 +115,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     call: inTurn(remove('a'), (files) => files.write('b', bytes('one'), { mode: 'overwrite' })),
     person: (at) => at.write('a', 'mine'),
     expected: { a: '644 mine', b: '644 one' },
-    skipped: { a: 'it was changed since', b: 'it holds what "ROOT/a" was, which stays' },
+    skipped: { a: 'it was changed since', b: 'it holds the old content of "ROOT/a", which stays' },
   },
   'a file comes back where the call made a directory': {
     before: { a: '640 text' },

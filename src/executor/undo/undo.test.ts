@@ -123,7 +123,7 @@ describe.each(['memory', 'file'])('executor.undo() with a journal in %s', (kind)
     const { restored, skipped } = await executor.undo('x');
     expect(restored).toEqual([join(root, 'f')]);
     expect(skipped).toEqual([
-      { path: join(root, 'link'), reason: 'it was no regular file' },
+      { path: join(root, 'link'), reason: 'it was not a regular file' },
       { path: join(root, 'large'), reason: 'its old content was not kept' },
     ]);
     expect(read('f')).toBe('old');

@@ -27,7 +27,7 @@ it('says in words what a file has lost of a result, and verify finds it', async 
   const again = openJournal(path);
   const content = (await again.call('b/0'))?.result?.content;
   await again.close();
-  expect(content?.[1]).toEqual({ type: 'text', text: '[image image/png, 3 bytes: not kept any more]' });
+  expect(content?.[1]).toEqual({ type: 'text', text: '[image image/png, 3 bytes: no longer kept]' });
   expect(content?.[2]).toMatchObject({ type: 'resource', text: 'inside' });
 });
 
@@ -44,7 +44,7 @@ it('forgets the oldest contents of results in memory, and says so in their place
     await journal.finish(`b/${index}`, pictureOf(id, picture(index)), 1, 'queued');
   }
   const contents = (await journal.batch('b')).map(({ result }) => result?.content?.[1]);
-  expect(contents[0]).toMatchObject({ type: 'text', text: expect.stringContaining('not kept any more') });
+  expect(contents[0]).toMatchObject({ type: 'text', text: expect.stringContaining('no longer kept') });
   expect(contents.slice(1).map((block) => block?.type)).toEqual(['image', 'image']);
 });
 

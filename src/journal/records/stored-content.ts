@@ -49,7 +49,7 @@ export function restoreBlocks(
       const data = find(kept.sha256);
       return withBase64Json<ContentBlock>(
         data === undefined
-          ? { type: 'text', text: `[${nameOf(block)}, ${kept.bytes} bytes: not kept any more]` }
+          ? { type: 'text', text: `[${nameOf(block)}, ${kept.bytes} bytes: no longer kept]` }
           : // A copy: the bytes may belong to the journal.
             toBlock({ ...block, data: new Uint8Array(data) }),
       );

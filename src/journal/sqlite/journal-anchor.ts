@@ -167,7 +167,7 @@ export class JournalWatch {
     return journalUnavailable(
       `Cannot record in the journal "${this.#path}"`,
       `${what} was removed or replaced while it was in use`,
-      'What it took last may be lost. Put the file back, or start again with what is there.',
+      'Its newest records may be lost. Put the file back, or start again with the file that is there.',
       { details: { path: this.#path } },
     );
   }

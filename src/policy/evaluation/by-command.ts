@@ -21,10 +21,7 @@ export function byUnclear(evaluation: Evaluation): PolicyAnswer | undefined {
     const unclear = evaluation.runs.find(isUnclear)?.analysis;
     if (unclear !== undefined) {
       const why = unclear.reasons.join(' ');
-      return asks(
-        `The command is not understood for certain, so that no rule can allow it. ${why}`.trim(),
-        true,
-      );
+      return asks(`It is not certain what the command does, so no rule can allow it. ${why}`.trim(), true);
     }
   }
   const { unread } = evaluation;
@@ -42,7 +39,7 @@ export function bySeen(evaluation: Evaluation): PolicyAnswer | undefined {
     if (seen === undefined || !('path' in seen)) continue;
     const why = refusal(seen, run?.from);
     if (why !== undefined)
-      return asks(`The command would ${part.shown}, which no file tool may. ${why}`, true);
+      return asks(`The command would ${part.shown}, which no file tool may do. ${why}`, true);
   }
   return undefined;
 }
@@ -61,7 +58,10 @@ export function byHiddenBelow(evaluation: Evaluation): PolicyAnswer | undefined 
         const isBlind =
           expand === undefined || (hiddenBelow !== undefined && expand(path, from) === undefined);
         if (/[*?[]/.test(path) && isBlind)
-          return asks(`The command would read files by a wildcard, ${path}, which may be hidden ones.`, true);
+          return asks(
+            `The command would read files by the wildcard ${path}, and some of them may be hidden.`,
+            true,
+          );
       }
     }
   }

@@ -63,7 +63,7 @@ function outcomeOf(
 ): Omit<Candidate, 'rule'> {
   const won = evaluation.parts.find(({ match }) => match?.rule === rule);
   if (won !== undefined) {
-    const shown = `it speaks for ${won.part.shown}`;
+    const shown = `it applies to ${won.part.shown}`;
     if (rule === deciding) return { status: 'decided', outcome: `${shown}, and decides` };
     const why = deciding === undefined ? 'something else decides' : `${deciding.place} decides`;
     return { status: 'spoke', outcome: `${shown}; ${why}` };
@@ -104,7 +104,7 @@ function bestMatch(
 /** The mismatch for the closest part: the one where only the pattern fails. */
 function whyNot(rule: CompiledRule, evaluation: Evaluation): string {
   const entries = entriesOf(rule);
-  if (entries.length === 0) return 'it can match nothing';
+  if (entries.length === 0) return 'it can never match';
   const reasons = evaluation.parts.flatMap(({ part }) =>
     entries.map((entry) => ({ part, why: mismatch(entry, part, evaluation) ?? '' })),
   );

@@ -27,7 +27,7 @@ describe('explain()', () => {
       rule: { place: 'user rules[0] (policy.toml:7)', decision: 'deny', origin },
     });
     expect(explained.candidates.map(({ rule, status, outcome }) => [rule.place, status, outcome])).toEqual([
-      ['user rules[0] (policy.toml:7)', 'decided', 'it speaks for run git push origin, and decides'],
+      ['user rules[0] (policy.toml:7)', 'decided', 'it applies to run git push origin, and decides'],
       [
         'rules[0]',
         'outweighed',
@@ -40,7 +40,7 @@ describe('explain()', () => {
       ],
       ['rules[2]', 'no match', '"x" does not match run ls'],
       ['rules[3]', 'no match', 'the tool is bash'],
-      ['rules[4]', 'spoke', 'it speaks for run ls; user rules[0] (policy.toml:7) decides'],
+      ['rules[4]', 'spoke', 'it applies to run ls; user rules[0] (policy.toml:7) decides'],
     ]);
     expect(explained.reason).toBe(policy.decide(asked).reason);
   });
@@ -63,7 +63,7 @@ describe('explain()', () => {
         .explain(call)
         .candidates.map(({ outcome }) => outcome),
     ).toEqual([
-      'it speaks for write a, and decides',
+      'it applies to write a, and decides',
       'it matches write a, but administrator rules[0] is stricter',
       'it matches write a, but administrator rules[0] stands in a higher tier, and a lower one can only tighten',
     ]);
@@ -79,7 +79,7 @@ describe('explain()', () => {
     expect(policyOf([]).explain(bash('ls')).candidates).toEqual([]);
     expect(policyOf([{ decision: 'deny' }], { enabled: false }).explain(bash('ls'))).toMatchObject({
       code: 'policy_disabled',
-      candidates: [{ status: 'spoke', outcome: 'it speaks for run ls; something else decides' }],
+      candidates: [{ status: 'spoke', outcome: 'it applies to run ls; something else decides' }],
     });
   });
 });
@@ -127,7 +127,7 @@ describe('problems()', () => {
   ];
   it.each(shadowed)('finds what another always speaks before: %j above %j', (above, below) => {
     const problems = policyOf([above, below]).problems();
-    expect(problems).toEqual([expect.stringMatching(/it never decides, because .* always speaks before it/)]);
+    expect(problems).toEqual([expect.stringMatching(/it never decides, because .* always decides before it/)]);
   });
 
   const fine: readonly (readonly [PolicyRule, PolicyRule])[] = [

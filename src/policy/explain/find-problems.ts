@@ -59,7 +59,7 @@ function whyNever(
       effects !== undefined &&
       !kinds.some((kind) => listOf(rule.effect ?? []).some((one) => one === kind))
     ) {
-      return `it can never match, because ${field} speaks of ${kinds.join(', ')} and effect of something else`;
+      return `it can never match, because ${field} is about ${kinds.join(', ')}, and effect about something else`;
     }
     const other = given.find((one) => !(KINDS_OF[one] ?? []).some((kind) => kinds.includes(kind)));
     if (other !== undefined) {
@@ -107,7 +107,9 @@ function findShadowed(entries: readonly RuleEntry[]): readonly string[] {
     shadowed.set(entry.rule, by?.rule);
   }
   return [...shadowed].flatMap(([rule, by]) =>
-    by === undefined ? [] : [`${rule.label}: it never decides, because ${by.label} always speaks before it.`],
+    by === undefined
+      ? []
+      : [`${rule.label}: it never decides, because ${by.label} always decides before it.`],
   );
 }
 

@@ -129,7 +129,7 @@ function partsOf({ read, runs }: PartlyRun, bytes: Uint8Array | undefined): read
 
 function tableOf(value: unknown, isRequired = false): Table {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Table;
-  if (isRequired) throw new TypeError('it is no table');
+  if (isRequired) throw new TypeError('it is not a table');
   return {};
 }
 

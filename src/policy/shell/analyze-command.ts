@@ -28,7 +28,7 @@ export function analyzeCommand(text: string, shell?: 'bash' | 'sh'): CommandAnal
   }
   const mayBeSh = shell === undefined || /(?:^|[^\w.])(?:da|a)?sh(?![\w.])/.test(text);
   if (shell === 'sh' ? BASH_ALONE.test(text) : mayBeSh && RUNS_OTHERWISE.test(text))
-    findings.ask('Other shells than bash read it in another way.');
+    findings.ask('Shells other than bash read it differently.');
   return findings.conclude();
 }
 

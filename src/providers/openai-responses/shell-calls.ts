@@ -77,7 +77,7 @@ function toCommandLine(command: unknown, env: unknown): CommandLine {
   const variables: string[] = [];
   for (const [name, value] of Object.entries(env ?? {})) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || typeof value !== 'string') {
-      return { problem: `"env" holds ${quote(name)}, which is no variable of a shell with a string.` };
+      return { problem: `"env" holds ${quote(name)}, which is not a shell variable with a string.` };
     }
     variables.push(`${name}=${quoteWord(value)}`);
   }

@@ -56,13 +56,13 @@ export function describeChange(facts: ChangeFacts): string {
     case 'unknown_result':
       return `The ${call} was answered before its outcome was known: it has the recorded result now.`;
     case 'orphan_result':
-      return `A result${id === '' ? tool : ` for${id}`} answers no call: it was taken out.`;
+      return `A result${id === '' ? tool : ` for${id}`} answers no call: it was removed.`;
     case 'duplicate_result':
-      return `A further result for the ${call} was taken out.`;
+      return `A further result for the ${call} was removed.`;
     case 'misplaced_result':
       return `The result of the ${call} did not follow its call in order: it was moved there.`;
     case 'duplicate_call':
-      return `The ${call} stood there twice: the copy was taken out.`;
+      return `The ${call} appeared twice: the copy was removed.`;
     case 'reused_id':
       return `The id of the ${call} belongs to an earlier call: this one is ${quote(newId ?? '')} now.`;
     case 'missing_id':

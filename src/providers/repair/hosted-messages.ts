@@ -141,7 +141,7 @@ function partsOf(message: unknown, { parts, toPart }: HostFormat): readonly unkn
 }
 
 const GONE =
-  'Results of tool calls stood here. They stand with their calls, or their calls are not part of this conversation.';
+  'Results of tool calls were here. They are now with their calls, or their calls are not part of this conversation.';
 
 /** Drops messages without parts, unless the model would then speak twice in a row, or first. */
 function fillGaps(slots: readonly Slot[], list: readonly unknown[], format: HostFormat): readonly unknown[] {

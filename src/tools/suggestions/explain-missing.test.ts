@@ -49,9 +49,9 @@ describe('explainMissing()', () => {
   });
 
   test('says where nothing is like it', () => {
-    expect(explainMissing(FILE, 'SELECT 1 FROM t')).toBe('Nothing in the file is like it.');
-    expect(explainMissing('', 'x')).toBe('Nothing in the file is like it.');
-    expect(explainMissing(FILE, '   ')).toBe('Nothing in the file is like it.');
+    expect(explainMissing(FILE, 'SELECT 1 FROM t')).toBe('Nothing in the file is similar.');
+    expect(explainMissing('', 'x')).toBe('Nothing in the file is similar.');
+    expect(explainMissing(FILE, '   ')).toBe('Nothing in the file is similar.');
   });
 
   test('answers for any two texts, in a few lines', () => {

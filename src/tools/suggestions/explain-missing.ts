@@ -69,7 +69,7 @@ function explainNearest(text: string, sought: string): string {
   const lines = sought.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   const span = nearestLines(text, lines);
-  if (span === undefined) return 'Nothing in the file is like it.';
+  if (span === undefined) return 'Nothing in the file is similar.';
   const found = sliceLines(text, span.start, span.end).map((line) => line.replace(/\r$/, ''));
   const where = spanWords(span.start, span.start + found.length - 1);
   return `The nearest is at ${where}. Looked for (-), in the file (+):\n${diffLines(lines, found)}`;

@@ -73,7 +73,7 @@ function objectsAt(body: string, path: readonly string[]): readonly object[] {
   try {
     value = JSON.parse(body);
   } catch {
-    throw new ToolError('fetch_failed', 'the answer is no JSON. Is this the address of the service?');
+    throw new ToolError('fetch_failed', 'the answer is not JSON. Check the address of the service.');
   }
   for (const name of path)
     value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

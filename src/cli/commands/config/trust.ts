@@ -14,7 +14,7 @@ interface TrustOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      "A project's file may only tighten, because a cloned repository is not trusted. This records the hash of the " +
+      "A project's file may only tighten the settings, because a cloned repository is not trusted. This records the hash of the " +
         'current file: if the file changes, it has to be trusted again.',
     )
     .argument('[file]', "the file (default: the project's toolexec.toml)")
@@ -43,7 +43,7 @@ export function trustConfig(
   if (revoke === true) {
     const trusted = distrustProject(file, env);
     if (json === true) writeJson(stdio.stdout, { file, trusted: false, changed: trusted });
-    else stdio.stdout.write(`${shown} ${trusted ? 'is trusted no longer' : 'was not trusted'}\n`);
+    else stdio.stdout.write(`${shown} ${trusted ? 'is no longer trusted' : 'was not trusted'}\n`);
     return 0;
   }
   // An unusable file is not trusted, and its faults are reported here.

@@ -43,6 +43,6 @@ async function remove(agent: AgentName, options: GuardOptions, context: CliConte
   const outcome = await changeSettings(change, options, context);
   if (outcome !== 0) return outcome;
   if (after === undefined && installed?.madeDirectory === true) removeEmptyDirectory(dirname(file));
-  stderr.write(`toolexec: ${AGENT_TITLES[agent]} is not guarded any more: ${file}\n`);
+  stderr.write(`toolexec: ${AGENT_TITLES[agent]} is no longer guarded: ${file}\n`);
   return 0;
 }

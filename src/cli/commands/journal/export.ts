@@ -17,7 +17,7 @@ export const define: DefineCommand = (command, context, finish) => {
   addJournalOptions(command)
     .description(
       'Writes one JSON object per line: conversation, message, batch, call, repeat, note, decision. The call lines are ' +
-        'what createTape of toolexec/testing answers from.',
+        'the input of createTape in toolexec/testing.',
     )
     .option('--conversation <id>', 'only this conversation')
     .addHelpText('before', 'Examples:\n  toolexec journal export > calls.jsonl\n')

@@ -90,12 +90,13 @@ function describe(pruned: Pruned, dryRun: boolean, isInDatabase: boolean): strin
   const what = `${batches} batches with ${calls} calls, and ${messages} messages`;
   const sizes = `${megabytes(bytesBefore)} before, ${megabytes(bytesAfter)} after`;
   if (dryRun) return `Would remove ${what}: ${sizes}.`;
-  const used = isInDatabase ? ' The database uses the free room again.' : FILE_IN_USE;
+  const used = isInDatabase ? ' The database reuses the freed space.' : FILE_IN_USE;
   const room = shrunk ? '' : used;
   return `Removed ${what}: ${sizes}.${room}`;
 }
 
-const FILE_IN_USE = ' Others use the file: its free room stays in it, for what comes next.';
+const FILE_IN_USE =
+  ' Other processes use the file: it keeps its size, and later records reuse the freed space.';
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;

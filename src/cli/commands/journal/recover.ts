@@ -105,7 +105,7 @@ export async function recoverCalls(options: RecoverOptions, context: CliContext)
 function readSettled({ resume, applied = [], notApplied = [] }: RecoverOptions): Record<string, Settlement> {
   const twice = applied.find((id) => notApplied.includes(id));
   if (twice !== undefined)
-    throw new UsageError(`Cannot decide about "${twice}": it took effect, or it did not.`);
+    throw new UsageError(`Cannot decide about "${twice}": --applied and --not-applied exclude each other.`);
   if (resume === undefined && applied.length + notApplied.length > 0)
     throw new UsageError('Cannot decide about calls: name their batch with --resume.');
   return Object.fromEntries([
@@ -151,8 +151,8 @@ async function decide(
   }
 }
 
-const RESUMED = 'resumed: what is known of the calls is what they are answered with';
-const DISCARDED = 'discarded: delivered again, every call of the batch is answered as failed';
+const RESUMED = 'resumed: the calls are answered with their known results';
+const DISCARDED = 'discarded: if a call of the batch is delivered again, it is answered as failed';
 
 /** @throws UsageError for an unusable journal. */
 async function recover(executor: Executor): Promise<readonly RecoveredBatch[]> {

@@ -47,7 +47,7 @@ function describe(found: Verification): string {
   }
   if (!found.intact) {
     const where = found.commit === undefined ? '' : `, from commit ${found.commit} on`;
-    return `The journal is not as it was written${where}: ${found.reason}.`;
+    return `The journal was changed${where}: ${found.reason}.`;
   }
   if (found === EMPTY) return 'There is nothing to verify.';
   const pruned =

@@ -19,8 +19,8 @@ interface ImportOptions {
 export const define: DefineCommand = (command, context, finish) => {
   command
     .description(
-      'Takes over the MCP servers that Claude Code, Cursor, VS Code and Gemini CLI have in their configuration, here and in ' +
-        'your home directory: shows the additions to your own configuration, and asks. The files of the clients are not changed.',
+      'Copies the MCP servers from the configuration of Claude Code, Cursor, VS Code and Gemini CLI, here and in ' +
+        'your home directory, to your own configuration: shows the additions, and asks. The files of the clients are not changed.',
     )
     .option('--from <file...>', 'only these configuration files')
     .option('--yes', 'add without asking')

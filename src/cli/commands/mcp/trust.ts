@@ -112,7 +112,7 @@ function describe(tool: SeenTool, pins: Pins, show: (text: string) => string): s
   };
   const lines = [
     `${before === undefined ? '+' : '~'} ${show(tool.name)}: ${before === undefined ? 'new' : 'changed'} (sha256 ${pinHash(tool).slice(0, 16)}…)`,
-    ...(hidesText(tool) ? ['  ⚠ it holds characters that cannot be seen'] : []),
+    ...(hidesText(tool) ? ['  ⚠ it contains invisible characters'] : []),
     ...part('title', tool.title, before?.title),
     ...part('description', tool.description, before?.description),
     ...part('arguments', tool.inputSchema, before?.inputSchema),

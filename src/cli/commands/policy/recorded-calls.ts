@@ -112,7 +112,7 @@ function readExport(name: string, text: string): readonly RecordedCall[] | undef
 }
 
 function lineFlaw(at: number, count: number): string {
-  const line = `line ${at + 1} of the export is no JSON object with a "kind"`;
+  const line = `line ${at + 1} of the export is not a JSON object with a "kind"`;
   return at === count - 1
     ? `${line}. It is the last one, so the export was cut off: write it again.`
     : `${line}. Write the export again.`;

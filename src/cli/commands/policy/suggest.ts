@@ -147,7 +147,7 @@ function withNotes(
   if (seen === undefined) return { rule, notes: runs };
   const changes = calls.flatMap((call) => call.changes ?? []);
   if (changes.length < calls.length)
-    return { rule, notes: [...runs, 'what it changes is not known: it ran without a transaction'] };
+    return { rule, notes: [...runs, 'its changes are unknown: it ran without a transaction'] };
   const { patterns, laterCode, deleted, unnamed } = seen(changes);
   const notes = [
     ...runs,

@@ -93,7 +93,9 @@ function readScopes(given: string | undefined): readonly TokenScope[] {
   const known = TOKEN_SCOPES.filter((scope) => names.includes(scope));
   const unknown = names.find((name) => !known.some((scope) => scope === name));
   if (unknown === undefined) return known;
-  throw new UsageError(`Cannot use --scope ${JSON.stringify(given)}: known are ${TOKEN_SCOPES.join(', ')}.`);
+  throw new UsageError(
+    `Cannot use --scope ${JSON.stringify(given)}: known scopes are ${TOKEN_SCOPES.join(', ')}.`,
+  );
 }
 
 function create(tenant: string | undefined, scopes: readonly TokenScope[], asJson: boolean): Work {

@@ -74,7 +74,9 @@ async function changesAfter(
   );
   if (left.length === 0) return chosen;
   const shown = left.map(({ name }) => name).join(', ');
-  throw new Error(`the approval of ${shown} could not be recorded. Can the state directory be written?`);
+  throw new Error(
+    `the approval of ${shown} could not be recorded. Check that the state directory can be written.`,
+  );
 }
 
 async function withTools<T>(
@@ -94,7 +96,7 @@ function findTool(name: string, found: readonly ExternalToolInfo[]): ExternalToo
     );
     const hint = nearest === undefined ? 'toolexec tools list shows them.' : `Did you mean ${nearest}?`;
     throw new UsageError(
-      `Cannot approve ${JSON.stringify(name)}: no program of tools.external has it. ${hint}`,
+      `Cannot approve ${JSON.stringify(name)}: no program in tools.external has this name. ${hint}`,
     );
   }
   if (tool.status === 'ready') return tool;
@@ -105,6 +107,6 @@ function findTool(name: string, found: readonly ExternalToolInfo[]): ExternalToo
 
 function describe({ name, path, version, changed = [] }: ExternalToolInfo): string {
   const shown = `${name} ${version} (${path})`;
-  if (changed.length === 0) return `${shown}: nothing of it has changed`;
+  if (changed.length === 0) return `${shown}: nothing about it has changed`;
   return `${shown}: its ${changed.join(' and ')} ${changed.length === 1 ? 'is' : 'are'} approved`;
 }

@@ -40,7 +40,7 @@ export class Expander {
       const part = word.parts?.[index];
       const texts = part?.type === 'BraceExpansion' ? alternatives(part.text) : undefined;
       if (part?.type === 'BraceExpansion' && (texts === undefined || ways.length > MAX_ALTERNATIVES)) {
-        this.shell.findings.ask('braces stand for more words than can be looked at');
+        this.shell.findings.ask('braces expand to more words than can be checked');
         return [new Field([UNKNOWN], word.value)];
       }
       ways = ways.flatMap(({ groups, value }) =>
@@ -232,7 +232,7 @@ function expandParameter(expander: Expander, part: ParameterExpansionPart, scope
     return other;
   }
   if (operation.type === 'Transform' && operation.operand.value === 'P')
-    shell.findings.ask('a value is expanded as a prompt (@P), which runs what it holds');
+    shell.findings.ask('a value is expanded as a prompt (@P), which runs the commands in it');
   forEachChild(operation, (word) => {
     if (word.type !== 'Word') return;
     if (operation.type === 'Slice') expander.number(word, scope);

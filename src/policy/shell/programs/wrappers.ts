@@ -79,7 +79,7 @@ export const WRAPPERS: Programs = {
       [
         'ask',
         /^--(?:privileged|pid=host)|docker\.sock|(?:^|=)\/(?:\w+\/?)*:/m,
-        'gives a container what lies outside',
+        'gives a container access to what lies outside',
       ],
     ],
     evaluate: evaluateUnknown,

@@ -109,7 +109,7 @@ function seek(
     if (at === undefined) {
       const why = missing(lines.texts().slice(start).map(fromByteText), [fromByteText(text)]);
       const where =
-        start === 0 ? '' : ` Lines are counted from line ${start + 1} on, behind what came before.`;
+        start === 0 ? '' : ` The search began at line ${start + 1}, after the lines found before.`;
       throw unfitPatch({ path, line }, `the line that @@ names was not found. ${why}${where}`);
     }
     if (index === 0) isCertain = found.length === 1;

@@ -136,7 +136,7 @@ class Parser {
       this.#at++;
       const mark = next[0] ?? '';
       if (!' +-'.includes(mark))
-        throw this.#wrong(`${show(next)} is no line of a hunk: they begin with a blank, + or -.`);
+        throw this.#wrong(`${show(next)} is not a line of a hunk: they begin with a blank, + or -.`);
       const text = next.slice(1);
       trailingBlanks = mark === '' ? trailingBlanks + 1 : 0;
       lastIsAdded = mark === '' ? lastIsAdded : mark === '+';

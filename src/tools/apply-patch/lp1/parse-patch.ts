@@ -80,7 +80,7 @@ class Parser {
         return { kind: 'erase', ...this.#found(rest, line) };
       case 'T':
       case 'B':
-        if (rest !== '') throw this.#wrong(`${letter} takes nothing behind it, got ${show(rest)}.`);
+        if (rest !== '') throw this.#wrong(`${letter} takes nothing after it, got ${show(rest)}.`);
         return letter === 'T'
           ? { kind: 'append', line, lines: this.#block() }
           : { kind: 'prepend', line, lines: this.#block() };

@@ -102,7 +102,7 @@ function fileStep(diff: FileDiff): PatchStep {
   const run: PatchStep['run'] = (draft) => modify(diff, old, draft);
   if (old === fresh) {
     if (hunks.length === 0)
-      throw unreadablePatch(line, `nothing is said of what shall become of ${old}: no hunk follows.`);
+      throw unreadablePatch(line, `the patch says nothing about ${old}: no hunk follows.`);
     return { line, path: old, effect: 'write', added, run };
   }
   if (git?.renameFrom !== undefined) return { line, path: old, effect: 'move', to: fresh, added, run };
@@ -138,7 +138,7 @@ function pathsOf({ line, git, old, fresh }: FileDiff): { readonly old: string; r
   }
   const named = old !== undefined && fresh !== undefined ? { old, fresh } : git?.both;
   if (named === undefined)
-    throw unreadablePatch(line, 'the file cannot be told: "---" and "+++" lines are missing.');
+    throw unreadablePatch(line, 'the file is not named: "---" and "+++" lines are missing.');
   const stripped = stripPrefixes(named);
   const paths = {
     old: git?.isNew === true ? NO_FILE : stripped.old,
@@ -174,7 +174,7 @@ function readHunk(reader: PatchReader): Hunk {
   if (oldStart === undefined) {
     throw unreadablePatch(
       line,
-      `${JSON.stringify(header.slice(0, 80))} is no hunk header: "@@ -12,3 +12,4 @@".`,
+      `${JSON.stringify(header.slice(0, 80))} is not a hunk header: "@@ -12,3 +12,4 @@".`,
     );
   }
   const sides: Sides = { old: [], fresh: [], added: [], oldUnended: false, freshUnended: false };
