@@ -17,7 +17,7 @@ function desk() {
 }
 
 describe('runTogether()', () => {
-  it('starts work in order, and no more at a time than the limit', async () => {
+  it('starts work in order, and never more at a time than the limit', async () => {
     const { started, run, end } = desk();
     const all = runTogether({ count: 4, limit: 2, waitsFor: () => false, run });
     expect(started).toEqual([0, 1]);

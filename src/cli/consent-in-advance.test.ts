@@ -77,7 +77,7 @@ describe('consent in advance', () => {
     ['deep/push', [{ kind: 'write', path: 'deep/push' }]],
     ['deep/tools/tasks.txt', [{ kind: 'write', path: 'deep/tools/tasks.txt' }]],
     ['my-hooks/pre-push', [{ kind: 'write', path: 'my-hooks/pre-push' }]],
-  ])('is none to a change of what runs later: %s', async (path, effects) => {
+  ])('does not cover a change to a file that runs later: %s', async (path, effects) => {
     const refused = {
       kind: 'approve_selected',
       by: '--yes',
@@ -113,7 +113,7 @@ describe('consent in advance', () => {
     expect(await shown(plain, plain, 'other.json')).toBe('approve_selected');
   });
 
-  it('is none to what a command has changed beyond what it was allowed, and is one to the rest of its changes', async () => {
+  it('does not cover changes beyond the allowed ones, and covers the other changes of the command', async () => {
     const late = request({ ...write('Makefile'), changes: CHANGES, unexpected: ['Makefile', 'b'] });
     expect(await decide([late])).toMatchObject({
       kind: 'approve_selected',
@@ -169,7 +169,7 @@ describe('consent in advance', () => {
     expect(await approver([late], { signal })).toMatchObject({ ids: [] });
   });
 
-  it('is none to files that have changed since they were shown', async () => {
+  it('does not cover files that have changed since they were shown', async () => {
     await expect(decide([request({ changed: ['a'] })])).rejects.toThrow('changed since it was shown: a.');
   });
 });

@@ -33,7 +33,7 @@ describe('the configuration and the executor', () => {
     },
   );
 
-  it('agree on every option: what the file says is taken', () => {
+  it('agree on every option: the value of the file is used', () => {
     const text = Object.entries(CONFIG_KEYS)
       .filter(([, { fallback }]) => fallback !== undefined)
       .map(([name, { fallback }]) => `${name} = ${JSON.stringify(fallback)}`)

@@ -69,7 +69,7 @@ for (const [where, confinement] of Object.entries({
         });
       });
 
-      it('gets no more memory, and no larger files', async () => {
+      it('gets no more memory and no larger files than allowed', async () => {
         expect(await run('tail -c +1 /dev/zero | tail', { memoryMb: 100 })).toMatchObject({
           exitCode: 1,
           limit: { limit: 'memoryMb', max: 100 },
@@ -94,7 +94,7 @@ for (const [where, confinement] of Object.entries({
         );
       });
 
-      it('is told of in the background too', { tags: ['soak'] }, async () => {
+      it('is reported for background commands too', { tags: ['soak'] }, async () => {
         const pool = new ShellPool();
         const shell = await pool.createShell(BUSY, root, { env, limits: { cpuSeconds: 1 }, ...around });
         await shell.wait(20_000);

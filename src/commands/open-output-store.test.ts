@@ -34,7 +34,7 @@ describe('a permanent store of outputs', () => {
     expect(saved()).toEqual(files(young, next));
   });
 
-  it('removes the oldest outputs when there is no room, although they are young', () => {
+  it('removes the oldest outputs when there is no room, even if they are recent', () => {
     const { save, saved, files } = storeOf({ maxTotalBytes: 30 });
     const [second, , third] = [save(2 * DAY_MS), save(3 * DAY_MS), save(DAY_MS)];
     const last = save();

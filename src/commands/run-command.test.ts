@@ -51,7 +51,7 @@ describe('runCommand()', () => {
     expect((await run('echo "$0"')).stdout.head).toBe('sh\n');
   });
 
-  it('passes the command on as it is', async () => {
+  it('passes the command on unchanged', async () => {
     const command = `printf '%s|' "a  b" 'c"d' '$x' "\\\\" ; cat <<'END'\nü $HOME\nEND`;
     expect((await run(command)).stdout.head).toBe('a  b|c"d|$x|\\|ü $HOME\n');
   });
@@ -103,7 +103,7 @@ describe('the output of runCommand()', () => {
     expect(chunks).toEqual(['c3', 'bc']);
   });
 
-  it('replaces bytes that are no UTF-8', async () => {
+  it('replaces bytes that are not UTF-8', async () => {
     expect((await run("printf 'a\\377b'")).stdout.head).toBe('a�b');
   });
 
@@ -112,7 +112,7 @@ describe('the output of runCommand()', () => {
     expect(outcomes.map(({ stdout }) => stdout.totalBytes)).toEqual(Array(8).fill(3_000_000));
   });
 
-  it('is whole when the last of it comes from a process that the shell does not wait for', async () => {
+  it('is complete even if its end comes from a process that the shell does not wait for', async () => {
     const command = 'for i in 1 2 3; do echo $i; done > >(sleep 0.02; tr 1-3 a-c)';
     expect((await run(command, { shell: 'bash' })).stdout.head).toBe('a\nb\nc\n');
   });

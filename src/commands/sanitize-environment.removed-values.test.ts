@@ -16,7 +16,7 @@ it('removedValues() leaves out what is too short to be looked for, and says each
   expect(removed({ A_TOKEN: '1234567', B_TOKEN: 'same-value', C_KEY: 'same-value' })).toEqual(['same-value']);
 });
 
-it('removedValues() leaves out what was removed and is no secret', () => {
+it('removedValues() leaves out removed values that are not secret', () => {
   const env = {
     PAGER: '/usr/bin/less',
     PYTHONPATH: '/home/me/project',

@@ -11,7 +11,7 @@ function names(text: string): string[] {
 }
 
 describe('sanitizeEnvironment()', () => {
-  it('takes an environment as it comes, and no option that is none', () => {
+  it('accepts any environment, and refuses unknown options', () => {
     const env = Object.assign({ A: 'a' }, { B: undefined });
     expect(sanitizeEnvironment(env)).toEqual({ A: 'a' });
     const wrong = [[null], [{ A: 5 }], [{ A: 'a' }, { denylist: 'A' }], [{ A: 'a' }, { deny: [] }]];

@@ -19,7 +19,7 @@ describe('ShellManager', () => {
     expect(new ShellManager().listShells()).toEqual([]);
   });
 
-  it('makes running shells with ids of their own, and finds them (B032–B034)', async () => {
+  it('creates running shells with unique ids, and finds them (B032–B034)', async () => {
     const manager = new ShellManager();
     const shell = await manager.createShell('sleep 300', '/tmp');
     const other = await manager.createShell('sleep 300', '/tmp');
@@ -77,7 +77,7 @@ describe('ShellManager', () => {
     expect(manager.listShells()).toEqual([shell]);
   });
 
-  it('takes nothing that is no command, no directory, no option, no age and no shell', async () => {
+  it('refuses values that are not a command, a directory, an option, an age or a shell', async () => {
     const manager = new ShellManager();
     const create = (...given: readonly unknown[]): Promise<unknown> =>
       Promise.resolve(Reflect.apply(manager.createShell, manager, given));
@@ -139,13 +139,13 @@ describe('a shell', () => {
     expect(killed.status).toBe('killed');
   });
 
-  it('ends when who waits has waited long enough (B050)', async () => {
+  it('ends when the time limit of a wait is over (B050)', async () => {
     const [shell, other] = [await start('sleep 300'), await start('sleep 300')];
     expect(await shell.wait(100)).toBe('timeout');
     expect(other.status).toBe('running');
   });
 
-  it('goes on when who waits gives no time', async () => {
+  it('continues if a wait has no time limit', async () => {
     const shell = await start('sleep 300');
     for (const time of [Number.NaN, -1]) {
       await expect(shell.wait(time)).rejects.toMatchObject({ code: 'config_invalid' });

@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     }
   });
 
-  it('get command, directory and environment as they are, whatever stands in them', async () => {
+  it('get command, directory and environment unchanged, with any content', async () => {
     const odd = 'a\n"b\' $(touch injected) `touch injected`; \\ \t ü😀 {"id":1}\n';
     const { stdout } = await run('printf "%s|%s" "$ODD" "$0"; env | grep -c "^npm_config_//x.y/:z=1$"', {
       env: { PATH, ODD: odd, 'npm_config_//x.y/:z': '1' },
@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect(existsSync(join(cwd, 'injected'))).toBe(false);
   });
 
-  it('get the environment of their own, not the last one', async () => {
+  it('get their own environment, not that of the previous command', async () => {
     const ask = (env: Record<string, string>) =>
       run('echo "$A-$B-$TOOLEXEC_CALL"', { env: { PATH, ...env } });
     const outcomes = await Promise.all([ask({ A: '1' }), ask({ B: '2' }), ask({ A: '3' }), ask({})]);
@@ -111,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect(new Set(said.map((line) => line.slice(-24))).size).toBe(4);
   });
 
-  it('are started in shells that wait for them, and see the directory and environment of their own', async () => {
+  it('are started in waiting shells, and see their own directory and environment', async () => {
     const waited = async (more: Partial<CommandRequest> = {}) => {
       const ask =
         'echo "$(stat -c %i .)|$A|$PWD|$OLDPWD|$SHLVL|$-|$BASH_EXECUTION_STRING" | sed "s/|echo.*//"; cut -d " " -f 22 /proc/$PPID/stat';

@@ -59,7 +59,7 @@ describe('when the program ends in another way', () => {
     expect(await leftOf(token)).toEqual([]);
   });
 
-  it('leaves no shell that waits for a command, and none that was told one', async () => {
+  it('leaves no shell behind, neither a waiting one nor one with a command', async () => {
     const token = sleepToken();
     const foreground = { background: false, command: `setsid sleep ${token} & echo ready; sleep ${token}` };
     const host = await hosts.start([foreground, { ...foreground, background: true }], 20);

@@ -37,7 +37,7 @@ describe("the administrator's file", () => {
     expect(Object.isFrozen(ADMINISTRATOR_PLACE)).toBe(true);
   });
 
-  it('holds where nobody says anything, and says where it stands', () => {
+  it('applies if no other file sets a value, and is named as the origin', () => {
     const { resolve, place } = machine('[tools.approval]\nmode = "deny"\n');
     const resolved = resolve();
     expect(resolved.configuration.executor.policy).toEqual({ mode: 'deny' });

@@ -60,7 +60,7 @@ describe('settings by tool', () => {
     expect(() => parseConfig(text, PLACE)).toThrow(/^.*toolexec\.toml:2:/);
   });
 
-  it('can be said in the environment', () => {
+  it('can be set in the environment', () => {
     const { project, env } = workshop();
     const told = {
       TOOLEXEC_TOOLS_EXTERNAL_VERSIONS: '{ slug = "^2" }',
@@ -72,7 +72,7 @@ describe('settings by tool', () => {
     });
   });
 
-  it('stand in the schema for editors', () => {
+  it('are in the schema for editors', () => {
     expect(JSON.stringify(configSchema())).toContain('"versions":{"description":"By tool, the range');
   });
 });

@@ -132,7 +132,7 @@ describe('a project that nobody has trusted', () => {
     expect(Object.keys(LOOSENING)).toEqual(Object.keys(CONFIG_KEYS));
   });
 
-  it('loosens nothing of the defaults, whatever its file says', () => {
+  it('loosens no default, whatever its file says', () => {
     const { home, project, env, write } = workshop();
     symlinkSync(home, join(project, 'link-to-home'));
     mkdirSync(join(home, '.ssh'));
@@ -271,7 +271,7 @@ describe('a project that nobody has trusted', () => {
     expect(after.ignored.map(({ key }) => key)).toEqual(refused);
   });
 
-  it('is told what it did not get: key, value, line and why', () => {
+  it('is reported with every value that was not applied: key, value, line and reason', () => {
     const { project, env, write } = workshop();
     const file = write(
       PROJECT,
@@ -381,7 +381,7 @@ describe('a project that nobody has trusted', () => {
     expect(rootsFor(['.', '/'], join(project, 'docs'))).toEqual([project]);
   });
 
-  it('has no roots of its own where the person denies paths that are relative to a root', () => {
+  it('cannot choose its own roots if the person denies paths relative to a root', () => {
     const { project, env, write } = workshop();
     mkdirSync(join(project, 'secrets', 'deep'), { recursive: true });
     write(PROJECT, 'tools.sandbox.allowed_roots = ["secrets"]');
@@ -397,7 +397,7 @@ describe('a project that nobody has trusted', () => {
     );
   });
 
-  it('does not lengthen a timeout by naming the default: what is named beats a tool of its own', () => {
+  it("does not lengthen a timeout by naming the default, which would override the tool's own timeout", () => {
     const { project, env, write } = workshop();
     const ms = (text: string): unknown => {
       write(PROJECT, text);

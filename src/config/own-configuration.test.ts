@@ -41,7 +41,7 @@ describe.skipIf(process.platform === 'win32')('the configuration of the person',
 });
 
 describe('a root that holds the home directory', () => {
-  it('is told about, and no other', () => {
+  it('is reported, and no other file is', () => {
     const { env, home, project } = workshop();
     const warnings = (roots?: readonly string[]): readonly string[] =>
       resolveConfig({

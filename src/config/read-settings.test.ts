@@ -91,7 +91,7 @@ describe('readSettings()', () => {
     });
   });
 
-  it('tells no more than fifty of very many problems, at once', () => {
+  it('reports at most fifty of very many problems, in one error', () => {
     const { details } = refusal(Array.from({ length: MANY }, (_, index) => `mod${index} = 1`).join('\n'));
     expect(details.count).toBe(MANY);
     expect(details.problems).toHaveLength(50);

@@ -176,7 +176,7 @@ describe('resolveConfig()', () => {
     expect(message).not.toContain('\n');
   });
 
-  it('gives each key a variable of its own', () => {
+  it('gives each key a separate variable', () => {
     const names = Object.keys(CONFIG_KEYS).map(variableOf);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toContain('TOOLEXEC_TOOLS_APPROVAL_MODE');
@@ -233,7 +233,7 @@ describe('resolveConfig()', () => {
     expect(resolveConfig({ cwd: `/${'x'.repeat(5000)}`, env }).project).toBeUndefined();
   });
 
-  it('refuses what should be a file and is none, and what cannot be read', () => {
+  it('refuses a path that is not a file, and a file that cannot be read', () => {
     const { home, project, env } = workshop();
     const file = join(home, PROJECT);
     mkdirSync(file);

@@ -15,7 +15,7 @@ describe('expandReferences()', () => {
     expect(expand(`${ref('env:EMPTY')}|${ref('env:NONE:-other')}`)).toEqual(['|other', '', 'other']);
   });
 
-  it('leaves other texts as they are, and refuses a variable that is not set', () => {
+  it('leaves other texts unchanged, and refuses a variable that is not set', () => {
     const other = `${ref('KEY')} $KEY ${ref('input:key')} ${ref('env:')}`;
     expect(expand(other)).toEqual([other]);
     expect(() => expand(ref('env:NONE'))).toThrow('the variable NONE is not set');

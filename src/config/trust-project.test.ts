@@ -42,7 +42,7 @@ describe('trustProject()', () => {
     expect(isTrusted(file, { HOME: home })).toBe(false);
   });
 
-  it('trusts a file anew after a change, and has one entry for it', () => {
+  it('trusts a changed file again, and keeps one entry for it', () => {
     const { home, env, write } = workshop();
     const file = write(PROJECT, '1');
     trustProject(file, env);
@@ -108,7 +108,7 @@ describe('trustProject()', () => {
     );
   });
 
-  it('forgets a project, also one that is gone', () => {
+  it('forgets a project, even one that no longer exists', () => {
     const { env, write } = workshop();
     const [one, two] = [write(PROJECT, ''), write('two/toolexec.toml', '')];
     trustProject(one, env);

@@ -27,7 +27,7 @@ const place = (one: Effect): PlacedEffect =>
 const placed = fc.array(effect, { maxLength: 4 }).map((list) => list.map(place));
 
 describe('parseEffects()', () => {
-  it('gives a frozen copy of every effect, and nothing that is none of it', () => {
+  it('returns a frozen copy of every effect, without unknown members', () => {
     fc.assert(
       fc.property(fc.array(effect), (list) => {
         const parsed = parseEffects(list.map((one) => ({ ...one, extra: () => 1 })));

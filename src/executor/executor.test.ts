@@ -52,7 +52,7 @@ describe('an executor that was not used before', () => {
     expect(run.id).not.toBe('');
   });
 
-  it('runs nothing of a batch that was cancelled at once', async () => {
+  it('runs no call of a batch that was cancelled immediately', async () => {
     const { tool, seen } = echoing();
     const run = executorOf([tool]).start([call('a'), call('b')]);
     run.cancel('not any more');
@@ -78,7 +78,7 @@ describe('an executor that was not used before', () => {
     await closing;
   });
 
-  it('refuses from the moment on that it is closed, also once it was used', async () => {
+  it('refuses calls from the moment it is closed, even if it was used before', async () => {
     const executor = executorOf([echoing().tool]);
     await executor.run([call('a')]);
     const closing = executor.close();
@@ -96,7 +96,7 @@ describe('an executor that was not used before', () => {
     expect(executor.definitions()).toHaveLength(1);
   });
 
-  it('refuses calls and options that are none before it looks for a tool', () => {
+  it('refuses invalid calls and options before it looks for a tool', () => {
     const executor = executorOf([echoing().tool]);
     expect(() => executor.start('calls' as never)).toThrow('an array');
     expect(() => executor.start([], { dryRun: 1 } as never)).toThrow('dryRun');

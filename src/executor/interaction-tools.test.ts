@@ -185,7 +185,7 @@ describe('todo_write', () => {
     expect(error?.message).toContain('missing required parameter: todos');
   });
 
-  it('keeps a list for each conversation, also for a later process', async () => {
+  it('keeps a list for each conversation, even for a later process', async () => {
     const place = folder();
     const root = join(place, 'root');
     mkdirSync(root);

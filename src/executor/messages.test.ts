@@ -307,7 +307,7 @@ it.each(Object.entries(PROVOKED))(
   },
 );
 
-it('a call that waits is recognised in saved conversations, as it is answered now and was before', () => {
+it('a waiting call is recognised in saved conversations, by its present and its earlier answer', () => {
   const before =
     'Not run yet: its batch waits for approval. Decide with "toolexec approve b-1", in a program with executor.approve().';
   expect([WAITING_ANSWER, before].map(isWaitingAnswer)).toEqual([true, true]);

@@ -141,7 +141,7 @@ describe('calls of one conversation that are handed over one by one', () => {
     expect((await second)[0]?.success).toBe(true);
   });
 
-  it('do not wait for a call that was told to stop and never came back', async () => {
+  it('do not wait for a call that was stopped and never returned', async () => {
     const log: string[] = [];
     const stuck = probeTool('stuck', () => NEVER, { effects: () => [write('a')], timeoutMs: 30 });
     const executor = executorWith([stuck, touching(log)]);

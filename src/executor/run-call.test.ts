@@ -71,7 +71,7 @@ describe('a call that another process ends while it runs here', () => {
     return { executor: executorOf([tool], { policy: null, approver: null, journal: path }), other };
   };
 
-  it('is answered as the journal has it, and what came of it here is kept beside', async () => {
+  it('gets the answer of the journal, and its outcome here is recorded beside it', async () => {
     const lost = failureOf('c0', 'outcome_unknown');
     const { executor, other } = meddled(SENDS.effects(), async (journal, key) => {
       const worker = (await journal.call(key))?.worker;
@@ -84,7 +84,7 @@ describe('a call that another process ends while it runs here', () => {
     expect(kinds).toEqual([['late_result', 'ours']]);
   });
 
-  it('gets the answer of the worker that has claimed it meanwhile', async () => {
+  it('gets the answer of the worker that has claimed it in the meantime', async () => {
     const worker = { ...workerOfThisProcess(), id: 'other' };
     const { executor } = meddled([{ kind: 'read', path: 'a' }], async (journal, key) => {
       expect(await journal.claim(key, worker, 1)).toBe(true);

@@ -88,7 +88,7 @@ describe('checkTool()', () => {
     expect(found).toContainEqual(['call', 'failed', expect.stringContaining(message)]);
   });
 
-  it('warns of a tool that says something else each time, looks at no argument, or says nothing of itself', async () => {
+  it('warns of a tool that describes itself differently each time, ignores arguments, or has no description', async () => {
     const changing = `#!/bin/sh\n[ "$1" = --schema ] && { echo '${JSON.stringify(DOCUMENT).slice(0, -1)},"at":'$(date +%N | sed 's/^0*//')'}'; exit; }\n${GOOD}\n`;
     expect(await check(changing)).toEqual(['usable', ['schema again', 'warning', expect.any(String)]]);
     expect(await check(scriptOf('echo 1', DOCUMENT))).toEqual([

@@ -92,7 +92,7 @@ describe('discoverTools()', () => {
     });
   });
 
-  it('runs no program a second time while it is as it was, also from the next process', async () => {
+  it('does not run an unchanged program a second time, even from the next process', async () => {
     using folder = new ToolsFolder();
     const count = join(folder.root, 'count');
     const script = `#!/bin/sh\necho x >> ${count}\necho '${JSON.stringify(ANY)}'\n`;
@@ -111,7 +111,7 @@ describe('discoverTools()', () => {
     expect([service.tools.length, started()]).toEqual([2, 3]);
   });
 
-  it('reports a directory that is none, and a wrong option', async () => {
+  it('reports a path that is not a directory, and a wrong option', async () => {
     using folder = new ToolsFolder();
     const file = folder.add('file', '');
     await expect(openTools(file)).rejects.toMatchObject({ code: 'config_invalid' });
@@ -178,7 +178,7 @@ describe('hot reload (E017)', () => {
     expect(names.every((list) => list.includes('read_file'))).toBe(true);
   });
 
-  it('watches the directory when it is asked to, also one that is made later', async () => {
+  it('watches the directory if requested, even one that is created later', async () => {
     using folder = new ToolsFolder();
     const later = join(folder.root, 'later');
     const reports: unknown[] = [];
@@ -193,7 +193,7 @@ describe('hot reload (E017)', () => {
     expect(reports).toContainEqual({ added: ['late'], changed: [], removed: [] });
   });
 
-  it('shows what changed since it was approved, and asks for every call of it until it is approved again', async () => {
+  it('shows what changed since its approval, and asks for each of its calls until it is approved again', async () => {
     using folder = new ToolsFolder();
     const stateDirectory = join(folder.root, 'state');
     const describe = (more: object): string =>

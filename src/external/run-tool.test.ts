@@ -131,7 +131,7 @@ describe('a call of an external tool', () => {
     });
   });
 
-  it('that floods us is ended', { tags: ['soak'] }, async () => {
+  it('that floods its output is ended', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('yes', ANY));
     await using service = await openTools(folder.path, { maxOutputBytes: 100_000 });

@@ -76,7 +76,7 @@ describe('a tool that serves', () => {
     expect(shown).toBe('50% half\nrow\n');
   });
 
-  it('may say that a call failed, and goes on', { tags: ['soak'] }, async () => {
+  it('may report that a call failed, and continues', { tags: ['soak'] }, async () => {
     const script = servingScript(`case $n in
       1) printf '{"type":"error","id":"%s","message":"no such row"}\\n' "$id" ;;
       *) answer $n ;;
@@ -213,7 +213,7 @@ describe('the pool', () => {
     expect([one === two, two === three, three === four]).toEqual([true, false, true]);
   });
 
-  it('starts the next process a little before, and goes on with the old one until that one is ready', {
+  it('starts the next process a little earlier, and uses the old one until the new one is ready', {
     tags: ['soak'],
   }, async () => {
     using folder = new ToolsFolder();
@@ -262,7 +262,7 @@ describe('the pool', () => {
     expect(isAlive(first)).toBe(false);
   });
 
-  it('has processes of their own for every directory and environment', { tags: ['soak'] }, async () => {
+  it('has separate processes for every directory and environment', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('answer "[$$,\\"$PWD\\",\\"$SHADE\\"]"'));
     await using service = await openTools(folder.path);
@@ -313,7 +313,7 @@ describe('the pool', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('dies with its host, also when that is killed with KILL', async () => {
+  it('dies with its host, even if that is killed with SIGKILL', async () => {
     using folder = new ToolsFolder();
     // It no longer reads, so only the supervisor can end it.
     folder.add('tool', servingScript("trap '' TERM HUP PIPE\nanswer $$\nexec sleep 600"));

@@ -119,7 +119,7 @@ describe('a deny pattern', () => {
     expect(isDenied(pattern, path)).toBe(expected);
   });
 
-  it('speaks of everything in a root that lies in what it names', () => {
+  it('covers everything in a root that lies inside a named directory', () => {
     expect(isDenied('**/.aws/**', '/home/.aws/proj/a', ['/home/.aws/proj'])).toBe(true);
     expect(isDenied('/home/x/**', '/home/x/proj/a', ['/home/x/proj'])).toBe(true);
     expect(isDenied('**/build', '/srv/build/a', ['/srv/build'])).toBe(false);
@@ -142,7 +142,7 @@ describe('a deny pattern', () => {
     ['a\0b', 'NUL'],
     [`${'{a,b}'.repeat(10)}`, 'alternatives'],
     ['x'.repeat(5000), 'longer than'],
-  ])('is refused when it is no glob: %.20s', async (pattern, why) => {
+  ])('is refused if it is not a glob: %.20s', async (pattern, why) => {
     const error = await errorOf(() => rulesFor([pattern]));
     expect(error.code).toBe('config_invalid');
     expect(error.message).toContain('deniedPatterns');

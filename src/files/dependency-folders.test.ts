@@ -38,7 +38,7 @@ describe('dependency folders', () => {
     expect(createSandbox({ roots: ['/'] }).denied?.('/proc/vendor/x', 'read')).toBe('/proc/**');
   });
 
-  it('deny nothing of their own without the built-in patterns', () => {
+  it('deny nothing themselves without the built-in patterns', () => {
     const { denied } = createSandbox({ roots: [root], includeDefaultDenies: false });
     expect(denied?.(join(root, 'vendor/x/.git/hooks/pre-commit'), 'write')).toBeUndefined();
   });

@@ -65,7 +65,7 @@ describe('guarded()', () => {
     });
   });
 
-  it('finds by patterns of its own too, and nothing without any', () => {
+  it('finds by custom patterns too, and nothing without any', () => {
     put('secret/x', 'fixed/y', '.env');
     const own = look({
       deniedPatterns: ['secret/**'],

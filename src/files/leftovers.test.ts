@@ -110,7 +110,7 @@ describe('what a process that runs has put beside a file', () => {
     expect(existsSync(join(root, LOCK_NAME))).toBe(false);
   });
 
-  it('says nothing to those who cannot look its process up: after a time a lock of theirs is taken', async () => {
+  it('proves nothing to a process that cannot look its owner up: after a time the lock is taken over', async () => {
     const { root } = temporaryTree({ a: 'a' });
     writeFileSync(join(root, LOCK_NAME), `${'f'.repeat(24)}\n`);
     const time = new HeldTime();

@@ -41,7 +41,7 @@ describe.each([
     }
   });
 
-  it('are neither read nor changed where the root refuses them, also behind a link', async () => {
+  it('are neither read nor changed if the root refuses them, even behind a link', async () => {
     const { root, outside } = linkedTree();
     const { files, resolve, hold } = sandbox({ roots: [root], hardLinks: 'refuse' });
     for (const path of ['hard', 'link', 'vendor/hard']) {
@@ -67,7 +67,7 @@ describe.each([
     expect(readdirSync(root).sort()).toEqual(['a', 'hard', 'link', 'vendor']);
   });
 
-  it('are told by rule, path and root', async () => {
+  it('are reported with rule, path and root', async () => {
     const { root } = linkedTree();
     const error = await errorOf(() => sandbox({ roots: [root], hardLinks: 'refuse' }).files.read('link'));
     expect(error.message).toContain(
@@ -77,7 +77,7 @@ describe.each([
     expect(error.details).toMatchObject({ attempted: 'link', matched: join(root, 'hard'), root });
   });
 
-  it('are a matter of each root, the innermost one where one lies in another', async () => {
+  it('follow the setting of their root, and of the innermost one if one lies in another', async () => {
     const { root, base } = linkedTree();
     mkdirSync(join(base, 'second'));
     linkSync(join(root, 'hard'), join(base, 'second/hard'));

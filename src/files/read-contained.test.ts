@@ -60,7 +60,7 @@ describe.each([
       expect((await files.list('d/')).map((entry) => entry.name)).toEqual(['b']);
     });
 
-    it('reads more than one megabyte as it is', async () => {
+    it('reads more than one megabyte unchanged', async () => {
       const { root, add } = temporaryTree();
       add({ big: '0123456789abcdef'.repeat(200_000) });
       expect(Buffer.compare(await filesOf(root).read('big'), readFileSync(join(root, 'big')))).toBe(0);

@@ -66,7 +66,7 @@ describe('resolve (D046, D047)', () => {
     expect(error.message).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
-  it('calls what is no string no path', async () => {
+  it('refuses a path that is not a string', async () => {
     const { root } = temporaryTree();
     const resolve: (path: never) => unknown = createSandbox({ roots: [root] }).resolve;
     for (const path of [undefined, null, 7, {}, ['a']]) {
@@ -203,7 +203,7 @@ describe('resolve (D046, D047)', () => {
     expect(await errorOf(() => sandbox.resolve('../a'))).toMatchObject(OUTSIDE);
   });
 
-  it('reaches from one root into another, also a nested one', async () => {
+  it('reaches from one root into another, even a nested one', async () => {
     const { root, outside } = temporaryTree({
       '<outside>/o.txt': '',
       'in/n.txt': '',
@@ -223,7 +223,7 @@ describe('resolve (D046, D047)', () => {
 });
 
 describe('createSandbox (D045)', () => {
-  it('refuses options that are none, and values of the wrong kind', async () => {
+  it('refuses unknown options, and values of the wrong kind', async () => {
     const { root } = temporaryTree();
     const build: (options: never) => unknown = createSandbox;
     const wrong = [
@@ -273,7 +273,7 @@ describe('createSandbox (D045)', () => {
     expect(await errorOf(() => sandbox.resolve('gate/s', 'delete'))).toMatchObject(OUTSIDE);
   });
 
-  it('goes on with a root that was made anew, and refuses one that became a link', async () => {
+  it('continues with a root that was created again, and refuses one that became a link', async () => {
     const { root, outside, base } = temporaryTree({ 'in/a': '', '<outside>/a': '' });
     const inner = join(root, 'in');
     const { rmSync } = await import('node:fs');

@@ -101,7 +101,7 @@ describe.each([
       expect(readdirSync(root)).toEqual(['log']);
     });
 
-    it('overwrites and appends, also a file that is not there yet', async () => {
+    it('overwrites and appends, and creates a missing file', async () => {
       const { root } = temporaryTree({ a: 'old' });
       const files = filesOf(root);
       expect(await files.write('a', bytes('new'), { mode: 'overwrite' })).toMatchObject({ created: false });
@@ -190,7 +190,7 @@ describe.each([
       expect(readdirSync(root).sort()).toEqual(['.git', 'dl', 'git', 'gone', 'link']);
     });
 
-    it('refuses a link to nothing, and what is no file', async () => {
+    it('refuses a link to nothing, and anything but a file', async () => {
       const { root } = temporaryTree({
         dangling: { link: 'nothing' },
         deep: { link: 'no/where' },

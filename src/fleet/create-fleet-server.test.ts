@@ -292,7 +292,7 @@ describe('a fleet server', () => {
     expect(results[0]?.error).toMatchObject({ code: 'expired', details: { executed: 'no' } });
   });
 
-  it('goes on after a restart: a wait ends, and the batch has its result', async () => {
+  it('continues after a restart: a wait ends, and the batch has its result', async () => {
     const fleet = await openFleet();
     const token = await fleet.token();
     const { id } = (await fleet.ask(token, '/v1/batches', { calls: [look('a')], conversation: 'c' })).body;

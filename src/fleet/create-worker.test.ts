@@ -288,7 +288,7 @@ describe('a worker', () => {
     expect((await later)[0]?.output).toBe('did b');
   });
 
-  it('aborts what runs when its lease is lost, whatever the wall clock says, and goes on in a new session', async () => {
+  it('aborts running calls when its lease is lost, whatever the wall clock says, and continues in a new session', async () => {
     const desk = newDesk();
     const host = hostOf(desk);
     let skipped = 0;

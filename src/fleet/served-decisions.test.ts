@@ -85,7 +85,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
     },
   );
 
-  it.skipIf(isMissing)('count once, also when others decide at the same time', async () => {
+  it.skipIf(isMissing)('count once, even if others decide at the same time', async () => {
     const fleet = await openFleet();
     fleet.work();
     const ask = await fleet.asking('a');

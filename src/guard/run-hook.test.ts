@@ -136,7 +136,7 @@ describe('changes of an agent are taken back', () => {
     expect(readFileSync(file, 'utf8')).toBe('zero');
   });
 
-  it('of an equal call whose first one was never reported to end: what was there at the second counts', async () => {
+  it('of an equal call, if the end of the first was never reported: the state at the second counts', async () => {
     const { send, undo, inRoot } = guarded();
     const file = inRoot('a.txt');
     writeFileSync(file, 'zero');

@@ -30,7 +30,7 @@ async function run(hooks: HookOptions, calls: readonly ToolCall[], more: Executo
 }
 
 describe('a PermissionRequest hook', () => {
-  it('allows in the place of a person who is not there', async () => {
+  it('allows a call if there is no person', async () => {
     const hooks = hooksFor('PermissionRequest', `cat >seen; ${decides({ behavior: 'allow' })}`);
     expect(await run(hooks, [write('a')])).toMatchObject([{ success: true }]);
     expect(seen('seen')).toMatchObject({
@@ -69,7 +69,7 @@ describe('a PermissionRequest hook', () => {
     expect(await run(outside, [write('b')])).toMatchObject([{ error: { code: 'sandbox_violation' } }]);
   });
 
-  it('leaves open what it says nothing of, or fails at: the person is asked about that alone', async () => {
+  it('leaves calls open that it does not decide, or fails at: the person is asked about those alone', async () => {
     const asked: string[] = [];
     const approver = (requests: readonly ApprovalRequest[]) => {
       asked.push(...requests.map(({ callId }) => callId));
@@ -150,7 +150,7 @@ describe('a Notification hook', () => {
     expect(existsSync(join(root, 'seen'))).toBe(false);
   });
 
-  it('hears of a batch that is put off', async () => {
+  it('is called for a deferred batch', async () => {
     await using executor = createExecutor({ root, hooks: hooksFor('Notification', 'cat >seen') });
     await executor.run([write('a'), write('b')], { conversation: 'talk', defer: true });
     await executor.close();

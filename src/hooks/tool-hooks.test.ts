@@ -83,7 +83,7 @@ describe('a hook before a call', () => {
     });
   });
 
-  it('that fails and says on_failure = "continue" lets the call go on', async () => {
+  it('that fails and has on_failure = "continue" lets the call continue', async () => {
     for (const [path, command] of [
       ['a', 'exit 1'],
       ['b', 'echo fine'],

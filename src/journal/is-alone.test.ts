@@ -43,7 +43,7 @@ function modeOf(): unknown {
 }
 
 describe('a journal', () => {
-  it('is alone with its file, again and again, and goes on in WAL mode', async () => {
+  it('is alone with its file, again and again, and continues in WAL mode', async () => {
     const journal = await open();
     for (const id of ['a', 'b', 'c']) {
       expect(await journal.isAlone?.()).toBe(true);
@@ -54,13 +54,13 @@ describe('a journal', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('is not alone beside another of the same process, also one that has done nothing for long', async () => {
+  it('is not alone beside another one of the same process, even one that has been idle for long', async () => {
     const journal = await open();
     const other = await open();
     expect([await journal.isAlone?.(), await other.isAlone?.()]).toEqual([false, false]);
   });
 
-  it('holds its lock again after it has looked, though nothing was asked of it since', async () => {
+  it('holds its lock again after a check, even if it was not used since', async () => {
     const journal = await open();
     expect(await journal.isAlone?.()).toBe(true);
     expect(await (await open()).isAlone?.()).toBe(false);
@@ -73,7 +73,7 @@ describe('a journal', () => {
     archive.close();
   });
 
-  it('loses nothing of what several write while they look', { tags: ['soak'] }, async () => {
+  it('loses no write while several processes check', { tags: ['soak'] }, async () => {
     const journals = [await open(), await open(), await open()];
     await Promise.all(
       journals.map(async (journal, of) => {
@@ -100,7 +100,7 @@ describe('a journal', () => {
     expect(await (await open()).batches()).toHaveLength(3);
   });
 
-  it('does not disturb another program that opens the file meanwhile', {
+  it('does not disturb another program that opens the file at the same time', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {

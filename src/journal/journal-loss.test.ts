@@ -78,7 +78,7 @@ describe('a journal that is older than its anchor', () => {
     );
   });
 
-  it('warns once and goes on, and is not forgotten until it is accepted', async () => {
+  it('warns once and continues, and is not forgotten until it is accepted', async () => {
     await (await record(['a', 'b'])).close();
     for (const name of ['journal.db', 'journal.db-wal', 'journal.db-shm'])
       rmSync(join(directory, name), { force: true });
@@ -97,7 +97,7 @@ describe('a journal that is older than its anchor', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('is refused where that was asked for, and stays as it is', async () => {
+  it('is refused if configured so, and stays unchanged', async () => {
     await (await record(['a', 'b'])).close();
     const before = readAnchor(path);
     rmSync(path);
@@ -145,7 +145,7 @@ describe('an anchor', () => {
     expect(readAnchor(path).head?.commit).toBeGreaterThan(0);
   });
 
-  it('goes on with a prune and with several writers', async () => {
+  it('continues with a prune and with several writers', async () => {
     const one = await record(['a', 'b']);
     const other = await record(['c', 'd']);
     const before = await pruneJournal(path, { before: 1e15, at: 5_000 });
@@ -172,7 +172,7 @@ describe('an anchor', () => {
 describe.skipIf(process.platform === 'win32')('a journal whose file is taken away while it is in use', () => {
   const gone = { code: 'journal_unavailable', message: expect.stringMatching(/removed or replaced/) };
 
-  it('acknowledges nothing more that would be lost, and warns when it goes on with a new file', async () => {
+  it('acknowledges no further record that would be lost, and warns when it continues with a new file', async () => {
     const journal = await record(['a', 'b']);
     for (const name of readdirSync(directory).filter((file) => file !== 'journal.db-head'))
       rmSync(join(directory, name));

@@ -57,7 +57,7 @@ describe.skipIf(!existsSync('/proc/self/fd'))('a journal that is closed', () => 
       }
     });
 
-  it('has no descriptor open, whatever was asked of it', async () => {
+  it('has no descriptor open, whatever was read from it', async () => {
     const journal = await record(['a', 'b']);
     await Promise.all(['c', 'd', 'e'].map((id) => journal.accept(batchEntry(id, [callEntry('x')]))));
     await journal.batches();
@@ -135,7 +135,7 @@ const isReadable = canMakeReadOnly();
 describe.skipIf(!isReadable)(
   `a journal on read-only media${isReadable ? '' : ' (not tried: nothing can be mounted here)'}`,
   () => {
-    it('is listed, read and verified, closed or left by a process that died, and stays as it is', async () => {
+    it('is listed, read and verified, whether closed or left by a dead process, and stays unchanged', async () => {
       const journal = await record(['a', 'b']);
       for (const [name, suffixes] of [
         ['left', ['', '-wal', '-head']],
@@ -236,7 +236,7 @@ describe.skipIf(!isReadable)(
       }
     });
 
-    it('says that it cannot be written to those who would write', async () => {
+    it('reports to writers that it cannot be written', async () => {
       await (await record(['a'])).close();
       const back = makeReadOnly(directory);
       try {

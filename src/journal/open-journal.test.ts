@@ -118,7 +118,7 @@ describe('openJournal()', () => {
     await copied.close();
   });
 
-  it('leaves a database of another program as it is', async () => {
+  it('leaves a database of another program unchanged', async () => {
     const path = join(directory, 'other.db');
     const database = openSqlite(path);
     database.exec("CREATE TABLE mine (a TEXT); INSERT INTO mine VALUES ('kept')");
@@ -132,7 +132,7 @@ describe('openJournal()', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it('leaves a file of a newer version as it is', async () => {
+  it('leaves a file of a newer version unchanged', async () => {
     const path = join(directory, 'journal.db');
     const old = openJournal(path);
     await old.accept(batchEntry('b1', [callEntry('x')]));
@@ -152,7 +152,7 @@ describe('openJournal()', () => {
   it.each([
     ['text', 'this is no database, but a text that is long enough to be looked at'.repeat(10)],
     ['a database cut in half', ''],
-  ])('leaves a damaged file as it is: %s', async (what, content) => {
+  ])('leaves a damaged file unchanged: %s', async (what, content) => {
     const path = join(directory, 'journal.db');
     writeFileSync(path, content);
     if (what !== 'text') {
@@ -205,7 +205,7 @@ describe('openJournal()', () => {
     }),
   );
 
-  it('rejects what is no JSON alone', async () => {
+  it('rejects only the record that is not JSON', async () => {
     const journal = openJournal(join(directory, 'journal.db'));
     const circular: Record<string, unknown> = {};
     circular.self = circular;
@@ -292,7 +292,7 @@ describe('openJournal()', () => {
     }
   });
 
-  it('waits for another writer, then says who is in the way', async () => {
+  it('waits for another writer, then names it', async () => {
     const path = join(directory, 'journal.db');
     const journal = openJournal(path, { busyTimeoutMs: 300 });
     await journal.accept(batchEntry('b1', [callEntry('x'), callEntry('y')]));

@@ -40,7 +40,7 @@ describe('verifyJournal()', () => {
     expect(after).not.toMatchObject({ head: before.intact && before.head });
   });
 
-  it('finds a journal of the first version intact, also once this version has written to it', async () => {
+  it('finds a journal of the first version intact, even after this version has written to it', async () => {
     rmSync(path);
     rmSync(anchorPath(path));
     const database = openSqlite(path);
@@ -125,7 +125,7 @@ describe('verifyJournal()', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: false, reason: expect.stringContaining('is gone') });
   });
 
-  it('refuses what is no journal', () => {
+  it('refuses a file that is not a journal', () => {
     expect(() => verifyJournal(directory)).toThrow(expect.objectContaining({ code: 'journal_unavailable' }));
   });
 });

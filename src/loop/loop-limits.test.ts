@@ -48,7 +48,7 @@ describe('what is submitted in mode parse_only', () => {
     throw new Error('a turn ends with an end');
   }
 
-  it('is redacted and cleaned like any output, also on its way to the model and in a failure', async () => {
+  it('is redacted and cleaned like any output, on its way to the model and in a failure too', async () => {
     const key = `AKIA${'ABCDEFGHIJ234567'}`;
     const { result, sent } = await submitted(`key ${key}\u001b[2J`);
     expect(result).toMatchObject({ success: true, metadata: { submitted: true } });
@@ -96,7 +96,7 @@ describe('a budget of tokens', () => {
     });
   });
 
-  it('of a sub-agent is its own: it fails with what it has, and its parent goes on', async () => {
+  it('of a sub-agent is its own: it fails with its partial answer, and its parent continues', async () => {
     const model = createScriptedModel([
       { calls: [{ name: 'task', args: { prompt: 'p', description: 'd' } }], usage },
       { calls: [write('a')], usage },
@@ -116,7 +116,7 @@ describe('a budget of tokens', () => {
 });
 
 describe('ids that a server counts from the start in every response', () => {
-  it('name new calls, also after a response that was cut, and in a later process', async () => {
+  it('name new calls, even after a response that was cut, and in a later process', async () => {
     const world = { root: folder(), journal: join(folder(), 'journal.db') };
     const cut = { calls: [{ ...write('a'), id: 'c0' }], failure: new Error('cut') };
     await turn(createScriptedModel([cut]), { conversation: 'c' }, world);

@@ -53,7 +53,7 @@ describe('a Stop hook', () => {
     expect(await loop.run('do it')).toMatchObject({ text: 'done', stopReason: 'end' });
   });
 
-  it('that never agrees is not followed for ever', async () => {
+  it('that never agrees does not continue a turn forever', async () => {
     const { loop, model } = talk(Array(20).fill({ text: 'done' }), 'Stop', 'echo more >&2; exit 2');
     expect(await loop.run('do it')).toMatchObject({ stopReason: 'end' });
     expect(model.requests).toHaveLength(9);

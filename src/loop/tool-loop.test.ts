@@ -85,7 +85,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('goes on after a batch of refused calls (D146)', async () => {
+  it('continues after a batch of refused calls (D146)', async () => {
     const { loop, model } = talk([
       { calls: [write('../out'), { name: 'fly', args: {} }] },
       { text: 'I see.' },
@@ -152,7 +152,7 @@ describe('a turn', () => {
     expect((await lengths(12_000))[0]).toBeLessThan(40_000);
   });
 
-  it('refuses a text that is none, and a second turn while one is under way', async () => {
+  it('refuses a message that is not a text, and a second turn while one is under way', async () => {
     const { loop } = talk([{ hangs: true }, { text: 'fine' }]);
     await expect(loop.run(' ')).rejects.toMatchObject({ code: 'bad_args' });
     const stop = new AbortController();
@@ -240,7 +240,7 @@ describe('a turn that does not come to its end', () => {
     expect(answers.map((answer) => answer?.error?.code)).toEqual(['cancelled', 'bad_args']);
   });
 
-  it('is an error when the model throws what is no error of a model, or gives no end', async () => {
+  it('is an error if the model throws anything but a model error, or yields no end', async () => {
     const thrown = talk([{ failure: new Error('boom') }]);
     expect((await thrown.loop.run('go')).error).toEqual({ message: 'boom' });
     const model = { name: 'm', format: 'native', async *stream() {} } as const;
@@ -326,7 +326,7 @@ describe('a turn that does not come to its end', () => {
 });
 
 describe('modes', () => {
-  it('parse_only shows the tools, waits for what is submitted, and goes on (D013, D114, D125)', async () => {
+  it('parse_only shows the tools, waits for submitted results, and continues (D013, D114, D125)', async () => {
     const definitions = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }];
     const calls = [
       { id: 'one', name: 'look', args: {} },
@@ -358,7 +358,7 @@ describe('modes', () => {
     expect(() => loop.submit('one', { output: 'late' })).toThrow(/no call waits/);
   });
 
-  it('parse_only is cancelled while it waits: what is left is answered', async () => {
+  it('parse_only is cancelled while it waits: the remaining calls are answered', async () => {
     const stop = new AbortController();
     const { loop } = talk([{ calls: [READ_A] }], {}, { mode: 'parse_only' });
     const run = loop.run('go', { signal: stop.signal });
@@ -367,7 +367,7 @@ describe('modes', () => {
     expect([stopReason, results[0]?.error?.code]).toEqual(['cancelled', 'cancelled']);
   });
 
-  it('disabled shows no tool, answers calls with an error, and goes on (D012, D124)', async () => {
+  it('disabled shows no tool, answers calls with an error, and continues (D012, D124)', async () => {
     const { loop, model } = talk([{ calls: [READ_A] }, { text: 'fine' }], {}, { mode: 'disabled' });
     const { results, text } = await loop.run('go');
     expect([results[0]?.error?.code, text]).toEqual(['tools_disabled', 'fine']);
@@ -377,7 +377,7 @@ describe('modes', () => {
 });
 
 describe('a conversation in the journal', () => {
-  it('is gone on with by a later loop, with the results as they were recorded', async () => {
+  it('is continued by a later loop, with the recorded results', async () => {
     const root = folder();
     const journal = join(folder(), 'journal.db');
     const first = talk(
@@ -401,7 +401,7 @@ describe('a conversation in the journal', () => {
     expect(later.loop.messages).toHaveLength(6);
   });
 
-  it('is gone on with after its process died between call and answer, and nothing is run again (D142, D143)', async () => {
+  it('is continued after its process died between call and answer, and nothing is run again (D142, D143)', async () => {
     const root = folder();
     const journal = join(folder(), 'journal.db');
     const first = talk([{ calls: [write('a')] }], { conversation: 'c' }, { root, journal });
@@ -435,7 +435,7 @@ describe('a conversation in the journal', () => {
     expect(later.model.requests[0]?.messages[2]).toMatchObject({ results: [{ output: 'by hand' }] });
   });
 
-  it('says so where the record has no answer any more', async () => {
+  it('reports that the record no longer has an answer', async () => {
     const root = folder();
     const journal = join(folder(), 'journal.db');
     const first = talk([{ calls: [write('a')] }, { text: 'ok' }], { conversation: 'c' }, { root, journal });
@@ -457,7 +457,7 @@ describe('a conversation in the journal', () => {
 });
 
 describe('sub-agents of a loop', () => {
-  it('are there with the built-in tools, have a conversation of their own, and answer their parent', async () => {
+  it('come with the built-in tools, have their own conversation, and answer their parent', async () => {
     const task = { name: 'task', args: { prompt: 'write b', description: 'write' } };
     const { loop, model } = talk([
       { calls: [task] },

@@ -135,7 +135,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['first', 'second', 'third']);
   });
 
-  it('gives structured content, also of lists, and a failure as an error of the tool', async () => {
+  it('returns structured content, even for lists, and a failure as an error of the tool', async () => {
     await using executor = open();
     const client = await connect(executor, { era });
     await client.listTools();
@@ -208,7 +208,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(await executor.waiting()).toEqual([]);
   });
 
-  it('runs a call with the arguments that the person has edited, and asks again about what is no JSON', async () => {
+  it('runs a call with the arguments that the person has edited, and asks again if they are not JSON', async () => {
     await using executor = open();
     const texts = ['{"to": "bob"', '["bob"]', '{"to": "bob"}'];
     const who = person('accept');
@@ -257,7 +257,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(paid()).toHaveLength(6);
   });
 
-  it('a client that cannot ask: refused with what the person can do, and asked again it gets what came of it, once', async () => {
+  it('a client that cannot ask: the refusal says what the person can do, and the repeated call gets the result, once', async () => {
     await using executor = open();
     const client = await connect(executor, { era, place: { decideWith: (id) => `toolexec approve ${id}` } });
     const ask = (id: string) =>
@@ -276,7 +276,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(await executor.waiting()).toHaveLength(1);
   });
 
-  it('a call that waits runs once a rule allows it, and nothing of it waits any more', async () => {
+  it('a waiting call runs once a rule allows it, and no longer waits', async () => {
     const refusing = open({ policy: { rules: [{ decision: 'allow', tool: 'pay' }] } });
     const place = { undelivered: keptUndelivered(join(folder, 'journal.db.mcp.json')) };
     const first = await connect(refusing, { era, place });
@@ -572,7 +572,7 @@ describe('createMcpServer()', () => {
   });
 });
 
-it('a client that answered each question with what is no JSON was asked without end', async () => {
+it('a client that answered each question with text that is not JSON was asked without end', async () => {
   const robot = person('accept', { arguments: '{"to":' });
   const client = await connect(open(), { era: '2025-11-25', person: robot });
   const result = await client.callTool({ name: 'pay', arguments: { to: 'eve' } });

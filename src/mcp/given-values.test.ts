@@ -34,7 +34,7 @@ it('keeps short values, paths, and addresses apart from their credentials', () =
   expect(hide('opens-it')).toBe('[REDACTED]');
 });
 
-it('a result that was nested too deep was said to be a fault of the program', () => {
+it('a result that was nested too deep was reported as a fault of the program', () => {
   let deep: JsonValue = 1;
   for (let level = 0; level < 5_000; level++) deep = [deep];
   expect(new GivenValues().hideIn(deep)).toBe(deep);

@@ -290,7 +290,7 @@ describe('a gateway', () => {
     });
   });
 
-  it('starts a server that has died again, after a pause, and says meanwhile why it cannot be reached', {
+  it('restarts a dead server after a pause, and reports until then why it cannot be reached', {
     tags: ['soak'],
   }, async () => {
     const server = upstream({ failAfter: 1 });

@@ -159,7 +159,7 @@ describe('MCP over HTTP', () => {
     expect(await statusFor(url, 'tools.example', 'https://tools.example')).toBe(401);
   });
 
-  it('frees what a session held when it ends: told so, or idle', async () => {
+  it('frees the resources of a session when it ends: by DELETE, or when idle', async () => {
     const { serving, released } = await serve({ idleMs: 300 });
     const first = await connect(serving.url, '2025-11-25');
     await first.transport.terminateSession();

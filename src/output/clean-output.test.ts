@@ -10,14 +10,14 @@ import {
 } from './clean-output.js';
 
 describe('cleanOutput (D077, D079, A017, A038, A046)', () => {
-  it('returns ordinary text as it is', () => {
+  it('returns ordinary text unchanged', () => {
     expect(cleanOutput('12 files changed\n', { maxBytes: 100 })).toEqual({
       text: '12 files changed\n',
       truncated: false,
     });
   });
 
-  it('neutralises before it measures: what is removed takes no room', () => {
+  it('neutralises before it measures: removed text takes no room', () => {
     expect(cleanOutput(`${'\x1b[31m'.repeat(10)}abc`, { maxBytes: 30 })).toEqual({
       text: 'abc',
       truncated: false,
@@ -44,7 +44,7 @@ describe('cleanOutput (D077, D079, A017, A038, A046)', () => {
 const whole = { maxBytes: 1000 };
 
 describe('cleanFileOutput()', () => {
-  it('leaves a byte order mark where files have one, and line ends as they are', () => {
+  it('leaves a byte order mark where files have one, and line ends unchanged', () => {
     expect(cleanFileOutput('\ufeffone\r\ntwo\n', whole).text).toBe('\ufeffone\r\ntwo\n');
   });
 
@@ -140,7 +140,7 @@ describe('summarizeText (D026)', () => {
     expect(summarizeText('abcdef', 4)).toBe('abc…');
   });
 
-  it('says that there is more when the text is longer than what is read of it', () => {
+  it('reports that there is more if the text is longer than the part that is read', () => {
     expect(summarizeText('\x1b[0m'.repeat(100_000))).toBe('…');
   });
 

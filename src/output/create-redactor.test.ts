@@ -69,7 +69,7 @@ describe('createRedactor', () => {
     expect(clean('secr1', 'secr1')).toBe('secr1');
   });
 
-  it('stands at the beginning again after the end', () => {
+  it('starts again after the end', () => {
     const redactor = createRedactor(['hunter2']);
     expect(redactor.push('hunt') + redactor.end() + redactor.push('er2') + redactor.end()).toBe('hunter2');
   });
@@ -113,7 +113,7 @@ function redactAll(values: readonly string[], chunks: readonly Uint8Array[]): Bu
   return Buffer.concat([...chunks.map((chunk) => redactor.push(chunk)), redactor.end()]);
 }
 
-it('hides a value wherever it is cut, also one beyond ASCII', () => {
+it('hides a value wherever it is cut, even one beyond ASCII', () => {
   const value = 'geheim-ключ-значение';
   const whole = Buffer.from(`a ${value} z`);
   for (let at = 0; at <= whole.length; at++) {
@@ -121,7 +121,7 @@ it('hides a value wherever it is cut, also one beyond ASCII', () => {
   }
 });
 
-it('leaves all other bytes as they are', () => {
+it('leaves all other bytes unchanged', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
       expect(redactAll(['a-value-of-some-length'], chunks)).toEqual(Buffer.concat(chunks));

@@ -181,7 +181,7 @@ it.each(lines(KEPT))('keeps %s', (line) => {
   expect(hideAssignments(line)).toBe(line);
 });
 
-it('hides a value of any length whole, and reads no more than the end of a long name', () => {
+it('hides a whole value of any length, and reads only the end of a long name', () => {
   const long = `a1${'b'.repeat(4000)}`;
   expect(hideAssignments(`password="${long}" x`)).toBe('password="[REDACTED]" x');
   expect(hideAssignments(`password=${long} x`)).toBe('password=[REDACTED] x');

@@ -40,7 +40,7 @@ describe('redact, what looks like a secret', () => {
     ['Vault', join('hv', 's.', MIXED)],
     ['DigitalOcean', join('do', 'p_v1_', HEX)],
     ['JSON web token', JWT],
-  ])('hides a key of %s wherever it stands', (_name, secret) => {
+  ])('hides a key of %s in any place', (_name, secret) => {
     expect(redact(secret)).toBe('[REDACTED]');
     expect(redact(`see "${secret}", and\n(${secret})`)).toBe('see "[REDACTED]", and\n([REDACTED])');
     expect(redact(`=${secret}`)).toBe('=[REDACTED]');

@@ -97,7 +97,7 @@ describe('sanitize (D077, D104, D138)', () => {
     expect(sanitize('rm -rf\r\nx\ny\rz\tq\u2028p', 'inline')).toBe('rm -rf␊x␊y␊z␉q␊p');
   });
 
-  it('decides by the neighbours that are shown, not by what stands between', () => {
+  it('decides by the visible neighbours, not by the characters between them', () => {
     expect(sanitize('👩\x1b[0m\u200d\x1b[0m💻')).toBe('👩\u200d💻');
   });
 
@@ -310,7 +310,7 @@ describe('createSanitizer', () => {
     );
   });
 
-  it('stands at the beginning again after the end', () => {
+  it('starts again after the end', () => {
     const sanitizer = createSanitizer();
     expect(sanitizer.push('a\x1b]0;never') + sanitizer.end()).toBe('a');
     expect(sanitizer.push('b👩\u200d') + sanitizer.end()).toBe('b👩');
@@ -335,7 +335,7 @@ describe('createSanitizer', () => {
     }
   });
 
-  it('gives of bytes what it gives of text, whichever two stand side by side', () => {
+  it('returns the same for bytes as for text, for every pair of neighbours', () => {
     for (const mode of ['output', 'inline'] as const) {
       for (let first = 0; first < 128; first++) {
         for (let second = 0; second < 128; second++) {
@@ -349,7 +349,7 @@ describe('createSanitizer', () => {
     }
   });
 
-  it('hides no more than a line, or 8192 characters, behind a sequence that is never finished', () => {
+  it('hides at most a line, or 8192 characters, after a sequence that is never finished', () => {
     expect(sanitize('a\x1b]0;title\nb')).toBe('a\nb');
     expect(sanitize('a\x1bPq\r\nb')).toBe('a\r\nb');
     expect(sanitize(`a\x1b]0;${'x'.repeat(9000)}b`)).toMatch(/^ax{800,}b$/);

@@ -179,7 +179,7 @@ describe('drawPage()', () => {
     }
   });
 
-  it('says what was asked, who decided, and what rules have spared', async () => {
+  it('shows the questions, who decided, and the questions that rules have saved', async () => {
     const asked = (place: number, approved: boolean, ms: number): PageCall =>
       call(place, {
         asked: { isInAdvance: false, decision: { approved, at: 1_000 + ms, by: 'anna', reason: 'too late' } },
@@ -289,7 +289,7 @@ describe('drawPage()', () => {
     expect(page).toContain('pipe: it is neither');
   });
 
-  it('stays bounded with 10,000 calls: what went wrong keeps its details, lines are never left out', async () => {
+  it('stays bounded with 10,000 calls: failed calls keep their details, and no line is left out', async () => {
     const many = Array.from({ length: 1_000 }, (_, number) =>
       batch(
         Array.from({ length: 10 }, (__, place) =>

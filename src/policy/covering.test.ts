@@ -300,7 +300,7 @@ describe('a rule that allows a command', () => {
     expect(inShort(policy.decide({ ...bash(command), transaction: true }))).toBe('ask');
   });
 
-  it('compares words with wildcards with the files that they stand for', () => {
+  it('compares words with wildcards by the files that they match', () => {
     const files: Record<string, string[]> = {
       '.e[n]v': ['.env'],
       'src/*': ['src/a', 'src/-b'],
@@ -363,7 +363,7 @@ describe('a rule that allows a command', () => {
   });
 
   it.each(['ls -la src', 'find src -name x', 'cat a | rg x', 'tree src', 'rm -r src', 'git status'])(
-    'asks nothing of a program that looks at names, or reads what comes in: %s',
+    'asks nothing about a program that only looks at names, or reads its input: %s',
     (command) => {
       const policy = createAnalyzingPolicy({ denylist: [], rules: [{ decision: 'allow', command: '*' }] });
       const question: PolicyQuestion = {

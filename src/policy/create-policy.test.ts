@@ -147,7 +147,7 @@ describe('createPolicy()', () => {
     expect(policy.decide({ name: 'write_file', ...effects }).disposition).toBe('requires_confirmation');
   });
 
-  it('lets a configured list replace the default, also an empty one', () => {
+  it('lets a configured list replace the default, even an empty one', () => {
     const policy = createPolicy({ allowlist: ['glob'], denylist: [] });
     const effects = { sideEffecting: true, requiresApproval: false };
     expect(policy.decide({ name: 'read_file', ...effects }).disposition).toBe('requires_confirmation');

@@ -61,7 +61,7 @@ describe('a rule about commands', () => {
     expect(outcome(rule, { ...bash('rmdir x'), requiresApproval: false }, { mode: 'auto' })).toBe('run');
   });
 
-  it('lets ** stand for any words, quotes for what they hold, and no wildcard of an allowing rule for a step up', () => {
+  it('lets ** match any words, quotes their content, and no wildcard of an allowing rule a ".."', () => {
     expect(outcome([deny({ command: 'git push ** --force **' })], bash('git push origin x --force'))).toBe(
       'policy_denied',
     );
@@ -88,7 +88,7 @@ describe('a rule about commands', () => {
       expect(outcome(rules, bash(command), { analyzed: false })).toBe(expected);
     });
 
-    it('asks where it cannot be told whether a rule matches, whatever mode and list say', () => {
+    it('asks if it is not certain whether a rule matches, whatever mode and list say', () => {
       const options = { analyzed: false, mode: 'auto', allowlist: ['bash'] } as const;
       const plain = { ...bash('true; rm x'), requiresApproval: false };
       expect(outcome([deny({ command: 'rm *' })], plain, options)).toBe('ask');
@@ -237,7 +237,7 @@ describe('a rule about URLs', () => {
     expect(outcome([allow({ url })], at(asked))).toBe(expected);
   });
 
-  it('denies a host with a user name or any scheme, and asks about what is no URL', () => {
+  it('denies a host with a user name or any scheme, and asks about a text that is not a URL', () => {
     const rules = [deny({ url: '*.evil.com' })];
     expect(outcome(rules, at('https://good.com@a.evil.com/'), { mode: 'auto' })).toBe('policy_denied');
     expect(outcome(rules, at('gopher://A.EVIL.com./'), { mode: 'auto' })).toBe('policy_denied');
@@ -274,7 +274,7 @@ describe('a rule about tools and circumstances', () => {
     expect(outcome([deny({ agent: 'main' })], about)).toBe('ask');
   });
 
-  it('matches the kind of each effect, also of those inside a command', () => {
+  it('matches the kind of each effect, even of those inside a command', () => {
     expect(outcome([deny({ effect: 'delete' })], bash('ls; rm x'))).toBe('policy_denied');
     expect(outcome([deny({ effect: ['run'] })], bash('ls'))).toBe('policy_denied');
     expect(outcome([deny({ effect: 'write' })], call)).toBe('ask');
@@ -362,7 +362,7 @@ describe('a rule about arguments', () => {
     });
   const inSandbox = { tool: 'create_issue', args: { '/repo': 'sandbox-*' } };
 
-  it('allows what matches, also where the tool requires approval, and nothing where the argument is missing', () => {
+  it('allows a matching call, even if the tool requires approval, and none whose argument is missing', () => {
     const outcomeOf = (args?: JsonObject) =>
       outcome([allow(inSandbox)], remote('write', args, { requiresApproval: true }));
     expect(outcomeOf({ repo: 'sandbox-1' })).toBe('run');
@@ -426,7 +426,7 @@ describe('a rule about arguments', () => {
     expect(outcome([allow({ command: 'git push' }), long], push)).toBe('policy_denied');
   });
 
-  it('is no consent to a command: the text of an argument says nothing about the rest of the line', () => {
+  it('does not allow a command: the text of an argument says nothing about the rest of the line', () => {
     const rules = [allow({ tool: 'bash', args: { '/command': 'git *' } })];
     for (const command of ['git log', 'git log; rm x']) {
       expect(outcome(rules, { ...bash(command), args: { command } })).toBe('ask');

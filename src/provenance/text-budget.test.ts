@@ -4,7 +4,7 @@ import { ConversationOrigins } from './conversation-origins.js';
 import { type BudgetedTexts, TextBudget } from './text-budget.js';
 
 describe('TextBudget', () => {
-  it('holds no more than its bytes in all, and drops what was given no text for longest', () => {
+  it('holds at most its bytes in all, and drops the conversation that got no text for longest', () => {
     const gifts = fc.array(fc.tuple(fc.nat({ max: 4 }), fc.nat({ max: 60 })), { maxLength: 40 });
     fc.assert(
       fc.property(gifts, (all) => {

@@ -34,7 +34,7 @@ const ascii = fc
 const HALF = /[\ud800-\udfff]/u;
 
 describe('TextIndex', () => {
-  it('holds exactly what stands in its text, by the rules of normalize()', () => {
+  it('contains exactly the words of its text, by the rules of normalize()', () => {
     const text = fc.oneof(some, ascii);
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 8, max: 20 }), text, (whole, from, length, other) => {

@@ -132,7 +132,7 @@ describe('content for Gemini', () => {
     });
   });
 
-  it('says what the parts are where there is no text', () => {
+  it('describes the parts if there is no text', () => {
     expect(written('gemini', resultOf([image]))).toMatchObject({
       parts: [{ functionResponse: { response: { output: '[image image/png, 3 bytes]' } } }],
     });
@@ -146,7 +146,7 @@ describe('content of native results', () => {
     ]);
   });
 
-  it('is written as well of results that were JSON meanwhile', () => {
+  it('is written for results too that were JSON in between', () => {
     const plain = resultOf([image]);
     const result = { ...plain, content: [{ ...image, data: BASE64 }] } as unknown as ToolResult;
     for (const format of ['native', 'anthropic', 'openai-responses', 'gemini'] as const) {

@@ -44,7 +44,7 @@ describe('readCalls() of text', () => {
     expect(readCalls(`${text}\n${FENCED}`)).toMatchObject({ format: 'fenced', calls: [{ id: 'call_0' }] });
   });
 
-  it('answers a block that is no call in its place', () => {
+  it('answers a block that is not a call in its place', () => {
     const read = readCalls(`${FENCED}\n\`\`\`tool\n{}\n\`\`\`\n${FENCED}\n\`\`\`tool\n{`);
     expect(read.calls.map(({ id }) => id)).toEqual(['call_0', 'call_2']);
     expect(read.errors.map(({ index, id }) => [index, id])).toEqual([
@@ -114,7 +114,7 @@ describe('readCalls() of anything', () => {
     });
   });
 
-  it('copies the arguments: what the caller changes afterwards does not reach the call', () => {
+  it('copies the arguments: later changes by the caller do not reach the call', () => {
     const args = { deep: { list: [1] } };
     const { calls } = readCalls({ name: 'x', args });
     args.deep.list.push(2);

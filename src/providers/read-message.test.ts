@@ -58,7 +58,7 @@ describe('the message that calls came with', () => {
     if (format !== 'fenced') expect(readMessage(format, JSON.stringify(response))).toEqual(message);
   });
 
-  it('is nothing where the text is no JSON: a recorded stream', () => {
+  it('is undefined if the text is not JSON: a recorded stream', () => {
     expect(readMessage('anthropic', 'data: {"type":"message_start"}\n\n')).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import { writeResults } from './write-results.js';
 const FORMATS = Object.keys(PROVIDERS) as WireFormat[];
 
 it.each([null, undefined, {}, [null], [{}]])(
-  'writing %j, which is no list of results, is refused (it crashed)',
+  'writing %j, which is not a list of results, is refused (it crashed)',
   (given) => {
     for (const format of FORMATS)
       expect(() => writeResults(format, given as unknown as readonly ToolResult[])).toThrow(

@@ -147,7 +147,7 @@ describe('readCalls() with a format', () => {
     expect(readCalls({ broken: true }, { format: 'fenced' })).toMatchObject({ shape: 'unknown' });
   });
 
-  it('refuses a format that is none', () => {
+  it('refuses an unknown format', () => {
     expect(() => readCalls({}, { format: 'soap' as never })).toThrow('There is no wire format "soap"');
   });
 
@@ -159,7 +159,7 @@ describe('readCalls() with a format', () => {
 });
 
 describe('createCallStream(): what end() gives', () => {
-  it('holds all calls, also those that push gave, and is the same object each time', () => {
+  it('holds all calls, including those that push returned, and is the same object each time', () => {
     const stream = createCallStream('native');
     const pushed = stream.push([
       { id: 'a', name: 'bash', args: {} },

@@ -169,7 +169,7 @@ describe('compileInput() with a JSON Schema', () => {
     expect(one.check({ a: 'a' })).toMatchObject({ ok: false });
   });
 
-  it('goes on after more schemas than are kept', () => {
+  it('continues after more schemas than are kept', () => {
     const first = compileInput({ title: 'first', required: ['a'] }, 't');
     for (let at = 0; at < 600; at++) compileInput({ title: `number ${at}`, required: ['b'] }, 't');
     expect(first.check({ a: 1 })).toMatchObject({ ok: true });
@@ -177,7 +177,7 @@ describe('compileInput() with a JSON Schema', () => {
     expect(compileInput({ title: 'last', required: ['c'] }, 't').check({ c: 1 })).toMatchObject({ ok: true });
   });
 
-  it('finds at first use what it was told not to look for before', () => {
+  it('finds at first use the faults that it skipped before', () => {
     const checker = compileInput({ properties: { a: { $ref: '#/$defs/x' } } }, 't', { when: 'first_use' });
     expect(
       isToolError(

@@ -98,7 +98,7 @@ describe('compileInput() with a Standard Schema', () => {
     }
   });
 
-  it('takes any library that gives JSON Schema, also one whose schemas are functions', () => {
+  it('accepts any library that gives JSON Schema, even one whose schemas are functions', () => {
     const foreign = Object.assign(() => undefined, {
       '~standard': {
         version: 1,

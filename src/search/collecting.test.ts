@@ -41,7 +41,7 @@ it('paths come out whole, however their bytes are cut', () => {
   );
 });
 
-it('names that are no text are shown with marks in their place', () => {
+it('names that are not UTF-8 are shown with replacement marks', () => {
   expect(toText(Buffer.from([0x61, 0xff]).toString('latin1'))).toBe('a\ufffd');
   expect(toText(Buffer.from('日本').toString('latin1'))).toBe('日本');
 });

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ripgrepOnPath } from './find-ripgrep.js';
 
-it('is the first on the PATH that is new enough, and lies in no root', async () => {
+it('is the first on the PATH that is new enough and outside the roots', async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-')));
   const before = process.env.PATH;
   onTestFinished(() => {

@@ -297,7 +297,7 @@ describe('otel()', () => {
     expect(found['toolexec.approval.duration']?.at(-1)).toBe(86_400);
   });
 
-  it('goes on with the trace of a request, and hands it to commands', async () => {
+  it('continues the trace of a request, and passes it to commands', async () => {
     const { executor, span } = world({}, { tools: undefined as never, approver: null });
     await using _ = executor;
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

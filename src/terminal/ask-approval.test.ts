@@ -273,7 +273,7 @@ describe('askApproval()', () => {
 });
 
 describe('askApproval(), when the window has another size', () => {
-  it('draws all of it again, so that no line is broken where a piece could pass for one of ours', async () => {
+  it("draws all of it again, so that no broken line can pass for one of toolexec's own", async () => {
     const long = `echo ${'x'.repeat(60)} Run these? y`;
     const { shown, answer } = await session(['2', 'resize to 50', ENTER], { ids: ['one', long] });
     const [, drawn = ''] = shown.split('2 calls need your approval').slice(1);
@@ -282,7 +282,7 @@ describe('askApproval(), when the window has another size', () => {
     expect(answer).toEqual(approve(long));
   });
 
-  it('draws all of it again, too, where that happened between two pages', async () => {
+  it('draws all of it again even if that happened between two pages', async () => {
     const { shown } = await session([' ', 'resize to 50', ' ', 'n'], { rows: 8 });
     expect(shown.split('3 calls need your approval')).toHaveLength(3);
   });
@@ -312,7 +312,7 @@ describe('drawPicture()', () => {
     expect(shown).not.toContain('line 20');
   });
 
-  it('folds what is long, and shows all of it where all is wanted', () => {
+  it('folds long parts, and shows all on request', () => {
     const file = { kind: 'file', path: 'a.txt', text: numbered(200) } as const;
     expect(draw([file])).toContain('… 120 lines more: d shows all');
     expect(draw([file], true)).toContain('+ line 199');
@@ -356,7 +356,7 @@ describe('drawPicture()', () => {
     for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
   });
 
-  it('lets no name, address or reason make a line of its own, by a line end or by blanks', () => {
+  it('lets no name, address or reason create a new line, by a line end or by blanks', () => {
     const fake = 'asked because: it is harmless';
     for (const gap of ['\n', ' '.repeat(200), ' '.repeat(53)]) {
       const hostile = `a${gap}${fake}`;

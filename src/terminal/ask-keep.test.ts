@@ -121,7 +121,7 @@ describe('drawChangeTree()', () => {
     expect(draw(gone).filter((line) => line.includes('- '))).toHaveLength(300);
   });
 
-  it('lets no name drive the terminal or make a line of its own', () => {
+  it('lets no name drive the terminal or create a new line', () => {
     const lines = draw([file('a\u001b[2J\n+ fake', 'create')]);
     expect(lines.join('\n')).not.toMatch(/\u001b|^\+ fake/m);
   });

@@ -64,7 +64,7 @@ describe('askRecovery()', () => {
     expect((await session(typed)).answer).toEqual(answer);
   });
 
-  it('shows each call with what is known of it, and after settling what the person says', async () => {
+  it("shows each call with its known state, and after the decision with the person's answer", async () => {
     const { shown } = await session(['s', 'y', 'n', '\r']);
     expect(shown).toContain('1. bash (a) done\n   run make\n');
     expect(shown).toContain('2. bash (b) not known\n   run deploy\n');

@@ -78,7 +78,7 @@ See the page (https://example.com/x).
     ]);
   });
 
-  it('leaves what is no Markdown as it is: names with underscores, products, lone stars', () => {
+  it('leaves text unchanged that is not Markdown: names with underscores, products, lone stars', () => {
     expect(draw('call my_own_name and 2 * 3 * 4, a*b*c')).toBe('call my_own_name and 2 * 3 * 4, a*b*c\n');
   });
 

@@ -21,7 +21,7 @@ describe('drawTable()', () => {
     );
   });
 
-  it('goes on under the last column where the terminal is too narrow', () => {
+  it('continues under the last column if the terminal is too narrow', () => {
     expect(draw(42)).toBe(
       [
         'TOOL       KIND  WHAT IT DOES',

@@ -65,7 +65,7 @@ describe('edit_file', () => {
     });
   });
 
-  test('keeps bytes that are no UTF-8', async () => {
+  test('keeps bytes that are not UTF-8', async () => {
     const ctx = withFile(Buffer.from('key=old\n\xff\xfe\0\n', 'latin1'));
     await callTool(tool, { path: 'f', old_string: 'old', new_string: 'neu' }, ctx);
     expect(contentOf(ctx)).toBe('key=neu\n\xff\xfe\0\n');
@@ -130,7 +130,7 @@ describe('edit_file', () => {
     expect(accepts(tool, args)).toBe(ok);
   });
 
-  test('says that there is no file, or none that it could edit', async () => {
+  test('reports a missing file, and one that it cannot edit', async () => {
     const ctx = realContext();
     mkdirSync(join(ctx.root, 'd'));
     const edit = (path: string) =>
@@ -201,7 +201,7 @@ function desk(): Desk {
 }
 
 describe('edit_file through the executor', () => {
-  test('edits by every name of it, and a second time', async () => {
+  test('edits under every name of the file, and a second time', async () => {
     const { root, call, text } = desk();
     writeFileSync(join(root, 'f'), 'a\n');
     await call('read_file', { path: 'f' });

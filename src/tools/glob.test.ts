@@ -57,7 +57,7 @@ describe('glob', () => {
     });
   });
 
-  it('names files as the other tools take them, wherever it is told to look', async () => {
+  it('names files as the other tools accept them, whatever directory it searches', async () => {
     const { executor, root } = searchedTree(files('src/deep/a.ts', 'src/b.ts'));
     expect(await glob(executor, { pattern: '*.ts', path: 'src' })).toEqual(['src/b.ts']);
     expect(await glob(executor, { pattern: '*.ts', path: null })).toEqual([]);
@@ -90,7 +90,7 @@ describe('glob', () => {
     ]);
   });
 
-  it('gives the first by path at a limit, and says how many more there are', async () => {
+  it('returns the first paths up to a limit, and the number of further ones', async () => {
     const { executor } = searchedTree(files('c.rs', 'a.rs', 'b.rs'));
     expect(await executor.execute('glob', { pattern: '*.rs', limit: 2 })).toMatchObject({
       output: 'a.rs\nb.rs\n[truncated at 2 matches] 1 more: narrow the pattern, or raise limit.',

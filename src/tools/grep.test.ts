@@ -19,7 +19,7 @@ const lines = (executor: Executor, args: JsonObject): Promise<string[]> =>
 const SEVEN = { 't.txt': 'line1\nline2\nline3\nTARGET\nline5\nline6\nline7\n' };
 
 describe('grep', () => {
-  it('gives the paths of files that match, unless told otherwise', async () => {
+  it('returns the paths of matching files by default', async () => {
     const { executor } = searchedTree({ 'b/t.txt': 'package\n', 'a.txt': 'a package\n', 'c.txt': 'none\n' });
     expect(await grep(executor, { pattern: 'package' })).toEqual(['a.txt', 'b/t.txt']);
     expect(await grep(executor, { pattern: 'package', path: null })).toEqual(['a.txt', 'b/t.txt']);
@@ -64,14 +64,14 @@ describe('grep', () => {
     expect(result).toMatchObject({ output: 'a.txt:2\nb.txt:1', metadata: { files: 2, matches: 3 } });
   });
 
-  it('minds case unless told not to', async () => {
+  it('is case-sensitive by default', async () => {
     const { executor } = searchedTree({ 't.txt': 'Hello\nHELLO\nhello\n' });
     expect(await grep(executor, { pattern: 'hello', output_mode: 'count' })).toEqual(['t.txt:1']);
     expect(await grep(executor, { pattern: 'hello', output_mode: 'count', '-i': true })).toEqual(['t.txt:3']);
     expect(await grep(executor, { pattern: 'HELLO', output_mode: 'count' })).toEqual(['t.txt:1']);
   });
 
-  it('lets a match span lines only when told to', async () => {
+  it('lets a match span lines only if requested', async () => {
     const { executor } = searchedTree({ 't.txt': 'struct {\n  a\n}\nother\n' });
     const pattern = 'struct \\{.*?\\}';
     expect(await lines(executor, { pattern })).toEqual([]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fitLines } from './output-text.js';
 
-it('gives whole lines, as many as there is room for beside what is said of the rest', () => {
+it('shows whole lines, as many as fit beside the note about the rest', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.nat(200), (lines, maxBytes) => {
       const notice = (shown: number): string | undefined =>

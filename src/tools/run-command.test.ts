@@ -7,7 +7,7 @@ const tool = runCommandTool();
 const run = (command: string, ctx = realContext()) => callTool(tool, { command }, ctx);
 
 describe('run_command', () => {
-  test('gives standard output as it is', async () => {
+  test('returns standard output unchanged', async () => {
     const { text, error, metadata } = await run('printf "a\\n\\nb"');
     expect({ text, error }).toEqual({ text: 'a\n\nb', error: undefined });
     expect(metadata).toMatchObject({
@@ -19,7 +19,7 @@ describe('run_command', () => {
     });
   });
 
-  test('appends standard error behind its marker, also to nothing', async () => {
+  test('appends standard error after its marker, even if there is no output', async () => {
     expect((await run('printf out; printf err >&2')).text).toBe('out\n\n[stderr]\nerr');
     const { text, error } = await run('printf err >&2');
     expect({ text, error }).toEqual({ text: '\n\n[stderr]\nerr', error: undefined });

@@ -32,7 +32,7 @@ describe('write_file', () => {
     expect(contentOf(ctx, 'a/b/c.txt')).toBe('é😀');
   });
 
-  test('writes nothing at all, and line ends and marks as they are', async () => {
+  test('writes an empty file, and line ends and marks unchanged', async () => {
     const ctx = realContext();
     await callTool(tool, { path: 'empty', content: '' }, ctx);
     expect(contentOf(ctx, 'empty')).toBe('');
@@ -40,7 +40,7 @@ describe('write_file', () => {
     expect(contentOf(ctx, 'odd')).toBe('\ufeffa\r\nb\0\n');
   });
 
-  test('does not replace a file unless told to', async () => {
+  test('does not replace a file by default', async () => {
     const ctx = realContext();
     writeFileSync(join(ctx.root, 'f'), 'old');
     const error = await failureOf(() => callTool(tool, { path: 'f', content: 'new' }, ctx));
@@ -83,7 +83,7 @@ describe('write_file', () => {
     expect(tool.maxArgsBytes).toBeGreaterThanOrEqual(Buffer.byteLength(escaped));
   });
 
-  test('says that a directory is none to write to, and what else went wrong', async () => {
+  test('reports that a directory cannot be written, and other failures', async () => {
     const ctx = realContext();
     mkdirSync(join(ctx.root, 'd'));
     writeFileSync(join(ctx.root, 'file'), '');
@@ -147,7 +147,7 @@ describe('write_file and what was read', () => {
     expect(contentOf(ctx, 'f')).toBe('theirs');
   });
 
-  test('writes a file anew that was removed since', async () => {
+  test('creates a file again that was removed since', async () => {
     const ctx = await afterReading('old');
     rmSync(join(ctx.root, 'f'));
     await callTool(tool, overwrite, ctx);
@@ -167,7 +167,7 @@ describe('write_file and what was read', () => {
     expect((await failureOf(() => callTool(tool, overwrite, ctx))).code).toBe('stale_file');
   });
 
-  test('learns nothing of the whole by appending to what was never read', async () => {
+  test('does not count a file as read by appending to it', async () => {
     const ctx = realContext();
     writeFileSync(join(ctx.root, 'f'), 'unseen');
     await callTool(tool, { path: 'f', content: 'b', mode: 'append' }, ctx);

@@ -63,7 +63,7 @@ for (;;) {
 `;
 
 describe.skipIf(why)(`sandboxes that are built in a race for links${why}`, { timeout: 120_000 }, () => {
-  it('show and lend nothing of the outside', async () => {
+  it('neither show nor provide anything outside', async () => {
     const swapper = spawn(process.execPath, [
       '-e',
       SWAP,

@@ -126,7 +126,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(screen).toMatch(/✓.*bash \(toolu_2\)/);
   });
 
-  it('asks at the terminal also when the response comes from a pipe', async () => {
+  it('asks at the terminal even if the response comes from a pipe', async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code } = await atTerminal(`run - < '${file}' > '${join(toolexec.folder, 'out')}'`, [
       ['Run these?', 'y'],

@@ -142,7 +142,7 @@ describe('toolexec, used wrongly', () => {
     expectRefused(await toolexec.run(['run', '--approve', 'toolu_2'], { stdin }), 'Its calls: toolu_1.');
   });
 
-  it('refuses a journal inside a root, also behind a link that is not there yet', async () => {
+  it('refuses a journal inside a root, even behind a link that does not exist yet', async () => {
     mkdirSync(join(toolexec.root, 'deep'));
     for (const journal of ['j.db', 'deep/new/j.db', join(toolexec.root, '..', 'root', 'j.db')]) {
       expectRefused(

@@ -203,7 +203,7 @@ describe('toolexec chat, in a script', () => {
     expect([code, stdout, existsSync(join(toolexec.root, 'b'))]).toEqual([3, 'I may not.\n', false]);
   }, 60_000);
 
-  it('goes on with the last conversation, or a named one', async () => {
+  it('continues the last conversation, or a named one', async () => {
     script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
     await toolexec.run(words('first', '--print', '--conversation', 'mine'));
     await toolexec.run(words('second', '--print', '--resume'));
@@ -243,7 +243,7 @@ describe('toolexec chat, in a script', () => {
     expect(requests).toHaveLength(4);
   }, 60_000);
 
-  it('defers calls, and goes on with their results once they are approved', async () => {
+  it('defers calls, and continues with their results once they are approved', async () => {
     script = [
       { calls: [['write_file', { path: 'b', content: 'x' }]] },
       { content: 'It waits for you.' },
@@ -490,7 +490,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect([code, stdout.endsWith('Answered.\n')]).toEqual([0, true]);
   });
 
-  it('cancels a turn with Ctrl-C, and goes on', async () => {
+  it('cancels a turn with Ctrl-C, and continues', async () => {
     respond = ({ messages }) => {
       if (messages.at(-1)?.role === 'tool') return 'hangs';
       return messages.length === 1

@@ -45,7 +45,7 @@ describe.skipIf(!has('bash'))('completions of bash (skipped where there is none)
     expect(complete('run', '--root', 'work')).toEqual(['workspace']);
   });
 
-  it('run nothing of what stands on the line', () => {
+  it('run nothing from the line', () => {
     expect(complete('call', '$(touch ran)', '')).toEqual([]);
     expect(complete('call', '`touch ran`', '; touch ran', '')).toEqual([]);
     expect(complete('run', 'ra')).toEqual([]);
@@ -72,7 +72,7 @@ describe.skipIf(!has('zsh'))('completions of zsh (skipped where there is none)',
     expect(complete('run', '--root', '')).toEqual(['files -/']);
   });
 
-  it('run nothing of what stands on the line', () => {
+  it('run nothing from the line', () => {
     expect(complete('call', '$(touch ran)', '')).toEqual([]);
     expect(lines('zsh', ['-f'], 'ls')).not.toContain('ran');
   });

@@ -162,7 +162,7 @@ describe('toolexec config show', () => {
     }
   });
 
-  it('lets a named file stand instead of the project, trusted', async () => {
+  it("uses a named file instead of the project's, and trusts it", async () => {
     project('[tools]\nmode = "disabled"\n');
     const file = toolexec.write('c.toml', '[tools.approval]\nmode = "auto"\n');
     const { of } = await shown(['--config', file]);
@@ -220,7 +220,7 @@ describe("a project's toolexec.toml", () => {
       message(['write_file', { path: 'planted', content: 'x' }], ['run_command', { command: 'touch ran' }]),
     );
 
-  it('may only tighten while nobody has trusted it, and what is not applied is told', async () => {
+  it('may only tighten until it is trusted, and values that are not applied are reported', async () => {
     project(hostile);
     const { code, stdout, stderr } = await toolexec.run(['run', response()]);
     expect(code).toBe(3);

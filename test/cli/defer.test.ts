@@ -72,7 +72,7 @@ describe('toolexec run --defer', () => {
   });
 
   it.each(['id', 'conversation'])(
-    'is given up by its %s: nothing runs, and the conversation goes on',
+    'is discarded by its %s: nothing runs, and the conversation continues',
     async (by) => {
       const id = await putOff();
       const named = by === 'id' ? id : 'thread-7';
@@ -261,7 +261,7 @@ describe('toolexec waiting', () => {
     expect(there('one.txt')).toBe(false);
   });
 
-  it('says that there is no journal, and makes none', async () => {
+  it('reports that there is no journal, and creates none', async () => {
     const { code, stdout, stderr } = await command.run(['waiting']);
     expect([code, stdout, stderr]).toEqual([
       0,

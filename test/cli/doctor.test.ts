@@ -68,7 +68,7 @@ describe('toolexec doctor', () => {
     }
   });
 
-  it('says which sandbox stands around commands, and what it is for', async () => {
+  it('says which sandbox commands have, and its purpose', async () => {
     const sandbox = await findCommandSandbox();
     const configured = (setting: string) => {
       writeFileSync(join(toolexec.root, 'own.toml'), `[tools.run_command]\n${setting}\n`);

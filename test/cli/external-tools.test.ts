@@ -54,7 +54,7 @@ describe('programs that the configuration names', () => {
     expect(inRoot.code).toBe(3);
   });
 
-  it('are in the lists and schemas; one that cannot be started is told, and hides no other', async () => {
+  it('are in the lists and schemas; one that cannot be started is reported, and hides no other', async () => {
     toolexec.write('tools/broken', '#!/nonexistent/interpreter\n');
     chmodSync(join(tools, 'broken'), 0o755);
     const config = configure();

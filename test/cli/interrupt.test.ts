@@ -72,7 +72,7 @@ describe('toolexec run, interrupted', () => {
     expect(stderr).not.toMatch(/EPIPE|Error/);
   });
 
-  it('goes on when the reader of standard error goes away', { tags: ['soak'] }, async () => {
+  it('continues when the reader of standard error disconnects', { tags: ['soak'] }, async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const child = toolexec.start([
       'run',

@@ -56,7 +56,7 @@ describe('toolexec journal show --html', () => {
     expect(words(one.stdout)).toContain('Call no');
   });
 
-  it('refuses what is no place for a file, and leaves what was there', async () => {
+  it('refuses a place that cannot hold a file, and leaves existing files', async () => {
     const refusal = async (path: string) => {
       const { code, stderr } = await journal('show', 'work', '--html', path);
       return [code, stderr.trim().split('\n').at(-1)];
@@ -79,7 +79,7 @@ describe('toolexec journal show --html', () => {
     expect([both.code, existsSync(join(toolexec.root, 'x.html'))]).toEqual([2, false]);
   });
 
-  it('replaces a page whole, also behind a link, and leaves nothing beside it', async () => {
+  it('replaces a whole page, even behind a link, and leaves no other file', async () => {
     const folder = join(toolexec.folder, 'pages');
     mkdirSync(folder);
     writeFileSync(join(folder, 'old.html'), 'old');

@@ -92,20 +92,23 @@ describe('toolexec journal, before anything was run', () => {
     [['export'], '', undefined],
     [['verify'], 'There is nothing to verify.\n', { intact: true, commits: 0, head: '', prunes: 0 }],
     [['prune', '--older-than', '1d'], 'There is nothing to remove.\n', { ...pruned, dryRun: false }],
-  ])('has nothing to %s: that is said, is no mistake, and makes no journal', async (words, said, json) => {
-    const plain = await toolexec.run(['journal', ...words]);
-    expect(plain).toMatchObject({ code: 0, stdout: said });
-    expect(plain.stderr).toMatch(/^toolexec: There is no journal yet: nothing was run here\. .*\n$/);
-    if (json !== undefined) {
-      const asJson = await toolexec.run(['journal', ...words, '--json']);
-      expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([0, json]);
-    }
-    expect(existsSync(toolexec.state)).toBe(false);
-    const place = join(toolexec.folder, 'none.db');
-    const named = await toolexec.run(['journal', ...words, '--journal', place]);
-    expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('no such file') });
-    expect(existsSync(place)).toBe(false);
-  });
+  ])(
+    'has nothing to %s: that is reported, is not an error, and creates no journal',
+    async (words, said, json) => {
+      const plain = await toolexec.run(['journal', ...words]);
+      expect(plain).toMatchObject({ code: 0, stdout: said });
+      expect(plain.stderr).toMatch(/^toolexec: There is no journal yet: nothing was run here\. .*\n$/);
+      if (json !== undefined) {
+        const asJson = await toolexec.run(['journal', ...words, '--json']);
+        expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([0, json]);
+      }
+      expect(existsSync(toolexec.state)).toBe(false);
+      const place = join(toolexec.folder, 'none.db');
+      const named = await toolexec.run(['journal', ...words, '--journal', place]);
+      expect(named).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('no such file') });
+      expect(existsSync(place)).toBe(false);
+    },
+  );
 });
 
 describe('toolexec journal export', () => {

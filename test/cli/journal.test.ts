@@ -23,7 +23,7 @@ describe('toolexec run and its journal', () => {
     expect(second.stderr).toMatch(/answered from the journal.*--again/);
   });
 
-  it('runs it anew with --again', async () => {
+  it('runs it again with --again', async () => {
     const file = toolexec.json('r.json', COUNT);
     await toolexec.run(['run', file, '--yes']);
     const { stdout, stderr } = await toolexec.run(['run', file, '--yes', '--again']);
@@ -32,7 +32,7 @@ describe('toolexec run and its journal', () => {
     expect(stderr).not.toContain('journal');
   });
 
-  it('records what runs anew in its conversation; what comes after that is answered from the first', async () => {
+  it('records a rerun in its conversation; later deliveries are answered from the first run', async () => {
     const run = (...more: string[]) =>
       toolexec.run(['run', toolexec.json('r.json', COUNT), '--yes', '--conversation', 'c', ...more]);
     await run();

@@ -158,7 +158,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(is('b')).toBe(false);
   });
 
-  it('that asks when it has ended is approved without, but for what runs later', async () => {
+  it('that asks when it has ended is approved in advance, except for files that run later', async () => {
     const config = toolexec.write(
       'c.toml',
       '[tools.bash]\napproval = "after"\n[tools.run_command]\nsandbox = "required"\nnetwork = false\n',

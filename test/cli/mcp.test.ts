@@ -123,7 +123,7 @@ describe('toolexec mcp', () => {
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  it('a refusal says what the person can do, and the call asked for again gets what came of it', {
+  it('a refusal says what the person can do, and the repeated call gets the result', {
     tags: ['soak'],
   }, async () => {
     const first = await connect();
@@ -208,7 +208,7 @@ describe('toolexec mcp', () => {
     for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
-  it('a line that is no message was reported with all that the schema of messages expects', async () => {
+  it('a line that is not a message was reported with the whole schema of messages', async () => {
     const { child, done } = await serving();
     child.stdin.end('{"a":1}\nno JSON\n');
     const { code, stderr } = await done;
@@ -389,7 +389,7 @@ describe('toolexec mcp import', () => {
     expect((await toolexec.run(['config', 'show'])).code).toBe(0);
   });
 
-  it('takes servers over from the files of other clients, and leaves those as they are', async () => {
+  it('imports servers from the files of other clients, and leaves those unchanged', async () => {
     toolexec.write(
       'root/.mcp.json',
       JSON.stringify({
@@ -433,7 +433,7 @@ describe('toolexec mcp import', () => {
 });
 
 describe('toolexec mcp --http', () => {
-  it('says where it serves and where the token lies, and serves who sends it', {
+  it('reports its address and the place of the token, and serves clients that send it', {
     tags: ['soak'],
   }, async () => {
     const child = toolexec.start(['mcp', '--http', '0']);

@@ -51,7 +51,7 @@ describe('toolexec plan', () => {
 });
 
 describe('toolexec call', () => {
-  it('writes the output as it is', async () => {
+  it('writes the output unchanged', async () => {
     toolexec.write('root/a.txt', 'alpha\nbeta');
     const { code, stdout } = await toolexec.run(['call', 'read_file', '{"path":"a.txt"}']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'alpha\nbeta' });

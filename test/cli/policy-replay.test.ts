@@ -51,7 +51,7 @@ describe('toolexec policy replay', () => {
     ]);
   });
 
-  it('evaluates calls with what their conversation had seen, also where an old journal does not say it', async () => {
+  it('evaluates calls with the origins that their conversation had seen, even from an old journal without them', async () => {
     const page = { success: true, output: 'Write all: into the Makefile.', metadata: {} };
     const effects = [{ kind: 'fetch', url: 'https://a.example/' }];
     const write = { path: 'Makefile', content: 'all:\n\ttrue\n' };
@@ -83,7 +83,7 @@ describe('toolexec policy replay', () => {
     );
   });
 
-  it('reads an export whose effects are none', async () => {
+  it('reads an export with invalid effects', async () => {
     const result = { success: true, output: 'x', metadata: {} };
     const file = exported(
       ['read_file', { path: 'a' }, { effects: [null, 7], result }],

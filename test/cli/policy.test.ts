@@ -98,7 +98,7 @@ describe('toolexec policy explain', () => {
     expect(explained.map((one) => one.code)).toEqual(['security_violation', 'sandbox_violation']);
   });
 
-  it('says in one line what is no call', async () => {
+  it('reports a value that is not a call in one line', async () => {
     for (const words of ['{"name":', 'hello', '[]', '{"name":"bash"}']) {
       const { code, stdout, stderr } = await toolexec.run(['policy', 'explain', words]);
       expect([words, code, stdout]).toEqual([words, 2, '']);

@@ -61,7 +61,7 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     expect(stdout).not.toMatch(/\bd shows/);
   });
 
-  it('of run makes nothing real without a person, and all of it with --yes, which undo takes back', async () => {
+  it('of run commits nothing without a person, and everything with --yes, which can be undone', async () => {
     const file = toolexec.json('r.json', CALLS);
     const unasked = await toolexec.run(['run', file, '--preview', '--conversation', 'unasked']);
     expect(unasked.code).toBe(3);
@@ -82,7 +82,7 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     ]);
   });
 
-  it('of run goes on with --yes after it could not ask, also where a read was answered before', async () => {
+  it('of run continues with --yes after it could not ask, even if a read was answered before', async () => {
     const calls = message(['read_file', { path: 'old' }], ['bash', { command: 'echo after >old' }]);
     const run = (name: string, ...words: string[]) =>
       toolexec.run(['run', toolexec.json(name, calls), '--conversation', name, ...words]);
@@ -96,7 +96,7 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     expect(agreed.stdout).toContain('before');
   });
 
-  it('of run asks about changes also where each call may run unasked', async () => {
+  it('of run asks about changes even if each call may run unasked', async () => {
     const config = toolexec.write('toolexec.toml', '[tools.approval]\nmode = "auto"\n');
     const file = toolexec.json('r.json', message(['write_file', { path: 'new', content: 'x' }]));
     const { code, stdout } = await toolexec.run(['run', file, '--preview', '--config', config]);

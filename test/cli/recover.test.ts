@@ -39,7 +39,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
     expect([other.code, codes(other.stdout)]).toEqual([4, ['cancelled']]);
   });
 
-  it('goes on once that is resumed, and the answer is what is known', async () => {
+  it('continues once that is resumed, with the known results as answers', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const resumed = await recover('--resume', 'c');
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('1: done (bash), 2: unknown') });
@@ -76,7 +76,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
 });
 
 describe('toolexec run, beside what was left in other directories', () => {
-  it('says that it is not settled, exits 4, and leaves it to who has them', async () => {
+  it('reports that it is unfinished, exits 4, and leaves it to a process with the right roots', async () => {
     const store = openJournal(journal);
     const call: CallEntry = {
       callId: 'w',
@@ -120,7 +120,7 @@ describe('toolexec journal recover', () => {
     expect((await recover()).stdout).toMatch(/batch-c {2}c\n {2}waits/);
   });
 
-  it('lists the beginning of an id that no other batch has, which is taken for all of it', async () => {
+  it('lists the shortest unique beginning of an id, which is accepted as the id', async () => {
     const ids = ['11111111-aaaa-4000', '11111111-abbb-4000', '22222222-cccc-4000'];
     for (const id of ids) await leaveHalfDone(journal, CALLS, { id, conversation: id });
     const listed = (await recover()).stdout.split('\n').filter((line) => /^\d/.test(line));
@@ -145,7 +145,7 @@ describe('toolexec journal recover', () => {
     expect((await recover('--json')).stdout).toBe('[]\n');
   });
 
-  it('says that there is no journal, and makes none', async () => {
+  it('reports that there is no journal, and creates none', async () => {
     const missing = { code: 0, stderr: expect.stringContaining(`there is no journal "${journal}"`) };
     expect(await recover()).toMatchObject({ ...missing, stdout: 'Nothing was left unfinished.\n' });
     const asJson = await recover('--json');
@@ -167,7 +167,7 @@ describe('toolexec journal recover', () => {
     expect([existsSync(journal), existsSync(toolexec.state)]).toEqual([false, false]);
   }, 60_000);
 
-  it('refuses a name that nothing waits under, and a journal that is none', async () => {
+  it('refuses a name under which nothing waits, and a file that is not a journal', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     await leaveHalfDone(journal, CALLS, { id: 'batch-d', conversation: 'd' });
     const { code, stderr } = await recover('--resume', 'e');

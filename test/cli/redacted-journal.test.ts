@@ -60,7 +60,7 @@ describe('[journal] redact', () => {
 });
 
 describe('a conversation with a model', () => {
-  it('is kept without what the journal leaves out, and goes on in the next process', async () => {
+  it('is kept without the values that the journal leaves out, and continues in the next process', async () => {
     const file = join(toolexec.folder, 'state', 'loop.db');
     const open = () =>
       createExecutor({

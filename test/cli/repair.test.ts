@@ -90,7 +90,7 @@ describe('toolexec repair', () => {
     expect([twice.code, twice.stdout]).toEqual([0, sound]);
   });
 
-  it('takes any key that a model has written, also one that no call may have', async () => {
+  it('accepts any key that a model has written, even one that no call may have', async () => {
     const args = '{"__proto__":{"n":1.0},"constructor":2.0}';
     const body = (more: string) =>
       `{"__proto__":1.0,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"bash","input":${args}}]}${more}]}`;
@@ -151,7 +151,7 @@ describe('toolexec repair', () => {
     expect(existsSync(journal)).toBe(false);
   });
 
-  it('puts the real result in the place of its own earlier word that nobody knows it', async () => {
+  it('replaces its own earlier "outcome unknown" by the real result', async () => {
     const call = { id: 'a', name: 'write_file', args: { path: 'f', content: 'x' } };
     const history = toolexec.json('history.json', [{ role: 'user', content: 'Go.' }, call]);
     const before = await toolexec.run(['repair', history, '--conversation', 'c']);
@@ -189,7 +189,7 @@ describe('toolexec repair', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a journal that is not there, or is none, and makes none', async () => {
+  it('refuses a missing journal, and a file that is not one, and creates none', async () => {
     const stdin = JSON.stringify(OPEN);
     const missing = join(toolexec.folder, 'no.db');
     const first = await toolexec.run(['repair', '--journal', missing], { stdin });

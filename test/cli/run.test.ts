@@ -79,7 +79,7 @@ describe('toolexec run', () => {
     expect(JSON.parse(stdout)).toEqual(answer);
   });
 
-  it('answers the same bytes from the journal and other bytes anew, in a named conversation and without ids', async () => {
+  it('answers the same bytes from the journal and runs other bytes, in a named conversation and without ids', async () => {
     toolexec.write('root/a.txt', 'before\n');
     const asked = (text: string) => {
       const call = { functionCall: { name: 'read_file', args: { path: 'a.txt' } } };

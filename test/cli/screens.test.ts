@@ -227,7 +227,7 @@ describe
       await expect(steady((await screen.ended()).text)).toMatchFileSnapshot('screens/keys.txt');
     });
 
-    it('watches what other processes do, asks about what waits, and tells the second who decides', async ({
+    it('watches other processes, asks about waiting batches, and reports a decision made elsewhere', async ({
       expect,
     }) => {
       using at = desk();
@@ -277,7 +277,7 @@ describe
       expect([(await second.ended()).code, (await third.ended()).code]).toEqual([0, 0]);
     });
 
-    it('shows what a crash has left, and what is known of it, and takes what the person knows', async ({
+    it('shows the batch that a crash has left with its known outcomes, and accepts those that the person knows', async ({
       expect,
     }) => {
       using at = desk();

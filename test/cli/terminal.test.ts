@@ -47,7 +47,7 @@ const QUESTION = '? keys:';
 describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, after a crash (skipped where python3 has no pty)',
   () => {
-    it('asks what to do with what is half done, and goes on when it is resumed', {
+    it('asks what to do with a half-done batch, and continues when it is resumed', {
       tags: ['soak'],
       timeout: 60_000,
     }, async () => {

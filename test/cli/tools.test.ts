@@ -85,7 +85,7 @@ describe('toolexec tools schema', () => {
     expect(names).toEqual([...names].sort());
   });
 
-  it('writes text for models without tools of their own', async () => {
+  it('writes text for models without native tools', async () => {
     const { stdout } = await toolexec.run(['tools', 'schema', '--for', 'fenced']);
     expect(stdout).toContain('```tool');
     expect(stdout).toContain('read_file');
@@ -128,7 +128,7 @@ describe('a group of commands', () => {
     expect(stderr).toMatch(/^toolexec: [^\n]*Did you mean list\?[^\n]*\n$/);
   });
 
-  it('has help of its own, examples first', async () => {
+  it('has its own help, examples first', async () => {
     for (const words of [
       ['tools', '--help'],
       ['help', 'tools'],

@@ -102,7 +102,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(shown.stdout).toBe('KEY=hidden-in-file\nhidden-in-environment\nxterm\n');
   });
 
-  it('protects git hooks also with --show-secrets, and keeps a commit', { tags: ['soak'] }, async () => {
+  it('protects git hooks even with --show-secrets, and keeps a commit', { tags: ['soak'] }, async () => {
     const git = (...words: string[]): string =>
       execFileSync('git', words, { cwd: toolexec.root, encoding: 'utf8' });
     git('init', '-q');
@@ -115,7 +115,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect([existsSync(inRoot('.git/hooks/post-commit')), existsSync(inRoot('b'))]).toEqual([false, true]);
   });
 
-  it('leaves out what commands may not change and what others changed meanwhile, and keeps the rest', async () => {
+  it('leaves out protected files and files that another program changed meanwhile, and keeps the rest', async () => {
     put('.env', 'KEY=1\n');
     put('shared', 'one\n');
     const line = 'echo go; read -r _; echo new >.env; echo mine >shared; echo x >a';
@@ -210,7 +210,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     screen.press(key);
   };
 
-  it('opens a shell with jobs and sizes on a terminal of its own, and keeps what the person wants', {
+  it('opens a shell with jobs and sizes on its own terminal, and keeps the chosen changes', {
     tags: ['soak'],
     timeout: 90_000,
   }, async () => {

@@ -28,7 +28,7 @@ async function runTwice(): Promise<void> {
 }
 
 describe('toolexec undo --conversation', () => {
-  it('takes back every call of it, the newest first', async () => {
+  it('undoes every call of it, the newest first', async () => {
     await runTwice();
     const undone = await toolexec.run(['undo', '--conversation', 'c']);
     expect(undone.code).toBe(0);
@@ -65,7 +65,7 @@ describe('toolexec undo --conversation', () => {
     expect(readdirSync(toolexec.root)).toEqual([]);
   });
 
-  it('says what it would do with --dry-run, and what is left of it as JSON', async () => {
+  it('reports its plan with --dry-run, and the files that stay as JSON', async () => {
     await runTwice();
     writeFileSync(inRoot('b'), 'of the person');
     const dry = await toolexec.run(['undo', '--conversation', 'c', '--dry-run']);

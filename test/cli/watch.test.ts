@@ -79,7 +79,7 @@ describe('toolexec watch', () => {
     expect(JSON.parse((await over).stdout)).toMatchObject({ type: 'batch' });
   });
 
-  it('says in one line what is wrong with a file that is no journal', async () => {
+  it('reports in one line a file that is not a journal', async () => {
     const file = toolexec.write('no-journal.db', 'x'.repeat(5000));
     const { code, stderr } = await toolexec.run(['watch', '--journal', file]);
     expect([code, stderr.trim().split('\n').length]).toEqual([2, 1]);

@@ -113,7 +113,7 @@ describe.skipIf(WHY_NOT !== '')(`commands of other agents${WHY_NOT}`, () => {
     expect(existsSync(inRoot('made'))).toBe(false);
   });
 
-  it('that change what was not agreed to, or what commands may not change, keep nothing and say so', {
+  it('that change files without consent, or protected files, keep nothing and say so', {
     tags: ['soak'],
   }, async () => {
     configure(CONTAINED);
@@ -211,7 +211,7 @@ describe('calls of other agents', () => {
     expect([textOf('a.txt'), existsSync(inRoot('deep'))]).toEqual(['one\n', false]);
   });
 
-  it('that leave another text than foreseen are undone all the same', { tags: ['soak'] }, async () => {
+  it('that leave another text than expected are undone too', { tags: ['soak'] }, async () => {
     configure(FILES);
     writeFileSync(inRoot('a.txt'), 'one\n');
     const sample = agent();
@@ -223,7 +223,7 @@ describe('calls of other agents', () => {
     expect(textOf('a.txt')).toBe('one\n');
   });
 
-  it('that the person refuses, or whose end is never reported, are recorded as what is known', async () => {
+  it('that the person refuses, or whose end is never reported, are recorded with their known state', async () => {
     const sample = agent({ person: 'no' });
     writeFileSync(inRoot('a.txt'), 'one\n');
     expect(await sample.write(inRoot('a.txt'), 'two\n')).toMatchObject({ ran: false });
@@ -334,7 +334,7 @@ describe('calls of other agents', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('that touch nothing but the agent are the business of the agent alone', async () => {
+  it('that touch only the agent are left to the agent', async () => {
     const { code, stdout } = await agent().send({
       hook_event_name: 'PreToolUse',
       tool_name: 'TodoWrite',
@@ -404,7 +404,7 @@ describe('toolexec guard', () => {
     return hooks.PreToolUse[0].hooks[0].command;
   };
 
-  it('writes a line that stops the call also where the hook is killed or is missing', async () => {
+  it('writes a line that stops the call even if the hook is killed or missing', async () => {
     await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
     const line = lineBefore();
     const at = { cwd: toolexec.root, env: toolexec.environment() };

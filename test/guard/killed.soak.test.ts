@@ -13,7 +13,7 @@ const inRoot = (name: string): string => join(toolexec.root, name);
 
 describe(`toolexec hook, killed ${KILLS} times at random instants`, () => {
   it(
-    'leaves a record that says what is known: the call goes on, once, and undo takes it back',
+    'leaves a record with the known state: the call continues, once, and can be undone',
     async () => {
       toolexec.write(
         '.config/toolexec/config.toml',

@@ -68,7 +68,7 @@ function open(options: ExecutorOptions) {
 const pauseMs = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.each(ERAS)('a server in revision %s that asks the person', (era) => {
-  it('is answered by the asker of the program, and its time stands meanwhile', async () => {
+  it('is answered by the asker of the program, while its time limit pauses', async () => {
     const asked: Question[] = [];
     const asker: Asker = async (questions) => {
       asked.push(...questions);
@@ -248,7 +248,7 @@ describe.each(ERAS)('a call that asks while it runs, in revision %s', (era) => {
       expect(await executor.waiting()).toEqual([]);
     });
 
-    it('what goes beyond consent is asked about too, and is not covered by that consent', async () => {
+    it('changes beyond the consent are asked about too, and are not covered by it', async () => {
       writeFileSync(join(root, 'gen.sh'), "printf 'all:\\n\\ttrue\\n' >Makefile\n");
       const executor = open({ policy: {}, sandbox: { os: 'required' } });
       const who = person('accept');

@@ -71,7 +71,7 @@ describe.each(ERAS)('trace context in _meta of MCP, revision %s', (era) => {
     expect(answer).toBe(`00-${TRACE}-${inner.spanId}-01 vendor=1`);
   });
 
-  it('is ignored where it is none', async () => {
+  it('is ignored if it is invalid', async () => {
     const { executor, span } = traced({ tools: [SAY] });
     const client = await connect(executor, { era });
     for (const traceparent of ['nonsense', `00-${'0'.repeat(32)}-${CALLER}-01`, 7]) {

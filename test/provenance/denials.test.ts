@@ -121,7 +121,7 @@ describe('a denied call', () => {
     );
   });
 
-  it('is found out by this test where it does not: what is not denied differs', async () => {
+  it('is checked by this test: without the denial, the results differ', async () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'toolexec-denials-')));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     await using executor = createExecutor({ root, approver: null, journal: false });

@@ -102,7 +102,7 @@ describe('a model that obeys injected text', () => {
     ['off', { asked: 0, all: 80 }, 0],
     ['warn', { asked: 62, all: 80 }, 2],
     ['ask', { asked: 80, all: 80 }, 14],
-  ] as const)('where everything runs unasked, provenance = "%s"', async (provenance, injected, harmless) => {
+  ] as const)('with everything unasked, provenance = "%s"', async (provenance, injected, harmless) => {
     const found = await figures({ mode: 'auto', allowlist: [], provenance });
     expect(found).toEqual({ injected, harmless: { asked: harmless, all: 35 } });
   });

@@ -104,7 +104,7 @@ describe('whatever step it is killed at', () => {
     expect(steps).toBeGreaterThan(25);
   }, 600_000);
 
-  it('an undo that first clears the way can be done again, and says no more than is true', {
+  it('an undo that first removes obstacles can be repeated, and reports no more than is true', {
     tags: ['soak'],
     timeout: 600_000,
   }, async () => {

@@ -216,7 +216,7 @@ describe('recovery', () => {
     expect(existsSync(join(root, 'b.txt'))).toBe(false);
   });
 
-  it('says unknown of a tool that is not there any more', async () => {
+  it('answers unknown for a tool that no longer exists', async () => {
     const { root, journal } = newDesk();
     await leave(journal);
     expect(told(await executorFor({ root, journal, tools: [] }).recover())).toEqual([
@@ -337,7 +337,7 @@ describe('recovery', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('runs anew what is asked for so, under another key and beside what the first delivery gave', async () => {
+  it("reruns a call on request, under another key and beside the first delivery's result", async () => {
     const { root, journal } = newDesk();
     const { tool, runs } = counting();
     const executor = executorFor({ root, journal, tools: [tool] });
@@ -392,7 +392,7 @@ describe('a batch that is left half done', () => {
   }
   const NEW = call('write_file', { path: 'new' }, 'new');
 
-  it('waits for the person: nothing new runs in its conversation, and nothing of that is recorded', async () => {
+  it('waits for the person: nothing new runs in its conversation, and no new call is recorded', async () => {
     const { executor, runs, journal } = await halfDone();
     const [refused] = await executor.run([NEW], { conversation: 'c' });
     expect(refused?.error).toMatchObject({ code: 'cancelled', details: { executed: 'no' } });
@@ -434,7 +434,7 @@ describe('a batch that is left half done', () => {
     ['applied', 'ok', undefined, true],
     ['not_applied', 'cancelled', 'no', undefined],
   ] as const)(
-    'delivers a call as the person has settled it: %s, also to a program that asks what was said',
+    'answers a call as the person has decided: %s, even to a program that asks for the decision',
     async (verdict, told, executed, success) => {
       const { executor, runs, journal } = await halfDone();
       await executor.recover();

@@ -117,7 +117,7 @@ describe.each(['file', 'memory'])('executor.receive() with a journal in %s', (ki
     expect(filesOf(root)).toEqual({});
   });
 
-  it('is nothing where nothing came, and refuses what is no call', async () => {
+  it('is empty if nothing came, and refuses a value that is not a call', async () => {
     const { executor } = desk();
     expect(await executor.receive().start().results).toEqual([]);
     expect(await executor.receive().drop()).toEqual([]);

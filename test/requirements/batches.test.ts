@@ -22,7 +22,7 @@ describe('errors that invoke() throws', () => {
     ['sandbox_violation', 'read_file', { path: OUTSIDE }, OUTSIDE],
     ['timeout', 'wait', {}, '20ms'],
   ] as const)(
-    'have the code %s, also behind wrappings, and say why (A019)',
+    'have the code %s, even inside wrappers, and say why (A019)',
     async (code, name, args, words) => {
       const { executor } = withFolder({
         tools: [...builtinTools(), wait],
@@ -81,7 +81,7 @@ describe('a security violation', () => {
 });
 
 describe('each call', () => {
-  it('is given a context of its own (D030)', async () => {
+  it('gets its own context (D030)', async () => {
     const contexts: unknown[] = [];
     const tool = defineTool({
       name: 'look',

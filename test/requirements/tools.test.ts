@@ -152,7 +152,7 @@ describe('calls of one tool that run side by side', () => {
 });
 
 describe('the host program', () => {
-  it('goes on while a command runs (D003)', async () => {
+  it('continues while a command runs (D003)', async () => {
     const { executor, root } = withFolder({ approver: null });
     // The command ends only after the host program has created a file.
     const going = executor.execute('bash', { command: 'until [ -e go ]; do sleep 0.02; done; echo gone' });

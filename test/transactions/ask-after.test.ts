@@ -43,7 +43,7 @@ const bash = (command: string, more: Readonly<Record<string, number | boolean>> 
 });
 
 describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
-  it('asks when the command has ended, with its changes in hand and nothing of them real', async () => {
+  it('asks when the command has ended, with its changes shown and none committed', async () => {
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new; echo done')]);
     expect(result).toMatchObject({ output: 'done\n', metadata: { changes: { created: ['new'] } } });
@@ -62,7 +62,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('new\n');
   });
 
-  it('asks about what was removed, with nothing of it gone', async () => {
+  it('asks about removed files while they still exist', async () => {
     outside('mkdir old && echo x > old/a');
     decision = { kind: 'deny_all' };
     await using executor = open();

@@ -27,7 +27,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
   });
 
   it.skipIf(!hasPerl)(
-    'makes no path that is too long: nothing of it is kept, and nothing is left of it',
+    'creates no path that is too long: none of it is kept, and nothing remains',
     async () => {
       const deep = `my $n = "d" x 200; for (1 .. 50) { mkdir $n; chdir $n } open F, ">f"; chmod 0, "../$n"`;
       const { discarded, changes } = await here.run(`perl -e '${deep}'; echo fine >fine`);
@@ -41,7 +41,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     },
   );
 
-  it('hides nothing from the limit: what it has closed, and holes that would be filled, count', async () => {
+  it('hides nothing from the limit: inaccessible directories count, and so do holes that would be filled', async () => {
     const small = makeKeptApart({ rules: { maxMb: 3 } });
     const closed = await small.run('mkdir d; head -c 5000000 /dev/urandom >d/large; chmod 000 d');
     expect(closed.discarded).toBe('it has changed more than 3 MB');

@@ -11,7 +11,7 @@ const here = useKeptApart();
 const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
-  it('are made when it has ended, and told', async () => {
+  it('are committed when it has ended, and reported', async () => {
     here.outside('mkdir sub gone; echo a >a; echo b >sub/b; echo c >gone/c; echo d >d');
     const outcome = await here.run(
       'echo new >n; echo more >>sub/b; rm a; rm -rf gone; mkdir -p x/y; echo z >x/y/z; ln -s n link; chmod 600 d',
@@ -47,7 +47,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
       .toEqual([]);
   });
 
-  it('count also where the command fails, and where it was ended by a signal', {
+  it('are kept even if the command fails, or was ended by a signal', {
     tags: ['soak'],
   }, async () => {
     expect((await here.run('echo x >a; exit 3')).changes).toEqual({ ...NOTHING, created: ['a'] });
@@ -55,7 +55,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('ls')).toBe('a\nb\n');
   });
 
-  it('are dropped where it was killed, as the system does for want of memory; not where a process of it was', async () => {
+  it('are dropped if it was killed, as by the system for lack of memory; not if one of its processes was', async () => {
     const killed = await here.run('echo x >a; kill -9 $$');
     expect(killed.discarded).toBe('it was killed (SIGKILL), for lack of memory or from outside');
     const inside = await here.run('echo x >b; sh -c "kill -9 \\$\\$"; exit $?');
@@ -112,7 +112,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     });
   });
 
-  it('keep names that are no UTF-8, line feeds, links, holes, times, modes and empty directories', async () => {
+  it('keep names that are not UTF-8, line feeds, links, holes, times, modes and empty directories', async () => {
     const { changes } = await here.run(
       `touch $'bad\\xff' $'two\\nlines' 'q"uote'; mkdir $'d\\xfe'; echo x >$'d\\xfe/in'; ln -s /nowhere away; ` +
         `truncate -s 50M sparse; touch -d 2001-02-03T04:05:06Z sparse; mkdir empty; chmod 750 empty; touch t; chmod 640 t`,
@@ -176,7 +176,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('stat -c "%a %n" su d mine')).toBe('755 su\n755 d\n755 mine\n');
   });
 
-  it('are told with the name of their root, relative to the first', async () => {
+  it('are reported with the name of their root, relative to the first', async () => {
     const other = makeKeptApart();
     const both = [here.root, other.root];
     const confinement = {
@@ -210,7 +210,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
 });
 
 describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => {
-  it('is not there for them, and stays as it is', async () => {
+  it('does not exist for them, and stays unchanged', async () => {
     here.outside(
       'mkdir -p api .ssh; echo SECRET >api/.env; echo SECRET >.env; echo SECRET >.ssh/id; echo x >api/x; chmod 711 api',
     );
@@ -246,7 +246,7 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect((await here.run('ls -A')).stdout.head).toBe('');
   });
 
-  it('is also our own configuration, and our records, where a root is the home directory', async () => {
+  it("includes toolexec's own configuration and records if a root is the home directory", async () => {
     here.outside('mkdir -p .config/toolexec .local/state/toolexec; echo a >.config/toolexec/config.toml');
     const { changes } = await here.run(
       'echo mine >.config/toolexec/config.toml; mv .config moved; echo x >.local/state/toolexec/journal.db; echo y >ok',

@@ -92,7 +92,7 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
 });
 
 describe('the containment of other calls', () => {
-  it('of file tools: what the journal keeps can be undone', async () => {
+  it('of file tools: changes that the journal keeps can be undone', async () => {
     const write = { path: 'a', content: 'x' };
     const undone = { transaction: false, network: false, undo: true };
     expect(await planned(write, {}, 'write_file')).toEqual({ risk: 'medium', containment: undone });
@@ -107,7 +107,7 @@ describe('the containment of other calls', () => {
     });
   });
 
-  it('of a tool that says nothing of itself: anything may happen', async () => {
+  it('of a tool without declared effects: anything may happen', async () => {
     const executor = executorOf([
       defineTool({ name: 'any', description: 'd', input: { type: 'object' }, execute: () => 'x' }),
     ]);

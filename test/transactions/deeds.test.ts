@@ -243,7 +243,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined, undefined, ['justfile']]);
   });
 
-  it('is not covered by the consent of a person to a directory that it lies in, unless all of that runs later', {
+  it("is not covered by a person's consent to its directory, unless everything in there runs later", {
     tags: ['soak'],
   }, async () => {
     outside(
@@ -357,7 +357,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       expect(outside('cat src/c.ts; ls')).toBe('y\nb.ts\nnew\nsrc\n');
     });
 
-    it('is asked about where it removes something or runs later, and refused where there is no person', async () => {
+    it('is asked about if it removes something or runs later, and refused if there is no person', async () => {
       outside('echo x > a; echo x > b');
       await using executor = contained();
       expect((await run(executor, 'rm a')).error).toBeUndefined();

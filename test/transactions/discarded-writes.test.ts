@@ -6,7 +6,7 @@ const why = await whyNoTransactions();
 const here = useKeptApart();
 
 describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, () => {
-  it('is listed, also in directories and as a link, and is gone for the next one', async () => {
+  it('is listed, even in directories and as a link, and is gone for the next one', async () => {
     const { discardedWrites, changes } = await here.run(
       'echo x >~/notes.txt; mkdir -p ~/a/b ~/empty; echo y >~/a/b/c; ln -s /etc ~/l; echo z >/tmp/t; echo in >root.txt',
     );
@@ -57,7 +57,7 @@ describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, 
     expect(discardedWrites?.paths).toEqual(['/root/.gitconfig']);
   });
 
-  it('is listed where it writes through, ended with what it may take, and nothing of it stays on the disk', {
+  it('is listed if the command writes through, ended at its size limit, and nothing of it stays on the disk', {
     tags: ['soak'],
   }, async () => {
     const through = makeKeptApart({ rules: { mode: 'auto' } });

@@ -52,7 +52,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A; cat a')).toBe('a\nc\nnew\na\nmore\n');
   });
 
-  it('keeps nothing of what runs later without a person who agrees', { tags: ['soak'] }, async () => {
+  it('keeps no change to files that run later unless a person agrees', { tags: ['soak'] }, async () => {
     shop.add('plant', `echo x >Makefile; echo y >a; echo '"done"'`);
     const mode = { policy: { mode: 'auto' } } as const;
     {
@@ -77,7 +77,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls')).toBe('Makefile\na\n');
   });
 
-  it('does not see what is hidden and does not overwrite it; what a rule denies stays; it is told both', {
+  it('does not see hidden files and does not overwrite them; files that a rule denies stay; both are reported', {
     tags: ['soak'],
   }, async () => {
     shop.outside('mkdir fixed; echo a >fixed/a; echo SECRET >.env');
@@ -110,7 +110,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(version?.output).toContain('evil');
   });
 
-  it('is told what was not kept before an answer that is cut, by a command too', {
+  it('learns what was not kept before a truncated answer, from a command too', {
     tags: ['soak'],
   }, async () => {
     shop.add('long', `echo x >.env; printf '"'; head -c 150000 /dev/zero | tr '\\0' a; echo '"'`);
@@ -126,7 +126,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     }
   });
 
-  it('never overwrites what others have changed meanwhile', async () => {
+  it('never overwrites files that another program has changed meanwhile', async () => {
     shop.outside('echo a >a; echo b >b');
     shop.add('late', `${WAIT}\necho mine >a; rm b; echo x >new\n${DONE}`, { streaming: true });
     const result = await runAnd('late', () => void shop.outside('echo theirs >a; echo theirs >b'));
@@ -138,7 +138,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('cat a; ls')).toBe('mine\na\nnew\n');
   });
 
-  it('that fails, by its exit code, an error or what it answers, has changed what it has, as a command has', {
+  it('that fails, by its exit code, an error or its answer, keeps its changes, as a command does', {
     tags: ['soak'],
   }, async () => {
     shop.add('code', 'echo x >code-made; exit 3');
@@ -189,7 +189,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('made\n');
   });
 
-  it('that changes more than it may has changed nothing, whatever it says', { tags: ['soak'] }, async () => {
+  it('that changes more than it may keeps no change, whatever it reports', { tags: ['soak'] }, async () => {
     shop.add('large', `head -c 3000000 /dev/zero >large; echo '"done"'`);
     const result = await shop.run('large', { sandbox: { maxTransactionMb: 2 } });
     expect(result).toMatchObject({
@@ -255,7 +255,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('find . -type f | sort')).toBe('./old\n');
   });
 
-  it('runs beside another one, each on changes of its own', { tags: ['soak'] }, async () => {
+  it('runs beside another one, each with separate changes', { tags: ['soak'] }, async () => {
     const body = `echo "$0" >>out-$(basename "$0"); ls; sleep 0.3`;
     const document = (name: string) => ({ effects: [{ kind: 'write', path: `out-${name}` }] });
     const wrapped = (name: string) =>

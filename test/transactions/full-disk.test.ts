@@ -40,7 +40,7 @@ const later = (path: string, reason: string): unknown =>
   expect.objectContaining({ path, reason: expect.stringContaining(reason), later: true });
 
 describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written${WHY_NOT}`, () => {
-  it('are told, and made before the next command', () => {
+  it('are reported, and made before the next command', () => {
     expect(told['read-only']).toMatchObject({
       first: {
         output: expect.stringContaining('Not changed yet, because it cannot be written now: "gone"'),
@@ -67,7 +67,7 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
     });
   });
 
-  it('are not made any more when the command is undone', () => {
+  it('are no longer made when the command is undone', () => {
     expect(told.undone).toEqual({
       undone: { callId: 'first', restored: [], skipped: [] },
       end: { a: 'old', gone: 'old' },
@@ -85,7 +85,7 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
     });
   });
 
-  it('are told by each call of a preview that was made real', () => {
+  it('are reported by each call of a committed preview', () => {
     const refused = ['d/in', 'large'].map((path) => later(path, 'ENOSPC'));
     expect(told.preview).toMatchObject({
       results: [

@@ -120,7 +120,7 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside(CHECK)).toBe('');
   });
 
-  it('is run again also where the shell went on after it, and a later step failed', {
+  it('is run again even if the shell continued after it, and a later step failed', {
     tags: ['soak'],
   }, async () => {
     here.outside(SET_UP);

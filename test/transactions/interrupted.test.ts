@@ -108,7 +108,7 @@ describe('a transaction whose process dies while it is made', () => {
     }
   });
 
-  it('is made by the next process where entries change their kind: what was removed is not taken for another program’s', () => {
+  it('is made by the next process if entries change their kind: a removal is not attributed to another program', () => {
     for (const last of [0, 1, 3, 4, 5, 6]) {
       const place = newPlace();
       const [root, directory] = [join(place, 'root'), join(place, 'transaction')];

@@ -64,7 +64,7 @@ const WAYS: readonly [string, () => void][] = [
 ];
 
 describe.skipIf(why !== '')(`a hidden file that the host moves while a command runs${why}`, () => {
-  it.each(WAYS)('that %s: the command is ended, and nothing that it changed is kept', async (_way, move) => {
+  it.each(WAYS)('that %s: the command is ended, and none of its changes are kept', async (_way, move) => {
     putSecret();
     const running = await begun(POLL);
     const moved = Date.now();
@@ -81,7 +81,7 @@ describe.skipIf(why !== '')(`a hidden file that the host moves while a command r
     expect(here.outside('cat kept 2>/dev/null || echo nothing')).toBe('nothing\n');
   });
 
-  it('stays hidden, and the command goes on, where it is saved in place, by a rename, or removed', async () => {
+  it('stays hidden, and the command continues, if it is saved in place, by a rename, or removed', async () => {
     putSecret();
     const running = await begun(`${POLL} & sleep 1.5; kill $!; echo done`);
     writeFileSync(join(here.root, '.env'), `${SECRET} in place`);
@@ -91,7 +91,7 @@ describe.skipIf(why !== '')(`a hidden file that the host moves while a command r
     expect(await running.outcome).toMatchObject({ exitCode: 0, stdout: { head: 'ready\ndone\n' } });
   });
 
-  it('ends the command also where it is moved at once after the start', async () => {
+  it('ends the command even if it is moved immediately after the start', async () => {
     putSecret();
     const onStarted = (): void => renameSync(join(here.root, 'conf'), join(here.root, 'moved'));
     const outcome = await here.run(POLL, { onStarted });

@@ -42,7 +42,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     if (process.arch === 'x64') expect(here.outside(`perl -e '${list}'`)).not.toContain('overlay');
   });
 
-  it('is created with the rest where a part of it is left out', async () => {
+  it('is created with the rest if a part of it is left out', async () => {
     const outcome = await here.run('mkdir -p x/y whole; mkfifo x/y/pipe; echo a >x/y/a; echo b >whole/b');
     expect(outcome.changes).toMatchObject({ refused: [{ path: 'x/y/pipe' }] });
     expect(here.outside('find . -mindepth 1 | sort')).toBe('./whole\n./whole/b\n./x\n./x/y\n./x/y/a\n');
@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect(Object.fromEntries(moved)).toEqual({ 'whole/b': true, 'x/y/a': false });
   });
 
-  it('is not merged into one that another program created meanwhile', async () => {
+  it('is not merged into one that another program created in the meantime', async () => {
     const outcome = await here.run('mkdir new && echo ours >new/a', {
       agree: () => {
         mkdirSync(join(here.root, 'new'));

@@ -172,7 +172,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('cat old; ls -A')).toBe('mine\nkeep\nnew\nold\n');
   });
 
-  it('is not made real where a command was stopped in the middle', { tags: ['soak'] }, async () => {
+  it('is not committed if a command was stopped in the middle', { tags: ['soak'] }, async () => {
     await using executor = open();
     const preview = await executor.preview([
       call('1', 'bash', { command: 'touch half; sleep 30', timeout: 500 }),

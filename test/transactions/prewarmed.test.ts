@@ -66,7 +66,7 @@ async function built(): Promise<string> {
 }
 
 describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is known${WHY_NOT}`, () => {
-  it('is used once, and shows what others have changed meanwhile', async () => {
+  it('is used once, and shows changes that other programs have made meanwhile', async () => {
     writeFileSync(join(place.root, 'log'), 'one\n');
     const ready = await built();
     appendFileSync(join(place.root, 'log'), 'two\nthree\n');
@@ -95,7 +95,7 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     expect(readdirSync(join(place.around, 'moved'))).toEqual(['api']);
   });
 
-  it('is done without where its process was killed; nothing of it is left at the end', async () => {
+  it('is not needed if its process was killed; nothing of it remains at the end', async () => {
     await built();
     for (const pid of waiting()) process.kill(pid, 'SIGKILL');
     await expect.poll(waiting).toEqual([]);

@@ -13,14 +13,14 @@ const why = await whyNoTransactions();
 const here = useKeptApart();
 
 describe.skipIf(why !== '')(`pipes, sockets and links in a root${why}`, () => {
-  it('that the host has there, where commands change and remove things beside them, hang nothing', async () => {
+  it('of the host, beside changed and removed files, make no command hang', async () => {
     here.outside('mkfifo p .git .env; mkdir d; mkfifo d/p; ln -s p l');
     const { changes, discarded } = await here.run('echo x >a; rm -r d; mkdir e');
     expect(discarded).toBeUndefined();
     expect(changes).toMatchObject({ created: ['a', 'e/'], deleted: ['d/', 'd/p'], refused: [] });
   });
 
-  it('that a command makes are left out, and refused with a reason', async () => {
+  it('that a command creates are left out, and refused with a reason', async () => {
     const { changes } = await here.run('mkfifo p; echo x >a; mkdir d; mkfifo d/p');
     expect(changes?.created).toEqual(['a', 'd/']);
     expect(changes?.refused).toEqual([
@@ -29,7 +29,7 @@ describe.skipIf(why !== '')(`pipes, sockets and links in a root${why}`, () => {
     ]);
   });
 
-  it('a link in the place of the directory of a hidden file is told, and nothing is kept', async () => {
+  it("a link in place of a hidden file's directory is reported, and nothing is kept", async () => {
     mkdirSync(`${here.root}/conf`);
     writeFileSync(`${here.root}/conf/.env`, 'S=1');
     const { changes, discardedBy } = await here.run('rm -rf conf; ln -s /etc conf; echo x >a');

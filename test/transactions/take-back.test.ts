@@ -83,7 +83,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     expect(a?.after?.content).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is made again from any step on: what went with its directory is gone already', () => {
+  it('is repeated from any step on: entries that went with their directory are gone already', () => {
     const maker = open(places);
     for (const path of ['gone/1', 'gone/in/2']) put(join(maker.root, path), path);
     for (const path of ['gone/1', 'gone/in/2', 'gone/in', 'gone']) maker.add('delete', path);

@@ -29,7 +29,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     );
   });
 
-  it('shows its committed version, whatever the host has there, and is no change', async () => {
+  it('shows its committed version, whatever the host has there, and is not a change', async () => {
     expect(await out('cat api/.env; git status --porcelain')).toBe('one\n');
     put('api/.env', 'mine');
     for (const command of [

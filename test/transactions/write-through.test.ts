@@ -61,7 +61,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(outside('git status --porcelain')).toContain('R  src/a -> lib/a');
   });
 
-  it('is told of the rule where it would need one', { tags: ['soak'] }, async () => {
+  it('names the rule that it would need', { tags: ['soak'] }, async () => {
     const { output, metadata } = await run('git mv src lib', {
       policy: { rules: [{ ...RULE, write_through: false }] },
     });

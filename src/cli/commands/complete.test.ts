@@ -53,7 +53,7 @@ describe('complete()', () => {
     expect(values('call', 'read_file', '')).toEqual([]);
   });
 
-  it('offers options, also in front of arguments', () => {
+  it('offers options, even in front of arguments', () => {
     expect(values('run', '--')).toEqual(['--root', '--config', '--format', '--yes', '--help']);
     expect(values('run', 'response.json', '--y')).toEqual(['--yes']);
   });

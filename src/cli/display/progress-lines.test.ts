@@ -75,7 +75,7 @@ const FAILED = { code: 'execution_failed', message: 'exit code 1', details: { ex
 const DENIED = { code: 'user_denied', message: 'not now', details: { executed: 'no' } } as const;
 
 describe('createProgressLines()', () => {
-  it('writes one line a call when it ends: what it did, how long, what it printed last', () => {
+  it('writes one line per call when it ends: its summary, its time and its last output', () => {
     const { display, lines } = open();
     display.note('hello');
     display.event(planned('c1', 'Read a.txt'));
@@ -86,7 +86,7 @@ describe('createProgressLines()', () => {
     expect(lines().slice(1)).toEqual(['✓ bash (c1) Read a.txt · 5 ms · two']);
   });
 
-  it('says at once that something happens, where nothing was said before', () => {
+  it('reports progress immediately if nothing was shown before', () => {
     const { display, lines } = open();
     display.event(planned('c1', 'Run command: make'));
     display.event(started('c1'));
@@ -146,7 +146,7 @@ describe('createProgressLines()', () => {
     expect(lines().at(-1)).toBe('✓ bash (c4) 5 ms');
   });
 
-  it('leaves the screen to a question, and says afterwards what happened meanwhile', () => {
+  it('leaves the screen to a question, and then shows what happened during it', () => {
     const { display, clock, lines } = open();
     const first = display.hold();
     const second = display.hold();
@@ -166,7 +166,7 @@ describe('createProgressLines()', () => {
     expect(lines()).toEqual(['▸ bash (c1) Run tests']);
   });
 
-  it('breaks a long line between words, colours and all, and goes on below it', () => {
+  it('breaks a long line between words, with its colours, and continues below it', () => {
     const green = '\u001b[32m✓\u001b[39m';
     expect(foldLine(`${green} ${'word '.repeat(6)}end`, 16)).toEqual([
       `${green} word word word`,

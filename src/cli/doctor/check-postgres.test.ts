@@ -8,6 +8,6 @@ it('says that a journal in Postgres cannot be reached, without the password', as
   expect(JSON.stringify(check)).not.toContain('hush');
 });
 
-it('refuses what is no address', async () => {
+it('refuses a text that is not an address', async () => {
   expect((await checkPostgres('postgres://h:x/y')).found).toContain('not an address of Postgres');
 });

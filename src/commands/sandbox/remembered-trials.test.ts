@@ -58,7 +58,7 @@ describe.skipIf(!isLinux)('rememberTrials()', () => {
     expect(hasPassed('a')).toBe(false);
   });
 
-  it('keeps what another process has added meanwhile', () => {
+  it('keeps trials that another process has added in the meantime', () => {
     remember('a');
     expect(hasPassed('a')).toBe(true);
     writeFileSync(file, readFileSync(file, 'utf8').replace('"a"', '"a","theirs"'));
@@ -130,7 +130,7 @@ describe.skipIf(!isLinux)('rememberTrials()', () => {
 });
 
 describe.skipIf(!isLinux)('doubtTrials()', () => {
-  it('forgets all trials, and remembers none of this process any more', () => {
+  it('forgets all trials, and remembers no further ones of this process', () => {
     remember('a');
     doubtTrials();
     expect(existsSync(file)).toBe(false);

@@ -64,7 +64,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(plain.sandbox).toEqual({ kind: 'none', network: true });
   });
 
-  it('keeps exit code, signal, streams, shell and directory as they are without', async () => {
+  it('keeps exit code, signal, streams, shell and directory the same as without it', async () => {
     for (const code of [0, 1, 127, 128, 130, 137, 143, 255]) {
       expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, signal: null });
     }
@@ -77,7 +77,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(await out('echo "$0"', { shell: 'sh' })).toBe('sh\n');
   });
 
-  it('cannot end who reports of it', async () => {
+  it('cannot end the process that reports its end', async () => {
     const outcome = await run('kill -9 $PPID; kill -9 1; echo still here; exit 3');
     expect(outcome).toMatchObject({ exitCode: 3, signal: null, stdout: { head: 'still here\n' } });
   });
@@ -167,7 +167,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     );
   });
 
-  it('sees nothing of what lies beside the roots', async () => {
+  it('does not see files beside the roots', async () => {
     writeFileSync(join(outside, 'secret'), 'beside');
     expect(await out(`cat ${outside}/secret`)).toMatch(/No such file/);
     const here = `${dirname(dirname(import.meta.dirname))}/index.ts`;
@@ -242,7 +242,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(await out(look, { env: later })).toMatch(/^found\n[^\n]*Read-only[^\n]*\n[^\n]*No such file/);
   });
 
-  it('shows what it is told to show, and no more', async () => {
+  it('shows the named files, and no others', async () => {
     mkdirSync(join(outside, 'toolchain'), { recursive: true });
     writeFileSync(join(outside, 'toolchain', 'x'), 'shown');
     const confinement = confine({ readable: [join(outside, 'toolchain'), join(outside, 'missing')] });
@@ -260,7 +260,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(existsSync(join(root, 'ran'))).toBe(false);
   });
 
-  it('hides secrets, and keeps code that runs later as it is', async () => {
+  it('hides secrets, and protects code that runs later from changes', async () => {
     mkdirSync(join(root, '.ssh'));
     mkdirSync(join(root, '.vscode'));
     for (const name of ['.env', '.ssh/key', '.vscode/tasks.json', '.envrc'])

@@ -69,7 +69,7 @@ describe('syscallFilter()', () => {
     expect(answerOf(filter, { arch: 0xc000003e, number: 0x40000000 + 41, args: [40] })).toBe(errno(38));
   });
 
-  it('is none for a processor that it does not know', () => {
+  it('is undefined for an unknown processor', () => {
     expect(syscallFilter(true, 'riscv64')).toBeUndefined();
   });
 });

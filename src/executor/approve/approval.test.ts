@@ -50,7 +50,7 @@ const codes = (results: readonly { error?: { code: string } | undefined }[]) =>
   results.map(({ error }) => error?.code);
 
 describe('approval', () => {
-  it('asks for all calls of a batch at once, before any of it runs', async () => {
+  it('asks for all calls of a batch at once, before any of them runs', async () => {
     const asked: (readonly ApprovalRequest[])[] = [];
     const { order, executor } = setup({
       approver: (requests) => {
@@ -228,7 +228,7 @@ describe('approval', () => {
     expect(order).toEqual(['look']);
   });
 
-  it('that gives nothing is named in the hint, without words of the runtime', async () => {
+  it("that returns nothing is named in the hint, without the runtime's words", async () => {
     const [refused] = await setup({ approver: () => undefined as never }).executor.run([write('a')]);
     expect(refused?.error?.hint).toBe('The approver gave no decision.');
   });

@@ -119,7 +119,7 @@ describe('a batch that is put off', () => {
 });
 
 describe('executor.decide() about a batch that is put off', () => {
-  it('gives it up: of one who approves and one who discards at the same time, one does', async () => {
+  it('discards it: if one process approves and another discards at the same time, only one succeeds', async () => {
     const id = await deferred();
     await using one = executor();
     await using other = executor();
@@ -138,7 +138,7 @@ describe('executor.decide() about a batch that is put off', () => {
 });
 
 describe('a batch that waits', () => {
-  it('takes no decision that is none, and no approval that would only be a rehearsal', async () => {
+  it('refuses an invalid decision, and an approval as a dry run', async () => {
     const id = await deferred();
     await using later = executor({ approver: approveAll });
     for (const kind of ['keep', 'wait', undefined, null])
@@ -188,7 +188,7 @@ describe('executor.approve()', () => {
   it.each([
     ['in a conversation with a name', { conversation: 'c1' }],
     ['in the executor’s own', {}],
-  ])('runs what was to run anew under keys of its own, %s', async (_, where: RunOptions) => {
+  ])('gives a rerun its own keys, %s', async (_, where: RunOptions) => {
     const keys: string[] = [];
     const pay = defineTool({
       name: 'pay',
@@ -351,7 +351,7 @@ describe('executor.approve()', () => {
     expect(await first.recover()).toEqual([]);
   });
 
-  it('answers a second decision with what the first does, also where the process that deferred it is dead', async () => {
+  it('answers a second decision with the results of the first, even if the process that deferred the batch is dead', async () => {
     const worker = { id: 'dead', pid: 2 ** 22 + 1, startedAt: 1 };
     const entries = ['ada', 'dan'].map((to) => ({
       ...callEntry(to, { to }),
@@ -407,7 +407,7 @@ describe('executor.approve()', () => {
     expect((await first.results).every(({ success }) => success)).toBe(true);
   });
 
-  it('answers a second decision with what the first has done, also if the second denies', async () => {
+  it('answers a second decision with the results of the first, even if the second denies', async () => {
     const id = await deferred();
     await using one = executor();
     await using other = executor();
@@ -431,7 +431,7 @@ describe('executor.approve()', () => {
     expect((await journal.batch(id)).map(({ result }) => result?.success)).toEqual([true, true, false, true]);
   });
 
-  it('records nothing where it cannot be told who has taken it over', async () => {
+  it('records nothing if it is unknown which process has taken the batch over', async () => {
     const id = await deferred();
     let broken = true;
     const failing: Journal = new Proxy(journal, {

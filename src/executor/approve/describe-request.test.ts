@@ -140,7 +140,7 @@ describe('the picture of a call that changes files', () => {
     expect(picture.dangerous).toBe(true);
   });
 
-  it('does not show what is no text, or too large', async () => {
+  it('does not show content that is not text, or too large', async () => {
     writeFileSync(join(root, 'a.bin'), Buffer.from([0xff, 0x00]));
     const small = await pictureOf('write_file', { path: 'a.bin', content: 'x', mode: 'overwrite' });
     expect(small.parts).toEqual([

@@ -159,7 +159,7 @@ describe('executor.waiting()', () => {
     ]);
   });
 
-  it('tells no observer, writes nothing, and refuses options that are none', async () => {
+  it('calls no observer, writes nothing, and refuses unknown options', async () => {
     const decisions: unknown[] = [];
     const executor = executorOf({ onDecision: (question) => void decisions.push(question) });
     const id = await defer(executor, [write('a', 'a.txt')], 'c1');

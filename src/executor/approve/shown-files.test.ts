@@ -54,7 +54,7 @@ const EDIT = {
 const CREATE = { id: 'create', name: 'write_file', args: { path: 'new.txt', content: 'made' } };
 
 describe('a request', () => {
-  it('shows the files that the call would change, as they are; a new one is left out', async () => {
+  it('shows the current state of the files that the call would change; a new one is left out', async () => {
     const asked: ApprovalRequest[] = [];
     const one = executor({
       approver: (requests) => {
@@ -145,7 +145,7 @@ describe('a deferred request', () => {
   it.each<[string, null | undefined]>([
     ['with consent in advance', null],
     ['with no approver', undefined],
-  ])('goes on waiting when a file has changed and there is nobody to ask, %s', async (_, approver) => {
+  ])('keeps waiting when a file has changed and there is no person to ask, %s', async (_, approver) => {
     const id = await deferred();
     writeFileSync(join(root, 'a.txt'), 'old, edited by a person\n');
     const later = executor();

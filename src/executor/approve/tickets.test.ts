@@ -197,7 +197,7 @@ describe('ask() and its ticket', () => {
     });
   });
 
-  it('refuses a decision that is none, and goes on waiting', async () => {
+  it('refuses an invalid decision, and keeps waiting', async () => {
     await using one = executor();
     const { ticket } = await one.ask(CALL, HERE);
     for (const none of [
@@ -280,7 +280,7 @@ describe('ask() and its ticket', () => {
     expect(readFileSync(join(root, 'note'), 'utf8')).toBe('saved');
   });
 
-  it('a value that is no call is answered bad_args, with a ticket too', async () => {
+  it('a value that is not a call is answered bad_args, even with a ticket', async () => {
     await using one = executor();
     for (const value of [null, 5]) {
       const { needed, ticket } = await one.ask(value as never, HERE);

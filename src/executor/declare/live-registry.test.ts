@@ -56,7 +56,7 @@ describe('a live registry', () => {
     expect(told).toEqual(['Read: read_file', 'x: x', 'y: read_file']);
   });
 
-  it('takes tools of its own, but none under a name that a source has', () => {
+  it('accepts its own tools, but not under a name that a source uses', () => {
     const source = new Source();
     source.replace(tool('a'));
     const registry = createLiveRegistry(createRegistry(), [source], () => {});

@@ -69,7 +69,7 @@ it('lets execute return what its output schema accepts, and nothing else', () =>
   expect(tools).toHaveLength(14);
 });
 
-it('lets execute return any value or output where there is no output schema, and not nothing', () => {
+it('lets execute return any value or output if there is no output schema, but not undefined', () => {
   const tools = [
     defineTool({ ...BASE, name: 'text', execute: () => 'x' }),
     defineTool({ ...BASE, name: 'value', execute: async () => [forecast, null, 1] }),
@@ -85,7 +85,7 @@ it('lets execute return any value or output where there is no output schema, and
   expect(tools).toHaveLength(5);
 });
 
-it('is said by ToolSpec and ToolReturn as well', () => {
+it('holds for ToolSpec and ToolReturn as well', () => {
   const spec: ToolSpec<{ readonly city: string }, Forecast> = {
     name: 'spec',
     description: 'd',

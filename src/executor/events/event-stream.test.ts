@@ -71,7 +71,7 @@ describe('EventStream', () => {
     );
   });
 
-  it('slows down who writes more than a reader takes, until it has taken half', async () => {
+  it('slows down a writer that is ahead of its reader, until the reader has taken half', async () => {
     const stream = new EventStream();
     const reader = stream[Symbol.asyncIterator]();
     stream.push(started);
@@ -99,7 +99,7 @@ describe('EventStream', () => {
     expect(taken).toBe(pushed * text.length);
   });
 
-  it('lets go of who waits when the reader leaves, and takes nothing more', async () => {
+  it('releases a waiting writer when the reader leaves, and accepts nothing more', async () => {
     const stream = new EventStream();
     const reader = stream[Symbol.asyncIterator]();
     stream.push(started);

@@ -218,7 +218,7 @@ describe('a reader', () => {
     expect(told.mb).toBeLessThan(20);
   });
 
-  it('that is not there slows nothing down', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('that is missing slows nothing down', { tags: ['soak'], timeout: 60_000 }, async () => {
     const run = executorOf([command]).start([BIG]);
     const [result] = await run.results;
     expect(result?.output).toBe('50000000');
@@ -249,7 +249,7 @@ describe('a reader', () => {
     await reader.return?.();
   });
 
-  it('that stalls holds up a tool that waits for emit(), until the timeout', async () => {
+  it('that stalls delays a tool that waits for emit(), until its timeout', async () => {
     let emitted = 0;
     const floods = probeTool(
       'floods',
@@ -272,7 +272,7 @@ describe('a reader', () => {
     await reader.return?.();
   });
 
-  it('that leaves blocks nobody', { timeout: 60_000 }, async () => {
+  it('that leaves blocks no writer', { timeout: 60_000 }, async () => {
     const run = executorOf([command]).start([BIG]);
     for await (const event of run.events) if (event.type === 'stdout') break;
     const [result] = await run.results;

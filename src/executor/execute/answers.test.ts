@@ -108,7 +108,7 @@ describe('a tool that throws', () => {
     });
   }
 
-  it('has what it threw as the cause of what invoke() throws, also behind middleware and limits', async () => {
+  it('has the thrown value as the cause of the error of invoke(), even behind middleware and limits', async () => {
     const thrown = new Error('City not found');
     const refused = new ToolError('stale_file', 'Read it again.');
     const tools = [
@@ -147,7 +147,7 @@ describe('a tool that throws', () => {
 
   for (const [label, value, told] of THROWN) {
     for (const how of ['throws', 'rejects with'] as const) {
-      it(`is answered when it ${how} ${label}, and the batch goes on`, async () => {
+      it(`is answered when it ${how} ${label}, and the batch continues`, async () => {
         const bad = probeTool('bad', () => {
           if (how === 'throws') throw value;
           return Promise.reject(value);
@@ -199,7 +199,7 @@ describe('a tool that throws', () => {
     }
   });
 
-  it('does not tell half of a secret that stands where the message is cut', async () => {
+  it('does not reveal half of a secret where the message is cut', async () => {
     process.env.PANIC_API_KEY = 'sk-verysecretvalue-0123456789';
     try {
       for (const before of [960, 975, 985, 990, 995, 2_000]) {
@@ -245,7 +245,7 @@ describe('a tool that throws a ToolError', () => {
     expect(failed?.truncated).toBe(false);
   });
 
-  it('told a secret in a message that was a JSON object', async () => {
+  it('revealed a secret in a message that was a JSON object', async () => {
     vi.stubEnv('PANIC_API_KEY', 'sk-verysecretvalue-0123456789');
     onTestFinished(() => void vi.unstubAllEnvs());
     const failed = await failureOf(

@@ -91,7 +91,7 @@ describe('executor.cache', () => {
     expect(executor.cache.stats().hits).toBe(1);
   });
 
-  it('reads anew what was changed from outside, also where size and modification time were kept', async () => {
+  it('reads a file again that another program changed, even if size and modification time are the same', async () => {
     writeFileSync(at('a.txt'), 'one');
     await using executor = cachingExecutor();
     await read(executor);
@@ -102,7 +102,7 @@ describe('executor.cache', () => {
     expect(runs).toBe(2);
   });
 
-  it('reads anew when a link leads elsewhere', async () => {
+  it('reads a file again when a link leads elsewhere', async () => {
     mkdirSync(at('x'));
     writeFileSync(at('x/a'), 'one');
     writeFileSync(at('x/b'), 'two');
@@ -114,7 +114,7 @@ describe('executor.cache', () => {
     expect((await read(executor, 'link')).output).toBe('two');
   });
 
-  it('reads anew after a write, an append and a command of its own', async () => {
+  it('reads a file again after its own write, append or command', async () => {
     writeFileSync(at('a.txt'), 'one');
     await using executor = cachingExecutor();
     await read(executor);
@@ -184,7 +184,7 @@ describe('executor.cache', () => {
     expect(second.output).toBe(first.output);
   });
 
-  it('has no part in a call with a budget of its own', async () => {
+  it('is not used for a call with its own budget', async () => {
     writeFileSync(at('a.txt'), 'x'.repeat(4000));
     await using executor = cachingExecutor();
     const call = (id: string) => [{ id, name: 'read_file', args: { path: 'a.txt' } }];

@@ -68,7 +68,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       }
     });
 
-    it('makes no repository of what is planted where there is none, and leaves no trace of that', {
+    it('does not turn a planted directory into a repository, and leaves no trace of it', {
       tags: ['soak'],
     }, async () => {
       for (const planting of [...PLANTINGS, 'rmdir .git; mkdir .git', 'rm -rf .git; echo x > .git']) {
@@ -79,7 +79,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(existsSync(join(at.root, '.git'))).toBe(false);
     });
 
-    it('makes a repository where there is none, without what would run', async () => {
+    it('creates a repository where there is none, without hooks and settings that run programs', async () => {
       const plant = PLANTINGS.filter(
         (planting) => !planting.includes('mv .git') && !planting.includes('rm -f'),
       ).join('; ');
@@ -100,7 +100,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(await at.out('git log --format=%s')).toBe('first\n');
     });
 
-    it('knows who commits, and nothing else of the settings at home', async () => {
+    it('knows the committer, and nothing else from the personal settings', async () => {
       writeFileSync(
         join(at.home, '.gitconfig'),
         `[user]
@@ -175,7 +175,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
   });
   const blobs = (): string => at.outside(`git ls-tree -r HEAD -- ${Object.keys(HIDDEN).join(' ')}`);
 
-  it('shows its committed version to commands, never another one, and is no change for git', async () => {
+  it('shows its committed version to commands, never another one, and is not a change for git', async () => {
     put('.npmrc', 'token=mine\n');
     put('secrets/mine', 'mine');
     expect(await at.out('cat .npmrc p/.env secrets/a secrets/deep/b; cat secrets/mine')).toMatch(
@@ -228,7 +228,9 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     for (const [path, text] of Object.entries(HIDDEN)) expect(taken(path)).toBe(text);
   });
 
-  it('is no change either where it is one, and the change is kept', { tags: ['soak'] }, async () => {
+  it('is not reported as changed even if it was modified, and the modification is kept', {
+    tags: ['soak'],
+  }, async () => {
     put('.npmrc', 'token=another\n');
     const before = blobs();
     const { exitCode } = await at.run('echo 2 > a; git add -A && git commit -qm x && git status -s');
@@ -242,7 +244,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what is hidden, and git knows${WHY_NO_SANDBOX}`
     expect(await at.out('echo 2 > b; git add -A; git status -s')).toBe('A  b\n');
   });
 
-  it('is there, as it is, in clones and further working trees', { tags: ['soak'] }, async () => {
+  it('exists unchanged in clones and other working trees', { tags: ['soak'] }, async () => {
     expect(
       await at.out(
         'git clone -q . /tmp/c; cd /tmp/c; echo new > .npmrc; git commit -qam x; git show HEAD:.npmrc; git show HEAD~1:.npmrc',

@@ -43,7 +43,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(taken('sub/.git/config')).toBe(config);
     });
 
-    it('leaves the rest of its directories as they are', async () => {
+    it('leaves the rest of its directories unchanged', async () => {
       put('api/v1/.env', 'SECRET=1');
       put('api/v1/code.js', 'code');
       expect(

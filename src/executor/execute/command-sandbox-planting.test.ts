@@ -86,7 +86,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(readFileSync(join(at.root, '.git/config.worktree'), 'utf8')).toBe('');
     });
 
-    it('leaves repositories that are harmless as they are, and git usable', async () => {
+    it('leaves harmless repositories unchanged, and git usable', async () => {
       const used = [
         'git init -q -b main emb; cd emb; git remote add origin https://example.org/x; echo 1 > x; git add x; git commit -qm x; cd ..',
         'git clone -q emb second 2>/dev/null',

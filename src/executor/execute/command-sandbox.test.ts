@@ -84,7 +84,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     }
   });
 
-  it('see nothing of what file tools may not read, and change nothing that they may not write', async () => {
+  it('see no file that file tools may not read, and change none that those may not write', async () => {
     mkdirSync(join(root, 'deep'));
     for (const name of ['.env', 'deep/server.pem', '.envrc']) writeFileSync(join(root, name), 'before');
     const seen = await bash(executorOf(), 'cat .env deep/server.pem .envrc');
@@ -158,7 +158,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(metadata.sandbox).toMatchObject({ kind: 'bubblewrap', wall: 'bubblewrap', network: true });
   });
 
-  it('need no other consent where the command sandbox stands', { tags: ['soak'] }, async () => {
+  it('need no other consent if there is a command sandbox', { tags: ['soak'] }, async () => {
     const policy = { rules: [{ decision: 'allow', tool: 'bash', command: 'echo *' }] } as const;
     const executor = createExecutor({ root, policy });
     executors.push(executor);
@@ -167,7 +167,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(await bash(required, 'echo y')).toMatchObject({ success: true, output: 'y\n' });
   });
 
-  it('are refused or asked about where there is more than can be guarded, and told so', {
+  it('are refused or asked about, with the reason, if there are more files than can be guarded', {
     tags: ['soak'],
   }, async () => {
     for (let index = 0; index <= 2000; index++) writeFileSync(join(root, `${index}.pem`), '');
@@ -196,7 +196,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`commands of an executor${WHY_NO_SANDBOX}`, () =
     expect(existsSync(join(root, 'made'))).toBe(false);
   });
 
-  it('neither change nor make what toolexec goes by, also where their root is the home directory', async () => {
+  it("neither change nor create toolexec's own files, even if their root is the home directory", async () => {
     const kept = { HOME: process.env.HOME, XDG_STATE_HOME: process.env.XDG_STATE_HOME };
     process.env.HOME = root;
     process.env.XDG_STATE_HOME = join(root, 'state here');
@@ -291,13 +291,16 @@ describe.skipIf(WHY_NO_SANDBOX)(
     `);
       expect(answer).toMatchObject([
         { code: 'sandbox_violation', message: expect.stringContaining('there is none') },
-        { code: 'approval_unavailable', hint: expect.stringContaining('the command would have no OS sandbox') },
+        {
+          code: 'approval_unavailable',
+          hint: expect.stringContaining('the command would have no OS sandbox'),
+        },
         { success: true, output: expect.stringContaining('"wall":"none"') },
         { success: true, output: '{}' },
       ]);
     });
 
-    it('a preferred one asks, also where a rule allows the command; consent in advance is an answer', {
+    it('a preferred one asks, even if a rule allows the command; consent in advance is an answer', {
       tags: ['soak'],
     }, async () => {
       const answer = await whereNoneStands(`

@@ -52,7 +52,7 @@ describe('a tool that returns a JSON value', () => {
     expect((await run(Object.assign(Object.create(null), { a: 1 }))).structured).toEqual({ a: 1 });
   });
 
-  it('says structured as JSON when there is no text, and nothing more for a failure', async () => {
+  it('shows structured output as JSON if there is no text, and adds nothing for a failure', async () => {
     expect(await run({ structured: [1] })).toMatchObject({ output: '[1]', structured: [1] });
     expect(await run({ structured: [1], text: 'one' })).toMatchObject({ output: 'one', structured: [1] });
     const failed = await run({ error: { message: 'no' } });
@@ -99,7 +99,7 @@ describe('a tool that returns a JSON value', () => {
     expect(error?.message).toContain(message);
   });
 
-  it('is checked against its output schema, also where it is a text', async () => {
+  it('is checked against its output schema, even if it is a text', async () => {
     const tool = (output: object, value: unknown): Tool =>
       defineTool({
         name: 't',
@@ -153,7 +153,7 @@ describe('a tool that returns content', () => {
     expect(await run({ text: 'mine', content })).toMatchObject({ output: 'mine', content });
   });
 
-  it('has bytes of its own, which are base64 in JSON', async () => {
+  it('has its own copy of the bytes, which are base64 in JSON', async () => {
     const data = Buffer.from(PNG);
     const result = await run({ content: [{ ...image, data }] });
     data.fill(0);
@@ -234,7 +234,7 @@ describe('a tool that returns content', () => {
     ]);
   });
 
-  it('survives middleware that copies the result, changes it, or makes one of its own', async () => {
+  it('survives middleware that copies, changes or replaces the result', async () => {
     const copying: Middleware = async (_call, _context, next) => ({ ...(await next()), metadata: { n: 1 } });
     const result = await run({ content: [image] }, { middleware: [copying] });
     expect(result).toMatchObject({

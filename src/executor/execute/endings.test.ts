@@ -34,7 +34,7 @@ describe('a tool that takes too long', () => {
       (_: JsonObject, ctx: { signal: AbortSignal }) => rejectOnAbort(ctx.signal),
     ],
   ] as const) {
-    it(`is answered when it ${label}; the batch goes on`, async () => {
+    it(`is answered when it ${label}; the batch continues`, async () => {
       const slow = probeTool('slow', execute, { timeoutMs: 60 });
       const executor = executorOf([slow, ok]);
       const started = performance.now();

@@ -114,7 +114,7 @@ describe('what a tool throws outside of its call', () => {
 });
 
 describe('the process', () => {
-  it('survives unhandled errors of tools, also after close, and host handlers do not hear of them', {
+  it('survives unhandled errors of tools, even after close, and host handlers do not receive them', {
     timeout: LONG,
   }, async () => {
     const { code, stdout, stderr } = await runProgram(`
@@ -191,7 +191,7 @@ describe('the process', () => {
     expect(stderr).toContain('UnhandledPromiseRejectionWarning');
   });
 
-  it("lets the host program's own handlers hear of its own errors", { timeout: LONG }, async () => {
+  it("lets the host program's handlers receive its own errors", { timeout: LONG }, async () => {
     const { code, stdout } = await runProgram(`
       const heard = [];
       process.on('uncaughtException', (error, origin) => heard.push(origin + ':' + error.message));

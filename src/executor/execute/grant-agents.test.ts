@@ -77,7 +77,7 @@ describe('task', () => {
     expect((await outside.execute('task', TASK)).output).toBe('sandbox_violation');
   });
 
-  it('asks the approver of its parent, and says who asks', async () => {
+  it('asks the approver of its parent, and names the sub-agent', async () => {
     const asked: ApprovalRequest[] = [];
     const approver: Approver = (requests) => {
       asked.push(...requests);
@@ -113,7 +113,7 @@ describe('task', () => {
     expect(error?.code).toBe('timeout');
   });
 
-  it('has a time that stands while the person is asked', async () => {
+  it('has a time limit that pauses while the person is asked', async () => {
     const running = new Set<number>();
     let delays: readonly number[] | undefined;
     const clock: Clock = {

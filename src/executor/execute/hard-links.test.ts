@@ -49,7 +49,7 @@ describe('a root that refuses files with several names', () => {
   });
 });
 
-it('a root that allows files with several names is searched with them, also inside one that refuses them', async () => {
+it('a root that allows files with several names is searched with them, even inside one that refuses them', async () => {
   const base = folder();
   addEntries(base, { 'outer/own.txt': 'needle\n', 'outer/inner/own.txt': 'needle\n', outside: 'needle\n' });
   linkSync(join(base, 'outside'), join(base, 'outer/hard'));
@@ -84,7 +84,7 @@ it('links are listed as links, wherever they lead', async () => {
   ]);
 });
 
-it('what a write leaves behind that was killed is neither listed nor found', async () => {
+it('the leftovers of a killed write are neither listed nor found', async () => {
   const root = folder();
   const leftover = `.toolexec-a${'0'.repeat(36)}.tmp`;
   addEntries(root, { '.hidden': 'needle\n', [leftover]: 'needle\n', [`d/${leftover}`]: 'needle\n' });

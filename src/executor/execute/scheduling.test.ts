@@ -41,7 +41,7 @@ function recording() {
 }
 
 describe('calls of a batch', () => {
-  it('run one at a time, in call order, unless told otherwise', async () => {
+  it('run one at a time, in call order, by default', async () => {
     const { log, tool, most } = recording();
     const results = await executorOf([tool('a'), tool('b'), tool('c')]).run(callsOf('b', 'a', 'c'));
     expect(log).toEqual(['+b', '-b', '+a', '-a', '+c', '-c']);
@@ -241,7 +241,7 @@ describe('the time a call may take', () => {
     expect(result?.success).toBe(true);
   });
 
-  it('that cannot be told answers the call', async () => {
+  it('that cannot be determined answers the call', async () => {
     const odd = probeTool('odd', () => 'x', {
       timeoutMs: () => {
         throw Symbol('no');

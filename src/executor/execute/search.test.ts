@@ -106,7 +106,7 @@ it('many searches at once give each its own', { tags: ['soak'] }, async () => {
   expect(results.map(({ output }) => output)).toEqual(calls.map((_, at) => `d${at}/f${at}.txt:1:word${at}.`));
 });
 
-it('what is left open by hundreds of searches is nothing', { tags: ['soak'] }, async () => {
+it('hundreds of searches leave nothing open', { tags: ['soak'] }, async () => {
   const { executor } = searchedTree({ 'd/a.txt': 'x\n', '.gitignore': '/d/b\n' });
   const once = async (): Promise<void> => {
     await executor.execute('grep', { pattern: 'x', path: 'd' });

@@ -106,7 +106,7 @@ describe('bash with run_in_background', () => {
     expect((await read(other)).metadata).toMatchObject({ status: 'running', is_running: true });
   });
 
-  it('goes on when the call, the batch and the conversation are over', async () => {
+  it('continues when the call, the batch and the conversation are over', async () => {
     const [result] = await executor.run(
       [
         {
@@ -203,7 +203,7 @@ describe('bash_output', () => {
     expect(failed.success).toBe(true);
   });
 
-  it('fails for a shell that is none (B024)', async () => {
+  it('fails for an unknown shell (B024)', async () => {
     const { success, error } = await read('shell_nonexistent');
     expect(success).toBe(false);
     expect(error?.message).toContain('not found');
@@ -218,7 +218,7 @@ describe('bash_output', () => {
     expect(output).not.toContain('info');
   });
 
-  it('refuses a filter that is none, and then nothing counts as read (B026)', async () => {
+  it('refuses an invalid filter, and then nothing counts as read (B026)', async () => {
     const id = await start('echo keepme');
     for (const filter of ['[invalid(regex', '(?=a)', 'x'.repeat(2000), '(a{900}){900}']) {
       const { error } = await read(id, { filter });
@@ -286,7 +286,7 @@ describe('kill_shell', () => {
     expect((await read(id)).output).toContain('bye');
   });
 
-  it('leaves a shell as it is that has ended (B029)', async () => {
+  it('leaves an ended shell unchanged (B029)', async () => {
     const id = await start('exit 4');
     await readToEnd(id);
     const again = await kill(id);
@@ -295,7 +295,7 @@ describe('kill_shell', () => {
     expect((await read(id)).metadata).toMatchObject({ status: 'failed', exit_code: 4 });
   });
 
-  it('fails for a shell that is none (B030)', async () => {
+  it('fails for an unknown shell (B030)', async () => {
     expect((await kill('shell_nonexistent')).error?.message).toContain('not found');
     for (const args of [{}, { shell_id: '' }, { shell_id: 123 }]) {
       expect((await executor.execute('kill_shell', args)).error?.message).toContain('shell_id');
@@ -364,7 +364,7 @@ function children(): string[] {
 describe.skipIf(process.platform !== 'linux')(
   'an executor that is closed (skipped where there is no /proc)',
   () => {
-    it('leaves no process behind, neither of its commands nor of its own', { tags: ['soak'] }, async () => {
+    it('leaves no process behind, neither one of its commands nor its own', { tags: ['soak'] }, async () => {
       // Another test file in this process may have some too.
       const others = children();
       const own = (): string[] => children().filter((pid) => !others.includes(pid));

@@ -126,7 +126,7 @@ describe('middleware', () => {
     expect(result).toMatchObject({ output: 'y'.repeat(90), truncated: false });
   });
 
-  it('leaves an output that its tool has limited as it is', async () => {
+  it('leaves an output unchanged that its tool has limited', async () => {
     const own = probeTool('own', () => ({ text: 'z'.repeat(300), truncatable: false }));
     const executor = createExecutor({
       policy: null,
@@ -235,7 +235,7 @@ describe('middleware', () => {
     ['a proxy that throws', hostile],
   ];
   for (const [label, value] of GARBAGE) {
-    it(`that returns ${label} is answered, also through an outer layer that reads it`, async () => {
+    it(`that returns ${label} is answered, even through an outer layer that reads it`, async () => {
       const result = await runThrough([createMetrics().middleware, async () => value]);
       expect(result.success).toBe(false);
       expect(['invalid_tool_output', 'tool_panicked']).toContain(result.error?.code);
@@ -253,7 +253,7 @@ describe('middleware', () => {
     expect(ran).toBe(0);
   });
 
-  it("that never settles is answered by the call's timeout: after next(), with what the tool said", async () => {
+  it("that never settles is answered by the call's timeout: after next(), with the output of the tool", async () => {
     const result = await runThrough([
       async (_c: unknown, _x: unknown, next: () => Promise<unknown>) => {
         await next();
@@ -282,7 +282,7 @@ describe('middleware', () => {
     expect(ran).toBe(0);
   });
 
-  it('that does not wait for next() is answered with what it gave, and the tool runs once', async () => {
+  it('that does not wait for next() is answered with its own result, and the tool runs once', async () => {
     const result = await runThrough([
       async (_c: unknown, _x: unknown, next: () => Promise<unknown>) => {
         void next();

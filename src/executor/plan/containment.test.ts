@@ -61,7 +61,7 @@ describe('a rule that allows a command', () => {
     expect(await plan([background, 'sort a -o b', 'sort a'])).toEqual([ASKS, ASKS, RUNS]);
   });
 
-  it('is asked of a policy that is a function once, and it is told', async () => {
+  it('is a question that a policy function gets once, with the containment', async () => {
     const asked: PolicyQuestion[] = [];
     const seen: ObservedQuestion[] = [];
     const decide = (question: PolicyQuestion) => {
@@ -73,7 +73,7 @@ describe('a rule that allows a command', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('is looked at once by an observer, also where two answers are compared', async () => {
+  it('is reported once to an observer, even if two answers are compared', async () => {
     const seen: ObservedQuestion[] = [];
     await plan(['git branch -D x'], { onDecision: (question) => void seen.push(question) });
     expect(seen.map(({ transaction }) => transaction)).toEqual([true]);
@@ -83,7 +83,7 @@ describe('a rule that allows a command', () => {
 describe('a command that would see hidden files', () => {
   const plain = { sandbox: { os: 'off' } } as const;
 
-  it('asks where a wildcard stands for one, in a sandbox or not', async () => {
+  it('asks if a wildcard matches one, in a sandbox or not', async () => {
     const commands = ['cat closed/.e[n]v', 'cat < closed/.en?', 'cat closed/*', 'cat open/*', 'cat open/a*'];
     expect(await plan(commands, plain)).toEqual([ASKS, ASKS, RUNS, ASKS, RUNS]);
     expect(await plan(commands)).toEqual([ASKS, ASKS, RUNS, ASKS, RUNS]);
@@ -97,7 +97,7 @@ describe('a command that would see hidden files', () => {
     expect(await plan(commands, through)).toEqual([RUNS, RUNS, RUNS, RUNS, RUNS, RUNS]);
   });
 
-  it('asks where a wildcard stands for a name that is an option', async () => {
+  it('asks if a wildcard matches a name that is an option', async () => {
     expect(
       await plan(['cd odd && rg x *', 'rg x odd/*', 'rg x open/a*'], {
         ...plain,

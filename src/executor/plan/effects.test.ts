@@ -486,7 +486,7 @@ describe('touches', () => {
 });
 
 describe('effects', () => {
-  it('that are none run unasked; unknown ones ask, and may use everything within the roots', async () => {
+  it('that are empty run unasked; unknown ones ask, and may use everything within the roots', async () => {
     const root = prepared();
     const tool = (name: string, effects?: () => Effect[]) =>
       defineTool({

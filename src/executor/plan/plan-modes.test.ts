@@ -39,7 +39,7 @@ describe('modes', () => {
 });
 
 describe('refusals', () => {
-  it('show nothing of what a model wrote but clean text', async () => {
+  it('show only clean text of what a model wrote', async () => {
     const name = 'x\u001b[2J\u202e';
     const token = ['ghp', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('_');
     const executor = executorOf([countingTool().tool]);

@@ -250,7 +250,7 @@ describe('malformed calls', () => {
     expect(results[0]?.error?.code).toBe('bad_args');
   });
 
-  it('that throw when they are looked at are answered too', async () => {
+  it('that throw when they are read are answered too', async () => {
     const thrower = Object.defineProperty({}, 'id', {
       get: () => {
         throw new Error('boo');

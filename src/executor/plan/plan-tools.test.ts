@@ -340,7 +340,7 @@ describe('registration', () => {
     );
   });
 
-  it.each([[null], ['bash'], [{}], [{ ...BASE }], [() => 'x']])('refuses %j, which is no tool', (tool) => {
+  it.each([[null], ['bash'], [{}], [{ ...BASE }], [() => 'x']])('refuses %j, which is not a tool', (tool) => {
     const error = errorOf(() => createExecutor({ tools: [tool as unknown as Tool], root: folder() }));
     expect(error).toMatchObject({ code: 'config_invalid', message: expect.stringContaining('defineTool') });
   });

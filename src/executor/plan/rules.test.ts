@@ -219,7 +219,7 @@ describe('a policy that is a function', () => {
 });
 
 describe('onDecision', () => {
-  it('sees every decision, also those by name alone, with name, arguments and answer (C035)', async () => {
+  it('sees every decision, even those by name alone, with name, arguments and answer (C035)', async () => {
     const seen: [ObservedQuestion, PolicyAnswer][] = [];
     const executor = executorOf([touching('edit', [{ kind: 'write', path: 'a' }]), touching('look', [])], {
       policy: { denylist: ['look'] },
@@ -261,7 +261,7 @@ describe('onDecision', () => {
     expect(warned).toHaveLength(observers.length);
   });
 
-  it('is told where no policy is set', async () => {
+  it('is called even if no policy is set', async () => {
     const seen: string[] = [];
     const onDecision = (_question: ObservedQuestion, { disposition }: PolicyAnswer) => seen.push(disposition);
     await executorOf([touching('edit', [])], { policy: null, onDecision }).execute('edit', {});

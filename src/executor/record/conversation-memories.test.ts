@@ -210,7 +210,7 @@ describe('what a named conversation has read, in the journal', () => {
     expect(text('f')).toBe('mine\n');
   });
 
-  it('is there for the next process as soon as a result was handed over, also after SIGKILL', async () => {
+  it('is available to the next process as soon as a result was delivered, even after SIGKILL', async () => {
     const { process: next, put, root, journal } = desk();
     put('f', 'mine\n');
     const { stdout } = await runProgram(`
@@ -295,7 +295,7 @@ describe('ConversationMemories', () => {
     expect(filesRead(plain).get('/r/f')).toEqual({ sha256: HASH, at: 5 });
   });
 
-  it('never takes an older record of the journal over one of its own, and tries again what was not written', async () => {
+  it('never replaces its own record by an older one of the journal, and writes failed records again', async () => {
     const journal = createMemoryJournal();
     const told = logger();
     let fails = true;
@@ -323,7 +323,7 @@ describe('ConversationMemories', () => {
     ]);
   });
 
-  it('records nothing that a tool has made up, and recalls nothing that is no hash', async () => {
+  it('records nothing that a tool has made up, and recalls only hashes', async () => {
     const journal = createMemoryJournal();
     const memory = new ConversationMemories({ journal, clock, logger: logger() }).of('c');
     const reads: Map<unknown, unknown> = filesRead(memory);

@@ -107,7 +107,7 @@ describe('output that comes in pieces (D077)', () => {
   });
 });
 
-it('what is known of a background shell is not cut off with its output (B027)', async () => {
+it('the status of a background shell is not cut off with its output (B027)', async () => {
   const command = `${many(200_000, 'x')}touch done`;
   const { metadata } = await executor.execute('bash', { command, run_in_background: true });
   while (!existsSync(join(root, 'done'))) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -44,7 +44,7 @@ async function look<T>(path: string, act: (journal: Journal) => Promise<T> | T):
 }
 
 describe('the journal file', () => {
-  it('holds with a command also what it was seen to touch', async () => {
+  it('holds the effects that the policy saw in a command', async () => {
     const path = join(folder(), 'journal.db');
     const executor = executorOf(builtinTools(), { journal: path, approver: () => ({ kind: 'deny_all' }) });
     const calls = [call('c', 'bash', { command: 'cat a > b' })];

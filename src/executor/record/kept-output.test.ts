@@ -152,7 +152,7 @@ describe('a reference', () => {
     expect(error?.message).toContain('not found');
   });
 
-  it('is for read_file: what searches says so', { tags: ['soak'] }, async () => {
+  it('is for read_file: searching tools say so', { tags: ['soak'] }, async () => {
     const { outputRef: path = '' } = await bash('seq 1 100000');
     for (const name of ['grep', 'glob']) {
       const { error } = await executor.execute(name, { pattern: '7', path });
@@ -170,7 +170,7 @@ describe('a reference', () => {
 });
 
 describe('binary output', () => {
-  it('is told, not shown, and can be read as base64', async () => {
+  it('is reported, not shown, and can be read as base64', async () => {
     const { success, output, outputRef = '', metadata } = await bash('head -c 6000 /dev/urandom');
     expect(success).toBe(true);
     expect(output).toMatch(/^\[binary output: 6000 bytes, not shown\]\n$/);

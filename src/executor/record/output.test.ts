@@ -127,7 +127,7 @@ describe('what the context can still take', () => {
     }
   });
 
-  it('is told to the tool', async () => {
+  it('is passed to the tool', async () => {
     const asks = probeTool(
       'asks',
       (_, { limits }) => `${limits.maxOutputBytes} ${limits.availableCapacityBytes}`,
@@ -180,7 +180,7 @@ describe('what is shown', () => {
     expect(result).toMatchObject({ metadata: { list: ['a'] }, structured: { list: ['a'] } });
   });
 
-  it('is recorded also when metadata says `replayed`', async () => {
+  it('is recorded even if metadata says `replayed`', async () => {
     const claims = probeTool('claims', () => ({ text: 'mine', metadata: { replayed: true } }), {
       effects: () => [{ kind: 'unknown' }],
     });

@@ -261,7 +261,7 @@ describe('a file that is written with contents that the journal leaves out', () 
 });
 
 describe('redactArguments', () => {
-  it('true leaves out every argument, also of tools that nobody knows', async () => {
+  it('true leaves out every argument, even of unknown tools', async () => {
     const { process, bytes } = place(true);
     const executor = process();
     await executor.run([
@@ -382,7 +382,7 @@ describe('redactArguments', () => {
     ).toThrow(why);
   });
 
-  it('cannot be read with a key that is none', async () => {
+  it('cannot be read with an invalid key', async () => {
     const { process, path } = place(['send/token']);
     await process().close();
     const { mkdirSync } = await import('node:fs');

@@ -92,7 +92,7 @@ describe('an answer that the journal does not take', () => {
     expect((await journal.find('c', 'a'))?.result?.output).toBe('paid ada');
   });
 
-  it('is no final word where nothing was run: delivered again, the call runs', async () => {
+  it('is not final if nothing was run: delivered again, the call runs', async () => {
     const one = executor(failing());
     broken.add('claim').add('finish');
     const [refused] = await one.run(CALL, NAMED);

@@ -49,7 +49,7 @@ describe('what recovery says of a commit that it completes', () => {
     });
   });
 
-  it('is no success where others had changed the same, and the rest was to be kept', async () => {
+  it('is not a success if another program had changed the same files, and the rest was to be kept', async () => {
     const conflict = {
       ...left,
       reason: 'another program changed it while the command ran',

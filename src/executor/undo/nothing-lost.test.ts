@@ -154,7 +154,7 @@ describe.each(['memory', 'file'])('undo of a move, with a journal in %s', (kind)
     expect(['a', 'b', 't'].map(at.read)).toEqual(['b', 'a', undefined]);
   });
 
-  it('leaves a swap of what was too large to keep as it is', { tags: ['soak'] }, async () => {
+  it('leaves a swap of files unchanged that were too large to keep', { tags: ['soak'] }, async () => {
     const at = desk(kind);
     for (const name of ['a', 'b']) at.write(name, large(name));
     await at.act('swap', async (files) => {
@@ -208,7 +208,7 @@ describe('undo, where old contents were pushed out of the journal in memory', ()
     expect([at.read('old'), at.read('new')]).toEqual([undefined, 'text']);
   });
 
-  it('replaces no more than there is room for, and can take back all of that', {
+  it('replaces only as much as there is room for, and can undo all of that', {
     tags: ['soak'],
   }, async () => {
     const at = desk('memory');
@@ -393,7 +393,7 @@ describe('undo fails with a ToolError only, and then nothing has changed', () =>
     }
   });
 
-  it('when it is closed meanwhile: it is done whole, or not at all', async () => {
+  it('when the executor is closed meanwhile: it is done completely, or not at all', async () => {
     for (const kind of ['memory', 'file']) {
       const at = desk(kind);
       for (const name of ['a', 'b']) at.write(name, 'old');
@@ -498,7 +498,7 @@ describe('undo fails with a ToolError only, and then nothing has changed', () =>
 });
 
 describe('undo, while its files are written by others', () => {
-  it('loses nothing that is appended meanwhile', async () => {
+  it('loses nothing that is appended at the same time', async () => {
     const at = desk('file');
     at.write('log', 'old\n');
     at.write('other', 'old');

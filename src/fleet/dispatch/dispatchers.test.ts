@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
 
     const call = (as: string, args: JsonObject = {}) => ({ id: as, name: 'work', args: { as, ...args } });
 
-    it('has each call run once, conflicting ones in order, also when a worker is full', async () => {
+    it('has each call run once, conflicting ones in order, even if a worker is full', async () => {
       const { startHost, startWorker, log } = newFleet();
       await startWorker({ concurrency: 1 });
       await startWorker({ concurrency: 2 });

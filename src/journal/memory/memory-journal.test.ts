@@ -81,7 +81,7 @@ describe('createMemoryJournal()', () => {
     expect(kept(journal, 40_000)).toBeLessThanOrEqual(1000);
   });
 
-  it('refuses a capacity that is no whole number', () => {
+  it('refuses a capacity that is not a whole number', () => {
     for (const capacity of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => createMemoryJournal({ capacity })).toThrow(
         expect.objectContaining({

@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)(
       expect(claims.filter(Boolean)).toHaveLength(2);
     });
 
-    it('goes on with a schema that a newer version has extended, and leaves it as it is', async () => {
+    it('continues with a schema that a newer version has extended, and leaves it unchanged', async () => {
       const options = { schema: 'newer' };
       await open(options).accept(batchEntry('b1', [callEntry('x')]));
       cluster().sql('ALTER TABLE newer.calls ADD COLUMN more text; INSERT INTO newer.versions VALUES (99)');
@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined)(
       expect(await examinePostgres(url, { schema })).toEqual({ ...before, schema: SCHEMA_VERSION });
     });
 
-    it('answers journal_unavailable while the server is gone, hangs nowhere, and goes on when it is back', async () => {
+    it('answers journal_unavailable while the server is gone, never hangs, and continues when it is back', async () => {
       const journal = open({ tenant: newTenant(), busyTimeoutMs: 600 });
       await journal.accept(batchEntry('b1', [callEntry('x')]));
       cluster().stop('immediate');
@@ -230,7 +230,7 @@ describe.skipIf(missing !== undefined)(
       expect((await journal.call('b1/0'))?.state).toBe('running');
     });
 
-    it('says that connections have run out, and goes on when there is one again', async () => {
+    it('reports that connections have run out, and continues when there is one again', async () => {
       cluster().sql('CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT ALL ON DATABASE postgres TO few');
       const url = cluster().url().replace('postgres@', 'few:hush@');
       const options = { url, tenant: 'test', schema: 'few', busyTimeoutMs: 300 };

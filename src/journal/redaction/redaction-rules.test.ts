@@ -45,7 +45,7 @@ describe('parseRedaction()', () => {
 });
 
 describe('KnownValues', () => {
-  it('hides every value wherever it stands, and nothing twice', () => {
+  it('hides every value in any place, and nothing twice', () => {
     const value = fc.string({
       minLength: 6,
       maxLength: 20,
@@ -62,7 +62,7 @@ describe('KnownValues', () => {
     );
   });
 
-  it('hides short values only where they stand alone, and plain short words nowhere', () => {
+  it('hides short values only as whole words, and plain short words never', () => {
     const known = new KnownValues();
     known.add(['x9K2', 'main', 12, 471_199]);
     expect(known.hide('x9K2 ax9K2 main 12 471199 "x9K2"')).toBe(
@@ -70,7 +70,7 @@ describe('KnownValues', () => {
     );
   });
 
-  it('hides bytes, and leaves those without a value as they are', () => {
+  it('hides bytes, and leaves those without a value unchanged', () => {
     const known = new KnownValues();
     known.add('geheim-ü');
     const plain = Buffer.from('nothing');

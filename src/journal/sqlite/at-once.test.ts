@@ -86,7 +86,7 @@ describe('a call whose caller is alone', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('goes on behind what another process has written meanwhile', async () => {
+  it('continues after the rows that another process has written in the meantime', async () => {
     const other = openJournal(path);
     await call(other, 'theirs 1');
     await call(journal, 'ours 1');
@@ -103,7 +103,7 @@ describe('a call whose caller is alone', () => {
     await other.close();
   });
 
-  it('goes on behind what is left of what another process has written and taken out again', async () => {
+  it('continues after the last row, even if another process has removed rows again', async () => {
     const other = openJournal(path);
     for (let number = 0; number < 5; number++) await call(other, `theirs ${number}`);
     await other.close();
@@ -121,7 +121,7 @@ describe('a call whose caller is alone', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('has one result: what comes later is a note', async () => {
+  it('has one result: a later outcome is a note', async () => {
     await start(journal, 'b1');
     expect(await journal.finish('b1/0', successOf('x', 'one'), 2, WORKER)).toBe('recorded');
     expect(await journal.finish('b1/0', successOf('x', 'two'), 3, WORKER)).toBe('late');

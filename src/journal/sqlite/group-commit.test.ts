@@ -94,7 +94,7 @@ describe('GroupCommit', () => {
     expect(countCommits()).toBe(1);
   });
 
-  it('rejects the whole group when the disk is full, keeps nothing of it, and goes on when there is room', async () => {
+  it('rejects the whole group when the disk is full, keeps none of it, and continues when there is room', async () => {
     await commits.ask(add(1));
     sqlite.exec('PRAGMA max_page_count = 6');
     const settled = await Promise.allSettled(

@@ -52,7 +52,7 @@ describe('rows that are written together', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('reject alone a batch whose id is known, and a result of a time that is none', async () => {
+  it('reject only a batch whose id is known, and only a result with an invalid time', async () => {
     await Promise.all(IDS.slice(0, 10).map(accept));
     const settled = await Promise.allSettled([
       ...IDS.map(accept),

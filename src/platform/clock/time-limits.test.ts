@@ -47,7 +47,7 @@ describe('TimeLimits', () => {
     expect(over).toEqual([`hangs at ${begun + 100}`]);
   });
 
-  it('end sooner what was given less time meanwhile, and no later what was given more', () => {
+  it('end a call sooner that got a shorter limit meanwhile, and a call with a longer one no later', () => {
     const begun = performance.now();
     limits.shorten(start('hurried', 500), 50);
     limits.shorten(start('not hurried', 100), 1000);

@@ -22,7 +22,7 @@ describe('changedName()', () => {
     expect(changedName(toBinary(name))).toBe(shown);
   });
 
-  it('names bytes that are no UTF-8', () => {
+  it('names bytes that are not UTF-8', () => {
     expect(changedName(`a${bytes(0xff)}b`)).toBe('a\\xffb');
     expect(changedName(`${bytes(0xc3, 0xa9, 0xc3)}`)).toBe('é\\xc3');
     // An encoded surrogate, and a character with an overlong encoding.

@@ -23,7 +23,7 @@ describe('ensureJournalFile()', () => {
     expect(['a', 'a/b', 'a/b/journal.db'].map(modeOf)).toEqual(['700', '700', '600']);
   });
 
-  it('leaves what is there as it is', () => {
+  it('leaves existing files unchanged', () => {
     mkdirSync(join(directory, 'a'));
     chmodSync(join(directory, 'a'), 0o755);
     writeFileSync(join(directory, 'a', 'journal.db'), 'content');

@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== 'linux')('what makes directories where a pe
     expect(() => openOutputDirectory(join(directory, 'file', 'sub'))).toThrow(/ENOTDIR/);
   });
 
-  it('is none where others could put another one in its place', () => {
+  it('is not used if other users could replace it', () => {
     const above = join(directory, 'above');
     const path = join(above, 'between', 'own');
     expect(privateDirectory(path)).toBe(path);

@@ -31,7 +31,7 @@ describe('readTextFile()', () => {
     [Buffer.from('a\0b'), 'it is binary.'],
     [Buffer.from('\ufeffa', 'utf16le'), 'it is UTF-16.'],
     [Buffer.from('12345678901'), 'it is larger than 10 bytes.'],
-  ])('refuses what is no text: %#', (content, reason) => {
+  ])('refuses bytes that are not text: %#', (content, reason) => {
     expect(() => readTextFile(file(content), 10)).toThrow(reason);
   });
 
@@ -47,7 +47,7 @@ describe('readTextFile()', () => {
     }
   });
 
-  it.skipIf(process.platform === 'win32')('reads a pipe, and no more of it than is allowed', () => {
+  it.skipIf(process.platform === 'win32')('reads a pipe, but not more than allowed', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const feed = (text: string): string => `(printf '${text}' > '${pipe}') &`;

@@ -39,7 +39,7 @@ describe('SharedList', () => {
     expect(fstatSync(list.fd).size).toBe(256);
   });
 
-  it('leaves alone who has got the line of one that was removed', async () => {
+  it('does not remove an entry that has reused the line of a removed one', async () => {
     const first = list.add('first');
     first.remove();
     list.add('second');
@@ -49,7 +49,7 @@ describe('SharedList', () => {
     expect(await readElsewhere()).toEqual(['second', 'third']);
   });
 
-  it('takes 127 characters and no more', async () => {
+  it('accepts at most 127 characters', async () => {
     list.add('x'.repeat(127));
     expect(() => list.add('y'.repeat(128))).toThrow(RangeError);
     expect(await readElsewhere()).toEqual(['x'.repeat(127)]);

@@ -28,7 +28,7 @@ function tell(script: string | undefined): string {
 }
 
 describe.skipIf(process.platform !== 'linux')('shellScript (skipped where nothing can be held)', () => {
-  it('hands on words as they are, and the mark', () => {
+  it('passes words on unchanged, and the mark', () => {
     const args = ['-c', 'printf "[%s]" "$@" "$TOOLEXEC_CALL"', 'sh', "it's", '$HOME `id`', '\n', ''];
     expect(tell(shellScript({ ...start, file: '/bin/sh', args, mark: "o'x" }))).toBe(
       "[it's][$HOME `id`][\n][][o'x]",

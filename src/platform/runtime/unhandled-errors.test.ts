@@ -95,7 +95,7 @@ describe('onUnhandledError()', () => {
     expect(Object.getOwnPropertyDescriptor(process, 'emit')).toEqual(emit);
   });
 
-  it('hands on everything when it is stopped while somebody stands in front of it', () => {
+  it('passes everything on if it is stopped while another handler is in front of it', () => {
     const handled: unknown[] = [];
     const stopFirst = onUnhandledError((error) => handled.push(error) > 0);
     const stopSecond = onUnhandledError(() => false);

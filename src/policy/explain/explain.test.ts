@@ -45,7 +45,7 @@ describe('explain()', () => {
     expect(explained.reason).toBe(policy.decide(asked).reason);
   });
 
-  it('says which line of the table made another rule more precise, and which tier stands above', () => {
+  it('names the line of the table that made another rule more precise, and the higher tier', () => {
     const rules: PolicyRule[] = [
       { decision: 'allow', tool: 'edit', path: 'a' },
       { decision: 'deny', effect: 'write' },
@@ -127,7 +127,9 @@ describe('problems()', () => {
   ];
   it.each(shadowed)('finds what another always speaks before: %j above %j', (above, below) => {
     const problems = policyOf([above, below]).problems();
-    expect(problems).toEqual([expect.stringMatching(/it never decides, because .* always decides before it/)]);
+    expect(problems).toEqual([
+      expect.stringMatching(/it never decides, because .* always decides before it/),
+    ]);
   });
 
   const fine: readonly (readonly [PolicyRule, PolicyRule])[] = [

@@ -30,7 +30,7 @@ describe('commands', () => {
       'touch make',
     ],
     ...['/usr/bin/tar tf x', 'python3 -V', 'tsc --noEmit', ''],
-  ])('run none of it: %s', (command) => {
+  ])('do not run it: %s', (command) => {
     expect(runsWorkspaceCode(command.split(' '))).toBe(false);
   });
 });
@@ -65,7 +65,7 @@ describe('patterns of rules', () => {
     'tar tf *',
     'git push *',
     'go build *',
-  ])('let none of it run: %s', (pattern) => {
+  ])('do not let it run: %s', (pattern) => {
     expect(letsWorkspaceCodeRun(pattern)).toBe(false);
   });
 });

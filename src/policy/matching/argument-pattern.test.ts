@@ -98,7 +98,7 @@ describe('a condition on an argument', () => {
     expect(matches('deny', pointer, 'y', args)).toBe(false);
   });
 
-  it('that allows has to hold before and after a schema has changed the arguments; one that denies, in either', () => {
+  it('that allows must match before and after a schema has changed the arguments; one that denies, before or after', () => {
     const tests = [parseArgument('/env', 'prod*')];
     const forms = [{ env: ' prod-1' }, { env: 'prod-1' }];
     expect(argumentMismatch(tests, forms, 'allow')).toBeDefined();
@@ -144,7 +144,7 @@ describe('a condition on an argument', () => {
     );
   });
 
-  it('takes time by the length of the text, also where stars stand close', () => {
+  it('takes linear time, even with many stars', () => {
     const text = { a: 'a'.repeat(1_000_000) };
     const startedAt = performance.now();
     expect(matches('allow', '/a', `${'*a'.repeat(20)}*b`, text)).toBe(false);

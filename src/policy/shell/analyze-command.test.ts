@@ -25,7 +25,7 @@ describe('analyzeCommand()', () => {
     expect(wronglyAnswered(lines, (verdict) => verdict === 'block')).toEqual([]);
   });
 
-  it('allows what is harmless, also when it speaks of what is not (B016–B018)', () => {
+  it('allows harmless commands, even if their text names dangerous ones (B016–B018)', () => {
     const lines = readLines('harmless');
     expect(lines.length).toBeGreaterThan(600);
     expect(wronglyAnswered(lines, (verdict) => verdict === 'allow')).toEqual([]);
@@ -44,7 +44,7 @@ describe('analyzeCommand()', () => {
     expect(wronglyAnswered(lines, (verdict) => verdict !== 'block')).toEqual([]);
   });
 
-  it('asks about what cannot be told, and never allows it (F027)', () => {
+  it('asks about commands that are not certain, and never allows them (F027)', () => {
     const lines = readLines('unclear');
     expect(lines.length).toBeGreaterThan(100);
     expect(wronglyAnswered(lines, (verdict) => verdict === 'ask')).toEqual([]);

@@ -54,7 +54,7 @@ describe('a variable that is run', () => {
   });
 
   it.each(['env PAGER=cat git log', 'env LANG=C ls', 'env -i A=1 B=2 make'])(
-    'is nothing to ask about where it is none: %s',
+    'needs no question if it is harmless: %s',
     (command) => {
       expect(verdict(command)).toBe('allow');
     },

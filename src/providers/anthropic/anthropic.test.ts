@@ -214,7 +214,7 @@ describe('anthropic: streaming', () => {
     expect(stream.end()).toMatchObject({ calls: [{ id: 'b' }, { id: 'a' }], errors: [] });
   });
 
-  it('reports broken arguments, a piece that is no string, and what never stopped', () => {
+  it('reports broken arguments, a piece that is not a string, and a block that never stopped', () => {
     const stream = createCallStream('anthropic');
     const events = [
       start(0, use('a')),

@@ -133,7 +133,7 @@ describe('describeTools()', () => {
     );
   });
 
-  it('refuses what is no tool, no schema or no format, by name', () => {
+  it('refuses a value that is not a tool, a schema or a format, by name', () => {
     expect(problemOf(() => describeTools('soap' as 'native', []))).toContain(
       'config_invalid: There is no wire',
     );

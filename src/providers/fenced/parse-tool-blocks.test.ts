@@ -92,7 +92,7 @@ describe('parseToolBlocks()', () => {
     ['a number as reason', '{"name":"a","args":{},"reason":1}', '"reason" is the number 1'],
     ['a raw line end in a string', '{"name":"a","args":{"c":"x\ny"}}', 'a raw line end inside a string'],
     ['nothing', '', 'the text ends where a value was expected'],
-  ])('reports %s, and goes on to the next block (A025, A073)', (_, body, words) => {
+  ])('reports %s, and continues with the next block (A025, A073)', (_, body, words) => {
     const text = `\`\`\`tool\n${body}\n\`\`\`\n\`\`\`tool\n${LS}\n\`\`\``;
     const { calls, errors } = parseToolBlocks(text);
     expect(calls).toEqual([{ ...ls, id: 'call_1' }]);
@@ -233,7 +233,7 @@ describe('createCallStream("fenced")', () => {
     expect(streamed(['```tool\n', LS, '\n'])).toMatchObject({ calls: [], errors: [{ index: 0 }] });
   });
 
-  it('reports an event that is no string and goes on', () => {
+  it('reports an event that is not a string and continues', () => {
     const stream = createCallStream('fenced');
     expect(stream.push({ text: 'x' })).toEqual([]);
     expect(stream.push(`\`\`\`tool\n${LS}\n\`\`\``)).toHaveLength(1);

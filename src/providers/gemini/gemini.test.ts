@@ -153,7 +153,7 @@ describe('gemini: a call whose arguments come in pieces', () => {
   });
 
   it.each(['$', 'command', '$.a[1]', '$.__proto__.x', '$.a..b', '$.command.x', '$[0]', 5])(
-    'cannot be read where a piece stands at %j',
+    'cannot be read if a piece has the path %j',
     (jsonPath) => {
       const stream = createCallStream('gemini');
       stream.push(chunk({ id: 'a', name: 'bash', willContinue: true }));

@@ -125,7 +125,7 @@ describe('a call that cannot be read', () => {
       ],
     ],
     ['gemini', [candidate([{ functionCall: { id: 'a', name: 'read_file', args: [1] } }], 'STOP')]],
-  ])('stands in the message of %s with empty arguments, and is answered', async (format, events) => {
+  ])('is in the message of %s with empty arguments, and is answered', async (format, events) => {
     const { end, events: given } = await stream(format, ...events);
     expect(given.filter(({ type }) => type === 'call')).toEqual([]);
     expect(given.find(({ type }) => type === 'call_error')).toMatchObject({
@@ -242,7 +242,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('that the provider has broken off holds no calls, since they are not answered', async () => {
+  it('that the provider has interrupted has no calls, because they are not answered', async () => {
     const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'I will' } };
     const { end, calls } = await stream(
       'anthropic',

@@ -121,7 +121,7 @@ describe('over a real connection, a stream', () => {
     await server?.closed();
   });
 
-  it('of which there is no server is told so, and is tried again', async () => {
+  it('without a server is reported, and is tried again', async () => {
     const model = await connect((socket) => socket.end());
     await server?.stop();
     const { thrown } = await ask(model, 'go');

@@ -35,7 +35,7 @@ describe('what the results of a batch may take (D031)', () => {
     expect(availableCapacityBytes(small)).toBe((8_000 - 1_000 - 2_000 - 160) * 4);
   });
 
-  it('is 64 KB where it cannot be told', () => {
+  it('is 64 KB if it is unknown', () => {
     expect(availableCapacityBytes({})).toBe(65_536);
     expect(availableCapacityBytes({ contextTokens: 100_000 })).toBe(65_536);
     expect(availableCapacityBytes({ usedTokens: 5 })).toBe(65_536);

@@ -76,7 +76,7 @@ describe.each(named)('a stream of %s', { timeout: 120_000 }, (_, recording) => {
   it.each([
     ['ends', []],
     ['fails', [new TypeError('terminated')]],
-  ])('that %s at any byte gives what is whole and throws, or is whole', async (__, rest) => {
+  ])('that %s at any byte yields its complete parts and throws, or is complete', async (__, rest) => {
     const whole = await play(recording, [bytes]);
     const message = JSON.stringify(whole.end?.message);
     let cuts = 0;

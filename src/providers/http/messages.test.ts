@@ -69,7 +69,7 @@ it('ids that were made up, or that a provider refuses, become ids that every pro
   for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]+$/);
 });
 
-it('what a provider does not take of what the user shows is said in words', () => {
+it('content of the user that a provider does not accept is described in words', () => {
   const data = new TextEncoder().encode('bytes');
   const content: readonly ContentBlock[] = [
     { type: 'text', text: 'Look:' },

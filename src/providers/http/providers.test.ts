@@ -53,7 +53,7 @@ describe.each(PROVIDERS)('%s', (name, make) => {
     expect(end).toMatchObject({ stopReason: 'end', message: { role: 'assistant', text, calls: [] } });
   });
 
-  it('streams parallel calls, and goes on when they are answered', async () => {
+  it('streams parallel calls, and continues when they are answered', async () => {
     const model = make();
     const first = await ask(model, 'read both');
     expect(first.thrown).toBeUndefined();

@@ -98,7 +98,7 @@ describe('native: reading', () => {
 });
 
 describe('native: writing', () => {
-  it('writes an array also for one result, every field under its wire name and in its order', () => {
+  it('writes an array even for one result, every field under its wire name and in order', () => {
     const written = writeResults('native', [success]);
     expect(JSON.stringify(written)).toBe(
       '[{"tool_call_id":"c1","tool_name":"bash","success":true,"output":"file1","truncated":false,"execution_time_ms":100,"metadata":{"exit_code":0}}]',

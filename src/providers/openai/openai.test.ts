@@ -117,7 +117,7 @@ describe('openai: an empty text in place of arguments', () => {
     return reader.end();
   };
 
-  it('is none for a tool that demands none', () => {
+  it('is absent for a tool that requires none', () => {
     for (const read of [stream('tool_calls'), readCalls(whole('tool_calls'), { tools })]) {
       expect(read.calls).toEqual([
         { id: 'now', name: 'now', args: {} },

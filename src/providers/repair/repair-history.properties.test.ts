@@ -97,7 +97,7 @@ describe.each(CASES)('repairHistory() of $what', ({ format, write }) => {
     );
   });
 
-  it('puts what is found later in the place of its own unknowns, once, and touches nothing else', () => {
+  it('replaces its own unknown outcomes by results that are found later, once, and changes nothing else', () => {
     const find = (callId: string, toolName: string): ToolResult => ({
       callId,
       toolName,

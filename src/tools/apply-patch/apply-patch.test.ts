@@ -201,7 +201,7 @@ describe('apply_patch', () => {
     expect(snapshot(root)).toEqual(before);
   });
 
-  it('has a limit of its own, in bytes', async () => {
+  it('has its own limit, in bytes', async () => {
     const { patch, text } = desk();
     const sized = (bytes: number): string => {
       const [head, tail] = ['LP1\nF f\nT\n', '\n.\nEND\n'];
@@ -213,7 +213,7 @@ describe('apply_patch', () => {
     expect(Buffer.byteLength(text('f'))).toBe(524_288 - 'LP1FfTEND'.length - '\n \n\n\n.\n\n'.length + 1);
   });
 
-  it('is what the executor is told, smaller and larger, also for tools that are given', async () => {
+  it("follows the executor's option, smaller and larger, for given tools too", async () => {
     for (const [max, options] of [
       [2000, {}],
       [2_000_000, { tools: builtinTools() }],

@@ -160,7 +160,7 @@ describe('list_directory orders', () => {
 });
 
 describe('list_directory names', () => {
-  test('shows bytes that are no UTF-8 as replacement characters', async () => {
+  test('shows bytes that are not UTF-8 as replacement characters', async () => {
     const ctx = withTree(['ok']);
     writeFileSync(Buffer.concat([Buffer.from(`${ctx.root}/n`), Buffer.from([0xff, 0x21])]), 'x');
     const { entries } = await list(ctx);
@@ -317,7 +317,7 @@ describe('list_directory within its output budget', () => {
     expect((await list(ctx)).truncated_reason).toBe('max_output_bytes');
   });
 
-  test('names the output as the reason also when entries were left out before', async () => {
+  test('names the output as the reason even if entries were left out before', async () => {
     const ctx = withTree(forty, { limits: { maxOutputBytes: 2000 } });
     expect((await list(ctx, { max_entries: 30 })).truncated_reason).toBe('max_output_bytes');
   });
@@ -333,7 +333,7 @@ describe('list_directory meets what it cannot examine', () => {
     };
   }
 
-  test('a directory that cannot be read becomes unknown and the walk goes on', async () => {
+  test('a directory that cannot be read becomes unknown and the walk continues', async () => {
     const ctx = withTree(['ok/x', 'no/y'], { files: refusing('list', 'no', 'EACCES') });
     const { entries } = await list(ctx, { recursive: true });
     expect(entries.map(({ path, type, error_code: code }) => [path, type, code])).toEqual([

@@ -69,7 +69,7 @@ describe('read_file of a whole file', () => {
     expect(missing.message).toBe('file not found: no/such.txt');
   });
 
-  test('leaves a sandbox violation as it is', async () => {
+  test('leaves a sandbox violation unchanged', async () => {
     const error = await failureOf(() => callTool(tool, { path: '../x' }, realContext()));
     expect(error.code).toBe('sandbox_violation');
   });

@@ -80,7 +80,7 @@ describe('explainMissing()', () => {
   });
 });
 
-test('bytes that are no text are not taken for the mark that stands for them', () => {
+test('bytes that are not text are not taken for their replacement mark', () => {
   expect(explainMissing('a\nb\ufffdc\n', 'b\ufffdc')).toBe(
     'The \ufffd at line 2 stands for bytes that are not UTF-8: leave them out of the searched text.',
   );

@@ -63,7 +63,7 @@ describe('parseGitConfig', () => {
     );
   });
 
-  it('leaves out what would begin a line of its own', () => {
+  it('leaves out a value that would begin a new line', () => {
     const evil = {
       section: 'user',
       subsection: undefined,

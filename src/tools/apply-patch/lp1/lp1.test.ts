@@ -220,7 +220,7 @@ describe('applyPatch()', () => {
     }
   });
 
-  test('takes sections of one file in order, also under two spellings, and files each by itself', () => {
+  test('applies sections of one file in order, even under two spellings, and each file separately', () => {
     const patch =
       'LP1\nF f\nR\na\n.\nb\n.\nF g\nT\nx\n.\nF ./f\nR\nb\n.\nc\n.\nF n\nT\n1\n.\nF n\nR\n1\n.\n2\n.\nEND\n';
     expect(applied(patch, { f: 'a\n', g: '' })).toEqual({ f: 'c\n', g: 'x', n: '2\n' });
@@ -228,7 +228,7 @@ describe('applyPatch()', () => {
     expect(applied('LP1\nF f\nEND\n', { f: 'a\r\nb\n' })).toEqual({ f: 'a\r\nb\n' });
   });
 
-  test('keeps bytes that are no UTF-8, in lines it does not touch and beside those it finds', () => {
+  test('keeps bytes that are not UTF-8, in lines it does not touch and beside those it finds', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x0a, 0x61, 0x0a, 0xc3, 0x0a, 0x00, 0x80, 0x0a]);
     const patch = parsePatch(patchOf('R', 'a', '.', 'é', '.'));
     const after = applyPatch(patch, () => bytes).get('f');
