@@ -82,7 +82,7 @@ describe('consent in advance', () => {
       kind: 'approve_selected',
       by: '--yes',
       ids: [],
-      reasons: { a: expect.stringMatching(/^--yes approves no change .* Add --approve-later-code /) },
+      reasons: { a: expect.stringMatching(/^--yes does not approve changes .* Add --approve-later-code /) },
     };
     const decision = await decide([request({ effects })]);
     expect(decision).toEqual(refused);
@@ -164,7 +164,9 @@ describe('consent in advance', () => {
     await expect((async () => approver([request(write('Makefile'))], { signal }))()).rejects.toThrow(
       '"Makefile"',
     );
-    expect(told).toEqual([expect.stringMatching(/^bash \(a\) is not decided: --yes approves no change/)]);
+    expect(told).toEqual([
+      expect.stringMatching(/^bash \(a\) is not decided: --yes does not approve changes/),
+    ]);
     const late = request({ changes: CHANGES, unexpected: ['Makefile'] });
     expect(await approver([late], { signal })).toMatchObject({ ids: [] });
   });

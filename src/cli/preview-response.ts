@@ -34,7 +34,7 @@ export function previewRequest({ parts, results, changes }: Preview): ApprovalRe
   };
 }
 
-/** Whether a request is that of a whole preview. No rule can allow it, because it is no call. */
+/** Whether a request is that of a whole preview. No rule can allow it, because it is not a call. */
 export function isPreview({ toolName, changes }: ApprovalRequest): boolean {
   return toolName === 'preview' && changes !== undefined;
 }

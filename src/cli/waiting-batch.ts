@@ -62,7 +62,7 @@ interface Waiting {
 
 /**
  * Finds the batch that a person means: by its id, by a conversation with one waiting batch, or by a unique
- * prefix. It need not wait any more: then the decision reports that.
+ * prefix. If the batch no longer waits, the decision reports that.
  * @param waiting the batches that the person can decide
  * @throws UsageError for a name without a match, or with several
  */

@@ -112,7 +112,7 @@ function createMarkedTree({ leader, after = leader.pid, files: pipes, mark }: Ma
   }
 
   function isMarked(entry: ProcessEntry): boolean {
-    // A zombie has no mark any more, and its children have another parent.
+    // A zombie no longer has a mark, and its children have another parent.
     if (!entry.alive) return false;
     const marks = processMarks(entry);
     return marks.call.includes(mark.id) || marks.files.some((name) => files.has(name));

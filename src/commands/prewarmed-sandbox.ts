@@ -43,7 +43,7 @@ export interface Pattern {
 export interface BuiltAhead {
   readonly transaction: Transaction;
   readonly entry: CommandEntry;
-  /** Undefined if it accepts no command any more; then nothing has run. */
+  /** Undefined if it no longer accepts a command; then nothing has run. */
   begin(order: string): StartedProcess | undefined;
   /** Call it instead of `begin`. */
   leave(): void;

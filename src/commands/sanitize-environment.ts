@@ -167,7 +167,7 @@ export const SHORTEST_SECRET = 8;
 /**
  * The secret values that `sanitizeEnvironment` withheld from a command, longest first, for redacting its
  * output. Removed paths, sockets and programs are not secret (`PAGER=/usr/bin/less`) and are left out.
- * @throws ToolError `config_invalid` for an environment that is no object of texts
+ * @throws ToolError `config_invalid` for an environment that is not an object of texts
  */
 export function removedValues(
   env: Readonly<Record<string, string>>,

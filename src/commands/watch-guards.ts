@@ -15,7 +15,7 @@ export interface WatchedGuards {
 
 /** Most commands have ended by then; their guards are checked at the end. */
 const BEGIN_MS = 20;
-/** If the system reports no changes, and for repositories created anywhere. */
+/** The interval of checks if the system reports no changes, and of checks for repositories created anywhere. */
 const EVERY_MS = 1000;
 /** The maximum share of time for checks. */
 const PART = 0.02;

@@ -57,7 +57,7 @@ function flawOf(path: string, { file, owner }: AdministratorPlace): string | und
   const entry = entryStat(path);
   const isRight = path === file ? entry?.isFile() : entry?.isDirectory();
   if (entry === undefined || isRight !== true)
-    return `${showPath(path)} is no ${path === file ? 'file' : 'directory'} of its own`;
+    return `${showPath(path)} is not a ${path === file ? 'regular file' : 'directory'}; a link does not count`;
   if (entry.uid !== owner) return `${showPath(path)} does not belong to root`;
   return (entry.mode & OTHERS_WRITE) === 0 ? undefined : `users other than root may write ${showPath(path)}`;
 }

@@ -62,7 +62,7 @@ function nameFrom(given: string): string | undefined {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** What is needed to translate one entry. */
+/** The inputs for translating one entry. */
 interface Entry {
   readonly name: string;
   readonly place: ClientPlace;

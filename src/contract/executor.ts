@@ -234,7 +234,7 @@ export interface Preview {
 }
 
 export interface Executor {
-  /** Nothing that the conversation has seen counts as an origin any more; undefined: the executor's own. */
+  /** From now on, nothing that the conversation has seen before counts as an origin; undefined: the executor's own. */
   mark(conversation: string | undefined, state: 'clean'): Promise<void>;
   /** Plans the calls. Touches nothing, asks no questions, records nothing. */
   plan(calls: readonly ToolCall<unknown>[], options?: RunOptions): Promise<Plan>;

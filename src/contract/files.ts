@@ -331,13 +331,13 @@ export interface Sandbox {
    */
   leading?(above?: string, read?: RootsRead): readonly string[];
   /**
-   * Reads what `guarded` and `leading` need while other work goes on. If absent: nothing to read.
-   * @returns what was read, if all of it was read after this call; otherwise undefined
+   * Reads the directories that `guarded` and `leading` need, while other work continues. If absent: nothing to read.
+   * @returns the result, if all of it was read after this call; otherwise undefined
    */
   readAhead?(): Promise<RootsRead | undefined>;
 }
 
-/** What one reading of the roots has found. It is out of date as soon as other work of the caller goes on. */
+/** The result of one reading of the roots. It is out of date as soon as other work of the caller continues. */
 export interface RootsRead {
   readonly incomplete: boolean;
 }

@@ -168,7 +168,7 @@ export type Acceptance =
    */
   | { readonly kind: 'conflict'; readonly key: CallKey; readonly record: CallRecord }
   /**
-   * Not accepted. Nothing of such a batch is recorded, and the key is not valid; a call that was delivered before is
+   * Not accepted. No part of such a batch is recorded, and the key is not valid; a call that was delivered before is
    * `known` nevertheless.
    */
   | ({ readonly key: CallKey } & Refusal);

@@ -25,8 +25,7 @@ export interface OutputStore {
   /** Stores a text or bytes; undefined if that failed. */
   save(content: string | Uint8Array): string | undefined;
   /**
-   * @throws ToolError `execution_failed` with `details.errno` `ENOENT` if the output is not stored (any
-   * more).
+   * @throws ToolError `execution_failed` with `details.errno` `ENOENT` if the output was not stored, or no longer is.
    */
   stat(ref: string): Promise<FileStat>;
   read(ref: string, options?: ReadOptions): Promise<Uint8Array>;

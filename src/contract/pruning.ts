@@ -1,4 +1,4 @@
-/** Selects what a journal removes: old batches with their calls, and then everything that nothing refers to any more. */
+/** Selects what a journal removes: old batches with their calls, and then everything that is no longer referred to. */
 export interface PruneLimits {
   /** Removes what was finished before this time; milliseconds since the epoch. */
   readonly before?: number;
@@ -13,7 +13,7 @@ export interface Pruned {
   readonly batches: number;
   readonly calls: number;
   readonly messages: number;
-  /** Contents, such as images and the old contents of files, that nothing refers to any more. */
+  /** Contents, such as images and the old contents of files, that are no longer referred to. */
   readonly blobs: number;
   /** The size of the content, without free space. In a database: that of the tenant, as it is stored. */
   readonly bytesBefore: number;

@@ -74,7 +74,7 @@ export const SETTINGS = {
     /** What happens to the changes of a command that was stopped before its end: default `discard`. */
     onTimeout: { takes: 'choice', of: ['discard', 'keep'], fallback: 'discard' },
     /**
-     * What happens if others have changed the same files while a command ran. `rerun` (default): the command,
+     * What happens if another program has changed the same files while a command ran. `rerun` (default): the command,
      * which has had no effect, runs again on the current files, at most twice, and then fails with `conflict`;
      * not with the network on. `fail`: it fails at once. `keep_rest`: changes without a conflict are committed,
      * and the call still fails.

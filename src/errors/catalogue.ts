@@ -50,7 +50,7 @@ export const ERROR_CATALOGUE = {
   },
   approval_unavailable: {
     meaning: 'The call needs approval, and there is no approver to ask. Nothing ran.',
-    remedy: 'Give an approver, or allow the call by a rule.',
+    remedy: 'Provide an approver, or allow the call by a rule.',
   },
   user_denied: {
     meaning: 'The person was asked and refused the call. Nothing ran.',
@@ -66,7 +66,7 @@ export const ERROR_CATALOGUE = {
   },
   execution_failed: {
     meaning: 'The tool ran and reports a failure.',
-    remedy: 'Read the message and the output: they are the tool’s own.',
+    remedy: 'Read the message and the output, which come from the tool.',
   },
   tool_panicked: {
     meaning:

@@ -20,7 +20,7 @@ export interface RunningBatch extends QueuedBatch {
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
-  /** Undefined: nothing of this batch is recorded. */
+  /** Undefined: this batch is not recorded. */
   readonly recorder: Recorder | undefined;
   /** Why the batch was stopped. Undefined: it was not. */
   readonly stopReason: Stop | undefined;

@@ -41,7 +41,7 @@ export interface TakableContext {
   readonly late: (record: CallRecord, startDeadlineMs: number) => Promise<void>;
   /** Called for a call that the person has refused, and that its decider has not answered. */
   readonly denied: (record: CallRecord, reason: string | undefined) => Promise<void>;
-  /** Called for a call that needs consent and that no host asks about any more. */
+  /** Called for a call that needs consent and that no host asks about now. */
   readonly unasked: (record: CallRecord) => Promise<void>;
   /** Called for a call that was refused when it was accepted, and whose host has not recorded the refusal. */
   readonly unanswered: (record: CallRecord) => Promise<void>;

@@ -294,8 +294,8 @@ function stateAt(path: string, sandbox: Sandbox): NotedState {
 }
 
 /**
- * The state of a file whose content is too large to be kept; undefined for others. Its hash would serve no undo, and
- * can take longer than an agent waits for its hook.
+ * The state of a file whose content is too large to be kept; undefined for others. Its hash would be useless for an
+ * undo, and can take longer than an agent waits for its hook.
  */
 function largeState(path: string): string | undefined {
   const stat = entryStat(path);

@@ -88,7 +88,7 @@ export class GuardState {
     return entryStat(`${this.#callPath(id)}.arrived`) !== undefined;
   }
 
-  /** Removes issued calls that are a day old, because no agent will run them any more. */
+  /** Removes issued calls that are a day old, because no agent will still run them. */
   sweep(now: number): void {
     const folder = join(this.#directory, 'calls');
     for (const name of entryStat(folder) === undefined ? [] : entryNames(folder)) {

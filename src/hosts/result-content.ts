@@ -78,7 +78,7 @@ const WRITERS: { [H in HostName]: (result: ToolResult) => ContentOfHost[H] } = {
  * A result as a framework sends it to its model, images included. A failure consists of its message and the kept
  * output, and is marked as a failure if the framework supports that. A block that the framework cannot send becomes a
  * line of text.
- * @throws ToolError `bad_args` for an unknown framework, and for something else than a result
+ * @throws ToolError `bad_args` for an unknown framework, and for a value that is not a result
  */
 export function resultContent<H extends HostName>(result: ToolResult, host: H): ContentOfHost[H] {
   requireArgument('resultContent()', result, isResult, 'a result', 'bad_args');

@@ -24,8 +24,8 @@ interface PruneOptions extends PruneLimits {
 }
 
 /**
- * Removes old batches from a journal file, with their calls, and then everything that nothing refers to any
- * more. These batches always stay: one with an unfinished call, one that waits for the person, one that
+ * Removes old batches from a journal file, with their calls, and then everything that is no longer referred to. These
+ * batches always stay: one with an unfinished call, one that waits for the person, one that
  * answered a later batch, and the newest. A row in the chain records what was removed, so that
  * `verifyJournal` can still verify the rest. Removed calls are forgotten: if one is delivered again, it runs
  * again.

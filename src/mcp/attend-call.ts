@@ -57,7 +57,7 @@ export function attendCall(
   return goOn(parts, asked, callId, running);
 }
 
-/** Until the call is answered, or until its question must be sent as an answer. */
+/** Resolves when the call is answered, or when its question must be sent as an answer. */
 export async function goOn(
   { identify, states, asking, connection }: AttendingParts,
   { name, args, context, conversation }: Asked,

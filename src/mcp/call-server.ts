@@ -90,7 +90,7 @@ export class CallServer {
       return isOurs ? toCallToolResult(result) : this.#run(asked, own);
     }
     if (!(await this.#isAllowedNow(asked))) return this.#ask(asked, earlier, batch);
-    // A new rule has decided in the meantime: nothing waits any more.
+    // A new rule has decided in the meantime, so no question waits.
     undelivered.deliver(asked.conversation, digest, earlier);
     await this.#giveUp(batch);
     return this.#run(asked, own);

@@ -14,7 +14,7 @@ export class GivenValues {
   readonly #values = new Set<string>();
   #exact: ExactValues | undefined;
 
-  /** A value that is no secret is left out: a path on this machine, or an address, apart from its credentials. */
+  /** A value that is not a secret is left out: a path on this machine, or an address, apart from its credentials. */
   add(values: Iterable<string>): void {
     for (const value of values) {
       const secrets = value.includes('://') ? findCredentials(value) : isPath(value) ? [] : [value];

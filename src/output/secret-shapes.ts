@@ -208,7 +208,7 @@ const SYNTAX: readonly RegExp[] = [
 const SPOKEN =
   /^(?:(?:your|my|the|some|a|an|new|old|insert|enter|replace|put|use|add|paste|example|sample|dummy|fake|test|super)[-_ ]?)+(?:[a-z]{0,16}[-_ ]?){0,3}(?:secret|password|passwd|pass|token|key|credentials?|value|here|this|me)(?:[-_ ]?(?:here|value|goes|id))*$/;
 
-/** A longer value is no placeholder. */
+/** A longer value is not a placeholder. */
 const LONGEST_PLACEHOLDER = 64;
 
 /** True for a placeholder in place of a secret. */

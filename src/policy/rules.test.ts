@@ -385,7 +385,7 @@ describe('a rule about arguments', () => {
     });
     expect(of({}).reason).toContain('the argument /repo is missing');
     expect(of().reason).toContain('the argument /repo is missing');
-    expect(of({ repo: ['prod-1'] }).reason).toContain('the argument /repo is no text');
+    expect(of({ repo: ['prod-1'] }).reason).toContain('the argument /repo is not a text');
     expect(policy.decide(question('other', write('a'), { args: {} })).disposition).toBe('execute_now');
   });
 

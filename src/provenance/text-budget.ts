@@ -34,7 +34,7 @@ export class TextBudget {
     }
   }
 
-  /** The conversation is over, or holds no texts any more. */
+  /** The conversation is over, or holds no more texts. */
   forget(texts: BudgetedTexts): void {
     this.#total -= this.#bytes.get(texts) ?? 0;
     this.#bytes.delete(texts);

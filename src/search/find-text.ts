@@ -140,7 +140,7 @@ function openReadable(open: () => number): number | undefined {
   try {
     return open();
   } catch {
-    // It was readable during the walk and is not any more: treated as gone.
+    // It was readable during the walk and no longer is: treated as gone.
     return undefined;
   }
 }

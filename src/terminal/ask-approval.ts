@@ -78,7 +78,7 @@ class Question {
   constructor(question: ApprovalQuestion) {
     this.#question = question;
     this.#pictures = question.requests.map((request) => question.describe(request));
-    // The arguments of a call that has run cannot be changed any more.
+    // The arguments of a call that has run can no longer be changed.
     const edits = question.requests.some(({ changes }) => changes === undefined);
     this.#keys = { edits, proposes: question.propose !== undefined };
   }

@@ -172,7 +172,7 @@ class Follower {
     this.#changes = new JournalChanges(conversation);
   }
 
-  /** Shows new events. @throws UsageError if it is not a journal from the start. */
+  /** Shows new events. @throws UsageError if the first poll finds that the file is not a journal */
   look(): void {
     if (!isRecorded(this.#path)) {
       // A new file in its place is another journal, and all of its content is new.

@@ -85,7 +85,7 @@ export class WaitingQuestions {
     this.#desk.view.note(`batch ${question.shortId} was decided elsewhere in the meantime`);
   }
 
-  /** Asks no more. Resolves when the calls approved here have ended; `cancel` ends them. */
+  /** Stops asking. Resolves when the calls approved here have ended; `cancel` ends them. */
   async end(cancel: boolean): Promise<void> {
     this.#isOver = true;
     this.#queue.length = 0;

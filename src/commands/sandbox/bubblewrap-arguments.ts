@@ -138,7 +138,7 @@ function programMounts({ env, roots }: ProgramScope): readonly string[] {
 const seen = new Map<string, readonly string[]>();
 const MOST_SEEN = 100;
 
-/** Directories that the system's mounts include, or that are no place for programs. */
+/** Directories that the system's mounts include, or that are not a place for programs. */
 const ELSEWHERE = [
   '/usr',
   '/bin',

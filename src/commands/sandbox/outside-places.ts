@@ -33,7 +33,7 @@ export interface OutsidePlaces {
   /** Size limit, together with the changes of a transaction. Above it, the command is ended. */
   readonly maxMb: number;
   /**
-   * Their disk usage; Infinity if a path in them is too long. @param when resolves when nothing changes them any more
+   * Their disk usage; Infinity if a path in them is too long. @param when resolves when nothing can change them
    */
   bytes(when?: 'ended'): number;
   /** Whether the command looked for a path that is neither there nor in the roots. */

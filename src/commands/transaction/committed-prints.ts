@@ -9,7 +9,7 @@ import {
 } from './transaction-plan.js';
 
 /*
- * Prints of committed entries, for an undo: it removes only what is still as the command left it.
+ * Prints of committed entries, for an undo: it removes only entries that are still as the command left them.
  */
 
 /** How many new versions are read for their hashes: later ones are identified by times and inode. */

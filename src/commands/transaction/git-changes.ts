@@ -73,7 +73,7 @@ export class GitChanges {
     // Objects that other programs have added stay.
     if (lower?.kind === 'dir') return lower.ctimeNs <= this.#begun.begunNs ? 'take' : 'skip';
     if (lower !== undefined && lower.ctimeNs > this.#begun.begunNs) return { conflict: OBJECTS };
-    // New commits by others may need objects that the command found unnecessary.
+    // New commits of other programs may need objects that the command found unnecessary.
     return unit.hasMoved(this.#begun) ? { conflict: OBJECTS } : 'take';
   }
 

@@ -58,7 +58,7 @@ export class GitUnit {
     return this.#refs?.has(inside) ?? true;
   }
 
-  /** Whether others have moved a branch or changed the index. */
+  /** Whether another program has moved a branch or changed the index. */
   hasMoved({ begunNs }: BegunState): boolean {
     const isNew = (path: BinaryPath): boolean => (binaryEntry(path)?.ctimeNs ?? 0n) > begunNs;
     if (!this.isHeadSame() || isNew(`${this.at}/index`) || isNew(`${this.common}/packed-refs`)) return true;

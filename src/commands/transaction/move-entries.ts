@@ -115,7 +115,10 @@ export function temporaryName(directory: BinaryPath, index: number): string {
   return ownName('a', directory, `${index}`);
 }
 
-/** The name of the landing directory in a root, or of what is left of it. File tools remove left files of mark `a`, and not this. */
+/**
+ * The name of the landing directory in a root, or of its remains. File tools remove leftover files with the mark `a`,
+ * but not this.
+ */
 export function landingName(directory: BinaryPath, what: 'landing' | 'leaving' = 'landing'): string {
   return ownName('c', directory, what);
 }

@@ -9,9 +9,9 @@ import type { DonePlan, PlannedChange } from './transaction-plan.js';
 import { isAsBefore, keyOf, type UndoneChanges } from './undone-changes.js';
 
 /**
- * Others may have built on the objects that a command added to a repository: a commit, a branch, an index. If they have
- * changed something there since that the undo does not replace, the objects stay, and git removes them when it needs
- * them no longer. A repository that the command itself created stays as a whole then.
+ * Other programs may refer to the objects that a command added to a repository, in a commit, a branch or an index. If
+ * one of them has since changed something there that the undo does not replace, the objects stay, and git removes them
+ * when they are no longer needed. A repository that the command itself created then stays as a whole.
  * @returns the changes that are not undone
  */
 export function findNeededObjects(

@@ -13,7 +13,7 @@ export function placeOf(root: number, path: BinaryPath): string {
  * A new directory moves into the root by one rename if all of its content is committed as it is. Otherwise
  * it is created, and its entries move one by one.
  *
- * @param come each directory before its content, and nothing else in between
+ * @param come each directory immediately before its content
  */
 export function withWholeTrees(
   come: readonly PlannedChange[],

@@ -89,7 +89,7 @@ export function layersView(
 }
 
 /**
- * Removes the directory of layers that no command uses any more, or a part of it, in the background. The kernel
+ * Removes the directory of unused layers, or a part of it, in the background. The kernel
  * leaves directories in a work directory that only root can empty. Never rejects.
  */
 export function removeLayersLater(mounts: readonly OverlayMount[], path: string): Promise<void> {

@@ -108,7 +108,7 @@ export class PreviewLayers {
     };
   }
 
-  /** @throws NotCommitted if it changed a protected path; then nothing of the preview can be committed. */
+  /** @throws NotCommitted if it changed a protected path; then no change of the preview can be committed. */
   async #endCommand(request: CommitRequest): Promise<CommandChanges> {
     const { tool, keepVersion, forbids, deeds } = request;
     const { rules } = this.#layers;

@@ -11,7 +11,7 @@ import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } fr
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
 import { type EntryPrint, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
 
-/** What a scan found, without git's lock files. */
+/** The result of a scan, without git's lock files. */
 interface Scanned extends Omit<ScannedChanges, 'gitLocks'> {
   /**
    * The disk usage of the changes, or their future size if they are copied to another file system, where holes
@@ -148,7 +148,7 @@ class Scan {
     }
   }
 
-  /** Commits nothing of the changes below a directory. */
+  /** Commits none of the changes below a directory. */
   #refuseAllOf(
     root: ScannedRoot,
     directory: BinaryPath,

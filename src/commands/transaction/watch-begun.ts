@@ -38,7 +38,7 @@ function noteChanging(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefi
         if (name === '.git') continue;
         if (attempt(() => binaryEntry(`${top}${at}`)?.kind) !== 'dir')
           attempt(() => parts?.begun.note(`${lower}${at}`));
-        // In a new directory, nothing of the roots can change.
+        // A new directory contains no earlier entry that could change.
         else if (attempt(() => binaryEntry(`${lower}${at}`)?.kind) === 'dir') waiting.push(at);
       }
     }

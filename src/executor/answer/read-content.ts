@@ -76,7 +76,7 @@ function readMediaType(value: unknown): string | undefined | typeof INVALID {
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !MEDIA_TYPE.test(value)) return INVALID;
   const lower = value.toLowerCase();
-  // This type does not exist, but it is often written.
+  // This type does not exist, but tools often name it.
   return lower === 'image/jpg' ? 'image/jpeg' : lower;
 }
 

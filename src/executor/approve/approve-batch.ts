@@ -56,8 +56,8 @@ export async function approveBatch(parts: ApprovalParts): Promise<EvaluatedCall[
     for (const index of putOff) after[index] = pending(ready(evaluated, index), scope.id);
     return after;
   }
-  // A command that changes nothing needs no approval, and only its end shows whether it did. Such calls are
-  // asked about later.
+  // A command that changes nothing needs no approval, and this is known only at its end: such calls are asked about
+  // later.
   const open = approver === null ? waiting : await askedBefore(parts, after);
   const before = await answeredByHooks(open, parts, after);
   if (before.length === 0) return after;

@@ -50,7 +50,7 @@ export async function askTicket(call: EvaluatedCall['call'], parts: TicketParts)
     const decision = await putQuestion([asked.request], { approver, signal, scope: {} });
     await decideTicket(asked.ticket, decision, scope.settings);
   } catch {
-    // The approver failed, or another process decided first: the journal holds what counts.
+    // The approver failed, or another process decided first: the decision in the journal counts.
   }
   const ticket = parseTicket(asked.ticket);
   if (journal === null || ticket?.kind !== 'asked') return asked;

@@ -68,7 +68,7 @@ function toStored(given: unknown): ApprovalDecision {
     readDecision(given);
     return readDecision(JSON.parse(JSON.stringify(given)));
   } catch {
-    // The value is no decision, it is not JSON, or it throws while it is read.
+    // The value is not a decision, is not JSON, or throws while it is read.
   }
   const expected = "{ kind: 'approve_all' }, { kind: 'deny_all' } or { kind: 'approve_selected', ids }";
   throw new ToolError(

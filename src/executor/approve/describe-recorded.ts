@@ -148,7 +148,7 @@ function changePart(
   };
 }
 
-/** Finds content by its hash: in the journal, among the arguments, or in the file as it is now. */
+/** Finds content by its hash: in the journal, among the arguments, or in the current file. */
 function find(
   sha256: string,
   path: string,

@@ -42,7 +42,7 @@ export function unaskedTicket(conversation: string, call: TicketCall): string {
 
 /** SHA-256 of all parts to which a ticket without a question is bound. */
 export function bindingOf(conversation: string, call: TicketCall): string {
-  // A value that is no call is refused by planning, whatever the ticket says.
+  // A value that is not a call is refused by planning, whatever the ticket says.
   const { id, name, args } = (call ?? {}) as Partial<TicketCall>;
   return hash('sha256', `${JSON.stringify([conversation, id, name])}${argumentsOf(args)}`, 'hex');
 }

@@ -40,7 +40,7 @@ export interface PreviewRole {
 export interface TakenCall {
   readonly record: CallRecord;
   /**
-   * Called after the claim, right before the tool would start. If it returns a result, the call must not start any more
+   * Called after the claim, right before the tool would start. If it returns a result, the call must no longer start,
    * and that result is its answer.
    */
   readonly refusal: () => ToolResult | undefined;

@@ -28,7 +28,7 @@ export function timeoutFor(
   return Math.min(chosen, LONGEST_MS);
 }
 
-// A tool's function may answer anything: the text "30" is no time limit of 30 ms.
+// A tool's function may answer anything: the text "30" is not a time limit of 30 ms.
 function usable(ms: unknown): number | undefined {
   return typeof ms === 'number' && ms > 0 ? ms : undefined;
 }

@@ -74,14 +74,14 @@ describe('a tool that returns a JSON value', () => {
     [
       'Infinity deep inside',
       { a: { b: [0, 1, Number.POSITIVE_INFINITY] } },
-      'at "a.b[2]": Infinity is no JSON',
+      'at "a.b[2]": Infinity is not JSON',
     ],
     ['a Date', { 'made at': new Date(0) }, 'at "["made at"]": a Date is not JSON'],
     ['a Map', new Map([['a', 1]]), 'a Map or a Set is not JSON'],
-    ['a function', { f: () => 1 }, 'at "f": a function is no JSON'],
+    ['a function', { f: () => 1 }, 'at "f": a function is not JSON'],
     ['an undefined member', { a: [{ b: undefined }] }, 'at "a[0].b": undefined is not JSON'],
     ['a hole', [1, undefined, 2], 'at "[1]": undefined is not JSON'],
-    ['a class instance', { city: new City() }, 'at "city": an instance of City is no JSON'],
+    ['a class instance', { city: new City() }, 'at "city": an instance of City is not JSON'],
     ['a bigint', [1n], 'at "[0]": a bigint is not JSON'],
     ['bytes', Buffer.from('x'), 'bytes are not JSON'],
     ['an Error', new Error('no'), 'an Error is not JSON. Throw it'],
@@ -92,7 +92,7 @@ describe('a tool that returns a JSON value', () => {
       'structured output: at "at": a Date',
     ],
     ['a text that is none', { text: 5 }, 'text must be a string'],
-    ['content that is none', { content: 'hello' }, 'returned as { structured: value }'],
+    ['content that is none', { content: 'hello' }, 'such a member as { structured: value }'],
   ])('answers invalid_tool_output for %s, and says where', async (_, value, message) => {
     const { error } = await run(value);
     expect(error).toMatchObject({ code: 'invalid_tool_output', details: { executed: 'yes' } });

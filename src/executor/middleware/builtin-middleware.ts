@@ -80,7 +80,7 @@ function toMetrics({ succeeded, failed, durationMs, codes }: Tally): ToolMetrics
 
 /**
  * Logs the start and end of every call. Arguments and outputs are not logged, because they may hold secrets.
- * @throws ToolError `config_invalid` for something else than a logger
+ * @throws ToolError `config_invalid` for a value that is not a logger
  */
 export function loggingMiddleware(logger: Logger): Middleware {
   requireMethod('loggingMiddleware()', logger, 'info', 'a logger');

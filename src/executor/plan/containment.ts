@@ -29,8 +29,8 @@ export function containmentOf(
     return isNoted ? { transaction: false, network: false, undo: true } : uncontained(declared);
   }
   const transaction = around.transaction && !startsShell && answer.writesThrough !== true;
-  // A program runs entirely in the sandbox. Beside a command, the tool's own code may have the other declared
-  // effects.
+  // A program runs entirely in the sandbox. A tool that runs a command also has its own code, outside the sandbox,
+  // which may have the other declared effects.
   const beside = tool.program === undefined ? declared.filter(({ kind }) => kind !== 'run') : [];
   const network = around.network || reachesOut(beside);
   return { transaction, network, undo: transaction && journal !== null && !isSideEffecting(beside) };

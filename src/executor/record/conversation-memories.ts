@@ -29,7 +29,7 @@ const KEPT_ORIGINS = 100_000;
 export class ConversationMemories {
   readonly #memories = new Map<string, ConversationMemory>();
   readonly #texts = new TextBudget();
-  /** Of dropped conversations: a conversation that goes on must not look as if its model had seen nothing. */
+  /** Of dropped conversations: a conversation that continues must not look as if its model had seen nothing. */
   readonly #dropped = new Map<string, readonly Origin[]>();
   readonly #settings: MemorySettings;
 

@@ -18,7 +18,7 @@ const KEY = 'origin:';
 class TrackedOrigins {
   readonly origins: ConversationOrigins;
   readonly #journal: FactsRecord | undefined;
-  /** The conversation goes on after its memory was dropped, so its texts are missing. */
+  /** The conversation continues after its memory was dropped, so its texts are missing. */
   readonly #isDropped: boolean;
   #mark: number | undefined;
   #isRecalled = false;
@@ -103,7 +103,7 @@ class TrackedOrigins {
       for (const { callId, origin, result } of (await this.#journal?.texts(cleanAt)) ?? [])
         this.origins.add(callId, origin, textOf(result));
     } catch {
-      // Then the model's arguments may stand in texts that are missing here.
+      // Then the model's arguments may occur in texts that are missing here.
       this.origins.recallDropped([]);
     }
     this.#reading = undefined;

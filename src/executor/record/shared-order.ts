@@ -93,7 +93,7 @@ async function blocks(record: CallRecord, context: SharedOrderContext): Promise<
   return owner !== undefined && owner.id !== context.workerId && !context.isWorkerAncestor(owner);
 }
 
-/** No other call waits for it: it waits for the person, for an unlimited time, or is never run. */
+/** No other call waits for it, because it waits for the person without a limit, or never runs. */
 export function isOutOfOrder({ decision, disposition, worker }: CallRecord): boolean {
   return worker === undefined && (decision === 'wait' || disposition === 'pre_resolved');
 }

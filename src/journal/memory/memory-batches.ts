@@ -75,7 +75,7 @@ export class MemoryBatches {
     return [...this.waiting].sort((one, other) => one.number - other.number);
   }
 
-  /** The call with this key. A delivery that attached has no key of its own. */
+  /** The call with this key. A delivery that attached has no separate key. */
   callOf(key: CallKey): MemoryCall | undefined {
     const { recent } = this;
     if (recent?.key === key) return recent;

@@ -51,7 +51,7 @@ function withdraw(tenant: string, entry: BatchEntry, accept: Work<readonly Accep
     try {
       answers = await accept(connection, true);
     } catch (error) {
-      // The id belongs to another batch: nothing of this one is recorded.
+      // The id belongs to another batch: this one is not recorded.
       if (isToolError(error)) return;
       throw error;
     }

@@ -10,7 +10,7 @@ export const MOST_IN_DATABASE = 16 * 1024 * 1024;
 const MOST_LEFT = 65_536;
 const MOST_OF_MESSAGE = 2_000;
 
-/** A result as it is written. */
+/** A result in its written form. */
 export interface StoredResult {
   /** For the row of the call. */
   readonly text: string;

@@ -177,7 +177,7 @@ function toRuns(batches: readonly PrunableBatch[]): readonly Run[] {
   return runs;
 }
 
-/** A batch that nothing needs any more. Its deliveries have the numbers after its own. */
+/** A batch that is no longer needed. Its deliveries have the numbers after its own. */
 export interface PrunableBatch {
   readonly number: number;
   readonly size: number;

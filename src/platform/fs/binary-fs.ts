@@ -109,7 +109,7 @@ export function binaryNames(path: BinaryPath): BinaryPath[] {
   return readdirSync(raw(path), 'latin1');
 }
 
-/** The names in a directory. Empty if it cannot be read, or is not there any more. */
+/** The names in a directory. Empty if it cannot be read, or no longer exists. */
 export function readableNames(path: BinaryPath): readonly BinaryPath[] {
   try {
     return binaryNames(path);

@@ -66,7 +66,7 @@ export function isWritableFile(path: string): boolean {
   }
 }
 
-/** @throws the operating system's error if no file can be opened any more. */
+/** @throws the operating system's error if no further file can be opened. */
 export function assertCanOpen(): void {
   closeSync(openSync('/', constants.O_RDONLY));
 }

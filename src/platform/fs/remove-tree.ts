@@ -31,8 +31,8 @@ export async function removeTreeLater(path: string): Promise<void> {
 const HOW = { recursive: true, force: true } as const;
 
 /**
- * Gives this user access to every directory of the tree. An overlay locks one directory of its own, and a
- * command can lock any. A command can also make paths that are longer than the system accepts: directories
+ * Gives this user access to every directory of the tree. An overlay locks one of its own directories, and a command can
+ * lock any. A command can also make paths that are longer than the system accepts: directories
  * that deep are moved up. No link is followed.
  */
 function openUp(top: string): void {

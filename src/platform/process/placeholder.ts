@@ -14,7 +14,7 @@ export interface Placeholder {
 }
 
 /**
- * Called when no program uses the placeholder any more: moves what should be kept out of `inner`. The rest is
+ * Called when no program uses the placeholder: moves what should be kept out of `inner`. The rest is
  * removed.
  */
 export type KeepMade = (inner: string, path: string) => void;

@@ -19,7 +19,7 @@ export function sendSignal(target: number, signal: SignalName | 0): 'sent' | 'go
   }
 }
 
-/** 9 for `SIGKILL`; undefined for a name that is no signal on this system. */
+/** 9 for `SIGKILL`; undefined for a name that is not a signal on this system. */
 export function signalNumber(name: string): number | undefined {
   return Object.entries(constants.signals).find(([signal]) => signal === name)?.[1];
 }

@@ -38,7 +38,7 @@ export interface ProcessAhead {
   drop(): Promise<void>;
 }
 
-/** @param onGone called once, when it cannot be used any more */
+/** @param onGone called once, when it can no longer be used */
 export function openSpawnServer(onGone: () => void): SpawnServer {
   return new NodeSpawnServer(onGone);
 }

@@ -31,7 +31,7 @@ export interface Stdio {
      * false. @throws ReadFailure
      */
     readText(maxBytes: number, keepMark?: boolean): Promise<string>;
-    /** Like `readText`, but it waits for no more input behind one JSON object: some agents never close it. */
+    /** Like `readText`, but it stops after one JSON object, because some agents never close their input. */
     readDocument(maxBytes: number): Promise<string>;
   };
   readonly stdout: TextOutput;

@@ -17,7 +17,7 @@ export interface ArgumentTest {
   readonly pointer: string;
   readonly condition: ArgumentCondition;
   readonly path: readonly string[];
-  /** Completes the sentence `the argument /repo is no …`. */
+  /** Completes the sentence `the argument /repo is not a …`. */
   readonly type: 'text' | 'number' | 'boolean';
   readonly matches: (value: string | number | boolean) => boolean;
 }
@@ -156,7 +156,7 @@ export function absentArgument(tests: readonly ArgumentTest[], forms: ArgumentFo
 }
 
 function absence({ type }: ArgumentTest, value: unknown): string {
-  return value === undefined ? 'is missing' : `is no ${type}`;
+  return value === undefined ? 'is missing' : `is not a ${type}`;
 }
 
 function isOfType({ type }: ArgumentTest, value: unknown): value is string | number | boolean {

@@ -1,9 +1,9 @@
-/** What declarations say about the visibility of an element. If absent: nothing. */
+/** The visibility of an element according to its declarations. If absent: they do not set it. */
 export interface Visibility {
   readonly display?: 'hidden' | 'shown';
   readonly visibility?: 'hidden' | 'shown';
   readonly opacity?: 'hidden' | 'shown';
-  /** By another property, which no other rule takes back. */
+  /** By another property, which no other rule reverts. */
   readonly other?: 'hidden';
 }
 

@@ -178,7 +178,7 @@ class PageBuilder implements PageReader {
     return this.#open.length;
   }
 
-  // Hidden content stays hidden, because its end is not known any more.
+  // Hidden content stays hidden, because its end is no longer known.
   closeAll(): void {
     const unseen = this.#unseen;
     while (this.#open.length > 0) this.#closed();

@@ -11,9 +11,8 @@ import { formatGitConfig, type GitSetting, parseGitConfig } from './parse-git-co
 
 /**
  * Installs a repository that commands created in a temporary place, without anything that makes git run
- * programs: it keeps only settings that are known to be harmless, and no hooks. A directory that is no
- * repository is removed.
- * @param made the temporary place; no command works in it any more
+ * programs: it keeps only settings that are known to be harmless, and no hooks. A directory that is not a repository is
+ * removed. @param made the temporary place, in which no command works now
  * @param git the final place, an existing directory
  */
 export function adoptRepository(made: string, git: string): void {
@@ -100,7 +99,7 @@ const OF_EACH = new Map(
 );
 
 /**
- * Removes placeholders that no program holds any more; repositories that were created in them are installed.
+ * Removes placeholders that no program holds; repositories that were created in them are installed.
  */
 export function sweepPlaceholders(paths: readonly string[]): void {
   for (const path of paths) sweepPlaceholder(path, adoptRepository);

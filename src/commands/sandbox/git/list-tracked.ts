@@ -63,8 +63,7 @@ git for-each-ref --count=300 --format='%(objectname)' refs/heads refs/remotes re
 `;
 
 /**
- * The hash of an empty file, in either format. For a path that is only meant to be added, the index names it
- * as if it were in `HEAD`.
+ * The hash of an empty file, in either format. After `git add --intent-to-add`, the index names this hash for the path.
  */
 const EMPTY = [
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',

@@ -3,7 +3,7 @@ export interface GitSetting {
   readonly section: string;
   readonly subsection: string | undefined;
   readonly key: string;
-  /** Undefined for a key that stands alone, which means true. */
+  /** Undefined for a key without a value, which means true. */
   readonly value: string | undefined;
 }
 

@@ -75,7 +75,7 @@ export class Expander {
     else forEachChild(node, (child) => this.#walkScripts(child, scope));
   }
 
-  /** One list of pieces for each part, so that the results of expansions can be told apart. */
+  /** One list of pieces for each part, so that the results of expansions stay separate. */
   #pieces({ parts, text, value }: Word, scope: Scope, splits: boolean): Piece[][] {
     if (parts === undefined) return [literal(text, value, true, scope)];
     return parts.map((part, index) => {

@@ -120,7 +120,7 @@ function evaluateAwk(call: Call, options: Options): void {
   for (const file of options.operands.slice(isFirst ? 1 : 0)) call.touches('read', file);
   const program = isFirst ? options.operands[0] : Field.join(given);
   if (program === undefined) return;
-  // After some signs a statement goes on in the next line. Inside parentheses `>` is a comparison.
+  // After some signs a statement continues on the next line. Inside parentheses `>` is a comparison.
   const code = program.known
     .replaceAll(AWK_TOKEN, (token, slash?: string, unclear?: string) =>
       unclear === undefined

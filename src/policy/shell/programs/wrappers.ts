@@ -24,7 +24,7 @@ const wrapper = (options = '', wrapping: Wrapping = {}, more: Program = {}): Pro
   ...more,
 });
 
-/** Runs the value of an option, wherever that stands. */
+/** Runs the value of an option, in any position. */
 const code = (options: string): Program => ({
   options,
   evaluate(call, { given }) {

@@ -21,7 +21,7 @@ interface GivenOption {
   /** A letter, or a long name without its dashes. */
   readonly name: string;
   readonly value: Field | undefined;
-  /** The word in which it stands. */
+  /** The word that contains it. */
   readonly word: Field;
 }
 
