@@ -36,7 +36,7 @@ describe('checkTool()', () => {
     const skipped = expect.stringContaining('--args');
     expect(await check(scriptOf('touch "$0.called"; echo 1', silent))).toEqual([
       'usable',
-      ['effects', 'warning', expect.stringContaining('every call is asked for')],
+      ['effects', 'warning', expect.stringContaining('every call needs approval')],
       ['call', 'skipped', skipped],
       ['side by side', 'skipped', skipped],
       ['broken input', 'skipped', skipped],

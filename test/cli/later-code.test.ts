@@ -154,7 +154,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect((await run([python('Makefile')], '--preview', '--yes', '--config', config)).code).toBe(0);
     expect(is('Makefile')).toBe(true);
     const beyond = await run([python('b')], '--yes', '--config', config, '--conversation', 'b');
-    expect(beyond).toMatchObject({ code: 1, stderr: expect.stringContaining('allowed: "b".') });
+    expect(beyond).toMatchObject({ code: 1, stderr: expect.stringContaining('allowed ones: "b".') });
     expect(is('b')).toBe(false);
   });
 

@@ -87,8 +87,8 @@ describe('explain()', () => {
 describe('problems()', () => {
   it.each([
     [{ decision: 'deny', tool: [] }, 'its list of tool is empty'],
-    [{ decision: 'deny', path: 'a', effect: 'run' }, 'path speaks of read, write, delete'],
-    [{ decision: 'deny', command: 'a', effect: ['fetch'] }, 'command speaks of run'],
+    [{ decision: 'deny', path: 'a', effect: 'run' }, 'path is about read, write, delete'],
+    [{ decision: 'deny', command: 'a', effect: ['fetch'] }, 'command is about run'],
     [{ decision: 'deny', path: 'a', url: 'b.com' }, 'no part of a call has both path and url'],
     [{ decision: 'deny', contains: 'a', path: 'b' }, 'no part of a call has both path and contains'],
     [{ decision: 'deny', command: 'a', side_effecting: false }, 'side_effecting is false'],
