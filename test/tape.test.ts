@@ -110,7 +110,7 @@ describe('createTape()', () => {
   it.each([
     ['{"kind":"call"}', 'record 1: a call needs "toolName", "args"'],
     ['{}\n{', /record 2: line 1, column 2: .*[^.]\.$/],
-    [[5], /record 1: it is no object\.$/],
+    [[5], /record 1: it is not an object\.$/],
     [null, 'Cannot make a tape of null: give what "toolexec journal export" wrote'],
     [{ calls: [] }, 'a value of type object'],
     [[{ toolName: 'x', args: {}, result: {} }], 'record 1: a call needs'],

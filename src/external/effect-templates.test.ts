@@ -41,7 +41,7 @@ describe('effect templates', () => {
   it('refuse an argument whose effect cannot be determined, so that nothing runs', () => {
     const given = [{ kind: 'write', path: '{path}' }];
     for (const args of [{ path: { a: 1 } }, { path: null }, { path: true }, {}, { path: [['a']] }]) {
-      expect(() => effects(given, args)).toThrow('the argument path is no text');
+      expect(() => effects(given, args)).toThrow('the argument path is not a text');
     }
   });
 

@@ -112,7 +112,7 @@ describe('a call of an external tool', () => {
       ['nothing', ':', 'it printed nothing'],
       ['no JSON', 'echo hello', 'is not one JSON value'],
       ['two values', 'echo 1; echo 2', 'is not one JSON value'],
-      ['no text', String.raw`printf '"\377\376"'`, 'is no UTF-8 text'],
+      ['no text', String.raw`printf '"\377\376"'`, 'is not UTF-8 text'],
       ['a number too large for a double', `echo '{"a":1e400}'`, '1e400'],
       ['the name of a prototype', `echo '{"a":[{"__proto__":{"b":1}}]}'`, '"__proto__" is not allowed'],
       [

@@ -27,7 +27,7 @@ export interface TapeEntry extends TapeRecord {
 export function toTapeRecords(recorded: string | Iterable<unknown>): readonly TapeRecord[] {
   const values = typeof recorded === 'string' ? parseLines(recorded) : listOf(recorded);
   return values.flatMap((value, at) => {
-    if (!isObject(value)) throw refuse(at, 'it is no object');
+    if (!isObject(value)) throw refuse(at, 'it is not an object');
     if ('kind' in value && value.kind !== 'call') return [];
     if (!isRecord(value))
       throw refuse(at, 'a call needs "toolName", "args" and, once it is settled, "result"');

@@ -151,7 +151,9 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
         conflicts: [],
       },
     });
-    expect(result?.output).toMatch(/commands may not change "\.env" \(.*"fixed\/a".*Run the command again without that change/);
+    expect(result?.output).toMatch(
+      /commands may not change "\.env" \(.*"fixed\/a".*Run the command again without that change/,
+    );
     const changes = result?.metadata.changes as CommandChanges | undefined;
     const ref = changes?.refused[1]?.ref;
     const [read] = await executor.run([{ id: 'r', name: 'read_file', args: { path: ref ?? '' } }]);
