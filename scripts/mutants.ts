@@ -33,7 +33,12 @@ const PARTS: Readonly<
   },
   containment: {
     files: ['src/files/containment.ts', 'src/executor/plan/containment.ts'],
-    tests: ['src/files/**/*.test.ts', 'src/executor/plan/**/*.test.ts', 'src/tools/**/*.test.ts'],
+    tests: [
+      'src/files/**/*.test.ts',
+      'src/executor/plan/**/*.test.ts',
+      'src/tools/**/*.test.ts',
+      'test/transactions/containment.test.ts',
+    ],
   },
   redaction: {
     files: ['src/output/redact.ts', 'src/output/create-redactor.ts', 'src/output/hide-assignments.ts'],

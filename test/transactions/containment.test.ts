@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequest, PlannedCall } from '../../src/contract/approval.js';
+import type { Effect } from '../../src/contract/effect.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
@@ -37,6 +38,7 @@ async function planned(
 
 const CONTAINED = { transaction: true, network: false, undo: true };
 const WHO = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+const THROUGH = [{ decision: 'allow', command: 'ls', write_through: true }] as const;
 const OPEN = { transaction: false, network: true, undo: false };
 
 describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NOT}`, () => {
@@ -66,8 +68,28 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
     ['without transactions', 'ls', { sandbox: { transactions: 'off' } }, { ...OPEN, network: false }],
     ['without the sandbox', 'ls', { sandbox: { os: 'off' } }, OPEN],
     ['in the background', { command: 'ls', run_in_background: true }, {}, { ...OPEN, network: false }],
+    ['written through by a rule', 'ls', { policy: { rules: THROUGH } }, { ...OPEN, network: false }],
   ])('is high %s', async (_, args, options, containment) => {
     expect(await planned(args, options)).toEqual({ risk: 'high', containment });
+  });
+
+  it.each<[string, readonly Effect[], Partial<typeof CONTAINED>]>([
+    ['alone', [], {}],
+    ['a read', [{ kind: 'read', path: 'a' }], {}],
+    ['a fetch', [{ kind: 'fetch', url: 'https://a.example/' }], { network: true, undo: false }],
+    ['a write', [{ kind: 'write', path: 'a' }], { undo: false }],
+  ])('counts what the code of a tool does beside its command: %s', async (_, beside, changed) => {
+    const both = defineTool({
+      name: 'both',
+      description: 'd',
+      input: { type: 'object' },
+      background: false,
+      effects: () => [{ kind: 'run', command: 'ls', shell: 'bash' }, ...beside],
+      execute: () => 'x',
+    });
+    const executor = executorOf([both], { policy: { mode: 'auto' } });
+    const { calls } = await executor.plan([{ id: 'c', name: 'both', args: {} }]);
+    expect(calls[0]).toMatchObject({ containment: { ...CONTAINED, ...changed } });
   });
 
   it('runs nothing outside of a transaction that a person has agreed to run inside of one', async () => {
