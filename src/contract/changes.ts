@@ -82,10 +82,10 @@ export interface MadeChange {
   /** A file of git that cannot run anything, as checked before. */
   readonly isHarmless: boolean;
   /** The content of the existing file and of the new file; undefined if there is none. */
-  readonly before: () => Uint8Array | undefined;
-  readonly after: () => Uint8Array | undefined;
+  before(): Uint8Array | undefined;
+  after(): Uint8Array | undefined;
   /** The unresolved target of the new link; undefined for anything but a link. */
-  readonly linkText: () => string | undefined;
+  linkText(): string | undefined;
 }
 
 /** Compares a command's changes with the call's declaration and permission. */

@@ -229,8 +229,7 @@ interface MatchedEntries {
   readonly hasUnnameable: boolean;
 }
 
-type Verdict = 'hidden' | 'readOnly' | 'entered' | 'open';
-type Matched = `${GuardedPath['type']} ${Verdict}` | 'other open';
+type Matched = `${GuardedPath['type']} ${'hidden' | 'readOnly' | 'entered' | 'open'}` | 'other open';
 
 interface Reading {
   readonly directory: string;
@@ -265,12 +264,15 @@ function* readDirectory(
       if (isNamed) leading.push(join(directory, name));
       continue;
     }
-    const path = join(directory, name);
     const earlier = before?.verdicts.get(name);
     const matched: Matched = earlier?.startsWith(type)
       ? earlier
-      : `${type} ${isDenied(name) ? verdictOf(containment, { path, type }, name) : undeniedVerdict(type, name)}`;
+      : isDenied(name)
+        ? deniedVerdict(containment, { path: join(directory, name), type }, name)
+        : undeniedVerdict(type, name);
     verdicts.set(name, matched);
+    if (matched === 'file open' && name !== '.git') continue;
+    const path = join(directory, name);
     if (matched.endsWith('hidden')) hidden.push({ path, type });
     else if (matched.endsWith('readOnly')) readOnly.push({ path, type });
     else if (matched.endsWith('entered')) directories.push(path);
@@ -282,18 +284,19 @@ function* readDirectory(
   });
 }
 
-function verdictOf(
+function deniedVerdict(
   { deniesCommands: denies }: Containment,
   { path, type }: GuardedPath,
   name: string,
-): Verdict {
-  if (denies.deniedBy(path, 'read') !== undefined) return 'hidden';
-  if (denies.deniedBy(path, 'write') !== undefined) return 'readOnly';
+): Matched {
+  if (denies.deniedBy(path, 'read') !== undefined) return `${type} hidden`;
+  if (denies.deniedBy(path, 'write') !== undefined) return `${type} readOnly`;
   return undeniedVerdict(type, name);
 }
 
-function undeniedVerdict(type: GuardedPath['type'], name: string): Verdict {
-  return type === 'dir' && !NOT_ENTERED.has(name) ? 'entered' : 'open';
+function undeniedVerdict(type: GuardedPath['type'], name: string): Matched {
+  if (type === 'file') return 'file open';
+  return NOT_ENTERED.has(name) ? 'dir open' : 'dir entered';
 }
 
 /** Paths that git would accept as a repository, including hooks. */

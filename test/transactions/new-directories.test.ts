@@ -33,13 +33,26 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect(filesOfPlan().every(({ isInside }) => isInside === true)).toBe(true);
   });
 
-  it('keeps no attribute of the overlay', async () => {
-    here.outside('echo 1 >kind');
-    const outcome = await here.run('rm kind; mkdir -p kind/in; echo 2 >kind/in/2');
-    expect(outcome.changes).toMatchObject({ created: ['kind/', 'kind/in/', 'kind/in/2'], deleted: ['kind'] });
-    const list =
-      'for (qw(kind kind/in kind/in/2)) { my $at = "$_"; my $names = "\\0" x 999; print substr($names, 0, syscall(195, $at, $names, 999)) }';
-    if (process.arch === 'x64') expect(here.outside(`perl -e '${list}'`)).not.toContain('overlay');
+  it('keeps no attribute of the overlay, and neither do entries that came into it from the root', async () => {
+    here.outside('echo 1 >kind; echo m >moved; echo l >linked');
+    const { stdout, changes } = await here.run(
+      `rm kind; mkdir -p kind/in; echo 2 >kind/in/2; ln -s 2 kind/in/way; mv moved kind/in; ln linked kind/in/name; ls -R kind`,
+    );
+    expect(stdout.head).toContain('moved');
+    expect(changes?.created).toHaveLength(6);
+    const list = `perl -e 'for (split /\n/, \`find . linked\`) { my $at = "$_"; my $names = "\\0" x 999; my $n = syscall(195, $at, $names, 999); print "$at ", substr($names, 0, $n < 0 ? 0 : $n), "\n" }'`;
+    if (process.arch !== 'x64') return;
+    expect(here.outside(list)).toContain('kind/in/moved \n');
+    expect(here.outside(list)).not.toContain('overlay');
+  });
+
+  it('is recorded whole, however many entries it has', async () => {
+    const { changes } = await here.run('mkdir many; cd many; seq 450 | xargs touch');
+    expect(changes?.more).toBe(251);
+    expect(filesOfPlan().map(({ path }) => path)).toHaveLength(450);
+    expect(new Set(filesOfPlan().map(({ path }) => path)).size).toBe(450);
+    const undo = planTransactionUndo(transaction(), () => undefined);
+    expect([undo?.restored.length, undo?.skipped]).toEqual([451, []]);
   });
 
   it('is created with the rest if a part of it is left out', async () => {

@@ -154,7 +154,9 @@ export async function commitScanned(
 ): Promise<CommandChanges> {
   const { confinement, directory, mounts } = parts;
   const roots = mounts.map(({ root }) => root);
-  const files = changes.flatMap(({ kind, from }) => (kind !== 'link' && from !== undefined ? [from] : []));
+  const moved = changes.flatMap(({ kind, from, isInside }) =>
+    from === undefined || kind === 'link' ? [] : kind === 'dir' ? [`${from}/`] : isInside ? [] : [from],
+  );
   const inodes = parts.identities.map((identity) => identity?.ino ?? '');
   const plan: TransactionPlan = {
     ...{ version: 1, roots, inodes, exitCode: request.exitCode, changes },
@@ -166,7 +168,7 @@ export async function commitScanned(
       ? { failed: [] }
       : await commitPlan(directory, plan, {
           onConflict: keptRest ? 'keep_rest' : 'takeBack',
-          prepared: stripAttributes(OVERLAY_ATTRIBUTES, files),
+          prepared: stripAttributes(OVERLAY_ATTRIBUTES, moved),
         });
   if (done.isTakenBack === true) throw takenBack(parts, plan, done.failed, request.keepVersion);
   const report = reportChanges({

@@ -40,7 +40,7 @@ export class CommittedVersions {
    * version
    */
   isUnchanged(root: number, path: BinaryPath, upper: BinaryPath, entry: BinaryEntry): boolean {
-    const shown = this.#shown.get(keyOf(root, path));
+    const shown = this.#shown.size === 0 ? undefined : this.#shown.get(keyOf(root, path));
     return shown !== undefined && (entry.mode & 0o7777) === shown.mode && holds(upper, entry, shown);
   }
 

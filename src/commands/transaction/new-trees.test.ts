@@ -18,7 +18,7 @@ it('a new directory with more entries than a call has arguments moves as a whole
   expect(changes.at(0)?.isInside).toBe(true);
 });
 
-it('a new directory with an entry that is left out, or that its owner may not write, is created instead', () => {
+it('a new directory with an entry that is left out, or that its owner may not write or list, is created instead', () => {
   const file: PlannedChange = {
     change: 'create',
     kind: 'file',
@@ -34,5 +34,10 @@ it('a new directory with an entry that is left out, or that its owner may not wr
     withWholeTrees([directory(mode), file], [ROOT], new Map([[placeOf(0, 'new'), entries]])).some(
       ({ isTree }) => isTree === true,
     );
-  expect([isWhole(0o755, 1), isWhole(0o755, 2), isWhole(0o555, 1)]).toEqual([true, false, false]);
+  expect([isWhole(0o755, 1), isWhole(0o755, 2), isWhole(0o555, 1), isWhole(0o355, 1)]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

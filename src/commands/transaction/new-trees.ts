@@ -61,9 +61,9 @@ function wholeDirectories(
   return whole;
 }
 
-/** The owner of a directory needs write access to it for a rename. */
+/** The owner of a directory needs write access to it for a rename, and its entries are listed before. */
 function canMove({ after }: PlannedChange): boolean {
-  return after !== undefined && (after.mode & 0o300) === 0o300;
+  return after !== undefined && (after.mode & 0o700) === 0o700;
 }
 
 function endOfContent(come: readonly PlannedChange[], index: number): number {

@@ -15,7 +15,7 @@ export function refusalBy(
     const at = absolute(root, path);
     const reason =
       rules.ruleRefusal(at, change, tool) ?? forbids?.(at, change, () => isNewDirectory(root, path, entry));
-    return reason === undefined ? byPattern(root, path, change, entry) : { reason };
+    return reason === undefined ? byPattern(root, path, change, entry, at) : { reason };
   };
 }
 
@@ -46,16 +46,19 @@ function isNewDirectory(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry 
 }
 
 /** The refusals that apply to file tools too. */
-export function refusalByPattern(rules: TransactionRules): ScanOptions['refusal'] {
+export function refusalByPattern(
+  rules: TransactionRules,
+): (...args: [...Parameters<ScanOptions['refusal']>, at?: string]) => Refusal | undefined {
   const ways = rules.ways?.() ?? new Set();
-  return (root, path, change, entry) => {
-    if (
-      ways.size > 0 &&
-      ways.has(absolute(root, path).toLowerCase()) &&
-      leadsElsewhere(root, path, change, entry)
-    )
+  return (root, path, change, entry, at = absolute(root, path)) => {
+    if (ways.size > 0 && ways.has(at.toLowerCase()) && leadsElsewhere(root, path, change, entry))
       return LEADS_TO_OWN;
-    return refusalOf(rules, root, path, change, entry);
+    if (isCheckedAsGit(rules, root, path)) {
+      const answer = checkGit(root, path, change, entry);
+      if (answer !== undefined) return answer === 'fine' ? undefined : answer;
+    }
+    const reason = rules.refusal(at, change, change === 'write' && entry?.kind === 'link');
+    return reason === undefined ? undefined : { reason, byPattern: true };
   };
 }
 
@@ -75,24 +78,7 @@ function leadsElsewhere(
   return entry?.kind !== 'dir' || lower?.kind === 'link' || lower?.kind === 'dir';
 }
 
-/** More permissive for git's own files. */
-function refusalOf(
-  rules: TransactionRules,
-  root: ScannedRoot,
-  path: BinaryPath,
-  change: 'write' | 'delete',
-  entry: BinaryEntry | undefined,
-): Refusal | undefined {
-  const at = absolute(root, path);
-  if (isCheckedAsGit(rules, root, path)) {
-    const answer = checkGit(root, path, change, entry);
-    if (answer !== undefined) return answer === 'fine' ? undefined : answer;
-  }
-  const reason = rules.refusal(at, change, change === 'write' && entry?.kind === 'link');
-  return reason === undefined ? undefined : { reason, byPattern: true };
-}
-
-/** Whether a file belongs to git, and only its harmless part is committed. */
+/** Whether a file belongs to git, for which the rules are more permissive: only its harmless part is committed. */
 export function isCheckedAsGit(
   rules: Pick<TransactionRules, 'isHidden' | 'refusal'>,
   root: ScannedRoot,

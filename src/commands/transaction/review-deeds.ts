@@ -30,14 +30,13 @@ export async function findUnexpected(
   deeds: DeedsReview | undefined,
 ): Promise<UnexpectedChanges> {
   if (deeds === undefined || changes.length === 0) return NONE_UNEXPECTED;
-  const made = new Map(mergedByPath(changes).map((merged) => [toMade(parts, merged), merged]));
-  const found = await deeds.unexpected([...made.keys()]);
+  const made = mergedByPath(changes).map((merged) => new ReviewedChange(merged, parts));
+  const found = await deeds.unexpected(made);
   if (found.size === 0) return NONE_UNEXPECTED;
-  const paths = [...found].flatMap(([change, why]) => {
-    const { gone, come } = made.get(change) ?? {};
-    const planned = come ?? gone;
-    if (planned === undefined) return [];
-    const { root, path } = planned;
+  const paths = made.flatMap((change) => {
+    const why = found.get(change);
+    if (why === undefined) return [];
+    const { root, path } = change.merged.gone;
     return [{ root, path, isDirectory: change.kind === 'dir', change: change.change, why }];
   });
   if (!deeds.expectsCommitted) return new UnexpectedChanges(paths);
@@ -45,25 +44,45 @@ export async function findUnexpected(
   return new UnexpectedChanges(paths.filter(({ root, path }) => !committed.has(keyOf(root, path))));
 }
 
-function toMade({ mounts, rules }: ReviewedParts, { gone, come }: Merged): MadeChange {
-  const { root, path, kind: now } = come ?? gone;
-  const at = toBinary(mounts[root]?.root ?? '');
-  const lower = `${at}/${path}`;
-  const isNew = gone.before === undefined;
-  return {
-    path: toText(lower),
+/** A change as the review sees it: contents are read when they are asked for. */
+class ReviewedChange implements MadeChange {
+  readonly path: string;
+  readonly kind: MadeChange['kind'];
+  readonly change: MadeChange['change'];
+  readonly merged: Merged;
+  readonly #rules: TransactionRules;
+  readonly #root: BinaryPath;
+
+  constructor(merged: Merged, { mounts, rules }: ReviewedParts) {
+    const { gone, come } = merged;
+    const { root, path, kind } = come ?? gone;
+    this.merged = merged;
+    this.#rules = rules;
+    this.#root = toBinary(mounts[root]?.root ?? '');
+    this.path = toText(`${this.#root}/${path}`);
     // A file that a directory replaces is removed.
-    kind: now === 'dir' ? gone.kind : now,
-    get isHarmless() {
-      const isTodo = path.endsWith('/git-rebase-todo');
-      return !isTodo && isCheckedAsGit(rules, { index: root, lower: at, upper: '' }, path);
-    },
-    change: come === undefined ? 'delete' : isNew ? 'create' : 'modify',
-    before: () => (isNew ? undefined : contentAt(lower)),
-    after: () => contentAt(come?.from),
-    linkText: () =>
-      come?.kind === 'link' && come.from !== undefined ? toText(readBinaryLink(come.from)) : undefined,
-  };
+    this.kind = kind === 'dir' ? gone.kind : kind;
+    this.change = come === undefined ? 'delete' : gone.before === undefined ? 'create' : 'modify';
+  }
+
+  get isHarmless(): boolean {
+    const { root, path } = this.merged.gone;
+    const isTodo = path.endsWith('/git-rebase-todo');
+    return !isTodo && isCheckedAsGit(this.#rules, { index: root, lower: this.#root, upper: '' }, path);
+  }
+
+  before(): Uint8Array | undefined {
+    return this.change === 'create' ? undefined : contentAt(`${this.#root}/${this.merged.gone.path}`);
+  }
+
+  after(): Uint8Array | undefined {
+    return contentAt(this.merged.come?.from);
+  }
+
+  linkText(): string | undefined {
+    const { come } = this.merged;
+    return come?.kind === 'link' && come.from !== undefined ? toText(readBinaryLink(come.from)) : undefined;
+  }
 }
 
 /** Undefined if there is no file. */

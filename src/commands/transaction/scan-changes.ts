@@ -82,10 +82,11 @@ class Scan {
 
   /** @param wasThere the root has a directory with this name */
   async visit(root: ScannedRoot, directory: BinaryPath, wasThere: boolean): Promise<void> {
+    const above = directory === '' ? '' : `${directory}/`;
     const { names, close } = openUp(below(root.upper, directory));
     for (const name of names) {
       if (this.#slices.isOver()) await this.#slices.next();
-      const path = directory === '' ? name : `${directory}/${name}`;
+      const path = above + name;
       const upper = below(root.upper, path);
       if (upper.length > LONGEST_PATH) throw new TooMuch('it has created a path that is too long');
       const entry = binaryEntry(upper);
@@ -94,7 +95,7 @@ class Scan {
       const lower = wasThere ? binaryEntry(below(root.lower, path)) : undefined;
       if (entry.kind === 'whiteout') this.#remove(root, path);
       else if (entry.kind === 'dir') await this.#directory(root, path, { entry, lower, wasThere });
-      else this.#file(root, path, { entry, lower, wasThere });
+      else this.#file(root, path, { entry, lower, wasThere }, upper);
     }
     close();
     if (!wasThere) {
@@ -207,9 +208,8 @@ class Scan {
     this.come.push({ change: 'modify', kind: 'dir', root: root.index, path, before: printed, after });
   }
 
-  #file(root: ScannedRoot, path: BinaryPath, found: FoundEntry): void {
+  #file(root: ScannedRoot, path: BinaryPath, found: FoundEntry, from: BinaryPath): void {
     const { entry, lower } = found;
-    const from = below(root.upper, path);
     if (this.#options.isUnchanged(root.index, path, from, entry)) return;
     if (entry.kind !== 'file' && entry.kind !== 'link') {
       const reason = 'it is neither a file, a directory nor a link';

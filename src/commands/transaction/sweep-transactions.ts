@@ -195,13 +195,22 @@ function writeDone(directory: string, done: DonePlan): void {
   }
 }
 
-/** A plan as text. Only changes that are not made yet need the place of their new version. */
-function recordOf(plan: TransactionPlan, isOpen: (change: PlannedChange, index: number) => boolean): string {
-  const changes = plan.changes.map((change, index) =>
-    isOpen(change, index) ? change : { ...change, from: undefined },
-  );
-  return JSON.stringify({ ...plan, changes });
+/** A plan as text, in parts. Only changes that are not made yet need the place of their new version. */
+function* recordOf(
+  { changes, ...plan }: TransactionPlan,
+  isOpen: (change: PlannedChange, index: number) => boolean,
+): Iterable<string> {
+  yield `${JSON.stringify(plan).slice(0, -1)},"changes":[`;
+  for (let first = 0; first < changes.length; first += CHANGES_A_PART) {
+    const part = changes
+      .slice(first, first + CHANGES_A_PART)
+      .map((change, index) => (isOpen(change, first + index) ? change : { ...change, from: undefined }));
+    yield `${first === 0 ? '' : ','}${JSON.stringify(part).slice(1, -1)}`;
+  }
+  yield ']}';
 }
+
+const CHANGES_A_PART = 200;
 
 /** The size of the replaced and removed entries. */
 function keptBytes({ changes, isTakenBack }: DonePlan): number {

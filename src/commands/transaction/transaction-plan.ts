@@ -163,11 +163,10 @@ export function withoutSpared({ changes, failed }: DonePlan): Pick<DonePlan, 'ch
 export function insideOf(changes: readonly PlannedChange[], index: number): readonly PlannedChange[] {
   const top = changes[index];
   if (top?.isTree !== true) return [];
+  const below = `${top.path}/`;
+  const isBelow = (one: PlannedChange | undefined): boolean =>
+    one?.isInside === true && one.root === top.root && one.path.startsWith(below);
   let first = index;
-  while (changes[first - 1]?.isInside === true && isBelow(changes[first - 1], top)) first--;
+  while (isBelow(changes[first - 1])) first--;
   return changes.slice(first, index);
-}
-
-function isBelow(change: PlannedChange | undefined, { root, path }: PlannedChange): boolean {
-  return change?.root === root && change.path.startsWith(`${path}/`);
 }

@@ -105,7 +105,7 @@ class Expectation {
     this.#otherNames = otherNames;
     this.#changes = changes;
     this.#come =
-      asksBeyond === true ? contentsOf(changes.filter(isCreated).map(({ after }) => after())) : undefined;
+      asksBeyond === true ? contentsOf(changes.filter(isCreated).map((made) => made.after())) : undefined;
     this.#named = [...(consent?.named ?? []), ...(agreed ?? [])].flatMap((effect) =>
       pathOf(effect, sandbox.cwd),
     );
@@ -187,9 +187,9 @@ class Expectation {
     return this.#made;
   }
 
-  #isLost({ path, kind, before }: MadeChange, come: ReadonlySet<string>): boolean {
-    if (kind !== 'file' || isRemade(this.#roots, path)) return false;
-    const bytes = before();
+  #isLost(made: MadeChange, come: ReadonlySet<string>): boolean {
+    if (made.kind !== 'file' || isRemade(this.#roots, made.path)) return false;
+    const bytes = made.before();
     return bytes === undefined || !come.has(hash('sha256', bytes));
   }
 }

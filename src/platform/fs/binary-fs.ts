@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   type BigIntStats,
   chmodSync,
   closeSync,
@@ -84,12 +85,13 @@ export function binaryEntry(path: BinaryPath): BinaryEntry | undefined {
 }
 
 function entryOf(stat: BigIntStats): BinaryEntry {
+  const mode = Number(stat.mode);
   return {
-    kind: kindOf(stat),
+    kind: kindOf(mode & constants.S_IFMT, stat),
     ino: `${stat.ino}`,
     dev: `${stat.dev}`,
     size: Number(stat.size),
-    mode: Number(stat.mode) & 0o7777,
+    mode: mode & 0o7777,
     uid: Number(stat.uid),
     gid: Number(stat.gid),
     mtimeNs: stat.mtimeNs,
@@ -98,11 +100,11 @@ function entryOf(stat: BigIntStats): BinaryEntry {
   };
 }
 
-function kindOf(stat: BigIntStats): BinaryKind {
-  if (stat.isFile()) return 'file';
-  if (stat.isDirectory()) return 'dir';
-  if (stat.isSymbolicLink()) return 'link';
-  return stat.isCharacterDevice() && stat.rdev === 0n ? 'whiteout' : 'special';
+function kindOf(type: number, { rdev }: BigIntStats): BinaryKind {
+  if (type === constants.S_IFREG) return 'file';
+  if (type === constants.S_IFDIR) return 'dir';
+  if (type === constants.S_IFLNK) return 'link';
+  return type === constants.S_IFCHR && rdev === 0n ? 'whiteout' : 'special';
 }
 
 export function binaryNames(path: BinaryPath): BinaryPath[] {
@@ -250,7 +252,7 @@ export function writeMarker(path: string): bigint {
 
 /** Completely on disk, or absent. */
 export function writeDurably(path: string, text: string): void {
-  const file = stageFile(path, text);
+  const file = stageFile(path, [text]);
   file.sync();
   file.publish();
   syncNameOf(path);
@@ -263,9 +265,15 @@ export interface StagedFile {
   publish(): void;
 }
 
-export function stageFile(path: string, text: string): StagedFile {
+/** @param parts of its text; short ones, because memory for a long one is new and slow */
+export function stageFile(path: string, parts: Iterable<string>): StagedFile {
   const temporary = `${path}.new`;
-  writeFileSync(temporary, text, { mode: 0o600 });
+  const descriptor = openSync(temporary, 'w', 0o600);
+  try {
+    for (const part of parts) appendFileSync(descriptor, part);
+  } finally {
+    closeSync(descriptor);
+  }
   return {
     sync: () => syncFile(temporary),
     publish: () => renameSync(temporary, path),

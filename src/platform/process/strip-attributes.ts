@@ -3,9 +3,9 @@ import { machineArchitecture } from '../runtime/environment.js';
 import { findTrustedProgram } from './find-program.js';
 
 /**
- * Removes the extended attributes whose names begin with `prefix` from files. The paths are bytes (latin1).
- * Node has no function for this, so perl makes the system calls. Never rejects: without perl, or for a missing file,
- * the attributes stay.
+ * Removes the extended attributes whose names begin with `prefix` from files. A directory with a slash at the end
+ * stands for itself and its entries. The paths are bytes (latin1). Node has no function for this, so perl makes the
+ * system calls. Never rejects: without perl, or for a missing file, the attributes stay.
  */
 export async function stripAttributes(prefix: string, paths: readonly string[]): Promise<void> {
   const numbers = NUMBERS.get(machineArchitecture());
@@ -34,10 +34,16 @@ my $size = 65536;
 my $names = "\\0" x $size;
 while (my $path = <STDIN>) {
   chomp $path;
+  strip($path);
+  next unless $path =~ m{/\\z} && opendir my $directory, $path;
+  while (defined(my $name = readdir $directory)) { strip("$path$name") if $name ne '.' && $name ne '..' }
+}
+sub strip {
+  my ($path) = @_;
   my $length = syscall($list, $path, $names, $size);
-  next if $length <= 0;
+  return if $length <= 0;
   my @ours = grep { index($_, $prefix) == 0 } split /\\0/, substr($names, 0, $length);
-  next unless @ours;
+  return unless @ours;
   my $mode = (lstat $path)[2] & 07777;
   chmod $mode | 0200, $path unless $mode & 0200;
   syscall($remove, $path, "$_") for @ours;

@@ -19,10 +19,10 @@ export class LaterCode {
 
   /** @param path absolute and canonical, or relative to a root */
   has(path: string, roots: readonly string[]): boolean {
-    return this.#matches(
-      path,
-      () => new PathSubject({ written: path, canonical: () => path, outside: false, roots }),
-    );
+    const candidates = this.#candidates(path);
+    if (candidates.length === 0) return false;
+    const subject = new PathSubject({ written: path, canonical: () => path, outside: false, roots });
+    return candidates.some((pattern) => pattern.matches(subject));
   }
 
   /** Whether a pattern passes through this path: a link there redirects everything below. */
@@ -43,23 +43,23 @@ export class LaterCode {
 
   /** As named by a call or a command. */
   matches(subject: PathSubject): boolean {
-    return subject.forms('absolute', true).some((form) => this.#matches(form.join('/'), () => subject));
+    return subject
+      .forms('absolute', true)
+      .some((form) => this.#candidates(form.join('/')).some((pattern) => pattern.matches(subject)));
   }
 
-  #matches(path: string, subjectOf: () => PathSubject): boolean {
-    let subject: PathSubject | undefined;
-    const matches = (pattern: PathPattern): boolean => {
-      subject ??= subjectOf();
-      return pattern.matches(subject);
-    };
+  /** The patterns that may match a path. */
+  #candidates(path: string): readonly PathPattern[] {
     this.#index ??= indexOf(this.#patterns);
     // Names beyond ASCII are compared in two spellings, so the path as written does not show what it contains.
     const folded = /[^\0-\x7f]/.test(path) ? undefined : path.toLowerCase();
     const end = path.lastIndexOf('/') + 1;
-    if (this.#ofNames((folded ?? path).slice(0, end)).some(matches)) return true;
-    if (this.#ofName((folded ?? path).slice(end))?.some(matches) === true) return true;
-    const { others } = this.#index;
-    return others.some((one) => (folded === undefined || folded.includes(one.fragment)) && matches(one));
+    const above = this.#ofNames((folded ?? path).slice(0, end));
+    const own = this.#ofName((folded ?? path).slice(end));
+    const others = this.#index.others.filter(
+      ({ fragment }) => folded === undefined || folded.includes(fragment),
+    );
+    return own === undefined && above.length === 0 ? others : [...above, ...(own ?? []), ...others];
   }
 
   /** The patterns that a name in a directory's path may match. */

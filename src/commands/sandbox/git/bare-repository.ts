@@ -24,8 +24,9 @@ export function nameInBareRepository(path: string, isThere: IsThere): string | u
  * something. They were no more than files when they were written.
  */
 export function wakesRepository(path: string, isThere: IsThere): boolean {
+  if (!PARTS.has(basename(path))) return false;
   const git = dirname(path);
-  if (!PARTS.has(basename(path)) || IN_GIT.test(git) || !isRepository(git, isThere)) return false;
+  if (IN_GIT.test(git) || !isRepository(git, isThere)) return false;
   const hooks = readableNames(toBinary(join(git, 'hooks'))).map((name) => join('hooks', toText(name)));
   return [...SETTINGS, ...hooks].some((name) => {
     const text = isThere(join(git, name)) ? readSmallFile(join(git, name)) : '';
