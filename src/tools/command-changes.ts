@@ -68,11 +68,7 @@ export function changeNotices({
       : [
           `[Not kept, because another program changed it while the command ran: ${listOf(conflicts)}. Look at the current files, and run the command again if it is still needed.]`,
         ]),
-    ...(CROSS_DEVICE.test(stderr.head + stderr.tail)
-      ? [
-          '[A directory that existed before the command cannot be renamed by rename(2) in a transaction. Use mv, which copies it, or cp -a and rm -r; with git mv, move its files one by one. If the command must rename it, the person can allow that by a rule with write_through = true.]',
-        ]
-      : []),
+    ...OVERLAY_LIMITS.flatMap(([said, notice]) => (said.test(stderr.head + stderr.tail) ? [notice] : [])),
     ...outside,
   ];
 }
@@ -97,7 +93,17 @@ function outsideNotice({ paths, more = 0 }: DiscardedWrites): string {
 
 const MOST_NAMED_OUTSIDE = 5;
 
-const CROSS_DEVICE = /invalid cross-device link|EXDEV|cross-device link not permitted/i;
+/** The system's words for what an overlay cannot do, and what to do instead. */
+const OVERLAY_LIMITS: readonly (readonly [said: RegExp, notice: string])[] = [
+  [
+    /invalid cross-device link|EXDEV|cross-device link not permitted/i,
+    '[A directory that existed before the command cannot be renamed by rename(2) in a transaction. Use mv, which copies it, or cp -a and rm -r; with git mv, move its files one by one. If the command must rename it, the person can allow that by a rule with write_through = true.]',
+  ],
+  [
+    /value too large for defined data type|EOVERFLOW/i,
+    "[A file or directory of another group cannot be changed in a transaction, nor can anything be made in such a directory: a reason for this error. A copy can be changed (cp). The person can give it the user's own group (chgrp), or allow the command by a rule with write_through = true.]",
+  ],
+];
 
 /** How many entries are named to a model. */
 const MOST_NAMED = 20;

@@ -49,6 +49,18 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     expect(outside('stat -c %a .; cat a')).toBe('755\na\n');
   });
 
+  it.skipIf(process.getuid?.() !== 0)(
+    'bug: "Value too large for defined data type" was all that it said about a file of another group',
+    async () => {
+      outside('echo a >a; chgrp 1 a; chmod 664 a');
+      await using executor = open();
+      const [refused, copied] = await executor.run([bash('echo b >>a'), bash('cp a b; echo b >>b', 'c2')]);
+      expect(refused?.output).toContain('[A file or directory of another group cannot be changed');
+      expect([copied?.error, copied?.output]).toEqual([undefined, '']);
+      expect(outside('cat a b')).toBe('a\na\nb\n');
+    },
+  );
+
   it('bug: paths in the first root were absolute if it lies inside another one', async () => {
     outside('mkdir sub; echo a >sub/old');
     await using executor = open({ root: [join(place.root, 'sub'), place.root] });

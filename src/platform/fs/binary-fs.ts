@@ -5,6 +5,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -17,10 +18,12 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
+  type Stats,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { giveTo } from './fs-bytes.js';
 import { errnoOf } from './fs-entry.js';
 
 /**
@@ -208,7 +211,7 @@ export function setBinaryMode(path: BinaryPath, mode: number): void {
 }
 
 /**
- * Copies a file or link with content, mode and time. Throws `EEXIST` if an entry exists. The time is exact to
+ * Copies a file or link with content, mode, time and, if we may set it, a file's owner. Throws `EEXIST` if an entry exists. The time is exact to
  * the microsecond, because Node uses a floating-point number. Pipes, sockets and devices cannot be copied; a
  * pipe that has just replaced the file does not block.
  */
@@ -226,7 +229,17 @@ function copyFile(from: BinaryPath, to: BinaryPath): void {
     if (!stat.isFile()) throw new Error('it is a pipe, a socket or a device, which cannot be copied');
     const opened = `/proc/self/fd/${descriptor}`;
     copyFileSync(opened, raw(to), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    chmodSync(raw(to), stat.mode & 0o7777);
+    giveLike(stat, to);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Set-user-ID grants the owner's rights, so it is set only with the original owner. */
+function giveLike(original: Stats, copy: BinaryPath): void {
+  const descriptor = openSync(raw(copy), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    fchmodSync(descriptor, original.mode & (giveTo(descriptor, original) ? 0o7777 : 0o1777));
   } finally {
     closeSync(descriptor);
   }

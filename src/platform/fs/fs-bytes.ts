@@ -170,7 +170,7 @@ function makeExact(descriptor: number, { mode, owner }: NonNullable<NewFileOptio
 }
 
 /** Changing the owner needs rights that we usually lack. @returns whether the file has this owner. */
-function giveTo(descriptor: number, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
+export function giveTo(descriptor: number, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return true;
   try {
