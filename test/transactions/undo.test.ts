@@ -104,15 +104,18 @@ describe.skipIf(WHY_NOT !== '').each(placesHere())(
 
     it(`has 60 scenarios or more`, () => expect(UNDO_SCENARIOS.length).toBeGreaterThanOrEqual(60));
 
-    it.skipIf(process.getuid?.() !== 0)('bug: a file of another user came back as one of this user', async () => {
-      const directory = place.make('owner', 'echo a >a; chown 1:2 a; chmod 4750 a');
-      const [result] = await place.executor.run([
-        { id: 'owner', name: 'bash', args: { command: 'rm owner/a' } },
-      ]);
-      expect(result?.error).toBeUndefined();
-      await place.executor.undo('owner');
-      expect(inShell(directory, 'stat -c "%u:%g %a" a; cat a')).toBe('1:2 4750\na\n');
-    });
+    it.skipIf(process.getuid?.() !== 0)(
+      'bug: a file of another user came back as one of this user',
+      async () => {
+        const directory = place.make('owner', 'echo a >a; chown 1:2 a; chmod 4750 a');
+        const [result] = await place.executor.run([
+          { id: 'owner', name: 'bash', args: { command: 'rm owner/a' } },
+        ]);
+        expect(result?.error).toBeUndefined();
+        await place.executor.undo('owner');
+        expect(inShell(directory, 'stat -c "%u:%g %a" a; cat a')).toBe('1:2 4750\na\n');
+      },
+    );
 
     it.each(numbered.filter((_, index) => index % ALWAYS === ALWAYS - 1))('$name', (scenario) =>
       check(place, scenario.number, scenario),
