@@ -62,6 +62,21 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('new\n');
   });
 
+  it('bug: a file that an editor saved unchanged during the question counted as changed', async () => {
+    outside('echo old >old');
+    await using executor = open({
+      async approver(requests) {
+        asked.push(...requests);
+        outside('cp old t; mv t old');
+        return decision;
+      },
+    });
+    // Neither its words nor a look while it runs say what it changes.
+    const code = Buffer.from('echo mine >old').toString('base64');
+    const [result] = await executor.run([bash(`sleep 0.4; eval "$(echo ${code} | base64 -d)"`)]);
+    expect([result?.error, asked.length, outside('cat old')]).toEqual([undefined, 1, 'mine\n']);
+  });
+
   it('asks about removed files while they still exist', async () => {
     outside('mkdir old && echo x > old/a');
     decision = { kind: 'deny_all' };

@@ -172,6 +172,17 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('cat old; ls -A')).toBe('mine\nkeep\nnew\nold\n');
   });
 
+  it('bug: a file that an editor had saved unchanged since counted as changed', async () => {
+    await using executor = open();
+    const preview = await executor.preview([
+      bash('1', 'echo mine >old'),
+      call('2', 'write_file', { path: 'keep', content: 'mine\n', mode: 'overwrite' }),
+    ]);
+    outside('for f in old keep; do cp $f t; mv t $f; done; touch -d 2001-01-01 old');
+    expect((await preview.commit()).map(({ error }) => error)).toEqual([undefined, undefined]);
+    expect(outside('cat old keep; ls')).toBe('mine\nmine\nkeep\nold\n');
+  });
+
   it('is not committed if a command was stopped in the middle', { tags: ['soak'] }, async () => {
     await using executor = open();
     const preview = await executor.preview([

@@ -23,6 +23,7 @@ import { ChangedMeanwhile, scanChanges } from './scan-changes.js';
 import { commitPlan, isUnfinished } from './sweep-transactions.js';
 import type { DonePlan, FailedChange, NotPlanned, TransactionPlan } from './transaction-plan.js';
 import { type UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
+import { noteChanging } from './watch-begun.js';
 
 export interface CommitRequest
   extends Pick<CommandRequest, 'tool' | 'keepVersion' | 'agree' | 'deeds' | 'mayCreate' | 'keepsRest'> {
@@ -74,6 +75,7 @@ export async function commitTransaction(
   if (first.changes.length === 0) return commitScanned(parts, first, request);
   const unexpected = await findUnexpected(parts, first, request.deeds);
   const isAsked = request.agree !== undefined || unexpected.size > 0;
+  if (isAsked) noteChanging(parts);
   const chosen = isAsked ? await requireConsent(parts, first, unexpected, request) : undefined;
   const commit = async (isLate: boolean): Promise<CommandChanges> => {
     // Other programs may have changed something during the question, or during the wait.

@@ -23,6 +23,7 @@ import { absolute, refusalBy, refusalByPattern } from './refuse-changes.js';
 import { namingIn } from './report-changes.js';
 import { findUnexpected } from './review-deeds.js';
 import { UnexpectedChanges, withUnexpected } from './unexpected-changes.js';
+import { noteChanging } from './watch-begun.js';
 
 /** Why no change of a preview was committed. */
 export interface NothingCommitted {
@@ -96,6 +97,7 @@ export class PreviewLayers {
       git: GIT_INSIDE,
       outside: outsideIn(directory),
       watch: watchLayers(this.#layers, this.#layers.hidden),
+      watched: this.#layers,
       maxMb: rules.maxMb,
       size: () => changedBytes(mounts),
       // It also contains the changes of earlier commands.
@@ -113,6 +115,7 @@ export class PreviewLayers {
     const { tool, keepVersion, forbids, deeds } = request;
     const { rules } = this.#layers;
     const refusal = this.#left.refusalFor(refusalBy(rules, tool, forbids), refusalByPattern(rules));
+    noteChanging(this.#layers);
     const scanned = await scanTransaction(this.#layers, refusal);
     requireSize(this.#layers, scanned, request);
     const { changes, leftOut } = this.#left.add(scanned);
@@ -140,6 +143,7 @@ export class PreviewLayers {
 
   /** Attributes the changes of a file tool to it. */
   async fileToolEnded(): Promise<void> {
+    noteChanging(this.#layers);
     this.#left.see((await this.#scan()).changes);
   }
 

@@ -7,13 +7,14 @@ import type { TransactionParts } from './commit-transaction.js';
  * are unchanged. Without it, a file that another program saves unchanged would count as changed, and the
  * command would run again.
  */
-export function watchBegun(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefined): { end(): void } {
+export function watchBegun(parts: BegunParts | undefined): { end(): void } {
   if (parts === undefined) return { end() {} };
+  const known = parts;
   let pauseMs = FIRST_MS;
   let stop = systemClock.after(pauseMs, look);
   function look(): void {
     const start = systemClock.monotonic();
-    noteChanging(parts);
+    noteChanging(known);
     // A scan takes at most 2 % of the time.
     pauseMs = Math.max(Math.min(2 * pauseMs, LAST_MS), 50 * (systemClock.monotonic() - start));
     stop = systemClock.after(pauseMs, look);
@@ -26,9 +27,12 @@ const LAST_MS = 1000;
 /** The maximum number of entries in one scan. */
 const MOST_ENTRIES = 2000;
 
-function noteChanging(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefined): void {
+type BegunParts = Pick<TransactionParts, 'mounts' | 'begun'>;
+
+/** Also for a command that has ended: its changes may wait for an answer, or for the commit of a preview. */
+export function noteChanging({ mounts, begun }: BegunParts): void {
   let left = MOST_ENTRIES;
-  for (const { root, upper } of parts?.mounts ?? []) {
+  for (const { root, upper } of mounts) {
     const [top, lower] = [toBinary(upper), toBinary(root)];
     const waiting: BinaryPath[] = [''];
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -37,7 +41,7 @@ function noteChanging(parts: Pick<TransactionParts, 'mounts' | 'begun'> | undefi
         const at = `${path}/${name}`;
         if (name === '.git') continue;
         if (attempt(() => binaryEntry(`${top}${at}`)?.kind) !== 'dir')
-          attempt(() => parts?.begun.note(`${lower}${at}`));
+          attempt(() => begun.note(`${lower}${at}`));
         // A new directory contains no earlier entry that could change.
         else if (attempt(() => binaryEntry(`${lower}${at}`)?.kind) === 'dir') waiting.push(at);
       }
