@@ -1,9 +1,10 @@
 import { targetOf } from '../platform/fs/fs-entry.js';
 import { removeQuietly } from '../platform/fs/make-and-remove.js';
 import { journalFailure } from './records/journal-errors.js';
-import { CONTENT_MARK, contentHashes, sha256 } from './records/stored-content.js';
-import { linkHash } from './sqlite/chain.js';
-import { CHAINED_TABLES, ChainedRowReader } from './sqlite/chained-rows.js';
+import { sha256 } from './records/stored-content.js';
+import { referredBlobs } from './sqlite/blobs.js';
+import { CHAINED_TABLES, linkHash } from './sqlite/chain.js';
+import { ChainedRowReader } from './sqlite/chained-rows.js';
 import {
   anchorPath,
   describeLoss,
@@ -12,7 +13,7 @@ import {
   readAnchor,
 } from './sqlite/journal-anchor.js';
 import type { JournalDatabase } from './sqlite/journal-database.js';
-import { JournalRow } from './sqlite/journal-row.js';
+import { rowsAfter } from './sqlite/journal-row.js';
 import { IN_MEMORY, openJournalDatabase, openJournalReader } from './sqlite/open-journal-database.js';
 import { readPrunedCommits } from './sqlite/reseal-commits.js';
 
@@ -111,7 +112,7 @@ function toLost(loss: JournalLoss): Verification {
   return { intact: false, reason: describeLoss(loss), lost: true };
 }
 
-const PAGE = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';
+const COMMITS = 'SELECT number, added, hash FROM commits WHERE number > ? ORDER BY number LIMIT 1000';
 
 function verifyChain(database: JournalDatabase): Verification {
   const pruned = readPrunedCommits(database);
@@ -119,90 +120,57 @@ function verifyChain(database: JournalDatabase): Verification {
   let head = '';
   let covered = 0;
   let commits = 0;
-  for (;;) {
-    const page = database.prepared(PAGE).all(commits);
-    for (const { number, added, hash } of page) {
-      if (typeof hash === 'string' && typeof number === 'number' && number === pruned.get(commits + 1)) {
-        head = hash;
-        commits = number;
-        continue;
-      }
-      const names = String(added).split(' ');
-      const isNext = number === commits + 1;
-      if (!isNext || linkHash(head, String(added), rows.content(names)) !== hash) {
+  for (const commit of rowsAfter(0, database.prepared(COMMITS))) {
+    const number = commit.number('number');
+    const hash = commit.rawText('hash');
+    if (number !== pruned.get(commits + 1)) {
+      const added = commit.rawText('added');
+      const names = added.split(' ');
+      if (number !== commits + 1 || linkHash(head, added, rows.content(names)) !== hash)
         return { intact: false, commit: commits + 1, reason: 'its rows are not those that were written' };
-      }
-      head = hash;
-      commits = number;
       covered += names.length;
     }
-    if (page.length === 0) break;
+    head = hash;
+    commits = number;
   }
-  const count = countRows(database);
-  if (count !== covered) return { intact: false, reason: `${count} rows, but the chain covers ${covered}` };
-  const blob = findBadBlob(database);
-  if (blob !== undefined) return { intact: false, reason: `blob ${blob} does not match its name` };
-  const lost = findLostBlob(database);
-  if (lost !== undefined) return { intact: false, reason: `blob ${lost} is gone` };
-  const derived = findWrongIndex(database);
-  if (derived !== undefined) return { intact: false, reason: derived };
-  const schema = findSchemaFlaw(database);
-  if (schema !== undefined) return { intact: false, reason: schema };
+  const reason =
+    findUncovered(database, covered) ??
+    findBadBlob(database) ??
+    findLostBlob(database) ??
+    findWrongIndex(database) ??
+    findSchemaFlaw(database);
+  if (reason !== undefined) return { intact: false, reason };
   const prunes = Number(database.prepared('SELECT count(*) AS prunes FROM prunes').get()?.prunes);
   return { intact: true, commits, head, prunes };
 }
 
-function countRows(database: JournalDatabase): number {
+function findUncovered(database: JournalDatabase, covered: number): string | undefined {
   const counts = Object.keys(CHAINED_TABLES).map((table) => `(SELECT count(*) FROM ${table})`);
-  return Number(database.prepared(`SELECT ${counts.join(' + ')} AS rows`).get()?.rows);
+  const count = Number(database.prepared(`SELECT ${counts.join(' + ')} AS rows`).get()?.rows);
+  return count === covered ? undefined : `${count} rows, but the chain covers ${covered}`;
 }
 
 function findBadBlob(database: JournalDatabase): string | undefined {
   for (const { hash } of database.prepared('SELECT hash FROM blobs').all()) {
     const blob = database.prepared('SELECT size, content FROM blobs WHERE hash = ?').get(String(hash));
     const content = blob?.content;
-    if (!(content instanceof Uint8Array) || sha256(content) !== hash) return String(hash);
-    if (blob?.size !== content.length) return String(hash);
+    const isWhole =
+      content instanceof Uint8Array && sha256(content) === hash && blob?.size === content.length;
+    if (!isWhole) return `blob ${hash} does not match its name`;
   }
   return undefined;
 }
 
 /** A blob that is missing although a row, a result or an undo refers to it. */
 function findLostBlob(database: JournalDatabase): string | undefined {
-  const lost = database.prepared(LOST_BLOB).get()?.blob;
-  if (lost !== undefined) return String(lost);
   const isKept = database.prepared('SELECT 1 FROM blobs WHERE hash = ?');
-  for (const { number } of database.prepared(WITH_CONTENT).all(CONTENT_MARK)) {
-    const row = new JournalRow(database.prepared(RESULT).get(Number(number)) ?? {});
-    const hash = contentHashes(row.longText('result')).find((each) => isKept.get(each) === undefined);
-    if (hash !== undefined) return hash;
+  for (const hash of referredBlobs(database, PREIMAGE)) {
+    if (isKept.get(hash) === undefined) return `blob ${hash} is gone`;
   }
-  for (let last = 0; ; ) {
-    const page = database
-      .prepared(INTENTS)
-      .all(last)
-      .map((values) => new JournalRow(values));
-    for (const row of page) {
-      last = row.number('number');
-      for (const [, hash = ''] of row.longText('data').matchAll(PREIMAGE)) {
-        if (isKept.get(hash) === undefined) return hash;
-      }
-    }
-    if (page.length === 0) return undefined;
-  }
+  return undefined;
 }
 
-const LOST_BLOB = ['results', 'notes', 'batch_notes', 'messages']
-  .map((table) => `SELECT blob FROM ${table} WHERE blob IS NOT NULL AND blob NOT IN (SELECT hash FROM blobs)`)
-  .join(' UNION ALL ');
-const WITH_CONTENT = `
-  SELECT r.call AS number FROM results r LEFT JOIN blobs x ON x.hash = r.blob
-  WHERE instr(r.result, ?1) > 0 OR instr(x.content, CAST(?1 AS BLOB)) > 0`;
-const RESULT = `
-  SELECT r.result, r.blob, x.content FROM results r LEFT JOIN blobs x ON x.hash = r.blob WHERE r.call = ?`;
-const INTENTS = `
-  SELECT n.number, n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
-  WHERE n.number > ? AND n.kind = 'intent' ORDER BY n.number LIMIT 1000`;
+/** The old content of a file, in the note before it is changed. */
 const PREIMAGE = /"preimage":"([0-9a-f]{64})"/g;
 
 /**

@@ -1,7 +1,7 @@
 import { CONTENT_MARK, contentHashes, sha256 } from '../records/stored-content.js';
 import type { Operation } from './group-commit.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow } from './journal-row.js';
+import { JournalRow, rowsAfter } from './journal-row.js';
 
 /** The maximum size in a row, in UTF-8 bytes. Longer texts are stored as blobs, equal ones once. */
 const MAX_INLINE_BYTES = 65_536;
@@ -48,21 +48,7 @@ export function readKept(hash: string): Operation<Uint8Array | undefined> {
   };
 }
 
-const HASH = /\b[0-9a-f]{64}\b/g;
-
-const REFERENCES = `
-  SELECT blob FROM results WHERE blob IS NOT NULL UNION SELECT blob FROM notes WHERE blob IS NOT NULL
-  UNION SELECT blob FROM batch_notes WHERE blob IS NOT NULL UNION SELECT blob FROM messages WHERE blob IS NOT NULL`;
-
-/** A note may refer to a stored content anywhere in its data. */
-const NOTES = `
-  SELECT n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
-  WHERE n.blob IS NOT NULL OR length(n.data) >= 64`;
-
-/** A result names the bytes of its content. */
-const CONTENTS = `
-  SELECT r.result, r.blob, x.content FROM results r LEFT JOIN blobs x ON x.hash = r.blob
-  WHERE instr(r.result, ?1) > 0 OR instr(x.content, CAST(?1 AS BLOB)) > 0`;
+const ANYWHERE = /\b([0-9a-f]{64})\b/g;
 
 /**
  * Deletes unreferenced blobs: all of them if no call is running, otherwise only `candidates`, because a call
@@ -71,23 +57,44 @@ const CONTENTS = `
  */
 export function sweepBlobs(database: JournalDatabase, candidates: ReadonlySet<string>): number {
   const isQuiet = database.prepared('SELECT 1 FROM unfinished LIMIT 1').get() === undefined;
-  const hashes = isQuiet ? hashesOf(database, 'SELECT hash FROM blobs', 'hash') : [...candidates];
+  const hashes = isQuiet ? hashesOf(database, 'SELECT hash AS blob FROM blobs') : [...candidates];
   if (hashes.length === 0) return 0;
-  const needed = new Set(hashesOf(database, REFERENCES, 'blob'));
-  for (const values of database.prepared(NOTES).all()) {
-    for (const [hash] of new JournalRow(values).longText('data').matchAll(HASH)) needed.add(hash);
-  }
-  for (const values of database.prepared(CONTENTS).all(CONTENT_MARK)) {
-    for (const hash of contentHashes(new JournalRow(values).longText('result'))) needed.add(hash);
-  }
+  // A note may refer to a stored content anywhere in its data.
+  const needed = new Set(referredBlobs(database, ANYWHERE));
   const unused = hashes.filter((hash) => !needed.has(hash));
   for (const hash of unused) database.prepared('DELETE FROM blobs WHERE hash = ?').run(hash);
   return unused.length;
 }
 
-function hashesOf(database: JournalDatabase, sql: string, column: string): readonly string[] {
+const REFERENCES = `
+  SELECT blob FROM results WHERE blob IS NOT NULL UNION SELECT blob FROM notes WHERE blob IS NOT NULL
+  UNION SELECT blob FROM batch_notes WHERE blob IS NOT NULL UNION SELECT blob FROM messages WHERE blob IS NOT NULL`;
+const NOTES = `
+  SELECT n.number, n.data, n.blob, x.content FROM notes n LEFT JOIN blobs x ON x.hash = n.blob
+  WHERE n.number > ? AND (n.blob IS NOT NULL OR length(n.data) >= 64) ORDER BY n.number LIMIT 1000`;
+/** A result names the bytes of its content. */
+const CONTENTS = `
+  SELECT r.call AS number, r.result, r.blob, x.content FROM results r LEFT JOIN blobs x ON x.hash = r.blob
+  WHERE r.call > ?1 AND (instr(r.result, ?2) > 0 OR instr(x.content, CAST(?2 AS BLOB)) > 0)
+  ORDER BY r.call LIMIT 100`;
+
+/**
+ * The hashes of the blobs to which rows refer; some of them several times.
+ * @param inNotes the references in the data of notes, as its first group
+ */
+export function* referredBlobs(database: JournalDatabase, inNotes: RegExp): Generator<string> {
+  yield* hashesOf(database, REFERENCES);
+  for (const row of rowsAfter(0, database.prepared(NOTES))) {
+    for (const [, hash = ''] of row.longText('data').matchAll(inNotes)) yield hash;
+  }
+  for (const row of rowsAfter(0, database.prepared(CONTENTS), CONTENT_MARK)) {
+    yield* contentHashes(row.longText('result'));
+  }
+}
+
+function hashesOf(database: JournalDatabase, sql: string): readonly string[] {
   return database
     .prepared(sql)
     .all()
-    .map((values) => new JournalRow(values).rawText(column));
+    .map((values) => new JournalRow(values).rawText('blob'));
 }

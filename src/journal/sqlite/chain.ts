@@ -1,19 +1,25 @@
 import type { SqliteStatement } from '../../platform/sqlite/sqlite.js';
 import { sha256 } from '../records/stored-content.js';
 
-/** A table whose rows are covered by the hash chain of commits. */
-export type ChainedTable =
-  | 'workers'
-  | 'batches'
-  | 'calls'
-  | 'repeats'
-  | 'claims'
-  | 'results'
-  | 'notes'
-  | 'batch_notes'
-  | 'messages'
-  | 'prunes'
-  | 'facts';
+/**
+ * The tables whose rows the hash chain of commits covers: the letter that stands for a table in a commit, and the
+ * column that identifies its rows.
+ */
+export const CHAINED_TABLES = {
+  workers: { letter: 'w', column: 'number' },
+  batches: { letter: 'b', column: 'number' },
+  calls: { letter: 'c', column: 'number' },
+  repeats: { letter: 'a', column: 'number' },
+  claims: { letter: 's', column: 'call' },
+  results: { letter: 'r', column: 'call' },
+  notes: { letter: 'n', column: 'number' },
+  batch_notes: { letter: 'd', column: 'number' },
+  messages: { letter: 'm', column: 'number' },
+  prunes: { letter: 'p', column: 'number' },
+  facts: { letter: 'f', column: 'number' },
+} as const;
+
+export type ChainedTable = keyof typeof CHAINED_TABLES;
 
 /**
  * The hash of one commit: over the previous hash, the names of the rows it added, and their contents.
@@ -31,24 +37,9 @@ export function rowContent(values: readonly unknown[]): string {
   return `${values.join('\0')}\0`;
 }
 
-/** The letter that stands for a table in a commit. Before schema 7 it was the table's name and a colon. */
-const LETTERS: Readonly<Record<ChainedTable, string>> = {
-  workers: 'w',
-  batches: 'b',
-  calls: 'c',
-  repeats: 'a',
-  claims: 's',
-  results: 'r',
-  notes: 'n',
-  batch_notes: 'd',
-  messages: 'm',
-  prunes: 'p',
-  facts: 'f',
-};
-
 /** The name of a row in a commit: `c12`. */
 export function rowName(table: ChainedTable, number: number): string {
-  return LETTERS[table] + number;
+  return CHAINED_TABLES[table].letter + number;
 }
 
 interface RowName {
@@ -57,7 +48,7 @@ interface RowName {
   readonly number: number;
 }
 
-/** Parses `c12`, or the older form `calls:12`. */
+/** Parses `c12`, or `calls:12`, as it was before schema 7. */
 export function parseRowName(name: string): RowName {
   const colon = name.indexOf(':');
   const length = colon < 0 ? 1 : colon + 1;
@@ -65,8 +56,8 @@ export function parseRowName(name: string): RowName {
 }
 
 const TABLES: ReadonlyMap<string, ChainedTable> = new Map(
-  (Object.keys(LETTERS) as ChainedTable[]).flatMap((table) => [
-    [LETTERS[table], table],
+  (Object.keys(CHAINED_TABLES) as ChainedTable[]).flatMap((table) => [
+    [CHAINED_TABLES[table].letter, table],
     [`${table}:`, table],
   ]),
 );

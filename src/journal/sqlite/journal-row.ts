@@ -1,5 +1,5 @@
 import type { Worker } from '../../contract/journal.js';
-import type { SqliteRow } from '../../platform/sqlite/sqlite.js';
+import type { SqliteRow, SqliteStatement, SqliteValue } from '../../platform/sqlite/sqlite.js';
 import { journalUnavailable } from '../records/journal-errors.js';
 import { sha256 } from '../records/stored-content.js';
 import { fromStoredText } from '../records/stored-text.js';
@@ -72,4 +72,24 @@ export function readWorker(row: JournalRow, name: string): Worker | undefined {
     ...(row.has(`${name}_system`) ? { system: row.text(`${name}_system`) } : {}),
     ...(row.has(`${name}_epoch`) ? { epoch: row.number(`${name}_epoch`) } : {}),
   };
+}
+
+/**
+ * The rows of a statement, a page at a time: it selects a `number` that ascends, above its first parameter, up to a
+ * limit of its own.
+ */
+export function* rowsAfter(
+  number: number,
+  statement: SqliteStatement,
+  ...values: readonly SqliteValue[]
+): Generator<JournalRow> {
+  for (let last = number; ; ) {
+    const page = statement.all(last, ...values);
+    for (const found of page) {
+      const row = new JournalRow(found);
+      last = row.number('number');
+      yield row;
+    }
+    if (page.length === 0) return;
+  }
 }

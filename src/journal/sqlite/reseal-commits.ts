@@ -2,12 +2,12 @@ import { journalUnavailable } from '../records/journal-errors.js';
 import { linkHash, rowContent } from './chain.js';
 import { ChainedRowReader } from './chained-rows.js';
 import type { JournalDatabase } from './journal-database.js';
-import { JournalRow } from './journal-row.js';
+import { JournalRow, rowsAfter } from './journal-row.js';
 import type { RemovableRows } from './prunable-rows.js';
 
 // Rows that were pruned before are no longer covered.
 const PAGE = `
-  SELECT number, added, hash FROM commits WHERE number >= ? AND number < ? AND added <> '' ORDER BY number LIMIT 32`;
+  SELECT number, added, hash FROM commits WHERE number > ? AND number < ? AND added <> '' ORDER BY number LIMIT 32`;
 const HASH = 'SELECT hash FROM commits WHERE number = ?';
 
 interface OpenedCommits {
@@ -47,20 +47,8 @@ export function findCommitsOf(database: JournalDatabase, rows: RemovableRows, fr
 }
 
 function* commitsFrom(database: JournalDatabase, from: number): Generator<JournalRow> {
-  for (const [first, end] of [
-    [from, Number.MAX_SAFE_INTEGER],
-    [1, from],
-  ]) {
-    for (let next = Number(first); ; ) {
-      const page = database.prepared(PAGE).all(next, Number(end));
-      for (const values of page) {
-        const row = new JournalRow(values);
-        next = row.number('number') + 1;
-        yield row;
-      }
-      if (page.length === 0) break;
-    }
-  }
+  yield* rowsAfter(from - 1, database.prepared(PAGE), Number.MAX_SAFE_INTEGER);
+  yield* rowsAfter(0, database.prepared(PAGE), from);
 }
 
 function isTamperedWith(commit: number): Error {
