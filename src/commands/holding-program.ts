@@ -29,3 +29,13 @@ others && echo 'some are left' >&4
 exit $status
 `;
 }
+
+/** Whether a shell passes an environment on unchanged. */
+export function shellsCarry(env: Readonly<Record<string, string>>): boolean {
+  return Object.keys(env).every((name) => CARRIED.test(name) && !OWN.test(name));
+}
+
+/** Names that every shell passes on. */
+const CARRIED = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Names with a special meaning to some shell, which might change their values. */
+const OWN = /^(?:OPTIND|OPTARG|PPID|E?UID|LINENO|SHELLOPTS|BASHOPTS|BASH_.*|RANDOM|SECONDS|IFS|ENV)$/;

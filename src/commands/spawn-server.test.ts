@@ -89,10 +89,15 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
 
   it('get command, directory and environment unchanged, with any content', async () => {
     const odd = 'a\n"b\' $(touch injected) `touch injected`; \\ \t ü😀 {"id":1}\n';
-    const { stdout } = await run('printf "%s|%s" "$ODD" "$0"; env | grep -c "^npm_config_//x.y/:z=1$"', {
-      env: { PATH, ODD: odd, 'npm_config_//x.y/:z': '1' },
-    });
-    expect(stdout.head).toBe(`${odd}|bash1\n`);
+    const env = { PATH, ODD: odd, 'npm_config_//x.y/:z': '1' };
+    const ask = 'printf "%s|%s" "$ODD" "$0"; env | grep -c "^npm_config_//x.y/:z=1$"';
+    expect((await run(ask, { env })).stdout.head).toBe(`${odd}|bash1\n`);
+    // From the second one on, they are started in shells that wait for them.
+    for (let round = 0; round < 3; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const words = `printf '[%s]' '${odd.replaceAll("'", `'\\''`)}' '' '$HOME'`;
+      expect((await run(words)).stdout.head).toBe(`[${odd}][][$HOME]`);
+    }
     expect((await run(`printf '%s' '${'x'.repeat(100_000)}'`)).stdout.totalBytes).toBe(100_000);
     expect(existsSync(join(cwd, 'injected'))).toBe(false);
   });

@@ -120,7 +120,7 @@ function entryOf({
   return {
     start: {
       ...{ file, name: basename(file), args: rest },
-      ...(isInputTaken ? {} : { input: reporter.fd, keepsInput: true }),
+      ...(isInputTaken ? {} : { input: reporter.fd }),
       ...{
         places: built.places,
         files: [...opened, ...(isInputTaken ? [reporter] : [])].map(({ fd }) => fd),

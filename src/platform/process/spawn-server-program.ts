@@ -1,3 +1,9 @@
+/** A file that the server opens for a program. `pipe`: one of its named pipes, for output; `place`: as in `holdPlace`. */
+export interface OpenedFile {
+  readonly name: string;
+  readonly how: 'read' | 'write' | 'pipe' | 'place';
+}
+
 /**
  * For `node -e`: starts programs on request, from a process so small that forking it costs little. Requests and answers
  * are lines of JSON, so no part of a command can be mistaken for something else. Its first argument is the directory
@@ -48,8 +54,9 @@ function makePipes(count, isSecond) {
   });
 }
 
-/** With this reader, opening it for writing never blocks, even if our program has just died. */
-function openForWriting(name) {
+function openFile({ name, how }) {
+  if (how !== 'pipe') return fs.openSync(name, { read: O_RDONLY, write: O_WRONLY, place: O_PATH }[how]);
+  // With this reader, opening it for writing never blocks, even if our program has just died.
   const reader = fs.openSync(name, O_RDONLY | O_NONBLOCK);
   try {
     return fs.openSync(name, O_WRONLY);
@@ -63,31 +70,22 @@ function startTicks(pid) {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]);
 }
 
-function start({ id, file, name, args, cwd, mark, input, stdout, stderr, inherit, report, places = [], files = [] }) {
+function start({ id, file, name, args, cwd, mark, stdio }) {
   // Our program has died, and its supervisor may have looked already.
   if (process.ppid !== program) return;
   const open = [];
   try {
-    const outputs = [stdout, stderr].map((name) => {
-      open.push(openForWriting(name));
+    const given = stdio.map((wanted) => {
+      if (wanted === null) return 'ignore';
+      open.push(openFile(wanted));
       return open.at(-1);
     });
-    const given = input === null ? 'ignore' : fs.openSync(input, 'r');
-    if (input !== null) open.push(given);
-    const mine = inherit === null ? 'ignore' : fs.openSync(inherit, 'r');
-    if (inherit !== null) open.push(mine);
-    const told = report === null ? 'ignore' : fs.openSync(report, O_WRONLY);
-    if (report !== null) open.push(told);
-    const held = places.map((place) => fs.openSync(place, O_PATH));
-    open.push(...held);
-    const read = files.map((name) => fs.openSync(name, 'r'));
-    open.push(...read);
     const child = spawn(file, args, {
       argv0: name,
       cwd,
       env: { ...environment, TOOLEXEC_CALL: mark },
       detached: true,
-      stdio: [given, ...outputs, mine, told, ...held, ...read],
+      stdio: given,
     });
     if (child.pid === undefined) {
       child.once('error', (error) => say({ id, error: error.code }));

@@ -1,16 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { unlinkQuietly } from '../fs/make-and-remove.js';
 import { startHeld } from './hold-orphans.js';
-import { handOver, type OpenedProcess } from './opened-process.js';
-import { PrewarmedShells } from './prewarmed-shells.js';
 import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { terminate } from './spawn-helper.js';
-import { SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
-import { startWaiting, type TakenPipe, type WaitingStart } from './waiting-process.js';
+import { type OpenedFile, SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 
 /** Starts processes for us, at a cost that does not depend on the size of our own process. */
 export interface SpawnServer {
@@ -32,9 +29,15 @@ export interface ProcessAhead {
   readonly pid: number;
   /** Resolves when it is gone, with or without an order. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
-  /** Sends its order, once. Undefined if that fails; then it is dropped. */
-  begin(order: string): StartedProcess | undefined;
-  /** Resolves when it is gone. */
+  /**
+   * Sends its order, once. Undefined if that fails; then it is dropped.
+   * @param after the last process number that was assigned before, if the order replaces its program
+   */
+  begin(order: string, after?: number): StartedProcess | undefined;
+  /**
+   * Ends its input without an order, so it exits; its process number may be another process's by now. Resolves when it
+   * is gone.
+   */
   drop(): Promise<void>;
 }
 
@@ -46,7 +49,26 @@ export function openSpawnServer(onGone: () => void): SpawnServer {
 /** Below this number of ready pipes, more are requested. */
 const FEW_PIPES = 32;
 
-type Started = Pick<OpenedProcess, 'pid' | 'startTicks'>;
+/** A pipe that is open here, with a name for the process at the other end. */
+interface TakenPipe {
+  readonly name: string;
+  readonly fd: number;
+}
+
+/** What the server says of a process that it has started. */
+interface Started {
+  readonly pid: number;
+  readonly startTicks: number;
+}
+
+/** Such a process, without listeners so far. */
+interface OpenedProcess extends Started {
+  readonly stdout: Socket;
+  readonly stderr: Socket;
+  /** Their names in `/proc`. */
+  readonly outputs: readonly string[];
+  readonly ended: Promise<ProcessEnd>;
+}
 
 type Answer =
   | { readonly pipes: readonly string[] }
@@ -77,11 +99,6 @@ class NodeSpawnServer implements SpawnServer {
   #text = '';
   #lastEnvironment: ProcessStart['env'] | undefined;
   #lastText = '';
-  readonly #waiting: WaitingStart = {
-    open: (start) => this.#open(startHeld(start)),
-    takePipe: () => this.#takePipe(constants.O_RDWR),
-  };
-  readonly #prewarmed = new PrewarmedShells(this.#waiting);
   #gone = false;
 
   constructor(onGone: () => void) {
@@ -104,10 +121,6 @@ class NodeSpawnServer implements SpawnServer {
 
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
     if (this.#gone) return undefined;
-    // A prewarmed shell reads its order from its standard input, and opens the program's input later.
-    const isLate = start.input === undefined || start.keepsInput === true;
-    const shell = isLate ? this.#prewarmed.take(start) : undefined;
-    if (shell !== undefined) return Promise.resolve(this.#hand(shell.opened, shell.after));
     const opening = this.#open(startHeld(start));
     if (opening === undefined) return undefined;
     this.#hold();
@@ -116,18 +129,43 @@ class NodeSpawnServer implements SpawnServer {
 
   async startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined> {
     await this.#ready;
-    const waiting = await startWaiting(this.#waiting, start);
-    if (waiting === undefined) return undefined;
-    const { opened, tell, drop } = waiting;
+    // We also hold a reading end, so we never wait for the other process and can write before it reads.
+    const pipe = this.#takePipe(constants.O_RDWR);
+    if (pipe === undefined) return undefined;
+    // The server opens it by our descriptor, not by its name, which may be gone by then.
+    unlinkQuietly(pipe.name);
+    let opened: OpenedProcess | undefined;
+    try {
+      opened = await this.#open(startHeld({ ...start, input: pipe.fd }));
+      return opened && this.#ahead(opened, pipe.fd);
+    } finally {
+      if (opened === undefined) closeSync(pipe.fd);
+    }
+  }
+
+  #ahead(opened: OpenedProcess, order: number): ProcessAhead {
+    let isOpen = true;
+    const send = (text: string): boolean => {
+      const isSent = isOpen && isWritten(order, text);
+      if (isOpen) closeSync(order);
+      isOpen = false;
+      return isSent;
+    };
+    const drop = async (): Promise<void> => {
+      send('');
+      closeOutputs(opened);
+      this.#hold();
+      await opened.ended.finally(() => this.#letGo());
+    };
     return {
       pid: opened.pid,
       ended: opened.ended,
-      begin: (order) => (tell(order) ? this.#hand(opened) : undefined),
-      drop: async () => {
-        drop();
-        this.#hold();
-        await opened.ended.finally(() => this.#letGo());
+      begin: (text, after) => {
+        if (send(text)) return this.#hand(opened, after);
+        void drop();
+        return undefined;
       },
+      drop,
     };
   }
 
@@ -136,7 +174,6 @@ class NodeSpawnServer implements SpawnServer {
   }
 
   end(): Promise<void> {
-    this.#prewarmed.dropAll();
     return terminate(this.#child);
   }
 
@@ -158,14 +195,17 @@ class NodeSpawnServer implements SpawnServer {
     const started = new Promise<Started>((resolve, reject) => {
       this.#asked.set(id, { started: resolve, failed: reject, ended: end });
     });
-    const input = nameOfOpen(start.input);
-    const inherit = nameOfOpen(start.inherit);
-    const report = nameOfOpen(start.report);
-    const places = start.places?.map(nameOfOpen);
-    const files = start.files?.map(nameOfOpen);
     const [stdout, stderr] = pipes;
-    const streamsOf = { input, stdout: stdout.name, stderr: stderr.name, inherit, report, places, files };
-    this.#say({ id, file, name, args, cwd, ...this.#environment(start), ...streamsOf });
+    const stdio: readonly (OpenedFile | null)[] = [
+      ofOurs(start.input, 'read'),
+      { name: stdout.name, how: 'pipe' },
+      { name: stderr.name, how: 'pipe' },
+      ofOurs(start.inherit, 'read'),
+      ofOurs(start.report, 'write'),
+      ...(start.places ?? []).map((place) => ofOurs(place, 'place')),
+      ...(start.files ?? []).map((open) => ofOurs(open, 'read')),
+    ];
+    this.#say({ id, file, name, args, cwd, ...this.#environment(start), stdio });
     try {
       const { pid, startTicks } = await started;
       // By then their names are removed.
@@ -179,10 +219,34 @@ class NodeSpawnServer implements SpawnServer {
     }
   }
 
+  /** Hands the process over to its caller. From then on it keeps this program alive. */
   #hand(opened: OpenedProcess, after = opened.pid): StartedProcess {
+    const { pid, startTicks, outputs, stdout, stderr, ended } = opened;
     this.#hold();
-    void opened.ended.then(() => this.#prewarmed.refill());
-    return handOver(opened, { after, letGo: () => this.#letGo() });
+    stdout.ref();
+    stderr.ref();
+    let holds = true;
+    const letGo = (): void => {
+      if (holds) this.#letGo();
+      holds = false;
+    };
+    void ended.then(letGo);
+    return {
+      pid,
+      stdout,
+      stderr,
+      ended,
+      seen: { startTicks, after, outputs },
+      unref() {
+        stdout.unref();
+        stderr.unref();
+        letGo();
+      },
+      release() {
+        closeOutputs(opened);
+        letGo();
+      },
+    };
   }
 
   /** Opened without waiting for the process at the other end. */
@@ -252,7 +316,6 @@ class NodeSpawnServer implements SpawnServer {
     const [pipe] = this.#pipes;
     if (pipe !== undefined) rmSync(dirname(pipe), { recursive: true, force: true });
     this.#pipes = [];
-    this.#prewarmed.dropAll();
     for (const { failed, ended } of this.#asked.values()) {
       failed(systemError('EAGAIN'));
       // Its exit code is never reported here; the caller that started it supervises it.
@@ -294,9 +357,24 @@ function readerOf({ fd }: TakenPipe): Socket {
   return new Socket({ fd, readable: true, writable: false }).unref();
 }
 
-/** The name by which the server opens a file of ours. */
-function nameOfOpen(fd: number | 'pipe' | undefined): string | null {
-  return fd === undefined || fd === 'pipe' ? null : `/proc/${process.pid}/fd/${fd}`;
+function closeOutputs({ stdout, stderr }: OpenedProcess): void {
+  stdout.destroy();
+  stderr.destroy();
+}
+
+/** False if the pipe is full. An order never fills it, so another process has it. */
+function isWritten(pipe: number, text: string): boolean {
+  const bytes = Buffer.from(text, 'utf8');
+  try {
+    return writeSync(pipe, bytes) === bytes.length;
+  } catch {
+    return false;
+  }
+}
+
+/** A file of ours, under the name by which the server opens it. */
+function ofOurs(fd: number | 'pipe' | undefined, how: OpenedFile['how']): OpenedFile | null {
+  return fd === undefined || fd === 'pipe' ? null : { name: `/proc/${process.pid}/fd/${fd}`, how };
 }
 
 function systemError(code: string): Error {

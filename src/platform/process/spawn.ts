@@ -23,8 +23,6 @@ export interface ProcessStart {
   readonly mark?: string;
   /** An open file as standard input, or `pipe` for input that we write while it runs. If absent: none. */
   readonly input?: number | 'pipe';
-  /** `input` stays open until the program has ended, because it may be opened late. */
-  readonly keepsInput?: boolean;
   /** It becomes the parent of every orphan below it, if the machine supports that. */
   readonly holdsOrphans?: boolean;
   /** An open file that the program and its descendants inherit as descriptor 3. */

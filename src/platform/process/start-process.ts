@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 import { startHeld } from './hold-orphans.js';
+import { PrewarmedShells } from './prewarmed-shells.js';
 import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js';
 import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-server.js';
 
@@ -7,13 +8,18 @@ import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-se
  * Starts a program in a new session: through the spawn server, as soon as that is worth its start.
  * @throws the system's error (with `code`) if it cannot be started
  */
-export function startProcess(start: ProcessStart): Promise<StartedProcess> {
+export async function startProcess(start: ProcessStart): Promise<StartedProcess> {
   // The server passes open files by name, and a pipe to us has none. It has no terminal either.
   if (start.input === 'pipe' || start.attached !== undefined) return spawnProcess(startHeld(start));
   started++;
   if (server === undefined && isWorthIt()) server = openServer();
-  return server?.start(start) ?? spawnProcess(startHeld(start));
+  if (start.holdsOrphans !== true) return server?.start(start) ?? spawnProcess(startHeld(start));
+  const process = shells.take(start) ?? (await (server?.start(start) ?? spawnProcess(startHeld(start))));
+  void process.ended.then(() => shells.refill(start));
+  return process;
 }
+
+const shells = new PrewarmedShells(startAhead);
 
 /**
  * Starts a process that waits on its standard input for its order. Undefined if the spawn server is not in
@@ -31,6 +37,7 @@ export async function endSpawnServer(): Promise<void> {
   if (ending === undefined || !ending.isIdle()) return;
   server = undefined;
   opened--;
+  shells.dropAll();
   await ending.end();
 }
 
