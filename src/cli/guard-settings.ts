@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { quoteWord } from '../base/quote-word.js';
 import {
   commitSettings,
   type HookLines,
@@ -44,9 +45,7 @@ export function hookLines(agent: AgentName, { ask = true }: InstallOptions): Hoo
     throw new UsageError(
       'Cannot guard with this toolexec: it lies in the cache of npx, and once npm empties the cache, the agent would run every call unchecked. Install it first: npm install --global toolexec',
     );
-  const other = words
-    .map((word) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join(' ');
+  const other = words.map(quoteWord).join(' ');
   const before = ask ? other : `${other} --no-ask`;
   return { before: hasUnixShell() ? `${before}${OR_STOP}` : before, other };
 }

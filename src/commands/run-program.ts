@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { covers } from '../base/covers.js';
+import { quoted } from '../base/quote-word.js';
 import type { Confinement, KeptOutput } from '../contract/processes.js';
 import type { ProgramOutcome, ProgramRequest, RunProgram } from '../contract/programs.js';
 import { ToolError } from '../errors/tool-error.js';
@@ -153,10 +154,6 @@ export async function startProgram(
   } catch (error) {
     throw spawnFailed(request, error);
   }
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function notConfined({ file }: ProgramRequest, { head }: KeptOutput): ToolError {

@@ -1,3 +1,4 @@
+import { quoteWord } from '../base/quote-word.js';
 import type { Effect } from '../contract/effect.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
 import type { OwnToolName } from '../executor/load-own-tool.js';
@@ -171,11 +172,6 @@ function fromWords(words: readonly JsonValue[]): string | undefined {
   const [program = '', flag = '', line] = words;
   if (SHELL.test(program) && /^-\w*c$/.test(flag) && line !== undefined && words.length === 3) return line;
   return words.map(quoteWord).join(' ');
-}
-
-/** One word for a POSIX shell. */
-export function quoteWord(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function writes(input: JsonObject): MappedTool {

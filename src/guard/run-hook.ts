@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { covers } from '../base/covers.js';
+import { quoteWord } from '../base/quote-word.js';
 import type { JsonObject } from '../contract/json.js';
 import type { ExecutorOptions, JournalFile } from '../executor/executor-options.js';
 import { probePlace, realPlace } from '../platform/fs/probe-place.js';
@@ -10,7 +11,7 @@ import type { AgentCall, HookDocument } from './document.js';
 import { titleOf } from './document.js';
 import type { EvaluationWorld, Verdict } from './evaluate-call.js';
 import type { GuardState, IssuedCall, LogEntry } from './guard-state.js';
-import { type MappedCommand, type MappedTool, mapTool, quoteWord } from './map-tool.js';
+import { type MappedCommand, type MappedTool, mapTool } from './map-tool.js';
 import { placedArgs } from './placed-args.js';
 
 export interface GuardedWorld {

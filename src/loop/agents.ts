@@ -9,6 +9,7 @@ import {
   requireArgument,
   requireMethod,
 } from '../base/normalize-options.js';
+import { quoted } from '../base/quote-word.js';
 import type { AgentRunner, AgentWorld } from '../contract/agent-runner.js';
 import type { AgentReply, AgentTask } from '../contract/agents.js';
 import type { Model } from '../providers/model.js';
@@ -110,7 +111,7 @@ export function commandAgents(options: CommandAgentsOptions): AgentRunner {
   const { command } = normalizeOptions('commandAgents', options, COMMAND_RULES);
   requireArgument('commandAgents()', command, isFilledText, 'a command');
   return async ({ prompt }, { executor, id, signal, emit }) => {
-    const args = { command: `${command} '${prompt.replaceAll("'", `'\\''`)}'`, timeout: LONGEST_COMMAND_MS };
+    const args = { command: `${command} ${quoted(prompt)}`, timeout: LONGEST_COMMAND_MS };
     const run = executor.start([{ id: `${id}_command`, name: 'bash', args }], { conversation: id, signal });
     for await (const event of run.events) {
       if (event.type === 'stdout' || event.type === 'stderr') await emit(event.chunk);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { quoteWord } from '../../base/quote-word.js';
 import type { ToolCall } from '../../contract/call.js';
 import type { RunOptions } from '../../contract/executor.js';
 import { readMessage } from '../../providers/read-message.js';
@@ -130,14 +131,9 @@ function notePending(
   roots: readonly string[] | undefined,
   display: Display,
 ): void {
-  const root = (roots ?? []).map((path) => ` --root ${quoted(path)}`).join('');
+  const root = (roots ?? []).map((path) => ` --root ${quoteWord(path)}`).join('');
   for (const { id, name, args } of calls) {
-    const byHand = `toolexec call${root} ${quoted(name)} ${quoted(toSafeJson(args))}`;
+    const byHand = `toolexec call${root} ${quoteWord(name)} ${quoteWord(toSafeJson(args))}`;
     display.note(`pending: ${describeName({ toolName: name, callId: id })}. By hand: ${byHand}`);
   }
-}
-
-/** Quoted for a POSIX shell. */
-function quoted(text: string): string {
-  return /^[A-Za-z0-9_./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

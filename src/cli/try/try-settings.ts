@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { covers } from '../../base/covers.js';
+import { quoteWord } from '../../base/quote-word.js';
 import { DEFAULT_DENIED_WRITE_PATTERNS } from '../../files/default-denies.js';
 import { probePlace, realPlace } from '../../platform/fs/probe-place.js';
 import { findShell } from '../../platform/process/find-shell.js';
@@ -69,14 +70,9 @@ function shellSettings({ env }: CliContext): readonly string[] {
 /** The command line: the words unchanged, or one word that is a whole command line. */
 export function commandLine(words: readonly string[], { env }: CliContext): string {
   const [first = '', ...rest] = words;
-  if (words.length === 0) return quoted(env.SHELL || findShell('bash', env.PATH) || '/bin/sh');
+  if (words.length === 0) return quoteWord(env.SHELL || findShell('bash', env.PATH) || '/bin/sh');
   if (rest.length === 0 && /[\s;&|<>()$`"'*?]/.test(first)) return first;
-  return words.map(quoted).join(' ');
-}
-
-/** For a POSIX shell. */
-function quoted(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return words.map(quoteWord).join(' ');
 }
 
 /** The person's directory if it lies in a root, otherwise the first root. */

@@ -1,3 +1,4 @@
+import { quoted } from '../../base/quote-word.js';
 import { findTrustedProgram } from '../../platform/process/find-program.js';
 import { FIRST_PLACE, type Mount } from './mount-holder.js';
 
@@ -58,8 +59,4 @@ function lineOf(mount: Mount): string {
 
 function escaped(path: string): string {
   return path.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

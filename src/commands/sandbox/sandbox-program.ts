@@ -1,3 +1,4 @@
+import { quoted } from '../../base/quote-word.js';
 import type { Report } from '../../platform/process/report-file.js';
 import type { NetworkCounts } from '../../platform/process/room-keeper.js';
 import { signalName } from '../../platform/process/send-signal.js';
@@ -27,7 +28,7 @@ ${isAhead ? WAIT_FOR_ORDER : ''}
 ${keepsInput ? '' : 'exec </dev/null'}
 [ ! -e /proc/self/fd/5 ] || exit 1
 exec 5>&2 2>&4
-${settings.map(({ path, text }) => `printf %s ${quoteForShell(text)} >${quoteForShell(path)}`).join('\n')}
+${settings.map(({ path, text }) => `printf %s ${quoted(text)} >${quoted(path)}`).join('\n')}
 trap : HUP INT QUIT TERM
 echo started >&4 || exit 1
 (
@@ -113,14 +114,9 @@ export function onOwnTerminal(
   program: readonly string[],
   { SHELL }: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const words = program.map(quoteForShell).join(' ');
-  const shell = SHELL === undefined ? 'unset SHELL;' : `SHELL=${quoteForShell(SHELL)}`;
+  const words = program.map(quoted).join(' ');
+  const shell = SHELL === undefined ? 'unset SHELL;' : `SHELL=${quoted(SHELL)}`;
   return ['/bin/sh', '-c', 'SHELL=/bin/sh exec script -qec "$1" /dev/null', 'sh', `${shell} exec ${words}`];
-}
-
-/** One word for a POSIX shell. */
-function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 export interface SandboxedEnd extends ProcessEnd {

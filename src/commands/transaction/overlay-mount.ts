@@ -1,3 +1,4 @@
+import { quoted } from '../../base/quote-word.js';
 import { setBinaryMode, toBinary } from '../../platform/fs/binary-fs.js';
 import { askProgram } from '../../platform/process/ask-program.js';
 import { findTrustedProgram } from '../../platform/process/find-program.js';
@@ -168,8 +169,4 @@ function questionOf(path: string): string {
     (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`,
   );
   return `p=$(printf '${bytes}x') && p=\${p%x} && if [ -e "$p" ] || [ -L "$p" ]; then printf 1; else printf 0; fi`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

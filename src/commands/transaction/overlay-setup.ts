@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { quoted } from '../../base/quote-word.js';
 import { binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
 import { entryStat, errnoOf, isOwnedByUs, realPath } from '../../platform/fs/fs-entry.js';
 import { localFileSystem, mountBelow } from '../../platform/fs/local-file-system.js';
@@ -291,8 +292,4 @@ function isWhiteout(path: string): boolean {
 /** Why a file system error prevents a transaction. */
 export function whyNot(error: unknown): string {
   return `its directory cannot be made: ${errnoOf(error) ?? String(error)}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,3 +1,4 @@
+import { quoteWord } from '../../base/quote-word.js';
 import type { Effect } from '../../contract/effect.js';
 import type { PolicyAnswer, PolicyQuestion, WriteConsent } from '../../contract/policy.js';
 import type { LaterCode } from '../later-code/later-code.js';
@@ -160,7 +161,7 @@ export class Evaluation implements Circumstances {
     const found = analysis.found?.[analysis.commands.indexOf(words)];
     const touched =
       found === undefined
-        ? this.basis.analyzeCommand?.(words.map(quote).join(' '), run?.shell).effects
+        ? this.basis.analyzeCommand?.(words.map(quoteWord).join(' '), run?.shell).effects
         : (found.touches ?? found.effects);
     const key = JSON.stringify(seen);
     return touched?.some((effect) => JSON.stringify(effect) === key) === true;
@@ -187,10 +188,6 @@ const NO_RUNS: readonly RunText[] = Object.freeze([]);
 
 function isRun({ kind }: Effect): boolean {
   return kind === 'run';
-}
-
-function quote(word: string): string {
-  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The tool's name on a list. */

@@ -1,3 +1,4 @@
+import { quoted, quoteWord } from '../../base/quote-word.js';
 import type { RawCall } from '../raw-call.js';
 import { describeValue, isRecord, quote } from '../unknown-value.js';
 import type { Item } from './read.js';
@@ -82,8 +83,8 @@ function toCommandLine(command: unknown, env: unknown): CommandLine {
     variables.push(`${name}=${quoteWord(value)}`);
   }
   const [program = '', ...rest] = command;
-  // Quoted, a keyword of the shell is a program's name.
-  const first = SHELL_WORDS.has(program) ? `'${program}'` : quoteWord(program);
+  // Quoted, a keyword of the shell or an assignment is a program's name.
+  const first = SHELL_WORDS.has(program) || program.includes('=') ? quoted(program) : quoteWord(program);
   return { text: [...variables, first, ...rest.map(quoteWord)].join(' ') };
 }
 
@@ -92,10 +93,6 @@ const SHELL_WORDS = new Set(
     ' ',
   ),
 );
-
-function quoteWord(word: string): string {
-  return /^[A-Za-z0-9_@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
 import { type ListenAddress, parseHostName, parseListen } from '../../../base/parse-listen.js';
+import { quoteWord } from '../../../base/quote-word.js';
 import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
 import { followDefinitions } from '../../../executor/declare/shown-definitions.js';
@@ -295,8 +296,6 @@ function decideWith(
     ...(journal === undefined ? [] : [['--journal', resolve(journal)]]),
     ...(config === undefined ? [] : [['--config', resolve(config)]]),
   ];
-  const words = more
-    .flat()
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+  const words = more.flat().map(quoteWord);
   return (batchId) => `toolexec approve ${batchId} ${words.join(' ')}`;
 }

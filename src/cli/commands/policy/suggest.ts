@@ -1,3 +1,4 @@
+import { quoteWord } from '../../../base/quote-word.js';
 import { ruleAsToml } from '../../../config/add-user-rule.js';
 import type { ToolCall } from '../../../contract/call.js';
 import type { Effect } from '../../../contract/effect.js';
@@ -189,7 +190,7 @@ function ruleForCommand(tool: string, text: string, isSeen: boolean): PolicyRule
   if (RISKY.test(program) || (!isSeen && INTERPRETER.test(program))) return undefined;
   // A person should write the rule for a command with settings or another directory.
   if (settings.some(({ texts }) => texts.some((one) => one !== 'PWD=.'))) return undefined;
-  const command = words.map(quote).join(' ');
+  const command = words.map(quoteWord).join(' ');
   if (redact(text) !== text || effects.some(({ kind }) => kind === 'delete')) return undefined;
   // A redirection is not a word of the command, and would need its own rule.
   if (JSON.stringify(analyzeCommand(command, 'sh').effects) !== JSON.stringify(effects)) return undefined;
@@ -205,10 +206,6 @@ const RISKY =
  * them.
  */
 const INTERPRETER = /(?:^|\/)(?:bash|sh|dash|zsh|node|python[\d.]*|perl|ruby|php)$/;
-
-function quote(word: string): string {
-  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
 
 function ruleForFile(tool: string, path: string): PolicyRule | undefined {
   // Relative and plain: other paths could match more than intended, or lead elsewhere.
