@@ -76,13 +76,12 @@ export class ConversationQueue {
   }
 
   /** Resolves when every earlier batch is recorded or never will be, or when this batch was stopped. */
-  async arrival(batch: QueuedBatch): Promise<void> {
-    for (;;) {
+  arrival(batch: QueuedBatch): Promise<void> {
+    return this.#free(batch, () => {
       let earlier = batch.earlier;
       while (earlier?.isPlaced === true) earlier = earlier.earlier;
-      if (earlier === undefined || batch.isStopped) return;
-      await Promise.race([earlier.nextChange, batch.stopped]);
-    }
+      return earlier;
+    });
   }
 
   /** Whether the call still has to wait for its turn. */
@@ -92,12 +91,14 @@ export class ConversationQueue {
   }
 
   /** Resolves when it is the call's turn, or when its batch was stopped. */
-  async turn(batch: QueuedBatch, effects: readonly PlacedEffect[]): Promise<void> {
-    for (;;) {
-      const blocker = this.#blockerOf(batch, effects);
-      if (blocker === undefined || batch.isStopped) return;
-      await Promise.race([blocker.nextChange, batch.stopped]);
-    }
+  turn(batch: QueuedBatch, effects: readonly PlacedEffect[]): Promise<void> {
+    return this.#free(batch, () => this.#blockerOf(batch, effects));
+  }
+
+  /** Resolves when there is no blocker, or when the batch was stopped. */
+  async #free(batch: QueuedBatch, blocker: () => QueuedBatch | undefined): Promise<void> {
+    for (let one = blocker(); one !== undefined && !batch.isStopped; one = blocker())
+      await Promise.race([one.nextChange, batch.stopped]);
   }
 
   /** The nearest batch that blocks this call. Batches farther away are checked after that batch is done. */

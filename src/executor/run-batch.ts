@@ -2,7 +2,6 @@ import { onAbort } from '../base/on-abort.js';
 import { runTogether } from '../base/run-together.js';
 import type { Awaitable, ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { CallRecord } from '../contract/journal.js';
 import type { OriginView } from '../contract/origin.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { refuseUnrecorded } from './answer/refuse-ready.js';
@@ -18,6 +17,7 @@ import type { Execution } from './execute/execution.js';
 import { planBatch } from './plan/plan-batch.js';
 import { plannedParts } from './plan/to-plan.js';
 import { type ConversationQueue, QueuedBatch, type ReservedPlace } from './queue.js';
+import type { CallRecovery } from './record/attach.js';
 import { originsFor } from './record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
@@ -54,6 +54,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
+  readonly recovery: CallRecovery;
   readonly recorder: Recorder | undefined;
   readonly executions: (Execution | undefined)[];
   readonly answers: (ToolResult | undefined)[];
@@ -80,6 +81,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     this.scope = scope;
     this.options = options;
     this.queue = context.queue;
+    this.recovery = context.recovery;
     this.recorder = isRecorded ? new Recorder(journal, scope, options, this) : undefined;
     this.executions = new Array<Execution | undefined>(calls.length).fill(undefined);
     this.answers = new Array<ToolResult | undefined>(calls.length).fill(undefined);
@@ -274,14 +276,6 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     if (this.isPlaced) return;
     this.isPlaced = true;
     this.changed();
-  }
-
-  recoverLeft(): Promise<void> {
-    return this.#context.recovery.recoverLeft();
-  }
-
-  recoverLost(running: readonly CallRecord[]): Promise<void> {
-    return this.#context.recovery.recoverLost(running);
   }
 
   get stopReason(): Stop | undefined {

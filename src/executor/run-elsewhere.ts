@@ -40,7 +40,7 @@ export async function runElsewhere(calls: readonly EvaluatedCall[], batch: Place
       stop: { reason: () => batch.stopReason, happens: batch.stopped },
       started: ({ call }) => scope.observer?.started(call),
       answered: ({ index, call }, result) => answerCall(index, call, { result, recorded: true }, batch),
-      recoverLost: (running) => batch.recoverLost(running),
+      recovery: batch.recovery,
     });
   } catch (error) {
     // The journal fails. Workers may be running the calls, and then record the answers.

@@ -1,10 +1,11 @@
-import type { CallRecord, Journal } from '../../contract/journal.js';
+import type { Journal } from '../../contract/journal.js';
 import type { AskedTicket } from '../../contract/ticket.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { cleanReason } from '../answer/refuse-ready.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from '../call/evaluated-call.js';
 import { planBatch } from '../plan/plan-batch.js';
+import type { CallRecovery } from '../record/attach.js';
 import { withOrigins } from '../record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from '../record/recorder.js';
 import { askedNote, snapshotSince, withSnapshot } from './approve-batch.js';
@@ -28,11 +29,9 @@ export interface TicketParts {
   readonly signal: AbortSignal;
   /** The executor's approver decides at once. */
   readonly asksApprover: boolean;
-  readonly recovery: {
+  readonly recovery: CallRecovery & {
     /** Recovers the calls that dead processes left. Undefined: recovery is already done. */
     ensure(): Promise<void> | undefined;
-    recoverLeft(): Promise<void>;
-    recoverLost(running: readonly CallRecord[]): Promise<void>;
   };
 }
 
@@ -137,8 +136,7 @@ function outsideOf(recovery: TicketParts['recovery']): RecordedBatch {
     isOrdered,
     arrival: () => Promise.resolve(),
     placed() {},
-    recoverLeft: () => recovery.recoverLeft(),
-    recoverLost: (running) => recovery.recoverLost(running),
+    recovery,
   };
 }
 

@@ -9,8 +9,7 @@ const WAITING = {
   clock: systemClock,
   stopped: new Promise<void>(() => {}),
   patienceMs: 10_000,
-  recoverLeft: () => Promise.resolve(),
-  recoverLost: () => Promise.resolve(),
+  recovery: { recoverLeft: () => Promise.resolve(), recoverLost: () => Promise.resolve() },
 };
 
 let journal: Journal;
@@ -49,10 +48,13 @@ describe('awaitDeliveries()', () => {
   });
 
   it('gives the answer that recovery finds for a call whose process has died', async () => {
-    const recoverLeft = async (): Promise<void> => {
-      await journal.finish('first/0', failureOf('x', 'outcome_unknown'), 3, WORKER);
+    const recovery = {
+      ...WAITING.recovery,
+      async recoverLeft() {
+        await journal.finish('first/0', failureOf('x', 'outcome_unknown'), 3, WORKER);
+      },
     };
-    const world = { ...WAITING, isWorkerAlive: () => false, journal, recoverLeft };
+    const world = { ...WAITING, isWorkerAlive: () => false, journal, recovery };
     const [answer] = (await awaitDeliveries(second, world)) ?? [undefined];
     expect(answer).toMatchObject({ record: { result: { error: { code: 'outcome_unknown' } } } });
   });

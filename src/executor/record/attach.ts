@@ -15,10 +15,14 @@ export interface AttachContext extends Pick<RecordSettings, 'isWorkerAlive' | 'c
   readonly stopped: Promise<void>;
   /** How long the journal may fail during a wait, in milliseconds. */
   readonly patienceMs: number;
-  /** Recovers the calls of dead processes. Never rejects. */
-  readonly recoverLeft: () => Promise<void>;
-  /** Recovers the running calls among these whose worker is gone. Never rejects. */
-  readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
+  readonly recovery: CallRecovery;
+}
+
+/** Recovers the calls of dead processes. Never rejects. */
+export interface CallRecovery {
+  recoverLeft(): Promise<void>;
+  /** The running calls among these whose worker is gone. */
+  recoverLost(running: readonly CallRecord[]): Promise<void>;
 }
 
 /** The message for a call whose id has other arguments in the journal. */
@@ -114,14 +118,16 @@ async function poll(answers: readonly Acceptance[], world: AttachContext): Promi
     const open = current.filter(isOpen);
     const lives = await Promise.all(open.map((answer) => isUnderWay(answer, world)));
     left = open;
-    await world.recoverLost(open.flatMap((answer) => (answer.kind === 'known' ? [answer.record] : [])));
+    await world.recovery.recoverLost(
+      open.flatMap((answer) => (answer.kind === 'known' ? [answer.record] : [])),
+    );
     return !lives.includes(true);
   };
   await pollUntil(look, { clock: world.clock, stopped: world.stopped, patienceMs: world.patienceMs });
   if (left.length === 0) return current;
   // If the process has gone since the read, it may have recorded the answer before; otherwise recovery answers the
   // call.
-  await world.recoverLeft();
+  await world.recovery.recoverLeft();
   return Promise.all(current.map((answer) => readAgain(answer, world)));
 }
 

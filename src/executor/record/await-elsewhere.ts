@@ -4,7 +4,7 @@ import type { CallKey, CallRecord, Journal } from '../../contract/journal.js';
 import type { JsonObject } from '../../contract/json.js';
 import { type NamedCall, notRun } from '../answer/results.js';
 import { type Stop, stoppedBefore } from '../answer/stopped.js';
-import { asDecided } from './attach.js';
+import { asDecided, type CallRecovery } from './attach.js';
 import { type PollOptions, pollUntil } from './poll-until.js';
 
 /** A call that a worker runs, or will run. */
@@ -25,8 +25,7 @@ export interface ElsewhereContext {
   readonly started: (open: OpenCall) => void;
   /** Called when the answer of the call is recorded. */
   readonly answered: (open: OpenCall, result: ToolResult) => void;
-  /** Recovers the running calls among these whose worker is gone. Never rejects. */
-  readonly recoverLost: (running: readonly CallRecord[]) => Promise<void>;
+  readonly recovery: CallRecovery;
 }
 
 /**
@@ -63,7 +62,7 @@ export async function awaitElsewhere(
       } else if (record.worker !== undefined) running.push(record);
       else if (isLate) await expire(record, context, expired(open.call, startDeadlineMs));
     }
-    if (running.length > 0) await context.recoverLost(running);
+    if (running.length > 0) await context.recovery.recoverLost(running);
     return calls.size === 0;
   };
   const onSignal = signalsOf(calls, context);

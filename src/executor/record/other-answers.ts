@@ -29,8 +29,7 @@ export class OtherAnswers {
       get stopped() {
         return batch.stopped;
       },
-      recoverLeft: () => batch.recoverLeft(),
-      recoverLost: (running) => batch.recoverLost(running),
+      recovery: batch.recovery,
       patienceMs: timeouts.default.ms,
     };
     this.#deadline = deadline;

@@ -19,7 +19,7 @@ import { type EvaluatedCall, needsNoClaim, type ReadyCall } from '../call/evalua
 import { confinementOf } from '../call/program-confinement.js';
 import { attaches } from '../call/run-options.js';
 import type { RecordSettings } from '../call/settings.js';
-import { attachToRecord } from './attach.js';
+import { attachToRecord, type CallRecovery } from './attach.js';
 import { recordReads } from './conversation-memories.js';
 import { findAnswered, isHeld } from './find-earlier.js';
 import { JournalDeadline } from './journal-deadline.js';
@@ -39,10 +39,7 @@ export interface RecordedBatch {
   arrival(): Promise<void>;
   /** Called once the journal has been asked to record the batch. */
   placed(): void;
-  /** Recovers the calls of dead processes. Never rejects. */
-  recoverLeft(): Promise<void>;
-  /** Recovers the running calls among these whose worker is gone. Never rejects. */
-  recoverLost(running: readonly CallRecord[]): Promise<void>;
+  readonly recovery: CallRecovery;
 }
 
 /**
@@ -75,10 +72,8 @@ export class Recorder {
    * `asked`: the journal may have the batch; `yes`: it has the batch, or will have it before the first claim.
    */
   #isAccepted: 'no' | 'asked' | 'yes' = 'no';
-  /** Claimed calls, which do more than read, if the journal answers asynchronously. */
+  /** The calls that this process has claimed. */
   #claimed: Set<number> | undefined;
-  /** The calls that this process has claimed as a worker. */
-  #taken: Set<number> | undefined;
   readonly #unrecorded: UnrecordedResults;
   /** The write of the last answer of a claimed call. It may not be on disk yet. */
   #owed: Promise<unknown> | undefined;
@@ -239,8 +234,6 @@ export class Recorder {
         this.#settings.clock.now(),
       );
       if (!(claiming instanceof Promise)) return this.#claims(index, claiming);
-      this.#claimed ??= new Set();
-      this.#claimed.add(index);
       return this.#onDisk(claiming.then((isOurs) => this.#claims(index, isOurs)));
     } catch (error) {
       this.#broken ??= { error };
@@ -249,9 +242,9 @@ export class Recorder {
   }
 
   #claims(index: number, isOurs: boolean): boolean {
-    if (isOurs && this.#scope.taken !== undefined) {
-      this.#taken ??= new Set();
-      this.#taken.add(index);
+    if (isOurs) {
+      this.#claimed ??= new Set();
+      this.#claimed.add(index);
     }
     return isOurs;
   }
@@ -281,7 +274,7 @@ export class Recorder {
       return false;
     }
     // A call that was not claimed stays queued, for this worker or another one.
-    if (this.#scope.taken !== undefined && this.#taken?.has(index) !== true) return true;
+    if (this.#scope.taken !== undefined && this.#claimed?.has(index) !== true) return true;
     recordReads(this.#scope.memory);
     const failed = (error: unknown): false => {
       this.#broke(error, 'a result could not be recorded', call.id);
@@ -348,14 +341,7 @@ export class Recorder {
   /** Resolves when the old and new contents of a call's changes are on disk, before any file is replaced. */
   async intend(index: number, intent: FileIntent): Promise<void> {
     this.#requireWhole();
-    try {
-      await this.deadline.within(
-        noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now()),
-      );
-    } catch (error) {
-      this.#broken ??= { error };
-      throw error;
-    }
+    await this.#onDisk(noteIntent(this.#journal, this.key(index), intent, this.#settings.clock.now()));
   }
 
   #requireWhole(): void {

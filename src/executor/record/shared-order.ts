@@ -47,7 +47,7 @@ export class SharedOrder {
 
   /** Resolves when it is the call's turn, or when its batch was stopped. @throws the journal's error */
   async turn(effects: readonly PlacedEffect[]): Promise<void> {
-    const { clock, stopped, patienceMs, recoverLeft, covers } = this.#context;
+    const { clock, stopped, patienceMs, recovery, covers } = this.#context;
     const isFree = (): boolean =>
       !this.#blockers.some((blocker) => conflicts(effects, blocker.effects, covers));
     if (isFree()) return;
@@ -55,7 +55,7 @@ export class SharedOrder {
       async () => {
         const left = await this.#look();
         if (left.length > 0) {
-          await recoverLeft();
+          await recovery.recoverLeft();
           // Not every recovery may answer such a call: its files may belong to another root. From here on, it blocks no
           // call.
           this.#blockers = this.#blockers.filter(({ key }) => !left.includes(key));
@@ -68,7 +68,7 @@ export class SharedOrder {
 
   /** Drops the calls that no longer block. @returns the keys of the calls whose process is dead. */
   async #look(): Promise<readonly string[]> {
-    const { journal, isWorkerAlive, recoverLost } = this.#context;
+    const { journal, isWorkerAlive, recovery } = this.#context;
     const left: string[] = [];
     const isOpen = await Promise.all(
       this.#blockers.map(async ({ key }) => {
@@ -77,7 +77,7 @@ export class SharedOrder {
         if (isForAnyWorker(record)) return true;
         const owner = await ownerOf(record, journal);
         if (owner !== undefined && !isWorkerAlive(owner)) left.push(key);
-        else await recoverLost([record]);
+        else await recovery.recoverLost([record]);
         return owner !== undefined;
       }),
     );
