@@ -24,6 +24,10 @@ mkdirSync(join(root, '.git'));
 writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/main\n');
 writeFileSync(join(root, '.git/config'), '[core]\n\thooksPath = my-hooks\n');
 
+mkdirSync(join(root, 'bare/objects'), { recursive: true });
+mkdirSync(join(root, 'bare/refs'));
+writeFileSync(join(root, 'bare/HEAD'), 'ref: refs/heads/main\n');
+
 const CHANGES = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 function request(more: Partial<ApprovalRequest>, callId = 'a'): ApprovalRequest {
@@ -76,6 +80,7 @@ describe('consent in advance', () => {
     ['tools/pre-push', [{ kind: 'write', path: 'tools/pre-push' }]],
     ['deep/push', [{ kind: 'write', path: 'deep/push' }]],
     ['deep/tools/tasks.txt', [{ kind: 'write', path: 'deep/tools/tasks.txt' }]],
+    ['bare/hooks/post-receive', [{ kind: 'write', path: 'bare/hooks/post-receive' }]],
     ['my-hooks/pre-push', [{ kind: 'write', path: 'my-hooks/pre-push' }]],
   ])('does not cover a change to a file that runs later: %s', async (path, effects) => {
     const refused = {

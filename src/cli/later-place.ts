@@ -49,13 +49,14 @@ export class LaterPlace {
    * of git.
    */
   async otherNames(): Promise<NamesOf> {
-    const [{ createSandbox }, { laterNames }] = await Promise.all([
+    const [{ createSandbox }, { laterNames }, { namesInRepository }] = await Promise.all([
       import('../files/create-sandbox.js'),
       import('../executor/plan/later-names.js'),
+      import('../commands/sandbox/git/bare-repository.js'),
     ]);
     this.#sandbox ??= createSandbox({ roots: this.roots });
     const namesOf = laterNames(this.#sandbox.leading?.() ?? [], this.roots, this.#later);
-    return (path) => namesOf(path).filter((name) => this.lies(name));
+    return (path) => [...namesOf(path), ...namesInRepository(path)].filter((name) => this.lies(name));
   }
 
   /** It lies in a dependency folder, which is not examined. */

@@ -1,4 +1,5 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { namesInRepository } from '../../commands/sandbox/git/bare-repository.js';
 import type { Sandbox } from '../../contract/files.js';
 import type { PathEffect, PolicyQuestion } from '../../contract/policy.js';
 import { isToolError } from '../../errors/tool-error.js';
@@ -85,7 +86,10 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
       const isRoot = incomplete && sandbox.roots.some((root) => isBelow(relative(absolute, root)));
       return isRoot ? 'more than can be looked at' : undefined;
     },
-    laterNames: (path, later) => laterNames(sandbox.leading?.(path) ?? [], sandbox.roots, later)(path),
+    laterNames: (path, later) => [
+      ...laterNames(sandbox.leading?.(path) ?? [], sandbox.roots, later)(path),
+      ...namesInRepository(path),
+    ],
   };
 }
 

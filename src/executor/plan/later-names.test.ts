@@ -141,4 +141,26 @@ describe('a file tool that a rule without a path allows', () => {
     make('rm .husky');
     expect((await write('tools/hooks/pre-commit'))?.error).toBeUndefined();
   });
+
+  it('asks before it writes a hook or the settings of a bare repository', async () => {
+    make('git init -q --bare sub/x; mkdir hooks');
+    for (const path of ['sub/x/hooks/post-receive', 'sub/x/config'])
+      expect((await write(path))?.error?.code, path).toBe('approval_unavailable');
+    for (const path of ['sub/x/notes', 'hooks/post-receive', 'config'])
+      expect((await write(path))?.error, path).toBeUndefined();
+  });
+
+  it.each([
+    ['HEAD', ['objects/a', 'refs/a']],
+    ['objects/pack/a', ['HEAD', 'refs/a']],
+    ['refs/heads/a', ['HEAD', 'objects/a']],
+    ['HEAD', ['commondir']],
+  ])('asks before %s turns a directory with hooks into a repository', async (last, first) => {
+    make('mkdir x x/hooks y; touch y/config');
+    for (const name of ['hooks/post-receive', ...first])
+      expect((await write(`x/${name}`))?.error, name).toBeUndefined();
+    expect((await write(`x/${last}`))?.error?.code).toBe('approval_unavailable');
+    if (first.includes('commondir')) return;
+    for (const name of [...first, last]) expect((await write(`y/${name}`))?.error, name).toBeUndefined();
+  });
 });

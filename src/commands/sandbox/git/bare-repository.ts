@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { readableNames, toBinary, toText } from '../../../platform/fs/binary-fs.js';
+import { entryStat } from '../../../platform/fs/fs-entry.js';
 import { isHarmlessConfig } from './adopt-repository.js';
 import { readSmallFile } from './find-repositories.js';
 
@@ -33,6 +34,26 @@ export function wakesRepository(path: string, isThere: IsThere): boolean {
     return text !== '' && !runsNothingInGit(join(git, '.git', name), Buffer.from(text));
   });
 }
+
+/**
+ * The names under which git runs a file that a tool is about to change: a hook or the settings of a bare repository,
+ * or the settings that its creation wakes.
+ */
+export function namesInRepository(path: string): readonly string[] {
+  const name = nameInBareRepository(path, isOnDisk);
+  if (name !== undefined) return [name];
+  const part = WITHIN.exec(path)?.[1];
+  if (part === undefined || isOnDisk(part)) return [];
+  const isThere = (one: string): boolean => one === part || isOnDisk(one);
+  return wakesRepository(part, isThere) ? [join(dirname(part), '.git', 'config')] : [];
+}
+
+function isOnDisk(path: string): boolean {
+  return entryStat(path) !== undefined;
+}
+
+/** An entry of a repository, and a path below it, which creates it. */
+const WITHIN = /^(.*\/(?:HEAD(?=$)|(?:objects|refs)(?=\/)))/s;
 
 const SETTINGS = new Set(['config', 'config.worktree', 'commondir']);
 const PARTS = new Set(['HEAD', 'objects', 'refs']);
