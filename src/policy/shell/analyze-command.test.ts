@@ -305,6 +305,7 @@ describe('the limits of analyzeCommand()', () => {
       ],
       ['a chain of wrappers', `${'sudo '.repeat(12_000)}ls`],
       ['loops within loops', `${'for i in 1 2 3 4 5 6 7 8 9; do '.repeat(6)}a $i${'; done'.repeat(6)}`],
+      ['a long value that is used often', `x=${'a'.repeat(30_000)};echo ${'$x'.repeat(17_000)}`],
       ['values that double', `x=a;${'x=$x$x;'.repeat(60)}$x`],
       ['many substitutions', 'echo $(id) '.repeat(5_000)],
       ['backquotes', '`'.repeat(60_000)],

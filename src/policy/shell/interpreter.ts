@@ -39,8 +39,9 @@ export class Interpreter implements Shell {
     this.expander = new Expander(this);
   }
 
-  step(): void {
-    if (this.stepsLeft-- <= 0) throw new TooMuchWork();
+  step(work = 1): void {
+    this.stepsLeft -= work;
+    if (this.stepsLeft < 0) throw new TooMuchWork();
   }
 
   runText(text: string, scope: Scope, input: Stream): Stream {

@@ -105,12 +105,12 @@ export class Expander {
       case 'LocaleString':
         return part.parts.flatMap((child) => this.#part(child, scope, true));
       case 'SimpleExpansion':
-        return toPieces(readParameter(part.text.slice(1).replaceAll('\\\n', ''), scope), isQuoted);
+        return this.#toPieces(readParameter(part.text.slice(1).replaceAll('\\\n', ''), scope), isQuoted);
       case 'ParameterExpansion':
-        return toPieces(expandParameter(this, part, scope), isQuoted);
+        return this.#toPieces(expandParameter(this, part, scope), isQuoted);
       case 'CommandExpansion': {
         const output = part.script && shell.runScript(part.script, scope.copy(), UNKNOWN);
-        return toPieces(output === undefined ? UNKNOWN : fromStream(output), isQuoted);
+        return this.#toPieces(output === undefined ? UNKNOWN : fromStream(output), isQuoted);
       }
       case 'ArithmeticExpansion':
         if (part.expression !== undefined) walkArithmetic(this, part.expression, scope);
@@ -121,7 +121,16 @@ export class Expander {
       }
     }
   }
+
+  #toPieces(value: Value, isQuoted: boolean): Piece[] {
+    if (value.kind === 'unknown') return [{ ...value, splits: !isQuoted }];
+    // `x=$x$x` doubles a text each time.
+    this.shell.step(value.text.length / CHARACTERS_A_STEP);
+    return value.pattern === true ? toGlobPieces(value.text, true) : [textValue(value.text, value.assumed)];
+  }
 }
+
+const CHARACTERS_A_STEP = 256;
 
 function literal(text: string, value: string, isFirst: boolean, scope: Scope): Piece[] {
   if (!isFirst || !text.startsWith('~')) return [textValue(value)];
@@ -245,11 +254,6 @@ function expandParameter(expander: Expander, part: ParameterExpansionPart, scope
 function fromStream(output: Stream): Value {
   if (output.kind === 'text') return textValue(output.text.replace(/\n+$/, ''));
   return output.kind === 'unknown' ? output : { ...UNKNOWN, from: output };
-}
-
-function toPieces(value: Value, isQuoted: boolean): Piece[] {
-  if (value.kind === 'unknown') return [{ ...value, splits: !isQuoted }];
-  return value.pattern === true ? toGlobPieces(value.text, true) : [textValue(value.text, value.assumed)];
 }
 
 /**

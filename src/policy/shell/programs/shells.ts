@@ -3,7 +3,7 @@ import { Field, NUMBER, type Stream, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
 import { pathText } from '../words/place.js';
 import { HOME, isSafeNumber, isSame, type Scope } from '../words/scope.js';
-import type { Program, Programs } from './program.js';
+import { asksAboutCommands, type Program, type Programs } from './program.js';
 
 /** A builtin that changes what later commands mean. */
 const changesShell = (words: RegExp, reason: string): Program => ({
@@ -179,7 +179,16 @@ function runFile(call: Call, file: Field, scope: Scope): Stream {
 /** An interpreter of another language, or an editor: code among its words or in its input is `ask`, and not read. */
 function interpret(call: Call): void {
   const { words, findings, name, input } = call;
-  const at = words.findIndex(({ shown }) => HAS_CODE.test(shown));
+  const [first, module] = words;
+  if (/^(?:python|pypy)/.test(name) && first?.exact === '-m' && module?.literal === true) {
+    findings.runsUnseen();
+    asksAboutCommands(call, words.slice(2));
+    return;
+  }
+  // The words after a script belong to the script.
+  const isScript =
+    first?.literal === true && /^(?!-|inspect$|debug$)./.test(first.shown) && ENDS_AT_SCRIPT.test(name);
+  const at = isScript ? -1 : words.findIndex(({ shown }) => HAS_CODE.test(shown));
   if (at !== -1) {
     const code = words.slice(at, at + 2).map(({ shown }) => shown);
     const shown = code.join(' ');
@@ -201,6 +210,9 @@ function interpret(call: Call): void {
   call.ask(`${name} runs code from its input.`);
   if (input.kind === 'fetched') call.blockFetched(input.from);
 }
+
+/** They take no options of their own after the script. `node inspect` is not a script. */
+const ENDS_AT_SCRIPT = /^(?:python|pypy|perl|ruby|node|nodejs|php|lua|luajit|Rscript|tclsh)[\d.]*$/;
 
 /** `-c CODE`, `-pe CODE`, `--eval=CODE`, `eval CODE`, `+CODE` of an editor. */
 const HAS_CODE =

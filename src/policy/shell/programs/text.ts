@@ -1,6 +1,7 @@
 import type { Call } from '../words/call.js';
 import { Field, NUMBER, type Stream, streamOf, UNKNOWN } from '../words/field.js';
 import type { Options } from '../words/options.js';
+import { pathText } from '../words/place.js';
 import type { Program, Programs } from './program.js';
 
 /** A program that prints its input, or part of it. */
@@ -48,7 +49,7 @@ export const TEXT_PROGRAMS: Programs = {
   },
 };
 
-function evaluateSearch(call: Call, options: Options): void {
+function evaluateSearch(call: Call, options: Options): Stream | undefined {
   const { operands } = options;
   const files = operands.slice(options.has('e', 'regexp', 'f', 'file') ? 0 : 1);
   for (const file of [...files, ...options.values('f', 'file')]) call.touches('read', file);
@@ -56,7 +57,17 @@ function evaluateSearch(call: Call, options: Options): void {
   const isDeep =
     /^(?:rg|ag|ack)$/.test(call.name) || options.has('r', 'R', 'recursive', 'dereference-recursive');
   if (isDeep && files.length === 0 && call.input === UNKNOWN) call.touches('read', Field.of('.'));
+  // The names of files below a directory that each name begins with, so that none looks like an option.
+  const [root] = files;
+  const lists = isDeep && files.length === 1 && options.has('l', 'files-with-matches');
+  return lists && root?.literal === true && options.given.every(({ word }) => ONLY_FINDS.test(word.shown))
+    ? { kind: 'listing', root: pathText(root, call.scope.directory) }
+    : undefined;
 }
+
+/** Options of grep without values, or with one in the same word. */
+const ONLY_FINDS =
+  /^(?:-[rRlinwEFPsv]+|--(?:files-with-matches|recursive|(?:include|exclude|exclude-dir)=.+))$/;
 
 /** Some shells interpret backslashes here, others do not. */
 function echoed(words: readonly Field[]): Stream {

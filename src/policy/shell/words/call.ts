@@ -21,8 +21,8 @@ export interface Shell {
   mayBeCommand(words: readonly Field[], at: number, scope: Scope): boolean;
   /** The same for the text of one word. */
   mayBeCode(word: Field, scope: Scope): boolean;
-  /** Counts work; throws when the limit is exceeded. */
-  step(): void;
+  /** Counts work, or this much of it; throws when the limit is exceeded. */
+  step(work?: number): void;
 }
 
 /**
@@ -226,8 +226,9 @@ const RUN_AS_CODE: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Programs that others use to show output: naming a usual one is not code. */
-const PLAIN_VALUE = /^(?:true|false|cat|less|more|vi|vim|nano|ed|:)?$/;
+/** Usual programs that show output, and options of make and node that load nothing: they are not code. */
+const PLAIN_VALUE =
+  /^(?:true|false|cat|less|more|vi|vim|nano|ed|:|-?j ?\d*|(?:--(?:max[-_]old[-_]space[-_]size=\d+|stack-trace-limit=\d+|experimental-(?:vm-modules|strip-types|transform-types)|no-warnings|no-deprecation|trace-(?:warnings|deprecation|uncaught)|enable-source-maps|openssl-legacy-provider)(?: +|$))+)?$/;
 
 /** Directories whose programs do not come from a workspace. */
 const SYSTEM_FOLDER = /^\/(?:usr|bin|sbin|opt|nix|snap)(?:\/|$)/;
