@@ -68,6 +68,13 @@ export const LATER_CODE: readonly LaterCodeRow[] = [
       ...['Capfile', 'Dangerfile', 'Fastfile', 'phpunit.xml', 'phpunit.xml.dist', '.php-cs-fixer.php'],
       ...['.php-cs-fixer.dist.php', 'Package.swift', 'mix.exs', '.formatter.exs', 'rebar.config'],
       ...['.golangci.{yml,yaml,toml,json}', 'Directory.Build.{props,targets}', 'nuget.config'],
+      ...[
+        'angular.json',
+        'firebase.json',
+        'serverless.{yml,yaml,json,ts,js}',
+        'cdk.json',
+        'skaffold.{yml,yaml}',
+      ],
     ],
   },
   {

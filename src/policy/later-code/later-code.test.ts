@@ -22,6 +22,7 @@ describe('paths that run later by themselves', () => {
     ...['gradlew', 'app/build.gradle', 'gradle/wrapper/gradle-wrapper.jar', 'gulpfile.mjs', 'flake.nix'],
     ...['pytest.ini', 'setup.cfg', 'bunfig.toml', 'jest.config.ts', 'vitest.config.mts', '.mocharc.cjs'],
     ...['package.yaml', 'a/package.json5'],
+    ...['angular.json', 'functions/firebase.json', 'serverless.yml', 'infra/cdk.json', 'skaffold.yaml'],
     ...['eslint.config.js', 'a/.eslintrc.cjs', '.eslintrc', '.prettierrc.mjs', '.pylintrc'],
     ...['.ſimple-git-hooks.json', 'lint-staged.config.js', '.ci.code-workspace', 'CMakeLists.txt'],
   ])('are named: %s', (path) => {
