@@ -129,11 +129,13 @@ function reach({ opener }: Containment, path: string): string {
 /** Whether the path leads through no link. If it does not exist, its existing part below the root is examined. */
 function leadsNowhereElse({ rootSet }: Containment, path: string): boolean {
   let existing = path;
-  while (isMissing(existing)) {
+  for (;;) {
+    const real = realPath(existing);
+    if (real !== undefined) return real === existing;
+    if (!isMissing(existing)) return false;
     existing = dirname(existing);
     if (rootSet.rootOf(existing) === undefined) return false;
   }
-  return realPath(existing) === existing;
 }
 
 /** False also if it is not known; the walk then gives the reason. */

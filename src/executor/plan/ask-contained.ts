@@ -9,23 +9,26 @@ export interface Contained {
   readonly needsTransaction: boolean;
 }
 
+/** A question that its caller hands over: a copy takes as long as the rest of the plan. */
+export type OwnQuestion = { -readonly [Field in keyof PolicyQuestion]: PolicyQuestion[Field] };
+
 /**
  * Asks the policy about a call that runs commands.
+ * @param question completed here
  * @param startsShell whether the call may start a background shell, which writes through
  */
 export function askContained(
   settings: Pick<PlanSettings, 'policy' | 'onDecision' | 'logger' | 'locator'>,
-  question: PolicyQuestion,
+  question: OwnQuestion,
   standing: StandingSandbox,
   startsShell: boolean,
 ): Contained {
   const isApart = standing.transaction && !startsShell;
   const isHidden = isApart || (standing.stands && standing.hidesAll);
-  const placed: { -readonly [Field in keyof PolicyQuestion]: PolicyQuestion[Field] } = { ...question };
-  if (isApart) placed.transaction = true;
-  if (standing.network) placed.network = true;
-  if (!isHidden) placed.hiddenBelow = settings.locator.hiddenBelow;
-  const answer = askPolicy(settings, placed);
+  if (isApart) question.transaction = true;
+  if (standing.network) question.network = true;
+  if (!isHidden) question.hiddenBelow = settings.locator.hiddenBelow;
+  const answer = askPolicy(settings, question);
   const isByRule = answer.disposition === 'execute_now' && answer.rule !== undefined;
   return { answer, needsTransaction: isApart && isByRule && answer.writesThrough !== true };
 }

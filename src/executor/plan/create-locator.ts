@@ -39,11 +39,16 @@ export function createLocator(sandbox: Sandbox, home?: string): Locator {
     expanded.clear();
     since = now;
   };
+  /** What may be written may be read: a rule has already looked the path up. */
+  const writable = (absolute: string, access: PathEffect['kind']): Looked | undefined => {
+    const found = access === 'read' ? looked.get(`write ${absolute}`) : undefined;
+    return found === undefined || 'error' in found ? undefined : found;
+  };
   const resolved = (path: string, from: string | undefined, access: PathEffect['kind']): string => {
     const absolute = resolve(from ?? sandbox.cwd, path);
     renew();
     const key = `${access} ${absolute}`;
-    const found = looked.get(key) ?? look(absolute, access);
+    const found = looked.get(key) ?? writable(absolute, access) ?? look(absolute, access);
     looked.set(key, found);
     if ('error' in found) throw found.error;
     return found.path;

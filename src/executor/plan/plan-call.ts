@@ -1,7 +1,6 @@
 import type { Awaitable, ToolCall } from '../../contract/call.js';
 import type { Effect, EffectKind } from '../../contract/effect.js';
 import type { JsonObject } from '../../contract/json.js';
-import type { PolicyQuestion } from '../../contract/policy.js';
 import type { Tool } from '../../contract/tool.js';
 import { parseEffects } from '../../effects/parse-effects.js';
 import { isSideEffecting, runsCommand } from '../../effects/traits.js';
@@ -14,7 +13,7 @@ import { confinementOf } from '../call/program-confinement.js';
 import type { PlanSettings, StandingSandbox } from '../call/settings.js';
 import { compiledTool } from '../declare/compiled-tool.js';
 import { unknownTool } from '../declare/registry.js';
-import { askContained, type Contained } from './ask-contained.js';
+import { askContained, type Contained, type OwnQuestion } from './ask-contained.js';
 import { askPolicy, isRefusedByName, screenByPolicy } from './ask-policy.js';
 import { evaluateSandbox, FINE, mayStartShell } from './evaluate-sandbox.js';
 import { freezeParsed } from './freeze-parsed.js';
@@ -180,7 +179,7 @@ function planDeclared(
   settings: PlanSettings,
 ): Awaitable<EvaluatedCall> {
   const { effects, violation } = placeEffects(declared, settings);
-  const question: PolicyQuestion = {
+  const question: OwnQuestion = {
     name: tool.name,
     aliases: tool.aliases,
     category: tool.category,
