@@ -42,15 +42,16 @@ export async function runHooks(call: HookCall): Promise<HookOutcome> {
 type LineEnd = Awaited<ReturnType<typeof runLine>>;
 
 function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCall): HookOutcome {
-  if (code === 2) return { ...NOTHING, decision: 'deny', reason: stderr.trim() || 'a hook blocked it' };
+  if (code === 2) return { ...NOTHING, decision: 'deny', reason: stderr.trim() || reasonIn(parse(stdout)) };
   if (code !== 0) {
     const how = 'was ended: it took too long, printed too much, or was killed';
     return failed(hook, code === null ? how : `ended with exit code ${code}`, call);
   }
   if (stdout.trim() === '') return NOTHING;
   const said = parse(stdout);
-  if (said === undefined) return failed(hook, 'printed no JSON object', call);
-  const { hookSpecificOutput: specific = {} } = said;
+  if (said === undefined)
+    return failed(hook, `printed no JSON object, but ${JSON.stringify(stdout.trim().slice(0, 80))}`, call);
+  const specific = said.hookSpecificOutput ?? {};
   if (!isObject(specific)) return failed(hook, 'gave a hookSpecificOutput that is not an object', call);
   // The answer to PermissionRequest.
   const permission = isObject(specific.decision) ? specific.decision : {};
@@ -63,7 +64,8 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
     (isObject(specific.decision) ? undefined : specific.decision) ??
     specific.permissionDecision ??
     said.permissionDecision ??
-    said.decision;
+    said.decision ??
+    undefined;
   const halts = said.continue === false;
   const decision = halts ? 'deny' : DECISIONS.get(given);
   if (decision === undefined) return failed(hook, `gave an unknown decision: ${JSON.stringify(given)}`, call);
@@ -71,9 +73,7 @@ function read(hook: CommandHook, { code, stdout, stderr }: LineEnd, call: HookCa
   const { additionalContext } = specific;
   return {
     decision,
-    reason:
-      [permission.message, specific.permissionDecisionReason, said.reason, said.stopReason].find(isText) ??
-      'a hook says so',
+    reason: reasonIn(said),
     context: isText(additionalContext) ? [additionalContext] : [],
     halts,
     retries: specific.retry === true,
@@ -132,9 +132,17 @@ function toVariable(text: string): string {
   return text.replaceAll('\0', '').slice(0, 4096);
 }
 
+/** In any of the places where agents expect it. */
+function reasonIn(said: JsonObject = {}): string {
+  const specific = isObject(said.hookSpecificOutput) ? said.hookSpecificOutput : {};
+  const permission = isObject(specific.decision) ? specific.decision : {};
+  const given = [permission.message, specific.permissionDecisionReason, said.reason, said.stopReason];
+  return given.find(isText) ?? 'a hook says so';
+}
+
 function parse(text: string): JsonObject | undefined {
   try {
-    const value = parseJson(text);
+    const value = parseJson(text.replace(/^\uFEFF/, ''));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -52,7 +52,17 @@ describe('a hook before a call', () => {
     ['crashes', hook('exit 1'), /exit code 1/],
     ['is missing', hook('no-such-program-here'), /exit code 127/],
     ['hangs', hook('sleep 60 & sleep 60', { timeout: 0.3 }), /took too long/],
-    ['prints no JSON', hook('echo fine'), /no JSON/],
+    ['prints no JSON', hook('echo fine'), /no JSON object, but "fine"/],
+    [
+      'prints a byte order mark',
+      hook(`printf '\\357\\273\\277{"decision":"block","reason":"marked"}'`),
+      /marked/,
+    ],
+    [
+      'gives its reason in JSON, and exits with 2',
+      hook(`${says({ permissionDecisionReason: 'why' })}; exit 2`),
+      /why/,
+    ],
     ['prints a list', hook('echo []'), /no JSON/],
     [
       'answers in a text',
@@ -81,6 +91,31 @@ describe('a hook before a call', () => {
       success: false,
       error: { message: expect.stringMatching(/took too long/) },
     });
+  });
+
+  it('bug: that leaves a program running, which keeps its output open, took all of its time', async () => {
+    const leaving = `sleep 300 & echo $! >${join(root, 'pid')}`;
+    const start = performance.now();
+    const more = { timeout: 200 };
+    const result = await write(
+      preToolUse(hook(`${leaving}; ${says({ permissionDecision: 'allow' })}`, more)),
+    );
+    const other = await write(preToolUse(hook(`${leaving}; exit 2`, more)));
+    const took = performance.now() - start;
+    process.kill(Number(readFileSync(join(root, 'pid'), 'utf8')), 'SIGKILL');
+    expect(result).toMatchObject({ success: true });
+    expect(other).toMatchObject({ error: { code: 'policy_denied' } });
+    expect(took).toBeLessThan(200_000);
+  });
+
+  it('bug: that writes what it does not set as null was refused', async () => {
+    for (const [path, answer] of [
+      ['a', '{"hookSpecificOutput":null}'],
+      ['b', '{"decision":null,"reason":null}'],
+    ] as const)
+      expect(await write(preToolUse(hook(`printf '${answer}'`)), {}, { path, content: 'x' })).toMatchObject({
+        success: true,
+      });
   });
 
   it('that fails and has on_failure = "continue" lets the call continue', async () => {

@@ -17,6 +17,9 @@ export interface LineRun {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A program that the line has left running may hold the pipes open: once `sh` has ended, silence this long ends the wait. */
+const QUIET_MS = 1_000;
+
 /** A line that prints more is killed, because nothing reads that much. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
@@ -27,10 +30,13 @@ export function runLine(line: string, { cwd, env, input, timeoutMs, signal }: Li
   return new Promise((resolve) => {
     // In a separate group, so that everything the line starts is killed with it.
     const child = spawn('sh', ['-c', line], { cwd, env, detached: true });
+    const release = (): void => {
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    };
     const kill = (): void => {
       killGroup(child.pid);
       // A process that has left the group may hold these open for ever.
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      release();
     };
     const timer = setTimeout(kill, timeoutMs);
     if (signal?.aborted === true) kill();
@@ -46,12 +52,22 @@ export function runLine(line: string, { cwd, env, input, timeoutMs, signal }: Li
       stderr += text;
       if (isTooMuch()) kill();
     });
+    let quiet: NodeJS.Timeout | undefined;
+    const releaseWhenQuiet = (): void => {
+      quiet = setTimeout(() => {
+        const before = stdout.length + stderr.length;
+        // Reads what has been printed meanwhile: this process may have been busy.
+        setImmediate(() => (stdout.length + stderr.length === before ? release() : releaseWhenQuiet()));
+      }, QUIET_MS);
+    };
     const end = (code: number | null, more = ''): void => {
       clearTimeout(timer);
+      clearTimeout(quiet);
       signal?.removeEventListener('abort', kill);
       resolve({ code: isTooMuch() ? null : code, stdout, stderr: `${stderr}${more}` });
     };
     child.on('error', (error) => end(null, error.message));
+    child.on('exit', releaseWhenQuiet);
     child.on('close', (code) => end(code));
     child.stdin.on('error', () => {});
     child.stdin.end(input);
