@@ -9,7 +9,7 @@ import {
   type SettingsPlace,
   SettingsProblem,
 } from '../guard/agent-settings.js';
-import { AGENTS, type AgentName } from '../guard/agents.js';
+import { AGENT_TITLES, AGENTS, type AgentName } from '../guard/agents.js';
 import { ownProgram } from '../platform/process/own-program.js';
 import { hasUnixShell } from '../platform/runtime/environment.js';
 import { openKeyboard } from '../platform/runtime/open-keyboard.js';
@@ -25,6 +25,7 @@ export interface GuardOptions {
 
 export interface InstallOptions extends GuardOptions {
   readonly ask?: boolean;
+  readonly skills?: boolean;
 }
 
 export function addGuardOptions(command: Command): Command {
@@ -39,7 +40,9 @@ export function placeOf(agent: AgentName, { user }: GuardOptions, { env }: CliCo
 }
 
 /** The lines that an agent runs. @throws UsageError if the lines would stop working later */
-export function hookLines(agent: AgentName, { ask = true }: InstallOptions): HookLines {
+export function hookLines(agent: AgentName, { ask = true, skills = false }: InstallOptions): HookLines {
+  if (skills && agent !== 'claude-code')
+    throw new UsageError(`--skills is for claude-code alone: ${AGENT_TITLES[agent]} has no such event.`);
   const words = [...ownProgram('toolexec'), 'hook', '--for', agent];
   if (words.some((word) => word.includes('/_npx/')))
     throw new UsageError(
@@ -47,7 +50,7 @@ export function hookLines(agent: AgentName, { ask = true }: InstallOptions): Hoo
     );
   const other = words.map(quoteWord).join(' ');
   const before = ask ? other : `${other} --no-ask`;
-  return { before: hasUnixShell() ? `${before}${OR_STOP}` : before, other };
+  return { before: hasUnixShell() ? `${before}${OR_STOP}` : before, other, skills };
 }
 
 /** Turns an unreadable or unchangeable settings file into an error for the person. @throws UsageError */

@@ -54,6 +54,17 @@ it('bug: the link of a person to their settings was replaced by a file; that of 
   expect(readFileSync(kept, 'utf8')).toContain('toolexec hook');
 });
 
+it('the event before commands of skills is installed on request alone, and goes with the next install without it', () => {
+  const place = projectWith('{}');
+  const install = (skills: boolean): readonly string[] => {
+    const change = planInstall(place, { ...LINES, skills });
+    commitSettings(change);
+    return Object.keys(JSON.parse(change.after ?? '').hooks);
+  };
+  expect(install(true)).toContain('PreSkillShellCommand');
+  expect(install(false)).not.toContain('PreSkillShellCommand');
+});
+
 it('settings that cannot be read are named in one sentence', () => {
   const place = projectWith('// mine\n{}\n');
   expect(() => planInstall(place, LINES)).toThrow(/cannot be read: .*[^.]$/s);

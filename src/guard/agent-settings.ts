@@ -26,7 +26,12 @@ interface AgentSettings {
   readonly perSecond: 1 | 1000;
 }
 
-const BEFORE_CALLS: ReadonlySet<string> = new Set(['PreToolUse', 'PermissionRequest', 'BeforeTool']);
+const BEFORE_CALLS: ReadonlySet<string> = new Set([
+  'PreToolUse',
+  'PreSkillShellCommand',
+  'PermissionRequest',
+  'BeforeTool',
+]);
 const CLAUDE_EVENTS = ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'PostToolUseFailure'];
 
 const SETTINGS: Readonly<Record<AgentName, AgentSettings>> = {
@@ -92,6 +97,8 @@ export interface HookLines {
   /** Before a call. */
   readonly before: string;
   readonly other: string;
+  /** Also before the shell commands in skills. Claude Code alone has this event, and versions without it may refuse the whole file. */
+  readonly skills?: boolean;
 }
 
 /** @throws SettingsProblem */
@@ -100,7 +107,7 @@ export function planInstall(place: SettingsPlace, lines: HookLines): SettingsCha
   const { file, before, value } = readSettings(place);
   const found = hooksIn(value, file);
   const hooks = withoutOurs(found, place.agent);
-  for (const event of events) {
+  for (const event of lines.skills === true ? [...events, 'PreSkillShellCommand'] : events) {
     const command = BEFORE_CALLS.has(event) ? lines.before : lines.other;
     const entry = { type: 'command', command, timeout: SETTINGS_TIMEOUT_S * perSecond };
     const named = place.agent === 'gemini-cli' ? { name: 'toolexec', ...entry } : entry;

@@ -24,7 +24,7 @@ export function answerOf(document: HookDocument, decision: Decision): JsonObject
 /**
  * Whether the agent asks the person if a hook says `ask`. Codex does not before a call: it reports a failed hook, and
  * runs the call. It asks by its own rules, and then sends PermissionRequest. Claude Code has modes in which some
- * versions run the call.
+ * versions run the call, and takes `ask` about a command of a skill for a refusal.
  */
 export function canAsk({
   agent,
@@ -32,6 +32,7 @@ export function canAsk({
   mode = '',
   neverAsks,
 }: Pick<HookDocument, 'agent' | 'event' | 'mode' | 'neverAsks'>): boolean {
+  if (event === 'skill') return false;
   if (agent === 'codex' || neverAsks === true) return event === 'permission';
   return agent !== 'claude-code' || !UNATTENDED.has(mode);
 }
@@ -50,9 +51,11 @@ export function obeyed(document: HookDocument, decision: Decision): Decision {
   const cannot =
     document.agent === 'codex'
       ? 'cannot ask the person for a hook'
-      : document.neverAsks === true
-        ? 'does not ask the person for this hook (--no-ask)'
-        : `may not ask the person in the mode ${document.mode}`;
+      : document.event === 'skill'
+        ? 'does not ask the person about a command of a skill'
+        : document.neverAsks === true
+          ? 'does not ask the person for this hook (--no-ask)'
+          : `may not ask the person in the mode ${document.mode}`;
   return {
     kind: 'deny',
     reason: `${why} ${titleOf(document)} ${cannot}, so the call is denied. Tell the person: a rule of toolexec can allow such calls.`,

@@ -5,8 +5,8 @@ import { AGENT_TITLES, type AgentName } from './agents.js';
 /** A document, or a part of it, was not understood. The call that it may concern is denied. */
 export class NotUnderstood extends Error {}
 
-/** `other`: an event that changes nothing here. */
-export type GuardEvent = 'before' | 'permission' | 'after' | 'failed' | 'stop' | 'end' | 'other';
+/** `skill`: a shell command in the text of a skill. `other`: an event that changes nothing here. */
+export type GuardEvent = 'before' | 'skill' | 'permission' | 'after' | 'failed' | 'stop' | 'end' | 'other';
 
 /** An agent's document on standard input. */
 export interface HookDocument {
@@ -38,6 +38,7 @@ export interface AgentCall {
 const EVENTS: Readonly<Record<string, GuardEvent>> = {
   PreToolUse: 'before',
   BeforeTool: 'before',
+  PreSkillShellCommand: 'skill',
   PermissionRequest: 'permission',
   PostToolUse: 'after',
   AfterTool: 'after',
@@ -81,8 +82,8 @@ const OTHERS = new Set([
 ]);
 
 /** The agent waits for a decision. */
-const DECIDED: ReadonlySet<GuardEvent> = new Set(['before', 'permission']);
-const ABOUT_TOOLS: ReadonlySet<GuardEvent> = new Set(['before', 'permission', 'after', 'failed']);
+export const DECIDED: ReadonlySet<GuardEvent> = new Set(['before', 'skill', 'permission']);
+const ABOUT_TOOLS: ReadonlySet<GuardEvent> = new Set([...DECIDED, 'after', 'failed']);
 
 /**
  * Reads one document. @param agent from `--for`; left out: recognised from the document

@@ -122,7 +122,10 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
         'ask_user',
       ],
       ...['listmcpresources', 'list_mcp_resources', 'activate_skill', 'complete_task', 'enter_plan_mode'],
-      ...['exit_plan_mode', 'get_internal_docs', 'sleep'],
+      ...['exit_plan_mode', 'get_internal_docs', 'sleep', 'update_topic', 'invoke_agent'],
+      ...['create_task', 'update_task', 'get_task', 'list_tasks', 'add_dependency', 'visualize'].map(
+        (name) => `tracker_${name}`,
+      ),
     ].map((name) => [name, own]),
   ),
 };

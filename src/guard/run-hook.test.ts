@@ -235,6 +235,28 @@ describe('bug: Codex ran the call after an answer that it rejects', () => {
   });
 });
 
+it('a command of a skill runs as it is if a rule allows it, and is denied otherwise: nobody is asked, and nothing replaced', async () => {
+  const rules = [{ decision: 'allow' as const, command: 'echo *' }];
+  const { send, state } = guarded({ policy: { rules }, profile: 'contained' }, true);
+  state.learn('claude-code', callingProgram().version, 'arrives', 0);
+  const skill = (line: string, name = 'Bash') =>
+    send('PreSkillShellCommand', {
+      ...claude(name, { command: line }, 's1'),
+      ...{ command_name: 'release', invoked_by: 'claude' },
+    });
+  const answer = await skill('echo hello');
+  expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'allow' } });
+  expect(answer?.hookSpecificOutput).not.toHaveProperty('updatedInput');
+  for (const [line, name] of [['touch a'], ['rm -rf /'], ['echo hello', 'PowerShell']] as const)
+    expect(await skill(line, name)).toMatchObject({
+      hookSpecificOutput: {
+        hookEventName: 'PreSkillShellCommand',
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.not.stringContaining('exec --call'),
+      },
+    });
+});
+
 it.each(['bypassPermissions', 'auto'])(
   'bug: Claude Code ran calls in the mode %s that should have been asked about',
   async (mode) => {

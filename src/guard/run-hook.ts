@@ -163,7 +163,9 @@ async function decideCommand(
   const issued = issuedId === undefined ? undefined : world.state.issued(issuedId);
   if (issued !== undefined && issued.line === mapped.command) return decideIssued(place, issued);
   const cwd = resolve(document.cwd, mapped.cwd ?? '.');
-  const canContain = !mapped.inBackground && (await world.canContain(root, options));
+  // Claude Code refuses a command of a skill that a hook replaces.
+  const canReplace = document.event !== 'skill' && !mapped.inBackground;
+  const canContain = canReplace && (await world.canContain(root, options));
   const { evaluateCommand } = await import('./evaluate-call.js');
   const { bare, contained } = await evaluateCommand(
     { command: mapped.command, cwd },

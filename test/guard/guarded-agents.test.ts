@@ -334,14 +334,22 @@ describe('calls of other agents', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('that touch only the agent are left to the agent', async () => {
-    const { code, stdout } = await agent().send({
-      hook_event_name: 'PreToolUse',
-      tool_name: 'TodoWrite',
-      tool_input: {},
-      tool_use_id: 'x',
-    });
-    expect([code, stdout]).toEqual([0, '']);
+  it.each(['TodoWrite', 'update_topic', 'invoke_agent', 'tracker_create_task'])(
+    'of %s, which touches only the agent, are left to the agent',
+    async (tool_name) => {
+      const { code, stdout } = await agent().send({
+        hook_event_name: 'PreToolUse',
+        tool_name,
+        tool_input: {},
+        tool_use_id: 'x',
+      });
+      expect([code, stdout]).toEqual([0, '']);
+    },
+  );
+
+  it('of a skill are stopped where the hook cannot answer, as calls are', async () => {
+    const event = { hook_event_name: 'PreSkillShellCommand', tool_name: 'Bash', tool_use_id: 'x' };
+    expect(await agent().send({ ...event, tool_input: {} })).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('of tools that are not known are asked about', async () => {

@@ -1,6 +1,6 @@
 import { isToolError } from '../../errors/tool-error.js';
 import { AGENTS, type AgentName, HOOK_TIMEOUT_S } from '../../guard/agents.js';
-import { type HookDocument, NotUnderstood, readDocument } from '../../guard/document.js';
+import { DECIDED, type HookDocument, NotUnderstood, readDocument } from '../../guard/document.js';
 import { runHook } from '../../guard/run-hook.js';
 import { sanitize } from '../../output/sanitize.js';
 import { systemClock } from '../../platform/clock/clock.js';
@@ -108,5 +108,5 @@ function wordsFor(error: unknown, document: HookDocument | undefined): string {
 
 /** There is no call left that could be stopped. */
 function isOver(document: HookDocument | undefined): boolean {
-  return document !== undefined && !['before', 'permission'].includes(document.event);
+  return document !== undefined && !DECIDED.has(document.event);
 }

@@ -19,6 +19,10 @@ export const define: DefineCommand = (command, context, finish) => {
       "Writes the hook lines into an agent's own settings, after showing the difference and asking. Existing settings stay.",
     )
     .option('--no-ask', 'deny the calls that the agent should ask about: some versions run them unasked')
+    .option(
+      '--skills',
+      'also before shell commands in skills: only for versions of Claude Code with the event PreSkillShellCommand',
+    )
     .addHelpText(
       'before',
       'Examples:\n  toolexec guard install claude-code\n  toolexec guard install codex --user --yes\n',
