@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { commitSettings, planInstall, SettingsProblem } from './agent-settings.js';
+import { commitSettings, planInstall, planRemove, SettingsProblem } from './agent-settings.js';
 import type { AgentName } from './agents.js';
 import { switchedOff } from './switched-off.js';
 
@@ -63,6 +63,20 @@ it('the event before commands of skills is installed on request alone, and goes 
   };
   expect(install(true)).toContain('PreSkillShellCommand');
   expect(install(false)).not.toContain('PreSkillShellCommand');
+});
+
+it('bug: settings written on Windows lost their line ends and their byte order mark', () => {
+  const mine = '\uFEFF{\r\n\t"model": "x"\r\n}\r\n';
+  const place = projectWith(mine);
+  const change = planInstall(place, LINES);
+  expect(change.before).toBe(mine);
+  expect(change.after).toMatch(/^\uFEFF\{\r\n\t"model": "x",\r\n\t"hooks"/);
+  expect(change.after?.replaceAll('\r\n', '')).not.toContain('\n');
+  commitSettings(change);
+  // Something else has changed the file since, so that the earlier bytes are not simply put back.
+  writeFileSync(change.file, change.after?.replace('"x"', '"y"') ?? '');
+  commitSettings(planRemove(place, { before: mine, after: change.after ?? '', madeDirectory: false }));
+  expect(readFileSync(change.file, 'utf8')).toBe(mine.replace('"x"', '"y"'));
 });
 
 it('settings that cannot be read are named in one sentence', () => {

@@ -193,10 +193,12 @@ export function readSettings(place: SettingsPlace): {
 } {
   const file = settingsFile(place);
   const before = readIfThere(file);
-  if (before === undefined || before.trim() === '') return { file, before, value: {} };
+  // With a byte order mark, an editor of Windows has written the file.
+  const text = before?.replace(/^\uFEFF/, '') ?? '';
+  if (text.trim() === '') return { file, before, value: {} };
   let value: unknown;
   try {
-    value = parseJson(before);
+    value = parseJson(text);
   } catch (error) {
     throw new SettingsProblem(
       `the settings of ${AGENT_TITLES[place.agent]} in "${file}" cannot be read: ${(error instanceof Error ? error.message : String(error)).replace(/\.$/, '')}`,
@@ -211,7 +213,7 @@ export function readIfThere(file: string): string | undefined {
   // Reading a named pipe would wait for ever.
   if (targetOf(file)?.isFile() === false) throw new SettingsProblem(`"${file}" is not a file`);
   try {
-    return entryStat(file) === undefined ? undefined : readTextFile(file, 4 * 1024 * 1024);
+    return entryStat(file) === undefined ? undefined : readTextFile(file, 4 * 1024 * 1024, true);
   } catch (error) {
     if (!(error instanceof ReadFailure)) throw error;
     throw new SettingsProblem(`"${file}" cannot be read: ${error.message.replace(/\.$/, '')}`);
@@ -259,8 +261,8 @@ export function listIn(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Keeps the indentation of the file. */
+/** Keeps the indentation of the file, its line ends and its byte order mark. */
 function write(value: JsonObject, before: string | undefined): string {
-  const [, indent = '  '] = /^[{[]\r?\n([ \t]+)/.exec(before ?? '') ?? [];
-  return `${JSON.stringify(value, null, indent)}\n`;
+  const [, mark = '', end = '\n', indent = '  '] = /^(\uFEFF?)[{[](\r?\n)([ \t]+)/.exec(before ?? '') ?? [];
+  return `${mark}${JSON.stringify(value, null, indent)}\n`.replaceAll('\n', end);
 }

@@ -41,7 +41,7 @@ const MANAGED: Readonly<Record<AgentName, readonly string[]>> = {
 function readAll(files: readonly string[], parse: (text: string) => unknown): readonly NamedSettings[] {
   return files.flatMap((file): NamedSettings[] => {
     try {
-      const text = readIfThere(file);
+      const text = readIfThere(file)?.replace(/^\uFEFF/, '');
       const value = text === undefined ? undefined : parse(text);
       return isObject(value) ? [[file, value]] : [];
     } catch {

@@ -92,6 +92,13 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'toolexec: nothing was changed\n' });
   });
 
+  it('bug: files that a shell wrote into its home, which were dropped, counted as kept', async () => {
+    const line = 'for i in $(seq 300); do : >~/$i; done; echo one >one.txt';
+    const ran = await attempt(['--keep', '--', line]);
+    expect(ran.stderr).toContain('kept: 1 created, 0 modified, 0 deleted; to take it back');
+    expect(existsSync(inRoot('one.txt'))).toBe(true);
+  });
+
   it('hides secrets, and shows them with --show-secrets', { tags: ['soak'] }, async () => {
     put('.env', 'KEY=hidden-in-file\n');
     const line = 'cat .env; echo "$MY_API_KEY"; echo "$TERM"';

@@ -202,7 +202,7 @@ async function report(
     throw new UsageError(`Cannot try this here: ${whyNotRun(error)} Nothing was run.`);
   }
   const changes = changesOf(result, keeper);
-  const kept = keeper.outcome === 'kept' && isKept(result) && holdsAny(changes);
+  const kept = keeper.outcome === 'kept' && isKept(result) && holdsAny(changes, keeper);
   const exitCode = exitCodeOf({ result, keeper, kept, changes, isInterrupted });
   if (options.json === true) {
     const { exit_code = null, signal = null } = metadata;
@@ -238,9 +238,14 @@ function isKept({ error }: ToolResult): boolean {
 }
 
 /** Whether a change was committed, or will be before the next command. */
-function holdsAny(changes: JsonObject): boolean {
+function holdsAny(changes: JsonObject, keeper: Keeper): boolean {
   const isMade = ['created', 'modified', 'deleted'].some((name) => listIn(changes, name).length > 0);
-  return isMade || typeof changes.more === 'number' || isWaiting(changes);
+  return isMade || unlisted(changes, keeper) > 0 || isWaiting(changes);
+}
+
+/** The number of changes that did not fit into the lists. `more` also counts the writes outside of the roots, of which nothing is kept. */
+function unlisted({ more }: JsonObject, { changes: found }: Keeper): number {
+  return typeof more === 'number' ? Math.min(more, found?.more ?? 0) : 0;
 }
 
 /** Whether a change could not be written yet, for example because the disk is full. */
@@ -283,7 +288,7 @@ function describe(result: ToolResult, keeper: Keeper, kept: boolean, changes: Js
     return [isStopped ? `nothing was kept: ${error.message}` : 'nothing was changed'];
   }
   const count = (name: string): number => listIn(changes, name).length;
-  const more = typeof changes.more === 'number' ? changes.more : 0;
+  const more = unlisted(changes, keeper);
   const counts = `${count('created')} created, ${count('modified')} modified, ${count('deleted')} deleted${more > 0 ? `, ${more} more` : ''}`;
   if (keeper.outcome === 'kept') {
     const why = result.error?.message;
