@@ -64,7 +64,6 @@ import { transcriptOf } from './transcript.js';
 import { checkUndoOptions, undoCall } from './undo/undo-call.js';
 
 const NO_OPTIONS: RunOptions = Object.freeze({});
-const NEVER_ABORTED = new AbortController().signal;
 
 /** An executor with complete settings. Programs use `createExecutor`, which chooses them. */
 export class ToolExecutor implements Executor {
@@ -292,8 +291,10 @@ export class ToolExecutor implements Executor {
   async ask(call: ToolCall<unknown>, options: TicketOptions): Promise<AskedTicket> {
     checkAskOptions(options);
     this.#requireOpen('ask about a call');
-    const { signal: own = NEVER_ABORTED, askApprover: asksApprover = false } = options;
-    const signal = AbortSignal.any([own, this.#unfinished.signal]);
+    const { signal: own, askApprover: asksApprover = false } = options;
+    const closed = this.#unfinished.signal;
+    // A combined signal stays registered at the executor's own one, and most questions have no signal.
+    const signal = own === undefined ? closed : AbortSignal.any([own, closed]);
     const [held] = copyCalls([call]);
     if (this.#isUnchecked) await this.#check();
     const scope = this.#scopeOf(options);
