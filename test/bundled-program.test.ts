@@ -166,6 +166,14 @@ describe('a program that was bundled with toolexec', () => {
     expect(await rewritten('esm', 'program.mjs', change)).toEqual([fine, fine, fine, fine]);
   });
 
+  it('journals where Turbopack has replaced __filename by a path that is nowhere (Next.js recorded nothing)', async () => {
+    const change = (code: string): string =>
+      code
+        .replaceAll('return __filename', 'return "/ROOT/node_modules/toolexec/dist/part.js"')
+        .replaceAll('import.meta.url', '"file:///gone/part.js"');
+    expect(await rewritten('esm', 'program.mjs', change)).toEqual([fine, fine, fine, fine]);
+  });
+
   it.skipIf(isSafeSqlite(process.versions.sqlite))(
     'says which package is missing when it was deployed without it (skipped where Node brings SQLite)',
     async () => {

@@ -1,10 +1,12 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { CommandRequest } from '../contract/processes.js';
 import { isToolError } from '../errors/tool-error.js';
 import { findOrphanHolder } from '../platform/process/hold-orphans.js';
+import { spawnProcess } from '../platform/process/spawn.js';
 import { eachOf } from '../testing/fixtures/each-of.js';
 import { someOf } from '../testing/fixtures/share-of-runs.js';
 import { FLEES_WITHOUT_A_TRACE, living, sleeping, sleepToken, TREES } from './fixtures/nasty-trees.js';
@@ -39,6 +41,26 @@ describe('runCommand()', () => {
     const outcome = await run('printf out; printf err >&2; exit 3');
     expect([outcome.exitCode, outcome.stdout.head, outcome.stderr.head]).toEqual([3, 'out', 'err']);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'gives output under Bun, which reads nothing from a socket of an open file (it lost all output)',
+    async () => {
+      const start = {
+        file: '/bin/sh',
+        name: 'sh',
+        args: ['-c', 'readlink /proc/self/fd/1'],
+        cwd,
+        env: { PATH },
+      };
+      const outputs = async () => text((await spawnProcess(start)).stdout);
+      expect(await outputs()).not.toMatch(/^socket:/);
+      Object.assign(process.versions, { bun: '1.4.5' });
+      onTestFinished(() => {
+        Reflect.deleteProperty(process.versions, 'bun');
+      });
+      expect(await outputs()).toMatch(/^socket:/);
+    },
+  );
 
   it('names the signal that ended the command itself', async () => {
     expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL', aborted: false });

@@ -180,6 +180,15 @@ async function spawnError(child: ChildProcess): Promise<unknown> {
   return error;
 }
 
+/** Whether this program can open named pipes and read them as streams. */
+export function readsNamedPipes(): boolean {
+  // Node treats a worker's open files as its own: when the worker ends, it closes their numbers again,
+  // whatever file has the number then.
+  if (process.platform !== 'linux' || !isMainThread) return false;
+  // Bun and Deno read nothing from a `Socket` of an open file, and report no error.
+  return process.versions.bun === undefined && process.versions.deno === undefined;
+}
+
 /** A pipe whose reading end is ours. */
 interface OpenPipe {
   readonly reader: number;
@@ -194,9 +203,7 @@ interface OpenPipe {
  * creates none.
  */
 async function openPipes(): Promise<readonly [OpenPipe, OpenPipe] | undefined> {
-  // Node treats a worker's open files as its own: when the worker ends, it closes their numbers again,
-  // whatever file has the number then.
-  if (process.platform !== 'linux' || !isMainThread) return undefined;
+  if (!readsNamedPipes()) return undefined;
   let folder: string | undefined;
   try {
     folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'toolexec-pipes-'));

@@ -1,7 +1,6 @@
-import { isMainThread } from 'node:worker_threads';
 import { startHeld } from './hold-orphans.js';
 import { PrewarmedShells } from './prewarmed-shells.js';
-import { type ProcessStart, type StartedProcess, spawnProcess } from './spawn.js';
+import { type ProcessStart, readsNamedPipes, type StartedProcess, spawnProcess } from './spawn.js';
 import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-server.js';
 
 /**
@@ -51,8 +50,7 @@ const LARGE_BYTES = 200_000_000;
 const MOST_SERVERS = 5;
 
 function isWorthIt(): boolean {
-  // A worker cannot have its kind of pipes, see `openPipes`.
-  if (process.platform !== 'linux' || !isMainThread || opened >= MOST_SERVERS) return false;
+  if (!readsNamedPipes() || opened >= MOST_SERVERS) return false;
   return started > 1 || process.memoryUsage.rss() > LARGE_BYTES;
 }
 

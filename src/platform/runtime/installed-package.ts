@@ -52,7 +52,8 @@ export async function importInstalled(name: string): Promise<unknown> {
  */
 function thisFile(): string {
   const name = ownFileName();
-  if (name !== undefined && isAbsolute(name)) return name;
+  // Turbopack writes the path of the source from an imagined directory `/ROOT`.
+  if (name !== undefined && isAbsolute(name) && existsSync(name)) return name;
   const url: unknown = import.meta.url;
   if (typeof url !== 'string' || !url.startsWith('file:')) return join(process.cwd(), 'evaluated');
   // webpack writes the path of the source into an ES module. That path does not exist where the program is deployed.
