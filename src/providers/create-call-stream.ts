@@ -17,7 +17,8 @@ export interface CallStream<F extends WireFormat = WireFormat> {
   push(event: unknown): ToolCall[];
   /**
    * Returns the whole response like `readCalls`: all calls, including those from `push`, all unreadable and
-   * unfinished ones, and `answer`. Always the same object.
+   * unfinished ones, and `answer`. Always the same object. Calls are in the order in which they were completed, which
+   * differs from the whole response only if the provider sends several calls at once.
    */
   end(): ResponseCalls<F>;
 }
