@@ -160,7 +160,9 @@ describe('createPolicy()', () => {
       const policy = createPolicy({ mode, denylist: [], allowlist: ['run_command'] });
       const answer = policy.decide({ name: 'run_command', sideEffecting: true, requiresApproval: true });
       expect(answer.disposition).toBe('requires_confirmation');
-      expect(answer.reason).toContain('run_command requires approval');
+      expect(answer.reason).toBe(
+        'run_command requires approval, and a name on the allowlist does not lift that.',
+      );
     },
   );
 

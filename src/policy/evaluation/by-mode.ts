@@ -18,7 +18,7 @@ export function byModeDeny(evaluation: Evaluation): PolicyAnswer | undefined {
 }
 
 export function byRequirement(evaluation: Evaluation): PolicyAnswer | undefined {
-  const { basis, question } = evaluation;
+  const { basis, question, allowlisted } = evaluation;
   if (!question.requiresApproval) return undefined;
   if (basis.hasRules) {
     const open = firstWithoutConsent(evaluation);
@@ -33,7 +33,9 @@ export function byRequirement(evaluation: Evaluation): PolicyAnswer | undefined 
       return asks(`${question.name} requires approval, and no rule allows ${open.part.shown}.`);
     }
   }
-  return asks(`${question.name} requires approval, whatever the policy allows.`);
+  const why =
+    allowlisted === undefined ? 'no rule allows this call' : 'a name on the allowlist does not lift that';
+  return asks(`${question.name} requires approval, and ${why}.`);
 }
 
 function firstWithoutConsent(evaluation: Evaluation): EvaluatedPart | undefined {

@@ -76,7 +76,11 @@ describe('explain()', () => {
       'bash requires approval, and a rule without path, command or url does not lift that: allow tool "bash", rules[0].',
     );
     expect(explained.candidates).toMatchObject([{ status: 'spoke' }]);
-    expect(policyOf([]).explain(bash('ls')).candidates).toEqual([]);
+    // Beside the advice to write a rule, "whatever the policy allows" was a contradiction.
+    expect(policyOf([]).explain(bash('ls'))).toMatchObject({
+      reason: 'bash requires approval, and no rule allows this call.',
+      candidates: [],
+    });
     expect(policyOf([{ decision: 'deny' }], { enabled: false }).explain(bash('ls'))).toMatchObject({
       code: 'policy_disabled',
       candidates: [{ status: 'spoke', outcome: 'it applies to run ls; something else decides' }],
