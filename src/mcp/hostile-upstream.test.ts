@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
-import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
+import { InMemoryTransport, type JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { JsonObject } from '../contract/json.js';
 import type { Asker } from '../contract/question.js';
 import { createExecutor } from '../executor/create-executor.js';
+import { ERAS } from './fixtures/connect.js';
 import { mcpTools } from './mcp-tools.js';
 import { hidesText } from './plain-definition.js';
 import { SpawnTransport } from './spawn-transport.js';
@@ -204,4 +205,71 @@ it('a server that wrote a line without an end kept the process busy for minutes'
   const { user, system } = process.cpuUsage(before);
   expect(problems).toEqual([expect.stringContaining('exceeded maximum size')]);
   expect((user + system) / 1_000).toBeLessThan(3_000);
+});
+
+it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', async (era) => {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const of = (name: unknown, schema: unknown = inputSchema) => ({ name, inputSchema: schema });
+  const tools: unknown[] = [
+    of('good'),
+    of('text', { type: 'string' }),
+    of('bare', null),
+    { name: 'titled', title: 5, inputSchema },
+    of('twice'),
+    of(7),
+    null,
+    of('twice'),
+    of('x'.repeat(500), 1),
+  ];
+  const more =
+    era === '2025-11-25' ? {} : { resultType: 'complete', ttlMs: 0, cacheScope: 'private' as const };
+  const found = {
+    ...more,
+    protocolVersion: '2025-11-25',
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: 'up', version: '1' },
+  };
+  const answers: Readonly<Record<string, () => object>> = {
+    initialize: () => found,
+    ...(era === '2025-11-25' ? {} : { 'server/discover': () => found }),
+    'tools/list': () => ({ ...more, tools }),
+    'tools/call': () => ({ ...more, content: [{ type: 'text', text: 'called' }], tools: [null] }),
+  };
+  theirs.onmessage = (message) => {
+    if (!('method' in message) || !('id' in message)) return;
+    const answer = answers[message.method]?.();
+    const refused = { error: { code: -32_601, message: 'unknown' } };
+    void theirs.send({
+      jsonrpc: '2.0',
+      id: message.id,
+      ...(answer === undefined ? refused : { result: answer }),
+    } as JSONRPCMessage);
+  };
+  await theirs.start();
+  const client = new Client({ name: 'tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(ours);
+  expect(client.getNegotiatedProtocolVersion()).toBe(era);
+  const source = await mcpTools(client, { name: 'up' });
+  await using executor = createExecutor({ tools: [source], policy: null, approver: null, journal: false });
+  const names = () => executor.definitions().map(({ name }) => name);
+  expect(names()).toEqual(['up__good']);
+  expect(await executor.execute('up__good', {})).toMatchObject({ output: 'called' });
+  for (const [name, why] of [
+    ['text', 'inputSchema.type: '],
+    ['titled', 'title: '],
+    ['twice', 'it is offered twice'],
+  ] as const)
+    expect((await executor.execute(`up__${name}`, {})).error?.message).toContain(
+      `its definition cannot be used: ${why}`,
+    );
+  // Mended, it is new.
+  tools[1] = of('text');
+  tools.push(of('later'));
+  await theirs.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+  await expect
+    .poll(async () => (await executor.execute('up__text', {})).error?.message)
+    .toContain('it is new since its server was trusted');
+  expect(names()).toEqual(['up__good']);
+  await client.close();
 });

@@ -1,5 +1,6 @@
 import type { Client, McpSubscription } from '@modelcontextprotocol/client';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
+import { isMalformedList, type MalformedTools, malformedIn, removeMalformed } from './malformed-tools.js';
 import { type SeenTool, toSeenTool } from './tool-pins.js';
 
 /** A server may return pages without end; such a list is refused. */
@@ -8,21 +9,47 @@ const MOST_TOOLS = 10_000;
 /** The pause before a list is read again after a change. */
 const LEAST_PAUSE_MS = 200;
 
-/**
- * All tools that a server offers. @throws errors of the SDK; Error for an endless list, or one that contains a name
- * twice
- */
-export async function listUpstreamTools(client: Client, timeoutMs: number): Promise<readonly SeenTool[]> {
+/** The tools of a server's list. */
+export interface OfferedTools {
+  readonly tools: readonly SeenTool[];
+  /** Those that nobody can call. They hide no others. */
+  readonly malformed: MalformedTools;
+}
+
+/** All tools that a server offers. @throws errors of the SDK; Error for an endless list */
+export async function listUpstreamTools(client: Client, timeoutMs: number): Promise<OfferedTools> {
+  try {
+    return await readList(client, timeoutMs);
+  } catch (error) {
+    const { transport } = client;
+    if (transport === undefined || !isMalformedList(error)) throw error;
+    removeMalformed(transport);
+    return readList(client, timeoutMs);
+  }
+}
+
+async function readList(client: Client, timeoutMs: number): Promise<OfferedTools> {
+  const removed = client.transport === undefined ? undefined : malformedIn(client.transport);
+  removed?.clear();
   const tools = new Map<string, SeenTool>();
+  const repeated = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: timeoutMs });
     for (const tool of answer.tools) {
-      if (tools.has(tool.name)) throw new Error(`it offers "${tool.name}" twice`);
+      if (tools.has(tool.name)) repeated.add(tool.name);
       tools.set(tool.name, toSeenTool(tool));
     }
     if (tools.size > MOST_TOOLS) throw new Error(`it offers more than ${MOST_TOOLS} tools`);
-    if (answer.nextCursor === undefined || answer.nextCursor === cursor) return [...tools.values()];
+    if (answer.nextCursor === undefined || answer.nextCursor === cursor) {
+      const malformed = new Map(removed);
+      // A call of such a name could mean either of them.
+      for (const name of repeated) {
+        tools.delete(name);
+        malformed.set(name, 'it is offered twice');
+      }
+      return { tools: [...tools.values()], malformed };
+    }
     cursor = answer.nextCursor;
   }
   throw new Error(`its list of tools has more than ${MOST_PAGES} pages`);

@@ -7,6 +7,7 @@ import type { FileWatch } from '../platform/fs/watch-file.js';
 import type { GatewayWorld } from './connect-upstream.js';
 import { GivenValues } from './given-values.js';
 import { followList, listUpstreamTools } from './list-tools.js';
+import type { MalformedTools } from './malformed-tools.js';
 import { comparePins, type Pins, readPins, renewPins, watchPins } from './tool-pins.js';
 import { requireServerName } from './upstream-names.js';
 import { problemIn } from './upstream-result.js';
@@ -75,7 +76,7 @@ class UpstreamConnection {
   readonly #given = new GivenValues();
   #connecting: Promise<Client> | undefined;
   #failures = 0;
-  /** The tools of the last warning. */
+  /** The state of the tools at the last list. */
   #warned = '';
   #retryAt = 0;
   readonly #closing = new AbortController();
@@ -169,20 +170,22 @@ class UpstreamConnection {
   }
 
   async #list(client: Client): Promise<void> {
-    this.server.offered = await listUpstreamTools(client, CONNECT_MS);
+    const offered = await listUpstreamTools(client, CONNECT_MS);
+    this.server.offered = offered;
     delete this.server.problem;
     this.#changed();
     const pins = this.server.pins ?? new Map();
-    const { added, changed } = comparePins(pins, this.server.offered);
-    const waiting = JSON.stringify([added, changed]);
+    const { added, changed } = comparePins(pins, offered.tools);
+    const why = describeMalformed(offered.malformed);
+    const state = JSON.stringify([added, changed, why]);
     // A server may report changes without end.
-    if (added.length + changed.length === 0 || waiting === this.#warned) return;
-    this.#warned = waiting;
+    if (state === this.#warned) return;
+    this.#warned = state;
+    const server = this.#name;
     const { warn } = this.#options.logger;
-    warn(
-      { server: this.#name, added: [...added], changed: [...changed] },
-      'tools wait to be seen by a person',
-    );
+    if (why !== '') warn({ server, why: this.#given.hide(why) }, 'tools cannot be used');
+    if (added.length + changed.length > 0)
+      warn({ server, added: [...added], changed: [...changed] }, 'tools wait to be seen by a person');
   }
 
   #lost(): void {
@@ -216,4 +219,12 @@ class UpstreamConnection {
     const client = await this.#connecting?.catch(() => undefined);
     await client?.close();
   }
+}
+
+const MOST_DESCRIBED = 10;
+
+function describeMalformed(malformed: MalformedTools): string {
+  const all = [...malformed].map(([name, why]) => `${name}: ${why}`);
+  const more = all.length > MOST_DESCRIBED ? [`and ${all.length - MOST_DESCRIBED} more`] : [];
+  return [...all.slice(0, MOST_DESCRIBED), ...more].join('; ');
 }

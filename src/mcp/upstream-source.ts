@@ -1,6 +1,8 @@
 import type { ToolSource } from '../contract/external.js';
 import type { Tool } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
+import type { OfferedTools } from './list-tools.js';
+import type { MalformedTools } from './malformed-tools.js';
 import { comparePins, type PinDifference, type Pins, type SeenTool } from './tool-pins.js';
 import { upstreamName } from './upstream-names.js';
 import { defineUpstreamTool, type Upstream } from './upstream-tool.js';
@@ -11,7 +13,7 @@ export interface UpstreamState {
   /** Shown to models. */
   readonly shown: readonly string[];
   readonly difference: PinDifference;
-  /** Tools that no executor can accept, and the reasons. */
+  /** Tools that are malformed, or that no executor can accept, and the reasons. */
   readonly broken: Readonly<Record<string, string>>;
   /** Why the server does not answer; undefined: it does, or it was not asked yet. */
   readonly problem?: string;
@@ -26,11 +28,12 @@ export interface Server {
   /** Pins are not required. */
   readonly unpinned: boolean;
   /** The last list from the server. Undefined: there was none yet. */
-  offered?: readonly SeenTool[];
+  offered?: OfferedTools;
   problem?: string;
 }
 
 const NO_PINS: Pins = new Map();
+const NONE_MALFORMED: MalformedTools = new Map();
 const SAME: PinDifference = { added: [], changed: [], gone: [] };
 
 /**
@@ -70,7 +73,7 @@ export class UpstreamSource implements ToolSource {
 
   /** The server's last list; undefined: it has sent none yet. */
   offeredBy(name: string): readonly SeenTool[] | undefined {
-    return this.#servers.find(({ upstream }) => upstream.name === name)?.offered;
+    return this.#servers.find(({ upstream }) => upstream.name === name)?.offered?.tools;
   }
 
   onChange(listener: () => void): () => void {
@@ -108,20 +111,25 @@ export class UpstreamSource implements ToolSource {
   }
 
   #stateOf(server: Server, tools: Tool[], hidden: Map<string, string>): UpstreamState {
-    const { upstream, only, unpinned, offered, problem } = server;
+    const { upstream, only, unpinned, problem } = server;
+    const offered = server.offered?.tools;
+    const malformed = server.offered?.malformed ?? NONE_MALFORMED;
     if (server.pins === undefined && offered !== undefined && !unpinned)
       server.pins = new Map(offered.map((tool) => [tool.name, tool]));
     const pins = server.pins ?? NO_PINS;
-    const difference = unpinned || offered === undefined ? SAME : comparePins(pins, offered);
+    const compared = unpinned || offered === undefined ? SAME : comparePins(pins, offered);
+    const difference = { ...compared, gone: compared.gone.filter((name) => !malformed.has(name)) };
+    const isLeftOut = (name: string): boolean => only !== undefined && !only.has(name);
     const whyHidden = (name: string): string | undefined => {
-      if (only !== undefined && !only.has(name)) return 'the configuration leaves it out.';
+      if (isLeftOut(name)) return 'the configuration leaves it out.';
       const remedy = `A person looks at it with: toolexec mcp trust ${upstream.name}`;
       if (difference.added.includes(name)) return `it is new since its server was trusted. ${remedy}`;
       if (difference.changed.includes(name)) return `it has changed since its server was trusted. ${remedy}`;
       return difference.gone.includes(name) ? 'its server no longer offers it.' : undefined;
     };
     const shown: string[] = [];
-    const broken = new Map<string, string>();
+    const broken = new Map([...malformed].filter(([name]) => !isLeftOut(name)));
+    for (const [name, why] of broken) hidden.set(upstreamName(upstream.name, name), unusable(why));
     // Until the server has listed its tools, the pins take their place.
     for (const tool of offered ?? [...pins.values()]) {
       const name = upstreamName(upstream.name, tool.name);
@@ -130,7 +138,7 @@ export class UpstreamSource implements ToolSource {
       if (made === undefined) hidden.set(name, why ?? '');
       else if (made instanceof Error) {
         broken.set(tool.name, made.message);
-        hidden.set(name, `its definition cannot be used: ${made.message}`);
+        hidden.set(name, unusable(made.message));
       } else {
         tools.push(made);
         shown.push(tool.name);
@@ -158,6 +166,10 @@ export class UpstreamSource implements ToolSource {
     this.#made.set(seen, made);
     return made;
   }
+}
+
+function unusable(why: string): string {
+  return `its definition cannot be used: ${why}`;
 }
 
 function isSame(tools: readonly Tool[], others: readonly Tool[]): boolean {

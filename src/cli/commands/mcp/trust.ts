@@ -7,6 +7,8 @@ import {
   type SeenTool,
   writePins,
 } from '../../../mcp/tool-pins.js';
+import type { UpstreamState } from '../../../mcp/upstream-source.js';
+import { sanitize } from '../../../output/sanitize.js';
 import { askConsent } from '../../ask-consent.js';
 import { type CliContext, type DefineCommand, type ExitCode, UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
@@ -49,7 +51,11 @@ async function trustServer(name: string, options: TrustOptions, context: CliCont
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
   const servers = requireServers(resolved.mcp.servers, name);
-  const offered = await offeredBy(name, servers, resolved, context);
+  const { offered, broken } = await offeredBy(name, servers, resolved, context);
+  for (const [tool, why] of Object.entries(broken))
+    display.note(
+      `${sanitize(tool, 'inline')} cannot be used, and hides no other tool: ${sanitize(why, 'inline')}`,
+    );
   const pins = readPins(name) ?? new Map();
   const { added, changed, gone } = comparePins(pins, offered);
   if (added.length + changed.length + gone.length === 0 && pins.size === offered.length) {
@@ -83,16 +89,16 @@ async function offeredBy(
   servers: ReturnType<typeof requireServers>,
   resolved: ReturnType<typeof resolveRun>,
   context: CliContext,
-): Promise<readonly SeenTool[]> {
+): Promise<{ readonly offered: readonly SeenTool[]; readonly broken: UpstreamState['broken'] }> {
   const silent = { ...createDisplay(context.stdio.stderr, false, context.env), note: () => {} };
   const gateway = await openMcpGateway({ servers }, resolved, context, silent);
   try {
     await gateway.connectAll();
     const offered = gateway.source.offeredBy(name);
-    const problem = gateway.source.states[0]?.problem;
-    if (offered === undefined || problem !== undefined)
-      throw new UsageError(`Cannot look at ${name}: it does not answer: ${problem ?? 'it was lost.'}`);
-    return offered;
+    const [state] = gateway.source.states;
+    if (offered === undefined || state === undefined || state.problem !== undefined)
+      throw new UsageError(`Cannot look at ${name}: it does not answer: ${state?.problem ?? 'it was lost.'}`);
+    return { offered, broken: state.broken };
   } finally {
     await gateway.close();
   }
