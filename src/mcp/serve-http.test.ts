@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { builtinTools } from '../executor/builtin-tools.js';
 import { createExecutor } from '../executor/create-executor.js';
+import { defineTool } from '../executor/declare/define-tool.js';
 import { createMcpServer } from './create-mcp-server.js';
 import { ERAS, type Era, textOf } from './fixtures/connect.js';
 import { httpToken } from './own-secrets.js';
@@ -86,6 +88,15 @@ describe.each(ERAS)('MCP over HTTP in revision %s', (era) => {
     const { client } = await connect(serving.url, era);
     expect(client.getNegotiatedProtocolVersion()).toBe(era);
     expect(textOf(await client.callTool(read))).toBe('hello\n');
+    await client.close();
+  });
+
+  it('a request of more than 4 MB was refused, although 32 MB are allowed', async () => {
+    const { serving } = await serve();
+    const { client } = await connect(serving.url, era);
+    const args = { path: 'a.txt', pattern: 'x'.repeat(5_000_000) };
+    // The tool refuses it, and not the transport.
+    expect(await client.callTool({ name: 'grep', arguments: args })).toMatchObject({ isError: true });
     await client.close();
   });
 
@@ -183,6 +194,47 @@ describe('MCP over HTTP', () => {
     }
     expect(serving.sessions).toBe(0);
     await expect.poll(timers).toBeLessThanOrEqual(before);
+  });
+
+  it('of two requests with one id, one got the answer of the other, and the other never got one', async () => {
+    let finish = (): void => {};
+    const wait = defineTool({
+      name: 'wait',
+      description: 'Waits.',
+      input: { type: 'object' },
+      effects: () => [],
+      execute: () =>
+        new Promise<string>((resolve) => {
+          finish = () => resolve('waited');
+        }),
+    });
+    const own = createExecutor({ root: folder, journal: false, tools: [builtinTools(), wait] });
+    const open = async () => ({ create: () => createMcpServer(own), release: () => own.close() });
+    const { serving } = await serve({ open });
+    const { client, transport } = await connect(serving.url, '2025-11-25');
+    const post = (id: unknown, method: string, params: object): Promise<Response> =>
+      fetch(serving.url, {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer a-token-of-the-tests',
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-session-id': transport.sessionId ?? '',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+      });
+    const first = post('a', 'tools/call', { name: 'wait', arguments: {} });
+    await expect.poll(() => finish.name).toBe('finish');
+    const second = await post('a', 'tools/call', read);
+    expect([second.status, await second.text()]).toEqual([
+      409,
+      expect.stringContaining('The id \\"a\\" belongs'),
+    ]);
+    finish();
+    expect(await (await first).text()).toContain('waited');
+    // The id is free again, and a number is another id.
+    expect(await (await post('a', 'tools/call', read)).text()).toContain('hello');
+    await client.close();
   });
 
   it('a client that paused for five seconds lost its next request', async () => {
