@@ -215,6 +215,8 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
     of('text', { type: 'string' }),
     of('bare', null),
     { name: 'titled', title: 5, inputSchema },
+    // Revision 2026-07-28 has no such field.
+    { name: 'task', inputSchema, execution: { taskSupport: 'required' } },
     of('twice'),
     of(7),
     null,
@@ -253,12 +255,14 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
   const source = await mcpTools(client, { name: 'up' });
   await using executor = createExecutor({ tools: [source], policy: null, approver: null, journal: false });
   const names = () => executor.definitions().map(({ name }) => name);
-  expect(names()).toEqual(['up__good']);
+  const good = era === '2025-11-25' ? ['up__good'] : ['up__good', 'up__task'];
+  expect(names()).toEqual(good);
   expect(await executor.execute('up__good', {})).toMatchObject({ output: 'called' });
   for (const [name, why] of [
     ['text', 'inputSchema.type: '],
     ['titled', 'title: '],
     ['twice', 'it is offered twice'],
+    ...(era === '2025-11-25' ? [['task', 'it runs only as a task'] as const] : []),
   ] as const)
     expect((await executor.execute(`up__${name}`, {})).error?.message).toContain(
       `its definition cannot be used: ${why}`,
@@ -270,6 +274,6 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
   await expect
     .poll(async () => (await executor.execute('up__text', {})).error?.message)
     .toContain('it is new since its server was trusted');
-  expect(names()).toEqual(['up__good']);
+  expect(names()).toEqual(good);
   await client.close();
 });

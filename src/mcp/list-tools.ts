@@ -12,7 +12,7 @@ const LEAST_PAUSE_MS = 200;
 /** The tools of a server's list. */
 export interface OfferedTools {
   readonly tools: readonly SeenTool[];
-  /** Those that nobody can call. They hide no others. */
+  /** Those that cannot be called. They hide no others. */
   readonly malformed: MalformedTools;
 }
 
@@ -33,21 +33,22 @@ async function readList(client: Client, timeoutMs: number): Promise<OfferedTools
   removed?.clear();
   const tools = new Map<string, SeenTool>();
   const repeated = new Set<string>();
+  const tasks = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: timeoutMs });
     for (const tool of answer.tools) {
       if (tools.has(tool.name)) repeated.add(tool.name);
+      if (tool.execution?.taskSupport === 'required') tasks.add(tool.name);
       tools.set(tool.name, toSeenTool(tool));
     }
     if (tools.size > MOST_TOOLS) throw new Error(`it offers more than ${MOST_TOOLS} tools`);
     if (answer.nextCursor === undefined || answer.nextCursor === cursor) {
       const malformed = new Map(removed);
+      for (const name of tasks) malformed.set(name, 'it runs only as a task, and tasks are not supported');
       // A call of such a name could mean either of them.
-      for (const name of repeated) {
-        tools.delete(name);
-        malformed.set(name, 'it is offered twice');
-      }
+      for (const name of repeated) malformed.set(name, 'it is offered twice');
+      for (const name of malformed.keys()) tools.delete(name);
       return { tools: [...tools.values()], malformed };
     }
     cursor = answer.nextCursor;

@@ -1,7 +1,7 @@
 import { SdkError, SdkErrorCode, specTypeSchemas, type Transport } from '@modelcontextprotocol/server';
 
 /**
- * Tools of a list that nobody can call, with the reasons: by their names, or by their places in the list if they have
+ * Tools of a list that cannot be called, with the reasons: by their names, or by their places in the list if they have
  * no usable name.
  */
 export type MalformedTools = ReadonlyMap<string, string>;
