@@ -51,6 +51,21 @@ describe('TextIndex', () => {
     );
   });
 
+  it('compares every character by its compatible form in lower case, also in the middle of a text', () => {
+    const differing = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit)).filter(
+      (one) => {
+        const lower = `a${one}b`.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
+        return normalize(`a${one}b`) !== lower.replace(/[\s\\*`~]|\p{Default_Ignorable_Code_Point}/gu, '');
+      },
+    );
+    // The dot of the Turkish letter is kept.
+    expect(differing).toEqual(['\u0130']);
+    const index = new TextIndex('ΤΗΣ ΟΔΟΣ, “quoted”, 𐐀 and ＦＵＬＬ ﬁnish');
+    for (const one of ['της οδος', 'ΟΔΟΣ, “QUOTED”', '𐐀 and full', 'FULL FINISH'])
+      expect(index.firstOf([new WantedText(normalize(one))])).toBe(0);
+    expect(index.firstOf([new WantedText(normalize('FULL FINISHED'))])).toBe(-1);
+  });
+
   it('says no of most texts without reading', () => {
     const whole = Array.from({ length: 500 }, (_, at) => `line ${at} ${(at * 7919).toString(36)}`).join('\n');
     const index = new TextIndex(whole);
