@@ -1,18 +1,33 @@
 import { ToolError } from '../errors/tool-error.js';
+import { namedProxy } from '../platform/runtime/environment.js';
 import { showUrl } from './request-target.js';
 
-export function failed(url: URL, why: string, details: Record<string, string> = {}): ToolError {
+export function failed(
+  url: URL,
+  why: string,
+  details: Record<string, string> = {},
+  isUnreached = false,
+): ToolError {
   const shown = showUrl(url);
+  const proxy = isUnreached ? namedProxy() : undefined;
   return new ToolError('fetch_failed', `Cannot fetch ${shown}: ${why}.`, {
     details: { url: shown, ...details },
+    ...(proxy === undefined
+      ? {}
+      : { hint: `${proxy} is set, but requests do not use it: addresses behind a proxy cannot be checked.` }),
   });
 }
+
+/** Behind a proxy, a direct connection often fails for this reason. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+]);
 
 /** The reason for a missing answer, in words: the connection, the name, the certificate, or the answer itself. */
 export function whyFailed(url: URL, error: unknown): ToolError {
   const code = codeOf(error);
-  const known = WORDS[code];
-  if (known !== undefined) return failed(url, known, { reason: code });
+  const known = WORDS[code] ?? (code.startsWith('ERR_SSL_') ? WORDS.EPROTO : undefined);
+  if (known !== undefined) return failed(url, known, { reason: code }, UNREACHED.has(code));
   if (isCertificateFault(code)) {
     return failed(url, `its certificate cannot be trusted (${code})`, { reason: 'Certificate' });
   }
@@ -33,7 +48,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'its network cannot be reached',
   ENOTFOUND: 'its host has no address',
   EAI_AGAIN: 'its host cannot be looked up now',
-  EPROTO: 'it does not speak TLS',
+  EPROTO: 'no TLS connection could be made: it speaks no TLS, or only forms that are not accepted here',
   HPE_HEADER_OVERFLOW: 'its headers are too large',
   ERR_STREAM_PREMATURE_CLOSE: 'the connection was cut',
 };
@@ -48,7 +63,7 @@ function codeOf(error: unknown): string {
 
 function isCertificateFault(code: string): boolean {
   return (
-    /^(?:CERT_|ERR_TLS_CERT|ERR_SSL|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/.test(
+    /^(?:CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/.test(
       code,
     ) || code === 'CRL_HAS_EXPIRED'
   );

@@ -221,6 +221,13 @@ describe('fetchWithin()', () => {
       'compressed answer cannot be read',
     ],
     ['is in an encoding of its own', ok('plain', 'content-encoding: secret'), 'is not known'],
+    ['is compressed in two ways', ok('plain', 'content-encoding: gzip, br'), '"gzip, br" is not known'],
+    ['names its charset as an encoding', ok('plain', 'content-encoding: UTF-8'), 'plain'],
+    [
+      'names an encoding that changes nothing',
+      ok(gzipSync('zipped'), 'content-encoding: aws-chunked,gzip'),
+      'zipped',
+    ],
     [
       'has endless headers',
       ok('x', ...Array.from({ length: 3_000 }, (_, at) => `h${at}: ${'v'.repeat(40)}`)),
@@ -266,6 +273,33 @@ describe('fetchWithin()', () => {
       expect(isOpen).toBe(false);
     },
   );
+
+  it('says that a proxy of the environment is not used, where no connection could be made', async () => {
+    const network: Network = {
+      lookUp: () => Promise.reject(Object.assign(new Error('no name'), { code: 'ENOTFOUND' })),
+      send: sendRequest,
+    };
+    const hintFor = async () =>
+      (await failureOf(fetchWithin(scopeOf(), 'https://name.example/', {}, network))).hint;
+    for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'])
+      vi.stubEnv(name, '');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await hintFor()).toBeUndefined();
+    vi.stubEnv('http_proxy', 'http://me:sesame@proxy.example:3128');
+    expect(await hintFor()).toBe(
+      'http_proxy is set, but requests do not use it: addresses behind a proxy cannot be checked.',
+    );
+  });
+
+  it('bug: a failed TLS handshake was called a certificate that cannot be trusted', async () => {
+    const network: Network = {
+      lookUp: async () => ['93.184.216.34'],
+      send: () =>
+        Promise.reject(Object.assign(new Error('alert'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })),
+    };
+    const { message } = await failureOf(fetchWithin(scopeOf(), 'https://name.example/', {}, network));
+    expect(message).toContain('no TLS connection could be made');
+  });
 
   it('keeps users, passwords and queries out of its messages', async () => {
     const { host } = await serve((socket) => socket.destroy());

@@ -280,6 +280,26 @@ describe('web_fetch', () => {
     expect(strict.paths).toEqual(['/robots.txt']);
   });
 
+  it.each(['application/octet-stream', 'text/html; charset=utf-8', 'text/x-robots'])(
+    'bug: a robots.txt of the type %s was ignored',
+    async (type) => {
+      const site = await serveSite((request, response) => {
+        if (request.url !== '/robots.txt') return page('text/plain', 'text')(request, response);
+        response.writeHead(200, { 'content-type': type }).end('User-agent: *\nDisallow: /\n');
+      });
+      const { error } = await executorFor(site).execute('web_fetch', { url: site.url });
+      expect(error).toMatchObject({ details: { reason: 'Robots' } });
+    },
+  );
+
+  it('reads no rules in a page that says "not found" with status 200', async () => {
+    const site = await serveSite((request, response) => {
+      if (request.url !== '/robots.txt') return page('text/plain', 'text')(request, response);
+      response.writeHead(200).end('\n<!doctype html><pre>\nUser-agent: *\nDisallow: /\n</pre>');
+    });
+    expect((await executorFor(site).execute('web_fetch', { url: site.url })).output).toBe('text');
+  });
+
   it('bug: a long robots.txt was ignored; its first 512 KiB count', async () => {
     const site = await serveSite((request, response) => {
       response.setHeader('content-type', 'text/plain');
@@ -318,6 +338,14 @@ describe('web_fetch', () => {
     ["text/plain; charset='iso-8859-1'", '\xe9', 'é'],
     ['text/xml', '<?xml version="1.0" encoding="ISO-8859-1"?><a>\xe9</a>', '<a>é</a>'],
     ['text/html', '<meta charset="utf-16"><p>text</p>', 'text'],
+    [
+      'text/html',
+      `<script>${'x'.repeat(5_000)}</script><meta charset="koi8-r"><p>\xd4\xc5\xcb\xd3\xd4</p>`,
+      'текст',
+    ],
+    ['text/html', '<p>caf\xe9 \x96 na\xefve</p>', 'café – naïve'],
+    ['text/plain; charset=iso-8859-1', '\x93quoted\x94', '“quoted”'],
+    ['text/html', `<p>${Buffer.from('é and ').toString('latin1')}\xe9</p>`, 'é and \ufffd'],
   ])('bug: the character set of %s was not read: %s', async (type, body, text) => {
     const site = await serveSite(page(type, Buffer.from(body, 'latin1')));
     const { output } = await executorFor(site, { respectRobots: false }).execute('web_fetch', {

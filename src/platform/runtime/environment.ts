@@ -12,6 +12,13 @@ export function readEnvironment(): Record<string, string> {
   return copy;
 }
 
+/** The variable that sends the requests of other programs through a proxy. */
+export function namedProxy(): string | undefined {
+  return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'].find(
+    (name) => (process.env[name] ?? '') !== '',
+  );
+}
+
 /** Windows ignores case in names of variables; other systems do not. */
 export function environmentIgnoresCase(): boolean {
   return process.platform === 'win32';

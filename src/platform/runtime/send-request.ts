@@ -114,6 +114,9 @@ const DECODERS: Readonly<Record<string, (first: number) => Decoder>> = {
   br: () => createBrotliDecompress(),
 };
 
+/** Names with which servers describe a body that is not compressed, as browsers read them. */
+const UNCHANGED: ReadonlySet<string> = new Set(['', 'identity', 'none', 'utf-8', 'utf8', 'aws-chunked']);
+
 /** Many servers leave out the header of zlib, which the standard demands. Browsers accept both. */
 function createInflateFor(first: number): Decoder {
   return (first & 0x0f) === ZLIB ? createInflate() : createInflateRaw();
@@ -137,9 +140,13 @@ async function* decoded(
   encoding: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const name = encoding.trim().toLowerCase();
+  const names = encoding.toLowerCase().split(',');
+  const name = names
+    .map((each) => each.trim())
+    .filter((each) => !UNCHANGED.has(each))
+    .join(', ');
   try {
-    if (name === '' || name === 'identity') {
+    if (name === '') {
       yield* response;
       // Without a length, an answer ends with its connection, even if this side closes it.
       signal.throwIfAborted();

@@ -62,10 +62,12 @@ async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): 
   try {
     const limits = { timeoutMs: TIMEOUT_MS, maxBytes: Number.POSITIVE_INFINITY };
     const answer = await http(`${origin}/robots.txt`, limits);
-    const type = answer.headers.get('content-type') ?? '';
-    if (answer.ok && /^(?:$|text\/plain)/i.test(type)) return { text: await beginningOf(answer) };
+    if (answer.ok) {
+      const text = await beginningOf(answer);
+      // Many servers do not know its type, and others answer with a page that says "not found".
+      return { text: /^\s*</.test(text) ? '' : text };
+    }
     await answer.body?.cancel();
-    // A page that says "not found", with any status.
     return { text: answer.status >= 500 ? undefined : '' };
   } catch (error) {
     if (isToolError(error, 'cancelled')) throw error;

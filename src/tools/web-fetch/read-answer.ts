@@ -31,7 +31,7 @@ export function readAnswer(bytes: Uint8Array, contentType: string, shown: string
   }
   const charset = charsetOf(bytes, contentType);
   if (!isText(bytes, mediaType, charset)) throw wrongType(mediaType, shown);
-  const text = decoder(charset ?? charsetIn(bytes) ?? 'utf-8').decode(bytes);
+  const text = decode(bytes, charset ?? charsetIn(bytes));
   const isHtml =
     /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType) || (mediaType === '' && looksLikeHtml(text));
   return { kind: isHtml ? 'html' : 'text', text, mediaType: mediaType || 'text/plain' };
@@ -99,22 +99,45 @@ const BYTE_ORDER_MARKS: readonly (readonly [mark: readonly number[], charset: st
 
 /** From the page itself. */
 function charsetIn(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
+  const head = Buffer.from(bytes.subarray(0, MOST_OF_HEAD)).toString('latin1');
   const ofPage = (XML_ENCODING.exec(head) ??
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head))?.[1];
   // The statement itself was read as ASCII, so it cannot be true of UTF-16.
   return ofPage?.toLowerCase().startsWith('utf-16') === true ? 'utf-8' : ofPage;
 }
 
+/** The standard says 1,024, but browsers read on, and many pages have scripts first. */
+const MOST_OF_HEAD = 16_384;
+
 const XML_ENCODING = /^\s*<\?xml\s[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)/;
 
-function decoder(label: string): InstanceType<typeof TextDecoder> {
+/** Old pages state no charset, and mean that of browsers. Text that has any character of UTF-8 is UTF-8. */
+function decode(bytes: Uint8Array, label: string | undefined): string {
+  const decoder = decoderOf(label ?? 'utf-8');
+  if (decoder.encoding === WINDOWS) return decodeWindows(bytes);
+  const text = decoder.decode(bytes);
+  const isOld = label === undefined && text.includes('\ufffd') && !/[\x80-\ufffc\ufffe\uffff]/.test(text);
+  return isOld ? decodeWindows(bytes) : text;
+}
+
+function decoderOf(label: string): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(label);
   } catch {
     return new TextDecoder();
   }
 }
+
+/** Also the name of latin1 and ASCII. Some versions of Node decode it without its quotes and dashes. */
+const WINDOWS = 'windows-1252';
+
+function decodeWindows(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('latin1');
+  return text.replace(/[\x80-\x9f]/g, (sign) => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] as string);
+}
+
+/** From 0x80. */
+const WINDOWS_SIGNS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 function looksLikeHtml(text: string): boolean {
   return /^\s*(?:<!doctype html|<html[\s>]|<head[\s>]|<body[\s>])/i.test(text.slice(0, 1_024));
