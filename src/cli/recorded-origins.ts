@@ -6,6 +6,7 @@ import type { Policy } from '../contract/policy.js';
 import type { JournalArchive } from '../journal/open-archive.js';
 import { isOrigin } from '../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../provenance/conversation-origins.js';
+import { ConversationLights } from '../provenance/lights.js';
 import { originOfCall } from '../provenance/origin-of-call.js';
 
 /** The recorded origins of a result. */
@@ -33,9 +34,12 @@ export function seenResult(
   // A call that never ran has read nothing.
   if (said.length > 0 || metadata.origin !== undefined || error?.details?.executed === 'no')
     return { callId, origin: said, text };
-  const sandbox = metadata.sandbox as { readonly network?: unknown } | undefined;
-  const containment = { network: sandbox?.network === true };
+  const containment = { network: reachedNetwork(result) };
   return { callId, origin: originOfCall({ toolName, isProgram: false, effects, containment }), text };
+}
+
+function reachedNetwork({ metadata }: ToolResult): boolean {
+  return (metadata.sandbox as { readonly network?: unknown } | undefined)?.network === true;
 }
 
 /** The origins that conversations of a journal have seen, while their calls are read in order. */
@@ -67,11 +71,26 @@ export class RecordedOrigins {
 /** Everything that a recorded conversation has seen since it was last marked clean. */
 export function readSeen(archive: JournalArchive, conversation: string): RecordedOrigins {
   const seen = new RecordedOrigins();
+  for (const record of callsSinceClean(archive, conversation)) seen.saw(conversation, seenResult(record));
+  return seen;
+}
+
+/** The lights of a recorded conversation since it was last marked clean. */
+export function readLights(archive: JournalArchive, conversation: string): ConversationLights {
+  const lights = new ConversationLights();
+  for (const record of callsSinceClean(archive, conversation)) {
+    const seen = seenResult(record);
+    // A call that never ran has lit nothing.
+    if (record.result === undefined || seen === undefined || seen.origin.length === 0) continue;
+    lights.ran(seen.origin, record.effects, reachedNetwork(record.result));
+  }
+  return lights;
+}
+
+function* callsSinceClean(archive: JournalArchive, conversation: string): Generator<CallRecord> {
   const cleanAt = markedCleanAt(archive.facts(conversation));
   for (const { id } of archive.batches({ conversation }).toReversed())
-    for (const record of archive.calls(id))
-      if (record.acceptedAt >= cleanAt) seen.saw(conversation, seenResult(record));
-  return seen;
+    for (const record of archive.calls(id)) if (record.acceptedAt >= cleanAt) yield record;
 }
 
 /** The time when a conversation was last marked clean, in milliseconds since the epoch; 0: never. */

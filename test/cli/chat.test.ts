@@ -144,15 +144,15 @@ describe('toolexec chat, in a script', () => {
     const config = toolexec.write('c.toml', `[tools.external]\n${places}`);
     const read = { calls: [['read_file', { path: 'a.txt' }]] } as const;
     const program = { calls: [['slug', { title: 'x' }]] } as const;
-    script = [read, program, program, { content: 'done' }];
-    const { code, stderr } = await toolexec.run(words('go', '--print', '--config', config));
+    script = [read, program, program, { content: 'done' }, { content: 'again' }, { content: 'anew' }];
+    const lightsOf = (stderr: string) => plain(stderr).match(/●.*/g);
+    const go = (...more: string[]) => toolexec.run(words('go', '--print', '--config', config, ...more));
+    const { code, stderr } = await go();
     const lights = '● private data read (workspace) · ● text from outside seen (program:slug) · ○ a way out';
-    expect([
-      code,
-      plain(stderr)
-        .split('\n')
-        .filter((line) => line.includes('●')),
-    ]).toEqual([0, [expect.stringContaining(lights)]]);
+    expect([code, lightsOf(stderr)]).toEqual([0, [expect.stringContaining(lights)]]);
+    // bug: the lights of a continued conversation were out.
+    expect(lightsOf((await go('--resume')).stderr)).toEqual([expect.stringContaining(lights)]);
+    expect(lightsOf((await go()).stderr)).toBeNull();
   }, 60_000);
 
   it('follows no AGENTS.md that is a link out of the root', async () => {

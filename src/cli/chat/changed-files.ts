@@ -55,7 +55,10 @@ export async function changingCalls(
 }
 
 /** The next command reports an unreadable journal. */
-async function openQuietly(journal: string, conversation: string): Promise<JournalArchive | undefined> {
+export async function openQuietly(
+  journal: string,
+  conversation: string,
+): Promise<JournalArchive | undefined> {
   try {
     return await openArchiveAt(journal, { conversation });
   } catch (error) {

@@ -82,10 +82,11 @@ export class ChatSession {
   }
 
   async #begin(): Promise<void> {
-    const { view, held } = this.#parts;
+    const { view, held, journal } = this.#parts;
     await this.#loop.resume();
     const { length } = this.#loop.messages;
     if (length > 0) view.display.note(`continuing ${this.#loop.conversation}: ${length} messages`);
+    await view.enter(journal, this.#loop.conversation);
     await held.begin(this.#loop.conversation);
   }
 

@@ -11,10 +11,11 @@ import { describeName } from '../display/describe-call.js';
 import { type Display, noteResults } from '../display/display.js';
 import type { Palette } from '../display/terminal-text.js';
 import { toSafeJson } from '../display/terminal-text.js';
-import { originsOf } from '../recorded-origins.js';
+import { originsOf, readLights } from '../recorded-origins.js';
 import { isPutOff } from '../run-batch.js';
 import { watchInterrupts } from '../watch-interrupts.js';
 import type { CallReport } from './call-report.js';
+import { openQuietly } from './changed-files.js';
 import { describeUse } from './describe-use.js';
 
 export interface ViewParts {
@@ -36,7 +37,7 @@ export class ChatView {
   #isMidLine = false;
   /** A call of this conversation waits for approval. */
   #waits = false;
-  readonly #lights = new ConversationLights();
+  #lights = new ConversationLights();
   /** By call id, of calls that have no result yet. */
   readonly #planned = new Map<string, PlannedCall>();
 
@@ -125,6 +126,17 @@ export class ChatView {
     }
   }
 
+  /** Continues a conversation: what its earlier calls have lit stays lit. Of a new one, nothing is lit. */
+  async enter(journal: string, conversation: string): Promise<void> {
+    const archive = await openQuietly(journal, conversation);
+    try {
+      this.#lights = archive === undefined ? new ConversationLights() : readLights(archive, conversation);
+    } finally {
+      archive?.close();
+    }
+    this.#showLights();
+  }
+
   /** Shows the three lights when another one has come on. */
   #follow(event: ToolEvent): void {
     if (event.type === 'planned') this.#planned.set(event.callId, event.plan);
@@ -134,6 +146,10 @@ export class ChatView {
     const origin = originsOf(event.result);
     if (origin.length === 0 || plan === undefined) return;
     if (!this.#lights.ran(origin, plan.effects, plan.containment.network)) return;
+    this.#showLights();
+  }
+
+  #showLights(): void {
     const shown = describeLights(this.#lights.lights);
     if (shown !== '') this.display.note(shown);
   }

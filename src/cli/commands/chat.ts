@@ -169,6 +169,7 @@ export async function chat(
     }
     const loop = createLoop(options, conversation);
     await held.begin(conversation);
+    await view.enter(journal, conversation);
     const result = await view.turn(loop, said ?? '', leave);
     view.conclude(result);
     writeAnswer(result, loop, view, options, stdio);
