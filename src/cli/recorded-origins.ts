@@ -89,8 +89,9 @@ export function readLights(archive: JournalArchive, conversation: string): Conve
 
 function* callsSinceClean(archive: JournalArchive, conversation: string): Generator<CallRecord> {
   const cleanAt = markedCleanAt(archive.facts(conversation));
+  // A deferred call may have been accepted before.
   for (const { id } of archive.batches({ conversation }).toReversed())
-    for (const record of archive.calls(id)) if (record.acceptedAt >= cleanAt) yield record;
+    for (const record of archive.calls(id)) if ((record.finishedAt ?? 0) >= cleanAt) yield record;
 }
 
 /** The time when a conversation was last marked clean, in milliseconds since the epoch; 0: never. */

