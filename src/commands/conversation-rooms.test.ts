@@ -49,7 +49,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a conversation that can have no room${WHY_NO_SA
   });
 
   /** After the test above, no command in this process has a room. */
-  it('has a loopback for each command, which says what the command was refused', async () => {
+  it('has a loopback for each command, which counts the refusals of that command', async () => {
     const executor = createExecutor({ root: place, approver: null, journal: join(place, 'journal.db') });
     let calls = 0;
     const refusals = async (command: string): Promise<unknown> => {

@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('useCommandHelpers (skipped where 
     expect(helpers()).toEqual([]);
   });
 
-  it('does not wait long for one that takes no notice', async () => {
+  it('does not wait long for a process that ignores signals', async () => {
     const release = useCommandHelpers();
     await runUntilAllHelp();
     for (const pid of helperIds()) process.kill(pid, 'SIGSTOP');

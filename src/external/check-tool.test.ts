@@ -104,7 +104,7 @@ describe('checkTool()', () => {
     ]);
   });
 
-  it('says so when a tool takes no notice of SIGTERM', { tags: ['soak'] }, async () => {
+  it('reports a tool that ignores SIGTERM', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     const path = folder.add('tool', scriptOf(`trap '' TERM\nread -r l; sleep 60`, DOCUMENT));
     const { verdict, steps } = await checkTool(path, { timeoutMs: 300, breakOffMs: 300 });

@@ -47,7 +47,7 @@ function look(options: Partial<Parameters<typeof createSandbox>[0]> = {}) {
 }
 
 describe('guarded()', () => {
-  it('finds what the deny patterns speak of, as deep as it lies', () => {
+  it('finds the files that deny patterns name, at any depth', () => {
     put(
       '.env',
       '.env.example',

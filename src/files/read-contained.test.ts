@@ -152,7 +152,7 @@ describe.each([
       expect((await byPlace.list('d')).map(({ name }) => name)).toContain('a');
     });
 
-    it('refuses what is denied, outside, missing or no directory', async () => {
+    it('refuses a path that is denied, outside, missing or not a directory', async () => {
       const { root } = temporaryTree({ '.ssh/k': '', f: '', dl: { link: '<outside>' } });
       const files = filesOf(root);
       expect(await errorOf(() => files.list('.ssh'))).toMatchObject(DENIED);

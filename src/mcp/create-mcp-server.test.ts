@@ -155,7 +155,7 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     expect(textOf(await client.callTool({ name: 'pay', arguments: { two: 1 } }))).toContain('"to"');
   });
 
-  it('gives pictures, sounds, links and documents as what they are', async () => {
+  it('returns pictures, sounds, links and documents in their own types', async () => {
     await using executor = open();
     const client = await connect(executor, { era });
     const { content } = await client.callTool({ name: 'look', arguments: {} });

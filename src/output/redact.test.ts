@@ -271,7 +271,7 @@ describe('redact, given values', () => {
     expect(redact('-----BEGIN PRIVATE KEY-----', { values })).toBe('-----BEGIN PRIVATE KEY-----');
   });
 
-  it('takes no notice of values that are short or say nothing', () => {
+  it('ignores values that are short or common', () => {
     const values = [
       '',
       'abc',

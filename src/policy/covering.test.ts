@@ -292,7 +292,7 @@ describe('a rule that allows a command', () => {
     ['sed *', 'sed -i s/a/b/ f'],
     ['wc *', 'wc --files0-from=a'],
     ['jq *', 'jq . "$x"'],
-  ])('covers any words where the command runs in a transaction: %s / %s', (allowed, command) => {
+  ])('covers any words if the command runs in a transaction: %s / %s', (allowed, command) => {
     expect(outcome(allowed, command)).toBe('ask');
     expect(outcome(allowed, { ...bash(command), transaction: true })).toBe('run');
     const through: PolicyRule = { decision: 'allow', command: allowed, write_through: true };

@@ -453,7 +453,7 @@ describe('a rule about arguments', () => {
     expect(() => createPolicy({ rules: [deny({ ...inSandbox, match: 'create_issue' })] })).not.toThrow();
   });
 
-  it('is explained, and found where another always decides before it', () => {
+  it('is explained, and found if another always decides before it', () => {
     const policy = createPolicy({ rules: [allow(inSandbox), deny(inSandbox)] });
     const outcomes = (args: JsonObject) =>
       policy.explain(remote('write', args)).candidates.map(({ outcome: said }) => said);

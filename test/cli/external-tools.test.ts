@@ -230,7 +230,7 @@ describe('toolexec tools scan, init and check', () => {
 const WHY_NOT = await whyNoTransactions();
 
 describe.skipIf(WHY_NOT !== '')(`programs in the sandbox${WHY_NOT}`, () => {
-  it('are previewed, change what they may when they have ended, and are undone', async () => {
+  it('are previewed, change the allowed files when they have ended, and are undone', async () => {
     toolexec.write('root/old', 'before\n');
     const at = (name: string): string => join(toolexec.root, name);
     const old = (): string => readFileSync(at('old'), 'utf8');

@@ -29,7 +29,7 @@ const HELLO = message(['bash', { command: 'echo hello' }], ['bash', { command: '
 const HOSTILE = message(['bash', { command: "printf '\\033]0;title\\007x'" }]);
 
 describe('toolexec journal list and show', () => {
-  it('list batches, newest first, with what became of their calls', async () => {
+  it('list batches, newest first, with the outcomes of their calls', async () => {
     await record(HELLO, message(['no_such_tool', {}]));
     const { code, stdout } = await journal('list');
     expect(code).toBe(0);

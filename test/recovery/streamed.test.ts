@@ -102,7 +102,7 @@ describe.each(['file', 'memory'])('executor.receive() with a journal in %s', (ki
     expect(await executor.recover()).toEqual([]);
   });
 
-  it('answers what came of a stream that was broken off, for good', async () => {
+  it('answers the calls of an interrupted stream, for good', async () => {
     const { root, executor } = desk();
     const incoming = executor.receive({ conversation: 'c' });
     await incoming.add([FIRST]);

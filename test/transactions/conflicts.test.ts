@@ -24,7 +24,7 @@ async function meanwhile(
 }
 
 describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${WHY_NOT}`, () => {
-  it('is run again on what is there now, and says so', async () => {
+  it('is run again on the current files, and says so', async () => {
     here.outside('echo 1 >a');
     const outcome = await meanwhile(
       here,

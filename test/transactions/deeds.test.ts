@@ -89,7 +89,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       ],
     ],
     1,
-  )('is not kept where it runs later and was not asked about: %s', async (_, command) => {
+  )('is not kept if it runs later and was not asked about: %s', async (_, command) => {
     writeFileSync(join(place.root, 'old.mk'), 'all:\n');
     const before = outside('ls -AlR --time-style=+');
     const result = await runAllowed(command);

@@ -59,7 +59,7 @@ describe.skipIf(WHY_NOT !== '')(`denied names in dependency folders${WHY_NOT}`, 
     expect(await refusedOf('.venv/bin/python -c "import pip"; rm -rf .venv')).toEqual([]);
   });
 
-  it('are kept: vendored modules, build output, what others have put there', async () => {
+  it('are kept: vendored modules, build output, files of other programs', async () => {
     expect(
       await refusedOf(
         'mkdir -p vendor/x/testdata target/debug a/site-packages/certifi; echo k >vendor/x/testdata/key.pem; echo k >target/debug/.env; echo k >a/site-packages/certifi/cacert.pem',

@@ -236,7 +236,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('made\n');
   });
 
-  it('changes nothing that it has not declared, where it says what it changes', async () => {
+  it('changes nothing that it has not declared, if it declares its changes', async () => {
     shop.add('write', 'mkdir out; echo x >out/a; echo x >out/b; echo x >other; rm old; cat', {
       effects: [{ kind: 'write', path: 'out/a' }],
     });

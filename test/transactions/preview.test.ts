@@ -146,7 +146,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('a\nkeep\nold\n');
   });
 
-  it('is not committed where others have changed the same files since', async () => {
+  it('is not committed if another program has changed the same files since', async () => {
     await using executor = open();
     const calls = [bash('1', 'echo mine >old; touch new')];
     const preview = await executor.preview(calls, { conversation: 'c' });

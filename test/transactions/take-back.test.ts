@@ -116,7 +116,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     expect(recoverTransaction(maker.directory)).toMatchObject({ state: 'discarded' });
   });
 
-  it('leaves what others have changed again, and says so', async () => {
+  it('leaves files that another program has changed again, and says so', async () => {
     const maker = everyChange(places);
     // Steps are taken as if nothing were wrong; other programs interfere before the steps are undone.
     const { made: steps } = applyPlan(maker.plan, maker.directory);

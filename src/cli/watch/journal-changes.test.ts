@@ -64,7 +64,7 @@ describe('JournalChanges', () => {
     expect(look(changes)).toEqual([]);
   });
 
-  it('begins with what is not at its end, and with what waits', async () => {
+  it('begins with unfinished batches, and with waiting ones', async () => {
     await accept('b1', 'c', 'one');
     await journal.finish('b1/0', successOf('one', ''), 20, WORKER);
     await accept('b2', 'c', 'two');

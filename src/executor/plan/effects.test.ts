@@ -250,7 +250,7 @@ describe('what a tool did not declare', () => {
     expect(result.error?.code).toBe('sandbox_violation');
   });
 
-  it('stays out of reach for a path that changes while it is looked at', async () => {
+  it('stays out of reach for a path that changes while it is examined', async () => {
     const result = await run([{ kind: 'read', path: 'other' }], (ctx) => {
       let looks = 0;
       const path = { toString: () => (looks++ === 0 ? 'other/out.txt' : 'dir/in.txt') };

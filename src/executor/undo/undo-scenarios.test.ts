@@ -103,7 +103,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     expected: { a: '644 text\n' },
     skipped: { a: 'it is as it was before' },
   },
-  'an empty file is no text to lose': {
+  'an empty file has no text to lose': {
     before: { a: '644 ' },
     call: inTurn(remove('a'), put('b', '')),
     person: (at) => at.write('a', 'mine'),

@@ -129,7 +129,7 @@ describe('problems()', () => {
       { decision: 'allow', path: '/etc/hosts', effect: 'read' },
     ],
   ];
-  it.each(shadowed)('finds what another always speaks before: %j above %j', (above, below) => {
+  it.each(shadowed)('finds a rule that another always overrides: %j above %j', (above, below) => {
     const problems = policyOf([above, below]).problems();
     expect(problems).toEqual([
       expect.stringMatching(/it never decides, because .* always decides before it/),
