@@ -133,7 +133,7 @@ describe('the origins of a conversation', () => {
     await first.start([{ id: 'read', name: 'read_mail', args: {} }], { conversation: 'c', defer: true })
       .results;
     await setTimeout(5);
-    first.mark('c', 'clean');
+    await first.mark('c', 'clean');
     await setTimeout(5);
     const [waiting] = await first.waiting();
     const approver = () => ({ kind: 'approve_all' }) as const;
@@ -150,7 +150,7 @@ describe('the origins of a conversation', () => {
     const first = open(options);
     await first.execute('read_mail', {}, { conversation: 'c' });
     await setTimeout(5);
-    first.mark('c', 'clean');
+    await first.mark('c', 'clean');
     await setTimeout(5);
     await first.execute('read_file', { path: 'missing' }, { conversation: 'c' });
     await first.close();
