@@ -70,7 +70,7 @@ describe('ShellManager', () => {
     const manager = new ShellManager();
     const shell = await manager.createShell('sleep 300');
     const refused = (): void => manager.registerShell(shell);
-    expect(refused).toThrow('here already');
+    expect(refused).toThrow('already exists');
     expect([manager.removeShell(shell.id), manager.removeShell(shell.id)]).toEqual([true, false]);
     expect(manager.getShell(shell.id)).toBeUndefined();
     manager.registerShell(shell);
@@ -96,7 +96,7 @@ describe('ShellManager', () => {
     for (const age of [Number.NaN, -1, 'x'])
       expect(() => Reflect.apply(manager.cleanupCompleted, manager, [age])).toThrow('maxAgeSeconds');
     for (const shell of [{}, null])
-      expect(() => Reflect.apply(manager.registerShell, manager, [shell])).toThrow('no shell');
+      expect(() => Reflect.apply(manager.registerShell, manager, [shell])).toThrow('not a shell');
     expect(manager.listShells()).toEqual([]);
   });
 

@@ -113,7 +113,7 @@ describe('the package', () => {
     const network =
       /from 'node:(?:http|https|http2|tls|dgram|dns|dns\/promises)'|\bfetch\(|createConnection|\.connect\(/;
     const open = sources.filter(([, text]) => network.test(text)).map(([name]) => name);
-    // The users of each: models, `ctx.http`, MCP and the server of a fleet. The two files of MCP call the SDK's own
+    // The users of each: models, `ctx.http`, MCP and the server of a fleet. The files of MCP call the SDK's own
     // `connect` and `fetch`.
     const users: Readonly<Record<string, RegExp>> = {
       'platform/runtime/look-up-host.ts': /^http\//,
@@ -130,6 +130,7 @@ describe('the package', () => {
       'journal/postgres/examine-postgres.ts',
       'journal/postgres/notices.ts',
       'mcp/connect-upstream.ts',
+      'mcp/http-sessions.ts',
       'mcp/serve-http.ts',
       ...Object.keys(users),
     ]);

@@ -117,7 +117,7 @@ describe('web_search', () => {
     const { error } = await executorWith({ provider: 'searxng', url: html.url }).execute('web_search', {
       query: 't',
     });
-    expect(error?.message).toContain('no JSON');
+    expect(error?.message).toContain('not JSON');
   });
 
   it('bug: a search of SearXNG that no service answered counted as one without results', async () => {

@@ -88,7 +88,7 @@ export function executorIsClosed(action: string): ToolError {
 
 /** The error for a text that no result has as its `outputRef`. */
 export function notAnOutput(outputRef: unknown): ToolError {
-  const message = `Cannot read ${showGiven(outputRef)}: no result has it as its outputRef.`;
+  const message = `Cannot read ${showGiven(outputRef)}: no result refers to such an output.`;
   return new ToolError('bad_args', message);
 }
 
