@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequest, PlannedCall } from '../../src/contract/approval.js';
-import type { Effect } from '../../src/contract/effect.js';
+import type { Effect, Risk } from '../../src/contract/effect.js';
 import { builtinTools } from '../../src/executor/builtin-tools.js';
 import { defineTool } from '../../src/executor/declare/define-tool.js';
 import type { ExecutorOptions } from '../../src/executor/executor-options.js';
@@ -41,6 +41,10 @@ const WHO = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
 const THROUGH = [{ decision: 'allow', command: 'ls', write_through: true }] as const;
 const OPEN = { transaction: false, network: true, undo: false };
 
+function run(command: string): Effect {
+  return { kind: 'run', command, shell: 'bash' };
+}
+
 describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NOT}`, () => {
   it.each(['ls -la', 'cat a.txt', 'echo hi', 'pwd && grep -n x a.txt'])(
     'is low where it only reads: %s',
@@ -49,12 +53,17 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
     },
   );
 
-  it.each(['touch a.txt', 'rm -rf build', 'npm test', 'echo hi > a.txt', '$X', 'python3 -c "print(1)"'])(
-    'is medium where it may change something: %s',
-    async (text) => {
-      expect(await planned(text)).toEqual({ risk: 'medium', containment: CONTAINED });
-    },
-  );
+  it.each([
+    'touch a.txt',
+    'rm -rf build',
+    'npm test',
+    'pwd && npm test',
+    'echo hi > a.txt',
+    '$X',
+    'python3 -c "print(1)"',
+  ])('is medium where it may change something: %s', async (text) => {
+    expect(await planned(text)).toEqual({ risk: 'medium', containment: CONTAINED });
+  });
 
   it('counts the journal: without one nothing can be undone', async () => {
     expect(await planned('touch a', { journal: false })).toEqual({
@@ -92,6 +101,27 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
     expect(calls[0]).toMatchObject({ containment: { ...CONTAINED, ...changed } });
   });
 
+  it.each<[string, Risk | undefined, readonly Effect[], Risk]>([
+    ['commands that only read', undefined, [run('ls'), { kind: 'read', path: 'a' }], 'low'],
+    ['a command that may write, after one that reads', undefined, [run('ls'), run('touch a')], 'medium'],
+    ['a command and a write of its own code', undefined, [run('ls'), { kind: 'write', path: 'a' }], 'medium'],
+    ['a risk that the tool states as low', 'low', [run('touch a')], 'low'],
+  ])('is that of all its effects: %s', async (_, stated, effects, risk) => {
+    const tool = defineTool({
+      name: 'runner',
+      description: 'd',
+      input: { type: 'object' },
+      background: false,
+      ...(stated === undefined ? {} : { risk: stated }),
+      effects: () => effects,
+      execute: () => 'x',
+    });
+    const { calls } = await executorOf([tool], { policy: { mode: 'auto' } }).plan([
+      { id: 'c', name: 'runner', args: {} },
+    ]);
+    expect(calls[0]).toMatchObject({ risk, containment: { transaction: true } });
+  });
+
   it('runs nothing outside of a transaction that a person has agreed to run inside of one', async () => {
     const [root, elsewhere] = [folder(), folder()];
     const executor = executorOf([...builtinTools()], {
@@ -121,6 +151,45 @@ describe('the containment of other calls', () => {
     const { containment } = await planned(write, { journal: false }, 'write_file');
     expect(containment).toEqual({ ...undone, undo: false });
   });
+
+  it.each<[string, readonly Effect[], boolean, boolean]>([
+    [
+      'a read and a deletion',
+      [
+        { kind: 'read', path: 'a' },
+        { kind: 'delete', path: 'b' },
+      ],
+      true,
+      true,
+    ],
+    ['a write without a preview of it', [{ kind: 'write', path: 'a' }], false, false],
+    [
+      'a write and a fetch',
+      [
+        { kind: 'write', path: 'a' },
+        { kind: 'fetch', url: 'https://a.example/' },
+      ],
+      true,
+      false,
+    ],
+    ['only a fetch', [{ kind: 'fetch', url: 'https://a.example/' }], true, false],
+  ])(
+    'of other tools: only changes of files that are previewed can be undone: %s',
+    async (_, effects, previews, undo) => {
+      const tool = defineTool({
+        name: 'other',
+        description: 'd',
+        input: { type: 'object' },
+        effects: () => effects,
+        ...(previews ? { previewChanges: () => [] } : {}),
+        execute: () => 'x',
+      });
+      const { calls } = await executorOf([tool], { policy: { mode: 'auto' } }).plan([
+        { id: 'c', name: 'other', args: {} },
+      ]);
+      expect(calls[0]).toMatchObject({ containment: { transaction: false, undo } });
+    },
+  );
 
   it('of reads: nothing is changed, so nothing is undone', async () => {
     expect(await planned({ path: '.' }, {}, 'list_directory')).toEqual({
