@@ -72,7 +72,7 @@ X`);
     ['nothing', ':', 'it gave no result'],
     ['a line that is no JSON', 'echo hello', 'it wrote a line that is not JSON'],
     ['a line that is no object', 'echo 5', 'it wrote a line that is not a JSON object'],
-    ['a type that is none', `echo '{"type":"news"}'`, 'it wrote a line whose "type" is not one of'],
+    ['an unknown type', `echo '{"type":"news"}'`, 'it wrote a line whose "type" is not one of'],
     ['a result without a value', `echo '{"type":"result"}'`, 'it wrote a result without a "value"'],
     ['bytes that are no text', `printf '\\377\\n'`, 'it wrote a line that is not UTF-8 text'],
     [

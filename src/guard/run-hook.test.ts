@@ -235,7 +235,7 @@ describe('bug: Codex ran the call after an answer that it rejects', () => {
   });
 });
 
-it('a command of a skill runs as it is if a rule allows it, and is denied otherwise: nobody is asked, and nothing replaced', async () => {
+it('a command of a skill runs unchanged if a rule allows it; otherwise it is denied, without a question', async () => {
   const rules = [{ decision: 'allow' as const, command: 'echo *' }];
   const { send, state } = guarded({ policy: { rules }, profile: 'contained' }, true);
   state.learn('claude-code', callingProgram().version, 'arrives', 0);

@@ -245,19 +245,25 @@ function encode(text: string): Buffer {
   return bytes.subarray(0, to);
 }
 
-/** Writing a text is faster than counting its bytes. What does not fit has more bytes than characters, too. */
+/** Writing a text is faster than counting its bytes. A text that does not fit also has more bytes than characters. */
 function isAscii(text: string): boolean {
   const { length } = text;
-  return (length + 4 > SHARED_BYTES ? Buffer.byteLength(text) : shared.write(text, 0, 'utf8')) === length;
+  const bytes = length + 4 > SHARED_BYTES ? Buffer.byteLength(text) : sharedMemory().write(text, 0, 'utf8');
+  return bytes === length;
 }
 
 /** Fresh memory for each text takes longer than everything else together. */
 function scratch(bytes: number): Buffer {
-  return bytes > SHARED_BYTES ? Buffer.allocUnsafeSlow(bytes) : shared;
+  return bytes > SHARED_BYTES ? Buffer.allocUnsafeSlow(bytes) : sharedMemory();
 }
 
 const SHARED_BYTES = 524_288;
-const shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+let shared: Buffer | undefined;
+
+function sharedMemory(): Buffer {
+  shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
+  return shared;
+}
 
 /** For each UTF-16 unit: its lower case. Letters beyond the first plane keep their case. */
 function lowerCases(): Uint16Array {

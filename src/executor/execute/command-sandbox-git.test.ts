@@ -79,7 +79,7 @@ describe.skipIf(WHY_NO_SANDBOX)(
       expect(existsSync(join(at.root, '.git'))).toBe(false);
     });
 
-    it('creates a repository where there is none, without hooks and settings that run programs', async () => {
+    it('creates a new repository, without hooks and settings that run programs', async () => {
       const plant = PLANTINGS.filter(
         (planting) => !planting.includes('mv .git') && !planting.includes('rm -f'),
       ).join('; ');

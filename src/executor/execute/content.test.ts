@@ -91,8 +91,8 @@ describe('a tool that returns a JSON value', () => {
       { text: 'x', structured: { at: new Date(0) } },
       'structured output: at "at": a Date',
     ],
-    ['a text that is none', { text: 5 }, 'text must be a string'],
-    ['content that is none', { content: 'hello' }, 'such a member as { structured: value }'],
+    ['a text that is not a string', { text: 5 }, 'text must be a string'],
+    ['content that is not a list', { content: 'hello' }, 'such a member as { structured: value }'],
   ])('answers invalid_tool_output for %s, and says where', async (_, value, message) => {
     const { error } = await run(value);
     expect(error).toMatchObject({ code: 'invalid_tool_output', details: { executed: 'yes' } });

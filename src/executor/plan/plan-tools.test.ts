@@ -309,7 +309,7 @@ describe('registration', () => {
   });
 
   it.each([
-    ['a type that is none', { type: 'strange' }],
+    ['an unknown type', { type: 'strange' }],
     ['arguments that are no object', { type: 'string' }],
     ['a reference to nothing', { type: 'object', properties: { a: { $ref: '#/$defs/none' } } }],
     ['an old dialect', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }],

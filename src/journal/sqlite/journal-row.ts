@@ -75,8 +75,8 @@ export function readWorker(row: JournalRow, name: string): Worker | undefined {
 }
 
 /**
- * The rows of a statement, a page at a time: it selects a `number` that ascends, above its first parameter, up to a
- * limit of its own.
+ * The rows of a statement, page by page. The statement selects rows in ascending order of `number`, above its first
+ * parameter, and limits the size of a page.
  */
 export function* rowsAfter(
   number: number,

@@ -211,9 +211,9 @@ export function setBinaryMode(path: BinaryPath, mode: number): void {
 }
 
 /**
- * Copies a file or link with content, mode, time and, if we may set it, a file's owner. Throws `EEXIST` if an entry exists. The time is exact to
- * the microsecond, because Node uses a floating-point number. Pipes, sockets and devices cannot be copied; a
- * pipe that has just replaced the file does not block.
+ * Copies a file or link with content, mode, time and, if we may set it, a file's owner. Throws `EEXIST` if an entry
+ * exists. The time is exact to the microsecond, because Node uses a floating-point number. Pipes, sockets and devices
+ * cannot be copied; a pipe that has just replaced the file does not block.
  */
 export function copyBinary(from: BinaryPath, to: BinaryPath): void {
   const stat = lstatSync(raw(from), { bigint: true });

@@ -62,12 +62,11 @@ export class Interpreter implements Shell {
     return this.#deeper(() => runCommandWords(this, words, scope, input));
   }
 
-  /** Whether the words of a program, from one of them on, look like a command that would not be allowed. */
-  mayBeCommand(words: readonly Field[], at: number, scope: Scope): boolean {
-    const command = words[at];
-    if (at > words.length - 2 || command?.literal !== true || !this.#isCommandName(command.shown))
-      return false;
-    return this.#isRisky((trial, own) => trial.runWords(words.slice(at), own, UNKNOWN), scope);
+  /** Whether these words of a program look like a command that would not be allowed. */
+  mayBeCommand(words: readonly Field[], scope: Scope): boolean {
+    const [command] = words;
+    if (words.length < 2 || command?.literal !== true || !this.#isCommandName(command.shown)) return false;
+    return this.#isRisky((trial, own) => trial.runWords(words, own, UNKNOWN), scope);
   }
 
   /** Whether a word of a program looks like code that would not be allowed: `-I CODE`, `--option=name=CODE`. */

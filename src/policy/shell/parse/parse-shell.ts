@@ -8,7 +8,7 @@ export { forEachChild } from 'unbash';
 export function parseShell(text: string, limits: ParseLimits): ParsedShell {
   if (text.length > MAX_TEXT) return { flaw: `the text is longer than ${MAX_TEXT} characters` };
   if (text.includes('\0')) return { flaw: 'the text holds a NUL character' };
-  if (text.endsWith('\\') && /(?<!\\)(?:\\\\)*\\$/.test(text))
+  if (/(?<!\\)(?:\\\\)*\\$/.test(text))
     return { flaw: 'it ends in a backslash, which shells read differently' };
   if (limits.nestedCharactersLeft < 0 || nestsTooDeep(text))
     return { flaw: 'substitutions are nested too deep' };
@@ -133,7 +133,7 @@ function holdsSyntax(text: string): boolean {
 const RUNS = /`|\$[({]|\$\w/;
 
 function withoutEscapes(text: string): string {
-  return text.includes('\\') ? text.replaceAll(/\\[\s\S]/g, '') : text;
+  return text.replaceAll(/\\[\s\S]/g, '');
 }
 
 function isClosed(text: string): boolean {

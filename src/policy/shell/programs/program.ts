@@ -106,7 +106,7 @@ export function asksAboutCommands(call: Call, words: readonly Field[], isText?: 
   const { name, scope, shell } = call;
   const found = words.find(
     (word, at) =>
-      shell.mayBeCommand(words, at, scope) ||
+      shell.mayBeCommand(words.slice(at), scope) ||
       ((isText || /^-/.test(word.shown) || /^--?\w/.test(words[at - 1]?.shown ?? '')) &&
         shell.mayBeCode(word, scope)),
   );

@@ -19,12 +19,10 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map(
 export function findProgram(name: string): Program | undefined {
   const known = PROGRAMS.get(name);
   if (known !== undefined) return known;
-  // `mkfs.ext4`, `python3.12`, `perl5.36`.
-  const [, disk, language] = VARIANT.exec(name) ?? [];
-  return PROGRAMS.get(disk === undefined ? (language ?? '') : 'mkfs');
+  if (/^mkfs[._-]\w+$|^newfs_\w+$/.test(name)) return PROGRAMS.get('mkfs');
+  // `python3.12`, `perl5.36`.
+  return PROGRAMS.get(/^(python|pypy|perl|ruby|php|lua|node)[\d.]+$/.exec(name)?.[1] ?? '');
 }
-
-const VARIANT = /^(?:(mkfs[._-]|newfs_)\w+|(python|pypy|perl|ruby|php|lua|node)[\d.]+)$/;
 
 /**
  * Whether a program depends on the directory in which it runs, because its settings, scripts or files lie

@@ -17,8 +17,8 @@ export interface Shell {
   runWords(words: readonly Field[], scope: Scope, input: Stream): Stream;
   /** A command that a rule can allow, with the assignments before it. */
   record(place: object, words: readonly Field[], scope: Scope, settings?: readonly string[]): void;
-  /** Whether the words of an unknown program, from one of them on, look like a command that would not be allowed. */
-  mayBeCommand(words: readonly Field[], at: number, scope: Scope): boolean;
+  /** Whether these words of an unknown program look like a command that would not be allowed. */
+  mayBeCommand(words: readonly Field[], scope: Scope): boolean;
   /** The same for the text of one word. */
   mayBeCode(word: Field, scope: Scope): boolean;
   /** Counts work, or this much of it; throws when the limit is exceeded. */

@@ -122,7 +122,7 @@ export class Findings {
   }
 
   effect(effect: Effect): void {
-    const key = keyOf(effect);
+    const key = JSON.stringify(effect);
     this.#effects.set(key, effect);
     for (const { walked, found } of this.#open) found.effect(key, effect, walked !== undefined);
   }
@@ -194,11 +194,6 @@ export class Findings {
     const pattern = filePattern(field, directory);
     return pattern === undefined ? 'unsure' : { pattern };
   }
-}
-
-/** Commands have hundreds of effects in a batch, and most of them are paths. */
-function keyOf(effect: Effect): string {
-  return 'path' in effect ? `${effect.kind} ${effect.path}` : JSON.stringify(effect);
 }
 
 function isSameList(some: readonly string[], others: readonly string[]): boolean {

@@ -15,23 +15,11 @@ export interface Place {
 export type Segment = readonly Piece[];
 
 /** Resolves `.`, `..`, double slashes, the directory and `/proc/self/root`. */
-export function toPlace(field: Field, directory: string | undefined): Place {
-  if (last?.field !== field || last.directory !== directory)
-    last = { field, directory, place: readPlace(field, directory) };
-  return last.place;
-}
-
-/** The evaluation of a program asks several times in a row about each of its paths. */
-let last:
-  | { readonly field: Field; readonly directory: string | undefined; readonly place: Place }
-  | undefined;
-
-function readPlace({ pieces }: Field, directory: string | undefined): Place {
+export function toPlace({ pieces }: Field, directory: string | undefined): Place {
   const parts = splitSegments(pieces);
   const [first = []] = parts;
   if (parts.length > 1 && first.length === 0) return walk('root', parts);
   if (directory === undefined || first[0]?.kind === 'unknown') return walk('unknown', parts);
-  if (directory === '.') return walk('here', parts);
   const from = splitSegments([textValue(directory)]);
   return walk(directory.startsWith('/') ? 'root' : 'here', [...from, ...parts]);
 }
@@ -39,7 +27,7 @@ function readPlace({ pieces }: Field, directory: string | undefined): Place {
 function splitSegments(pieces: readonly Piece[]): Segment[] {
   const segments: Piece[][] = [[]];
   for (const piece of pieces) {
-    if (piece.kind !== 'text' || (piece.text !== '' && !piece.text.includes('/'))) {
+    if (piece.kind !== 'text') {
       segments.at(-1)?.push(piece);
       continue;
     }
