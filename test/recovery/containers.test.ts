@@ -58,7 +58,8 @@ const journal = openJournal(path);
 const [{ key }] = await journal.accept(batch);
 await journal.claim(key, worker, 1);
 console.log(await journal.isAlone());
-process.stdin.resume();
+// Without this reference the garbage collector would close the file.
+process.stdin.resume().once('end', () => journal.close());
 `;
 
 describe('a process that cannot be seen', () => {
