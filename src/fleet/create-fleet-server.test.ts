@@ -245,7 +245,7 @@ describe('a fleet server', () => {
     const begun = performance.now();
     await fleet.ask(token, `/v1/batches/${id}/cancel`, {});
     await expect.poll(() => fleet.ran, { interval: 5 }).toEqual(['r begins', 'r stops']);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(8_000);
     const { results } = (await fleet.ask(token, `/v1/batches/${id}?wait=20`)).body;
     expect(results[0]?.error?.code).toBe('cancelled');
   });

@@ -147,9 +147,9 @@ describe.skipIf(missing !== undefined)(
         return times;
       }
 
-      it('are reached by a signal within 200 ms, sooner than by a look', async () => {
+      it('are reached by a signal sooner than by a look', async () => {
         const times = await cancelTimes(4, (journal) => journal);
-        expect(mostOf(times)).toBeLessThan(200);
+        expect(mostOf(times)).toBeLessThan(SOONER_MS);
       });
 
       it('find it by looking if the signal is lost', async () => {
@@ -176,11 +176,14 @@ describe.skipIf(missing !== undefined)(
             await expect.poll(() => cluster.sql(`SELECT count(*) > 0 ${ofListeners}`).trim()).toBe('t');
           },
         );
-        expect(mostOf(times.slice(1))).toBeLessThan(200);
+        expect(mostOf(times.slice(1))).toBeLessThan(SOONER_MS);
       });
     });
   },
 );
+
+/** A worker looks once a second. bench/fleet-cancel.ts measures the time. */
+const SOONER_MS = 600;
 
 /** The largest but one: on a busy machine one of them may be held up. */
 function mostOf(times: readonly number[]): number {

@@ -264,7 +264,7 @@ describe('a gateway', () => {
     const before = performance.now();
     await gateway.close();
     await connecting;
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   it('progress extends the time of a call, and silence ends it', { tags: ['soak'] }, async () => {

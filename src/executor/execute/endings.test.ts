@@ -28,7 +28,7 @@ const ok = probeTool('ok', () => 'fine');
 describe('a tool that takes too long', () => {
   for (const [label, execute] of [
     ['never settles', () => NEVER],
-    ['ignores its signal', () => pause(3_000)],
+    ['ignores its signal', () => pause(30_000)],
     [
       'rejects once it is told to stop',
       (_: JsonObject, ctx: { signal: AbortSignal }) => rejectOnAbort(ctx.signal),
@@ -39,7 +39,7 @@ describe('a tool that takes too long', () => {
       const executor = executorOf([slow, ok]);
       const started = performance.now();
       const results = await executor.run(callsOf('slow', 'ok'));
-      expect(performance.now() - started).toBeLessThan(2_500);
+      expect(performance.now() - started).toBeLessThan(20_000);
       expect(results[0]?.error).toEqual({
         code: 'timeout',
         message: 'slow timed out after 60ms',
