@@ -186,7 +186,7 @@ export class FleetRequests {
     return answerEvents(reader, { clock, closing, gone: request.signal, left });
   }
 
-  /** Counts a long request of a token. @returns the function that ends it; calling it again does nothing */
+  /** Counts a long request of a token. @returns the function that stops counting it; a second call does nothing */
   #enter({ id }: FleetToken): () => void {
     const open = this.#long.get(id) ?? 0;
     if (open >= MOST_LONG)

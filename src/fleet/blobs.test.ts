@@ -9,12 +9,12 @@ import { SHARED_KINDS, sharedJournals } from './fixtures/shared-journals.js';
 import { FleetTokens } from './fleet-tokens.js';
 
 const journals = sharedJournals();
-/** The sizes of blocks in bytes: one that answers contain, and one that they only refer to. */
+/** The sizes of two blocks in bytes: answers contain the first, and only refer to the second. */
 const [SHORT, LONG] = [65_536, 3_000_000];
 
 describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {
   it.skipIf(journals.isMissing(kind))(
-    'is named in answers and read by itself, with a token of its tenant',
+    'is named in answers and fetched separately, with a token of its tenant',
     async () => {
       const open = journals.create(kind);
       const server = await createFleetServer({ journal: open() });
@@ -63,9 +63,9 @@ describe.each(SHARED_KINDS)('long content of a result in %s', (kind) => {
   );
 });
 
-describe.each(SHARED_KINDS)('bug: the output of a cut result was served to no client, in %s', (kind) => {
+describe.each(SHARED_KINDS)('bug: no client could fetch the whole output of a cut result, in %s', (kind) => {
   it.skipIf(journals.isMissing(kind))(
-    'is read by its outputRef, with a token of its tenant, and by read_file on its worker',
+    'can be fetched by its outputRef with a token of its tenant, and with read_file on its worker',
     async () => {
       const open = journals.create(kind);
       const server = await createFleetServer({ journal: open() });

@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it.each(DISPATCHERS)(
-      'run nothing twice, lose nothing and answer nothing falsely (hints: %s)',
+      'run no call twice, lose none, and answer none wrongly (hints: %s)',
       async (dispatcher) => {
         const seen = await campaign(dispatcher);
         process.stdout.write(
@@ -131,7 +131,8 @@ describe.skipIf(missing !== undefined)(
         await pause(50 + random() * 400);
         await acts[event]();
       }
-      // The previous host may have sent the round after its last answer: the new one must have sent that again.
+      // The previous host may have sent one more round after its last answer; the new host must have sent that round
+      // again.
       const hasPassed = (): boolean => {
         const now = lastRounds(answers.slice(earlier.answers));
         return [...earlier.rounds].every(([stream, last]) => (now.get(stream) ?? 0) > last + 1);
@@ -230,7 +231,7 @@ function countEach(values: readonly string[]): Readonly<Record<string, number>> 
   return counts;
 }
 
-/** Numbers of a linear generator: the same campaign for the same seed, as far as processes allow. */
+/** A linear generator: the same seed gives the same campaign, as far as processes allow. */
 function randomNumbers(seed: number): () => number {
   let state = (seed * 48_271 + 11) % 2_147_483_647;
   return () => {

@@ -45,13 +45,13 @@ describe('Candidates', () => {
     expect(pages()).toBeLessThan(8);
   });
 
-  it('reads more than one page in a look', async () => {
+  it('reads several pages in one search', async () => {
     const { take, pages } = await queueOf(150);
     expect(new Set(await take(150)).size).toBe(150);
     expect(pages()).toBe(3);
   });
 
-  it('reads again a while after a hint, after a lost claim, and where all calls fitted into a page', async () => {
+  it('reads again some time after a hint, after a lost claim, and if one page held all calls', async () => {
     const { candidates, take, pages } = await queueOf(150);
     await take(5);
     candidates.hinted();

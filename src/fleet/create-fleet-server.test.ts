@@ -108,7 +108,7 @@ describe('a fleet server', () => {
     expect(again.body).toEqual(answer.body);
   });
 
-  it('answers a call that was submitted before from its record, and refuses its id with other arguments', async () => {
+  it('answers a repeated call from its record, and refuses the same id with other arguments', async () => {
     const fleet = await openFleet();
     fleet.work({ policy: null });
     const token = await fleet.token();
@@ -128,7 +128,7 @@ describe('a fleet server', () => {
     expect(fleet.ran.filter((line) => line.endsWith('begins'))).toEqual(['a begins', 'd begins']);
   });
 
-  it('lets a person approve, change and deny calls, and runs nothing before', async () => {
+  it('lets a person approve, change and deny calls, and runs none before the decision', async () => {
     const fleet = await openFleet();
     fleet.work();
     const token = await fleet.token('default', ['submit']);
@@ -208,7 +208,7 @@ describe('a fleet server', () => {
     expect(result?.success).toBe(kinds[counted] === 'approve_all');
   });
 
-  it('hides the calls of a tenant from every other one', async () => {
+  it('hides the calls of a tenant from every other tenant', async () => {
     const fleet = await openFleet();
     fleet.work();
     const [a, b, own] = [await fleet.token('a'), await fleet.token('b'), await fleet.token()];
@@ -250,7 +250,7 @@ describe('a fleet server', () => {
     expect(results[0]?.error?.code).toBe('cancelled');
   });
 
-  it('sends a token the changes of its tenant as events', async () => {
+  it('sends a client the changes of its tenant as events', async () => {
     const fleet = await openFleet();
     const [a, b] = [await fleet.token('a'), await fleet.token('b')];
     const stop = new AbortController();
@@ -284,7 +284,7 @@ describe('a fleet server', () => {
     await reading;
   });
 
-  it('answers a call that no worker can run when its start deadline is over', async () => {
+  it('answers a call that no worker could start before its deadline', async () => {
     const fleet = await openFleet({ startDeadlineMs: 100 });
     fleet.work({ policy: null });
     const batch = { calls: [{ id: 'a', name: 'no_such_tool' }] };
@@ -319,8 +319,8 @@ describe('a fleet server', () => {
   });
 });
 
-describe('a fleet server is entered', () => {
-  it('with a token that has the scope, until it is revoked', async () => {
+describe('a fleet server admits', () => {
+  it('a token that has the scope, until it is revoked', async () => {
     const fleet = await openFleet();
     const token = await fleet.token('default', ['watch']);
     expect((await fleet.ask(token, '/v1/waiting')).status).toBe(200);
@@ -340,7 +340,7 @@ describe('a fleet server is entered', () => {
     expect((await fleet.ask(token, '/v1/waiting')).status).toBe(401);
   });
 
-  it('by names of this machine, and by no page of another site', async () => {
+  it('requests to names of this machine, and none from a page of another site', async () => {
     const fleet = await openFleet({ names: ['fleet.example'] });
     const status = (headers: Record<string, string>) =>
       new Promise<number>((resolve, reject) => {
@@ -357,7 +357,7 @@ describe('a fleet server is entered', () => {
     expect(await status({ host: 'fleet.example', origin: 'https://fleet.example' })).toBe(200);
   });
 
-  it('with one clear error for each wrong request', async () => {
+  it('no wrong request: each gets one clear error', async () => {
     const fleet = await openFleet({ maxBodyBytes: 2_000 });
     const token = await fleet.token();
     const wrong = async (path: string, body?: unknown) => {

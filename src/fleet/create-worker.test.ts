@@ -96,7 +96,7 @@ async function acceptAnywhere(
   return journal.accept({ ...entry, at: Date.now() - 1_000, placement });
 }
 
-describe('a host whose calls run anywhere', () => {
+describe('a host whose calls any worker may run', () => {
   it('gets the real results of a worker over the same journal', async () => {
     const desk = newDesk();
     const host = hostOf(desk);
@@ -122,7 +122,7 @@ describe('a host whose calls run anywhere', () => {
     );
   });
 
-  it('records what the person has agreed to before a worker starts it, and runs nothing that was denied', async () => {
+  it('records the approval of the person before a worker starts the call, and runs no denied call', async () => {
     const desk = newDesk();
     const seen: string[] = [];
     const host = hostOf(desk, {
@@ -145,7 +145,7 @@ describe('a host whose calls run anywhere', () => {
     expect(linesOf(desk)).toEqual(['edited begins', 'edited ends']);
   });
 
-  it('records the consent that the host program gives in advance', async () => {
+  it('records an approval that the host program gives in advance', async () => {
     const desk = newDesk();
     const host = hostOf(desk, { policy: {} });
     workerOf(desk);
@@ -192,7 +192,7 @@ describe('a host whose calls run anywhere', () => {
     expect(linesOf(desk)).toEqual(['b begins', 'b ends']);
   });
 
-  it('leaves a call without a host to the next worker, which answers it as expired once that is due', async () => {
+  it('leaves the calls of a dead host to the next worker, which answers them as expired at their deadline', async () => {
     const desk = newDesk();
     const host = hostOf(desk, { fleet: { run: 'anywhere', startDeadlineMs: 200 } });
     const journal = openJournal(desk.journal);
@@ -204,7 +204,7 @@ describe('a host whose calls run anywhere', () => {
     void host;
   });
 
-  it('cancels a call that is queued at once, and one that runs within a moment', async () => {
+  it('cancels a queued call at once, and a running one within a moment', async () => {
     const desk = newDesk();
     const host = hostOf(desk);
     const queued = host.start([work('a')], IN_C);
@@ -228,7 +228,7 @@ describe('a host whose calls run anywhere', () => {
     });
   });
 
-  it('goes to the worker that has its root, if it touches files', async () => {
+  it('sends a call that touches files to the worker that has its root', async () => {
     const [desk, other] = [newDesk(), newDesk()];
     const host = hostOf(desk, { fleet: { run: 'anywhere', startDeadlineMs: 300 } });
     workerOf({ ...other, journal: desk.journal });
@@ -240,7 +240,7 @@ describe('a host whose calls run anywhere', () => {
     expect(linesOf(other)).toEqual(['b begins', 'b ends']);
   });
 
-  it('passes the time limit on, and keeps the refusal of a worker whose policy forbids the call', async () => {
+  it('passes the timeout on, and keeps the refusal of a worker whose policy forbids the call', async () => {
     const desk = newDesk();
     const host = hostOf(desk, { tools: [workTool(desk), workTool(desk, 'other')] });
     workerOf(desk, {
@@ -270,7 +270,7 @@ describe('a host whose calls run anywhere', () => {
 });
 
 describe('a worker', () => {
-  it('finishes what runs when it drains, takes nothing new, and ends its session', async () => {
+  it('finishes running calls when it drains, takes no new ones, and ends its session', async () => {
     const desk = newDesk();
     const host = hostOf(desk);
     const worker = workerOf(desk);
@@ -313,7 +313,7 @@ describe('a worker', () => {
     expect((await journal.find('c', 'b'))?.worker?.epoch).toBe(2);
   });
 
-  it('runs each call once, whatever becomes of the hints', async () => {
+  it('runs each call once, even if hints are lost, repeated, late or out of order', async () => {
     const desk = newDesk();
     let seed = 7;
     const random = (): number => {

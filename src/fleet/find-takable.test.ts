@@ -27,11 +27,11 @@ describe('findTakable', () => {
     expect(await look(4, ['a', 'b'], false)).toEqual({ found: ['a', 'b'], leftBehind: false });
   });
 
-  it('leaves calls behind for which there was no room', async () => {
+  it('leaves behind the calls that do not fit', async () => {
     expect(await look(1, ['a', 'b'], false)).toEqual({ found: ['a'], leftBehind: true });
   });
 
-  it('leaves calls behind that conflict with a call before them', async () => {
+  it('leaves behind the calls that conflict with an earlier call', async () => {
     expect(await look(4, ['a', 'b'], true)).toEqual({ found: ['a'], leftBehind: true });
   });
 });

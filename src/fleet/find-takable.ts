@@ -41,7 +41,7 @@ export interface TakableContext {
   readonly late: (record: CallRecord, startDeadlineMs: number) => Promise<void>;
   /** Called for a call that the person has refused, and that its decider has not answered. */
   readonly denied: (record: CallRecord, reason: string | undefined) => Promise<void>;
-  /** Called for a call that needs consent and that no host asks about now. */
+  /** Called for a call that needs consent, if no host is asking for it now. */
   readonly unasked: (record: CallRecord) => Promise<void>;
   /** Called for a call that was refused when it was accepted, and whose host has not recorded the refusal. */
   readonly unanswered: (record: CallRecord) => Promise<void>;
@@ -50,8 +50,8 @@ export interface TakableContext {
 }
 
 /**
- * The queued calls that a worker may start now, in fair order: tenants and conversations take turns, so many calls of one
- * do not hold up another.
+ * The queued calls that a worker may start now, in fair order: tenants and conversations take turns, so many calls of
+ * one do not hold up another.
  *
  * 1. A call waits for every earlier call of its conversation that it conflicts with.
  * 2. A call that needs consent waits until that is recorded.

@@ -70,7 +70,7 @@ export class FleetWorker {
   readonly #rounds: Rounds;
   readonly #candidates = new Candidates();
   readonly #unlisteners: readonly (() => void)[];
-  /** Called when there is room for another call, or none are taken any longer. */
+  /** Called when there is room for another call, or when the worker takes no more calls. */
   readonly #rooms = new Set<() => void>();
   /** The last look left calls behind that may be taken when another call has ended. */
   #leftBehind = true;
@@ -311,7 +311,7 @@ export class FleetWorker {
     return after?.result !== undefined || after?.decision === 'wait';
   }
 
-  /** Hints calls that have waited for a call which has ended now. */
+  /** Sends hints for calls that waited for a call that has just ended. */
   async #hintNext(conversation: string): Promise<void> {
     const { dispatcher, journal } = this.#parts;
     if (dispatcher === undefined) return;

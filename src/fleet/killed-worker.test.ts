@@ -63,7 +63,7 @@ describe('a worker that is killed', () => {
     );
   });
 
-  it('and had ended another call of the batch, does not hold the conversation for the person', {
+  it('and had finished another call of the batch, does not block the conversation', {
     tags: ['soak'],
   }, async () => {
     const { host, gate, startWorker, begun, lines } = newFleet();
@@ -79,7 +79,7 @@ describe('a worker that is killed', () => {
     expect(c?.output).toBe('did c');
   });
 
-  it('is answered by a probe where its tool has one', async () => {
+  it('has its call answered by a probe, if the tool has one', async () => {
     const { host, gate, startWorker, begun } = newFleet();
     const first = await startWorker({ probes: true });
     const running = host.run([work('a', { until: gate })], IN_C);
@@ -91,7 +91,7 @@ describe('a worker that is killed', () => {
     expect(['cancelled', 'outcome_unknown']).toContain(a?.error?.code);
   });
 
-  it('and was only paused past its lease, wakes up without running anything again', async () => {
+  it('but was only paused past its lease, repeats no call when it resumes', async () => {
     const { host, journal, gate, startWorker, runsOf, begun, open, lines } = newFleet();
     const paused = await startWorker();
     const running = host.run([work('a', { until: gate })], IN_C);
@@ -113,7 +113,7 @@ describe('a worker that is killed', () => {
     expect([runsOf('a'), runsOf('b')]).toEqual([1, 1]);
   });
 
-  it('again and again, loses and repeats nothing', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('again and again, loses and repeats no call', { tags: ['soak'], timeout: 60_000 }, async () => {
     const { host, startWorker, lines } = newFleet();
     const names = Array.from({ length: 60 }, (_, index) => `k${index}`);
     await startWorker();

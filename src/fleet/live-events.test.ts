@@ -155,7 +155,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
     },
   );
 
-  it.skipIf(isMissing)('mark a gap where a call prints faster than can be kept', async () => {
+  it.skipIf(isMissing)('mark a gap if a call prints faster than its output can be stored', async () => {
     const { fleet, stream } = await openListening();
     await fleet.say(`${'a'.repeat(200_000)}${'b'.repeat(64_000)}`);
     await fleet.say(undefined);
@@ -186,7 +186,7 @@ describe.each(SHARED_KINDS)('events of a fleet over %s', (kind) => {
   });
 
   it.skipIf(isMissing)(
-    'are taken up at another server from the journal, with a gap for what is gone',
+    'continue at another server from the journal, with a gap for lost output',
     async () => {
       const { fleet, token, stream } = await openListening();
       await fleet.say('one ');

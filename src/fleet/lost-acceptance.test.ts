@@ -72,7 +72,7 @@ it('bug: a call with the id of another one ran if a worker looked before its hos
   expect(ran).toEqual(['first', 'third']);
 });
 
-it('bug: a refused call had no answer for ever if its host died before it had recorded the refusal', async () => {
+it('bug: a refused call was never answered if its host died before it recorded the refusal', async () => {
   const journal = createMemoryJournal();
   const refused = { ...callEntry('refused'), disposition: 'pre_resolved' } as const;
   const twoMinutesAgo = Date.now() - 121_000;

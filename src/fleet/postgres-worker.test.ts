@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(
       expect(log.filter((line) => line === 'long begins')).toHaveLength(1);
     }, 30_000);
 
-    it('send the key of each call that has its answer', async () => {
+    it('send the key of each answered call', async () => {
       const tool = probeTool('work', () => 'done', { effects: () => [] });
       const [hosts, workers, listening] = [1, 2, 3].map(() => {
         const journal = postgresJournal({ url: cluster.url(), tenant: 'answers', pool: 2 });
@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)(
       expect(recorded?.result?.output).toBe('done');
     }, 30_000);
 
-    describe('that run a call which is cancelled', () => {
+    describe('that run a cancelled call', () => {
       /** The times from the request to the abort of the tool, in milliseconds. */
       async function cancelTimes(
         count: number,
@@ -147,12 +147,12 @@ describe.skipIf(missing !== undefined)(
         return times;
       }
 
-      it('are reached by a signal sooner than by a look', async () => {
+      it('are signalled before their next poll', async () => {
         const times = await cancelTimes(4, (journal) => journal);
         expect(mostOf(times)).toBeLessThan(SOONER_MS);
       });
 
-      it('find it by looking if the signal is lost', async () => {
+      it('find it by polling if the signal is lost', async () => {
         const lost = { send: () => {}, listen: () => () => {} };
         const deaf = (journal: Journal) =>
           new Proxy(journal, {
@@ -165,7 +165,7 @@ describe.skipIf(missing !== undefined)(
         expect(time).toBeLessThan(5_000);
       });
 
-      it('are reached by a signal again after its connection broke', async () => {
+      it('are signalled again after the connection of the signals broke', async () => {
         const ofListeners = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
         const times = await cancelTimes(
           5,
@@ -182,10 +182,10 @@ describe.skipIf(missing !== undefined)(
   },
 );
 
-/** A worker looks once a second. bench/fleet-cancel.ts measures the time. */
+/** A worker polls once a second. bench/fleet-cancel.ts measures the time. */
 const SOONER_MS = 600;
 
-/** The largest but one: on a busy machine one of them may be held up. */
+/** The second largest: on a busy machine one of them may be delayed. */
 function mostOf(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b).at(-2) ?? Number.POSITIVE_INFINITY;
 }

@@ -4,7 +4,7 @@ import { Rounds } from './rounds.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-it('begins the next round at once if it was woken during a round', async () => {
+it('begins the next round at once if woken during a round', async () => {
   const rounds = new Rounds(logger);
   let begun = 0;
   let third = (): void => {};
@@ -27,7 +27,7 @@ it('begins the next round at once if it was woken during a round', async () => {
   await rounds.end();
 });
 
-it('begins one round within a time, unless it was woken before', async () => {
+it('begins a round within a given time, unless woken earlier', async () => {
   const rounds = new Rounds(logger);
   const begun: number[] = [];
   rounds.repeat(async () => void begun.push(performance.now()), 3_600_000, 'early');

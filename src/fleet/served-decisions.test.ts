@@ -60,7 +60,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
   });
 
   it.skipIf(isMissing)(
-    'are bound to the content of files: a change in between is asked about again',
+    'are bound to the content of files: if it changes meanwhile, the person is asked again',
     async () => {
       const fleet = await openFleet();
       const file = join(fleet.root, 'f');
@@ -101,7 +101,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
   });
 
   it.skipIf(isMissing)(
-    'need a token of the tenant: others find nothing to see, decide or cancel',
+    'need a token of the tenant: other clients can see, decide and cancel nothing',
     async () => {
       const fleet = await openFleet();
       fleet.work();
@@ -126,7 +126,7 @@ describe.each(SHARED_KINDS)('decisions over HTTP about calls in %s', (kind) => {
   it.skipIf(isMissing)('reach a call whose host died before it asked', async () => {
     const fleet = await openFleet();
     const journal = fleet.open();
-    // As left by a host that dies between the acceptance and the question.
+    // The state that a host leaves if it dies between the acceptance and the question.
     await journal.accept({
       ...{ id: 'left', conversation: 'c', attach: true, at: Date.now(), placement: {} },
       calls: [

@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
 
     const call = (as: string, args: JsonObject = {}) => ({ id: as, name: 'work', args: { as, ...args } });
 
-    it('has each call run once, conflicting ones in order, even if a worker is full', async () => {
+    it('has each call run once, and conflicting calls in order, even if a worker is full', async () => {
       const { startHost, startWorker, log } = newFleet();
       await startWorker({ concurrency: 1 });
       await startWorker({ concurrency: 2 });
@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
       expect(order).toEqual(['k0', 'k4'].flatMap((each) => [`${each} begins`, `${each} ends`]));
     }, 30_000);
 
-    it('has an idle worker start a call sooner than it looks by itself', variant, async () => {
+    it('makes an idle worker start a call before its next poll', variant, async () => {
       const { startHost, startWorker, begun } = newFleet();
       await startWorker();
       const host = await startHost();
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(`dispatchers${missing === undefined ? '' 
       expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(withinMs);
     });
 
-    it('is not needed: when it is gone, workers find the calls by looking', variant, async () => {
+    it('is not needed: without it, workers find the calls by polling', variant, async () => {
       const { startHost, startWorker } = newFleet();
       const { journal, dispatcher } = await startWorker();
       const host = await startHost();
