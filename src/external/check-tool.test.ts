@@ -31,7 +31,7 @@ describe('checkTool()', () => {
     expect(await check(scriptOf(GOOD, DOCUMENT))).toEqual(['good']);
   });
 
-  it('makes no call of a tool that may change something, unless arguments are given', async () => {
+  it('does not call a tool that may change something, unless arguments are given', async () => {
     const { effects: _, ...silent } = DOCUMENT;
     const skipped = expect.stringContaining('--args');
     expect(await check(scriptOf('touch "$0.called"; echo 1', silent))).toEqual([
@@ -124,7 +124,7 @@ describe('checkTool()', () => {
     expect(await check(scriptOf(lines, streaming))).toContainEqual(['call', 'failed', 'it gave no result']);
   });
 
-  it('asks a tool that serves more than once', { tags: ['soak'] }, async () => {
+  it('calls a serving tool more than once', { tags: ['soak'] }, async () => {
     expect(await check(servingScript('answer 1', GOOD, DOCUMENT))).toEqual(['good']);
     expect(await check(servingScript(`answer '"x"'`, GOOD, DOCUMENT))).toContainEqual([
       'serve',
@@ -138,7 +138,7 @@ describe('checkTool()', () => {
     ]);
   });
 
-  it('has nothing to check where there is nothing', async () => {
+  it('reports a file that does not exist', async () => {
     using folder = new ToolsFolder();
     expect((await checkTool(join(folder.root, 'nowhere'))).steps).toMatchObject([
       { message: 'it does not exist' },

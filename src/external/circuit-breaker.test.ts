@@ -38,7 +38,7 @@ const stateOf = (service: ExternalTools): string | undefined => service.list()[0
 const LONG = 600_000;
 
 describe('the circuit of a tool (E046)', () => {
-  it('opens after so many failures in a row: further calls are refused, and start nothing', async () => {
+  it('opens after a number of failures in a row: further calls are refused, and start nothing', async () => {
     await using tool = await failingTool({ threshold: 3, cooldownMs: LONG });
     expect(await tool.codes(5)).toEqual([
       ...Array(3).fill('execution_failed'),
@@ -56,7 +56,7 @@ describe('the circuit of a tool (E046)', () => {
     expect(tool.service.list()[0]?.metrics).toMatchObject({ totalExecutions: 3, failedExecutions: 3 });
   });
 
-  it('lets one call through when its time has come; a success closes it', async () => {
+  it('lets one call through after the cooldown; a success closes it', async () => {
     await using tool = await failingTool({ threshold: 2, cooldownMs: 1 });
     await tool.codes(2);
     await expect.poll(() => stateOf(tool.service)).toBe('half-open');
@@ -67,7 +67,7 @@ describe('the circuit of a tool (E046)', () => {
     expect(tool.service.list()[0]?.circuit).toEqual({ state: 'closed' });
   });
 
-  it('counts failures in a row: a success begins again', async () => {
+  it('counts failures in a row: a success resets the count', async () => {
     await using folder = new AsyncFolder();
     folder.add('tool', scriptOf('read -r line; case $line in *fail*) exit 1 ;; esac; echo 1', ANY));
     await using service = await openTools(folder.path, { breaker: { threshold: 2, cooldownMs: LONG } });
@@ -87,7 +87,7 @@ describe('the circuit of a tool (E046)', () => {
     ]);
   });
 
-  it('lets one call try while others are refused, and is left open by one that was cancelled', async () => {
+  it('admits one trial call and refuses the others; it stays open if the trial is cancelled', async () => {
     await using folder = new AsyncFolder();
     const begun = join(folder.root, 'begun');
     folder.add('tool', scriptOf(`[ -e ${folder.root}/wait ] || exit 1\ntouch ${begun}\nsleep 600`, ANY));
@@ -106,7 +106,7 @@ describe('the circuit of a tool (E046)', () => {
     expect(stateOf(service)).not.toBe('closed');
   });
 
-  it('is another one for a program that was replaced', async () => {
+  it('is new for a replaced program', async () => {
     await using tool = await failingTool({ threshold: 1, cooldownMs: LONG });
     expect(await tool.codes(2)).toEqual(['execution_failed', 'circuit_open']);
     tool.replace();
@@ -114,7 +114,7 @@ describe('the circuit of a tool (E046)', () => {
     expect((await tool.call()).structured).toBe(2);
   });
 
-  it('opens after five failures by default, and never where it is switched off', async () => {
+  it('opens after five failures by default, and never if it is switched off', async () => {
     await using byDefault = await failingTool(undefined);
     expect((await byDefault.codes(6)).at(-1)).toBe('circuit_open');
     await using never = await failingTool(false);

@@ -38,7 +38,7 @@ async function run(script: string, sandbox: SandboxOptions, trusted: boolean, ar
 }
 
 describe.skipIf(!stands)('an external tool in the command sandbox (skipped where there is none)', () => {
-  it('reaches the roots, and nothing beside them, as commands do', async () => {
+  it('reaches the roots and nothing beside them, as commands do', async () => {
     const { result, made } = await run(scriptOf(REACH, ANY), { externalTools: 'untrusted' }, false);
     expect(result).toMatchObject({
       structured: { input: { a: 1 }, beside: 'no', nets: 0, own: false },
@@ -60,7 +60,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     expect(made[0]).toBe(true);
   });
 
-  it('runs each call in a new process inside the sandbox, where all tools run there', {
+  it('runs each call in a new process inside the sandbox, if all tools run there', {
     tags: ['soak'],
   }, async () => {
     const script = servingScript('answer \'"warm"\'', `echo '"cold"'`, ANY);
@@ -71,7 +71,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     });
   });
 
-  it('does not see what lies beside it where that folder holds the roots too', {
+  it('does not see the files beside it, even if its folder also contains the roots', {
     tags: ['soak'],
   }, async () => {
     using folder = new ToolsFolder();
@@ -84,7 +84,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     expect((await executor.execute('tool', {})).structured).toBe(false);
   });
 
-  it('fails as outside, with its exit code and what it said', async () => {
+  it('fails as it does outside, with its exit code and its error output', async () => {
     const { result } = await run(scriptOf('echo why >&2; exit 7', ANY), { externalTools: 'all' }, false);
     expect(result.error).toMatchObject({
       code: 'execution_failed',
@@ -102,7 +102,7 @@ describe.skipIf(!stands)('an external tool in the command sandbox (skipped where
     expect(result.structured).toBe(`${JSON.stringify({ text })}\n`.length);
   });
 
-  it('is ended when it is cancelled, with what it started', async () => {
+  it('is ended with all its child processes when it is cancelled', async () => {
     using folder = new ToolsFolder();
     const root = join(folder.root, 'root');
     mkdirSync(root);

@@ -6,8 +6,8 @@ import { ToolsFolder } from './fixtures/tools-folder.js';
 
 const ENV = { PATH: process.env.PATH ?? '' };
 
-describe('a program that is asked for its schema', () => {
-  it('is asked for five seconds and no longer, and ended with what it has started (E039)', async () => {
+describe('a program with --schema', () => {
+  it('is given five seconds, then ended with all its child processes (E039)', async () => {
     expect(SCHEMA_TIMEOUT_MS).toBe(5_000);
     using folder = new ToolsFolder();
     const path = folder.add('tool', '#!/bin/sh\nsleep 60 & sleep 60\n');
@@ -37,7 +37,7 @@ describe('a program that is asked for its schema', () => {
     expect(existsSync(join(folder.path, 'started'))).toBe(false);
   });
 
-  it('may be a program of the machine', async () => {
+  it('may be an ordinary program of the machine, which has no description', async () => {
     using folder = new ToolsFolder();
     const path = folder.add('tool', readFileSync('/bin/true'));
     const { signal } = new AbortController();

@@ -38,14 +38,14 @@ describe('effect templates', () => {
     ]);
   });
 
-  it('refuse an argument whose effect cannot be determined, so that nothing runs', () => {
+  it('refuse an argument whose effect cannot be determined, and nothing runs', () => {
     const given = [{ kind: 'write', path: '{path}' }];
     for (const args of [{ path: { a: 1 } }, { path: null }, { path: true }, {}, { path: [['a']] }]) {
       expect(() => effects(given, args)).toThrow('the argument path is not a text');
     }
   });
 
-  it('take no argument from a prototype', () => {
+  it('ignore arguments from a prototype', () => {
     expect(effects([{ kind: 'write', path: '{constructor?}' }], {})).toEqual([]);
   });
 

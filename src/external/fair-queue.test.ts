@@ -6,7 +6,7 @@ import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 const IDLE = new AbortController().signal;
 
 describe('FairQueue', () => {
-  it('lets so many run, and conversations take turns', async () => {
+  it('limits how many run, and conversations take turns', async () => {
     const queue = new FairQueue(1);
     const [busy, quiet] = [{}, {}];
     const order: string[] = [];
@@ -23,7 +23,7 @@ describe('FairQueue', () => {
     expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
-  it('forgets a waiter that gives up, and gives no turn to it', async () => {
+  it('forgets a waiter that gives up, and gives it no turn', async () => {
     const queue = new FairQueue(1);
     const lane = {};
     const first = await queue.take(lane, IDLE);
@@ -67,11 +67,11 @@ describe('calls of one tool at a time (E043)', () => {
     expect(await mostAtOnce({}, { tool: 1, other: 5 })).toBe(true);
   });
 
-  it('are limited by what the tool says, and options do not lift that', async () => {
+  it('are limited by the description of the tool, which options cannot override', async () => {
     expect(await mostAtOnce({ max_concurrent: 1 }, 3)).toBe(true);
   });
 
-  it('that are cancelled while they wait never start', async () => {
+  it('never start if they are cancelled while they wait', async () => {
     using folder = new ToolsFolder();
     const body = `echo x >> ${folder.root}/count\nwhile [ ! -e ${folder.root}/go ]; do sleep 0.05; done\nwc -l < ${folder.root}/count`;
     folder.add('tool', scriptOf(body, { input_schema: { type: 'object' }, output_schema: {} }));

@@ -8,7 +8,7 @@ import { scriptOf, ToolsFolder } from './fixtures/tools-folder.js';
 const none = (): boolean => false;
 
 describe('findPrograms()', () => {
-  it('finds executable files alone: no hidden ones, no sub-folders, nothing below them (E004)', () => {
+  it('finds only executable files: no hidden ones, no sub-folders, nothing below them (E004)', () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf(''));
     folder.add('notes', 'not a program', 0o644);
@@ -17,13 +17,13 @@ describe('findPrograms()', () => {
     expect(findPrograms([folder.path], none).map(({ name }) => name)).toEqual(['tool']);
   });
 
-  it('sorts by name and takes an ending away where the name cannot be called with it', () => {
+  it('sorts by name, and drops an extension that a tool name cannot contain', () => {
     using folder = new ToolsFolder();
     for (const name of ['b', 'count.py', 'a_1']) folder.add(name, scriptOf(''));
     expect(findPrograms([folder.path], none).map(({ name }) => name)).toEqual(['a_1', 'b', 'count']);
   });
 
-  it('refuses a name that no model can call, and a name that is taken, and says so', () => {
+  it('refuses a name that no model can call, and a name that is taken, with the reason', () => {
     using folder = new ToolsFolder();
     folder.add('two words', scriptOf(''));
     folder.add('same', scriptOf(''));
@@ -37,7 +37,7 @@ describe('findPrograms()', () => {
     ]);
   });
 
-  it('refuses what other users may change: the file, its folder, the target of a link', () => {
+  it('refuses a program that other users may change: its file, its folder, or the target of its link', () => {
     using folder = new ToolsFolder();
     folder.add('open', scriptOf(''), 0o757);
     folder.add('closed', scriptOf(''));

@@ -9,7 +9,7 @@ import { ECHO_DOCUMENT, scriptOf, ToolsFolder } from './fixtures/tools-folder.js
 const ANY = { input_schema: { type: 'object' }, output_schema: {} };
 
 describe('discoverTools()', () => {
-  it('lists every program by name with what it says of itself (E014, E027–E029)', async () => {
+  it('lists every program by name with its own description (E014, E027–E029)', async () => {
     using folder = new ToolsFolder();
     folder.add('b-ready', scriptOf('cat', ECHO_DOCUMENT));
     folder.add('c-silent', '#!/bin/sh\nexit 7\n');
@@ -34,7 +34,7 @@ describe('discoverTools()', () => {
     expect([...service]).toEqual(service.tools);
   });
 
-  it('answers a call of a program that cannot be started with the reason, and does not show it to a model', async () => {
+  it('hides a program that cannot be started from models, and answers a call of it with the reason', async () => {
     using folder = new ToolsFolder();
     folder.add('broken', '#!/nonexistent/interpreter\n');
     folder.add('old', scriptOf('cat', ECHO_DOCUMENT));
@@ -144,7 +144,7 @@ describe('hot reload (E017)', () => {
     ]);
   });
 
-  it('lets a call finish with the program that it began with, and counts it', async () => {
+  it('lets a call finish with the program that it started with, and counts it', async () => {
     using folder = new ToolsFolder();
     const go = join(folder.root, 'go');
     const begun = join(folder.root, 'begun');
@@ -163,7 +163,7 @@ describe('hot reload (E017)', () => {
     expect(service.list()[0]?.metrics.totalExecutions).toBe(1);
   });
 
-  it('is followed by an executor that was given the service, and not by one that was given its tools', async () => {
+  it('reaches an executor that was given the service, but not one that was given its tools', async () => {
     using folder = new ToolsFolder();
     await using service = await openTools(folder.path);
     await using snapshot = createExecutor({ tools: [...builtinTools(), ...service.tools] });
@@ -193,7 +193,7 @@ describe('hot reload (E017)', () => {
     expect(reports).toContainEqual({ added: ['late'], changed: [], removed: [] });
   });
 
-  it('shows what changed since its approval, and asks for each of its calls until it is approved again', async () => {
+  it('shows what changed since its approval, and asks about each call until it is approved again', async () => {
     using folder = new ToolsFolder();
     const stateDirectory = join(folder.root, 'state');
     const describe = (more: object): string =>
@@ -218,7 +218,7 @@ describe('hot reload (E017)', () => {
 });
 
 describe('metrics (E030–E035)', () => {
-  it('count attempts, successes and reasons of failure; listed ones are copies', async () => {
+  it('count attempts, successes and causes of failure; a list contains copies', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('read -r l; case $l in *fail*) exit 1;; esac; echo 1', ANY));
     await using service = await openTools(folder.path);
@@ -251,7 +251,7 @@ describe('metrics (E030–E035)', () => {
 });
 
 describe('close()', () => {
-  it('ends what runs, and nothing starts afterwards (E013)', async () => {
+  it('ends running calls, and no call starts afterwards (E013)', async () => {
     using folder = new ToolsFolder();
     const begun = join(folder.root, 'begun');
     folder.add('tool', scriptOf(`echo $$ > ${begun}.tmp; mv ${begun}.tmp ${begun}; sleep 60`, ANY));

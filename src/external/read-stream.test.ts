@@ -19,7 +19,7 @@ async function call(body: string, document: object = STREAMING) {
 }
 
 describe('a tool that streams (E044)', () => {
-  it('shows what it says while it works, and its result is the line that says so', async () => {
+  it('shows its output while it works; its result is its result line', async () => {
     const { result, shown } = await call(`cat <<'X'
 {"type":"progress","message":"reading","percent":12.4}
 {"type":"progress","percent":50}
@@ -46,21 +46,21 @@ X`);
     expect((await run.results)[0]?.structured).toBe(1);
   });
 
-  it('needs no line end behind its result', async () => {
+  it('needs no line break after its result', async () => {
     expect((await call(`printf '{"type":"result","value":[1]}'`)).result?.structured).toEqual([1]);
   });
 
-  it('may say why it failed', async () => {
+  it('may report why it failed', async () => {
     const { result } = await call(`echo '{"type":"error","message":"no such table"}'`);
     expect(result?.error).toMatchObject({ code: 'execution_failed', message: 'tool failed: no such table' });
   });
 
-  it('fails with its exit code, whatever it said', async () => {
+  it('fails by its exit code, even if it wrote a result', async () => {
     const { result } = await call(`echo '{"type":"result","value":1}'\nexit 4`);
     expect(result?.error).toMatchObject({ code: 'execution_failed', message: 'tool failed: exit code 4' });
   });
 
-  it('is held against its output schema', async () => {
+  it('is checked against its output schema', async () => {
     const { result } = await call(`echo '{"type":"result","value":1}'`, {
       ...STREAMING,
       output_schema: { type: 'string' },

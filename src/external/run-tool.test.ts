@@ -21,17 +21,17 @@ async function call(body: string, document: object = ANY, args: object = {}, tim
 }
 
 describe('a call of an external tool', () => {
-  it('gets its arguments on standard input, and gives one JSON value back (E019)', async () => {
+  it('gets its arguments on standard input, and returns one JSON value (E019)', async () => {
     const { result } = await call('cat', ANY, { a: [1, 'ü'] });
     expect(result).toMatchObject({ success: true, structured: { a: [1, 'ü'] }, output: '{"a":[1,"ü"]}' });
   });
 
-  it('gets its arguments as a line: read and set -e work', async () => {
+  it('gets its arguments as a line, so `read` works under `set -e`', async () => {
     const { result } = await call(`set -e; read -r line; printf '%s' "$line"`, ANY, { a: 1 });
     expect(result.structured).toEqual({ a: 1 });
   });
 
-  it('may give a value that looks like an output of ours: it is the value', async () => {
+  it('may return a value in the shape of our own output: it is returned unchanged', async () => {
     const { result } = await call(`echo '{"text":"x","error":{"message":"no error"}}'`);
     expect(result).toMatchObject({
       success: true,
@@ -39,7 +39,7 @@ describe('a call of an external tool', () => {
     });
   });
 
-  it('sees both mode variables, and no secret of ours (E020, D120)', async () => {
+  it('sees both mode variables, and none of our secrets (E020, D120)', async () => {
     process.env.TEST_API_TOKEN = 'tok-1234567890';
     try {
       const { result } = await call(
@@ -51,7 +51,7 @@ describe('a call of an external tool', () => {
     }
   });
 
-  it('gives a value without what was kept from it, and is not guessed at otherwise; its text is', async () => {
+  it('returns a value without the secrets that were kept from it; only in its text are likely secrets redacted too', async () => {
     process.env.TEST_API_TOKEN = 'tok-1234567890';
     try {
       const looksLikeOne = `ghp_${'aB3dE5gH7j'.repeat(4)}`;
@@ -65,7 +65,7 @@ describe('a call of an external tool', () => {
     }
   });
 
-  it('keeps every digit of a number that we could not hold', { tags: ['soak'] }, async () => {
+  it('keeps every digit of a number that a double cannot hold', { tags: ['soak'] }, async () => {
     const { result } = await call(`echo '{"id":1763866800123456789}'`);
     expect(result).toMatchObject({ success: true, output: '{"id":1763866800123456789}' });
   });
@@ -131,7 +131,7 @@ describe('a call of an external tool', () => {
     });
   });
 
-  it('that floods its output is ended', { tags: ['soak'] }, async () => {
+  it('is ended if it floods its output', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('yes', ANY));
     await using service = await openTools(folder.path, { maxOutputBytes: 100_000 });
@@ -144,7 +144,7 @@ describe('a call of an external tool', () => {
     expect(output).toBe('');
   });
 
-  it('is ended at its time, with everything that it started (E022)', async () => {
+  it('is ended at its timeout, with all its child processes (E022)', async () => {
     using folder = new ToolsFolder();
     const place = join(folder.root, 'pid');
     folder.add('tool', scriptOf(`(trap '' TERM; echo $$ > ${place}; exec sleep 60) & sleep 60`, ANY));
@@ -156,7 +156,7 @@ describe('a call of an external tool', () => {
     expect(service.list()[0]?.metrics.failures).toEqual({ timeout: 1 });
   });
 
-  it('is ended at the time that this one run has, or that the options give the tool (E038)', async () => {
+  it('is ended at the timeout of its run, or of the tool in the options (E038)', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('sleep 60', { ...ANY, timeout_ms: 60_000 }));
     folder.add('other', scriptOf('sleep 60', ANY));
@@ -177,7 +177,7 @@ describe('a call of an external tool', () => {
     await expect(openTools(folder.path, { timeouts: { other: 0 } })).rejects.toThrow('timeouts');
   });
 
-  it('keeps what it had said when its time was up', async () => {
+  it('keeps its output from before its timeout', async () => {
     const { result } = await call(`echo half; echo 'waiting for a lock' >&2; sleep 60`, ANY, {}, 400);
     expect(result).toMatchObject({
       output: 'half\n\nwaiting for a lock',
@@ -211,7 +211,7 @@ describe('a call of an external tool', () => {
     expect(seen.join('')).toBe('step\n');
   });
 
-  it('does not start a program that may not be executed, is gone, or may be written by others (E025)', async () => {
+  it('does not start a program that is not executable, is gone, or is writable by others (E025)', async () => {
     using folder = new ToolsFolder();
     const path = folder.add('tool', scriptOf('echo 1', ANY));
     await using service = await openTools(folder.path);
@@ -231,7 +231,7 @@ describe('a call of an external tool', () => {
     expect(service.list()[0]?.metrics).toMatchObject({ totalExecutions: 3, failures: { spawn_failed: 3 } });
   });
 
-  it('is not run with a program that was replaced by one that describes itself differently', async () => {
+  it('does not run if its program was replaced by one with another description', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('echo 1', ANY));
     await using service = await openTools(folder.path);
@@ -247,7 +247,7 @@ describe('a call of an external tool', () => {
     expect((await executor.execute('tool', {})).structured).toBe(3);
   });
 
-  it('runs unchecked where the program does not describe itself', async () => {
+  it('runs unchecked if the program has no description', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', '#!/bin/sh\n[ "$1" = --schema ] && exit 1\ncat\n');
     await using service = await openTools(folder.path);
@@ -255,7 +255,7 @@ describe('a call of an external tool', () => {
     expect((await executor.execute('tool', { a: 1 })).structured).toEqual({ a: 1 });
   });
 
-  it('asks, unless a trusted program says that it only reads', async () => {
+  it('needs approval, unless a trusted program declares that it only reads', async () => {
     using folder = new ToolsFolder();
     folder.add('reads', scriptOf('echo 1', { ...ANY, read_only: true }));
     folder.add('writes', scriptOf('echo 1', { ...ANY, effects: [{ kind: 'write', path: 'out.txt' }] }));

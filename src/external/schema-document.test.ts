@@ -6,7 +6,7 @@ const parse = (document: object | string) =>
   parseSchemaDocument(typeof document === 'string' ? document : JSON.stringify(document), 'echo');
 
 describe('parseSchemaDocument()', () => {
-  it('reads what the protocol names (E018)', () => {
+  it('reads every member of the protocol (E018)', () => {
     expect(parse(ECHO_DOCUMENT)).toEqual({
       name: 'echo-tool',
       version: '1.2.3',
@@ -20,12 +20,12 @@ describe('parseSchemaDocument()', () => {
     });
   });
 
-  it('needs the two schemas alone, and ignores members that it does not know', () => {
+  it('needs only the two schemas, and ignores unknown members', () => {
     const document = parse({ input_schema: { type: 'object' }, output_schema: {}, vendor: { x: 1 } });
     expect(document).toMatchObject({ name: '', version: '', description: '', tags: [], idempotent: false });
   });
 
-  it('reads null as left out: Go writes an empty list so', () => {
+  it('reads null as a missing member: Go writes an empty list as null', () => {
     const empty = { name: null, version: null, title: null, tags: null, effects: null, timeout_ms: null };
     expect(parse({ ...ECHO_DOCUMENT, ...empty })).toEqual({
       ...parse({ input_schema: ECHO_DOCUMENT.input_schema, output_schema: ECHO_DOCUMENT.output_schema }),
@@ -34,7 +34,7 @@ describe('parseSchemaDocument()', () => {
     expect(() => parse({ ...ECHO_DOCUMENT, input_schema: null })).toThrow('input_schema is missing');
   });
 
-  it('reads how it may be run (E043, E044)', () => {
+  it('reads how the tool may be run (E043, E044)', () => {
     const how = { streaming: true, serve: true, max_concurrent: 2 };
     expect(parse({ ...ECHO_DOCUMENT, ...how })).toMatchObject({
       streaming: true,
@@ -53,7 +53,7 @@ describe('parseSchemaDocument()', () => {
     expect(parse({ ...ECHO_DOCUMENT, effects: [] }).effects).toEqual([]);
   });
 
-  it('takes control and direction characters out of what people and models read', () => {
+  it('removes control and direction characters from the texts that people and models read', () => {
     const { description } = parse({ ...ECHO_DOCUMENT, description: 'a\u001b[31mb\u202ec\nd\u200be' });
     expect(description).toBe('a[31mbc\nde');
   });

@@ -24,7 +24,7 @@ async function call(trace: BeginSpan | undefined, script = scriptOf(SAYS, DOCUME
 const DOCUMENT = { input_schema: { type: 'object' }, output_schema: {} };
 
 describe('the trace of a call (E047)', () => {
-  it('is handed on in the environment, with a span that ends with the call', async () => {
+  it('is passed on in the environment, with a span that ends with the call', async () => {
     const asked: unknown[] = [];
     const ended: unknown[] = [];
     const trace: BeginSpan = (about) => {
@@ -38,12 +38,12 @@ describe('the trace of a call (E047)', () => {
     expect(ended[1]).toEqual({ durationMs: expect.any(Number), code: 'execution_failed' });
   });
 
-  it('is handed on to a process that serves with each request', async () => {
+  it('is passed on to a serving process with each request', async () => {
     const { said } = await call(() => ({ traceparent: PARENT }), servingScript('answer "$line"'));
     expect(said).toMatchObject({ type: 'call', trace: { traceparent: PARENT } });
   });
 
-  it('is that of this program where none is given', async () => {
+  it('is that of this program by default', async () => {
     process.env.TRACEPARENT = PARENT;
     try {
       expect((await call(undefined)).said).toEqual([PARENT, '']);
@@ -71,7 +71,7 @@ describe('the trace of a call (E047)', () => {
     expect([result.success, said]).toEqual([true, ['', '']]);
   });
 
-  it('says in the log what was wrong', async () => {
+  it('logs a function that throws', async () => {
     const { logged } = await call(() => ({
       traceparent: PARENT,
       end: () => {

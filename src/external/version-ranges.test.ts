@@ -21,7 +21,7 @@ describe('the range of versions of a tool (E045)', () => {
       [undefined, '*', 'error'],
     ],
     3,
-  )('%s is held against %s: %s', async (version, range, status) => {
+  )('%s is compared with %s: %s', async (version, range, status) => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('echo 1', documentOf(version)));
     folder.add('other', scriptOf('echo 1', documentOf('0.0.1')));
@@ -31,7 +31,7 @@ describe('the range of versions of a tool (E045)', () => {
       expect(service.list()[1]?.errorMessage).toContain(`"${range}", which versions asks`);
   });
 
-  it('says that of a tool without a description too', async () => {
+  it('is reported as unmet for a tool without a description, too', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', '#!/bin/sh\nexit 7\n');
     await using service = await openTools(folder.path, { versions: { tool: '1' } });
@@ -42,7 +42,7 @@ describe('the range of versions of a tool (E045)', () => {
     });
   });
 
-  it('is asked again when the program is replaced: a call does not run another version', async () => {
+  it('is checked again when the program is replaced: no call runs another version', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', scriptOf('echo 1', documentOf('1.0.0')));
     await using service = await openTools(folder.path, { versions: { tool: '1' } });

@@ -50,7 +50,7 @@ describe('a tool that serves', () => {
     expect(results[0]?.metadata).toMatchObject({ warm: true });
   });
 
-  it('sees the environment of every tool, and no secret', { tags: ['soak'] }, async () => {
+  it('sees the same environment as every tool, and no secret', { tags: ['soak'] }, async () => {
     process.env.TEST_API_TOKEN = 'tok-1234567890';
     try {
       const said = `answer "[\\"$TOOLEXEC_TOOL_MODE\\",\\"$GIBSON_TOOL_MODE\\",\\"$TEST_API_TOKEN\\"]"`;
@@ -86,7 +86,7 @@ describe('a tool that serves', () => {
     expect(results[0]?.error?.message).toBe('tool failed: no such row');
   });
 
-  it('is held against its output schema', { tags: ['soak'] }, async () => {
+  it('is checked against its output schema', { tags: ['soak'] }, async () => {
     const document = { input_schema: { type: 'object' }, output_schema: { type: 'string' } };
     const results = await callAll(servingScript('answer $n', '', document), [{}, {}]);
     // The second process starts counting from one.
@@ -94,7 +94,7 @@ describe('a tool that serves', () => {
     expect(results[0]?.error?.message).toMatch(/^tool failed: /);
   });
 
-  it('gives every one of many calls at once its own answer', { tags: ['soak'] }, async () => {
+  it('answers each of many concurrent calls with its own result', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('v=$(echo "$line" | cut -d: -f4 | cut -d"}" -f1)\nanswer "[$v,$$]"'));
     await using service = await openTools(folder.path, { warm: { processes: 3 } });
@@ -109,7 +109,7 @@ describe('a tool that serves', () => {
   });
 });
 
-describe('a process that misbehaves is never asked again', () => {
+describe('a process that misbehaves gets no further call', () => {
   const results = async (body: string, options?: DiscoverOptions, timeoutMs?: number) =>
     codesOf(await callAll(servingScript(body), [{}, {}], options, timeoutMs));
 
@@ -139,7 +139,7 @@ describe('a process that misbehaves is never asked again', () => {
     ]);
   });
 
-  it('answers with the id of an earlier call: that answer reaches no call', async () => {
+  it('answers with the id of an earlier call: no call gets that answer', async () => {
     const body = 'new=$id; [ $n = 1 ] || id=$old; old=$new\nanswer "\\"secret of call $n\\""';
     expect(await results(body)).toEqual(['secret of call 1', 'invalid_tool_output']);
   });
@@ -151,7 +151,7 @@ describe('a process that misbehaves is never asked again', () => {
     ]);
   });
 
-  it('begins another line behind its answer', { tags: ['soak'] }, async () => {
+  it('begins another line after its answer', { tags: ['soak'] }, async () => {
     const body = `one=$(answer $n)\nprintf '%s\\n{"type"' "$one"`;
     expect(await results(body)).toEqual([1, 1]);
   });
@@ -175,7 +175,7 @@ describe('a process that misbehaves is never asked again', () => {
     });
   });
 
-  it('hangs and ignores TERM: when the call is answered it is gone, with what it started', async () => {
+  it('hangs and ignores SIGTERM: it is gone with its child processes when the call is answered', async () => {
     using folder = new ToolsFolder();
     const place = join(folder.root, 'pids');
     const body = `trap '' TERM\n(trap '' TERM; sleep 600) &\necho $$ $! > ${place}\nwhile :; do sleep 600; done`;
@@ -191,14 +191,14 @@ describe('a process that misbehaves is never asked again', () => {
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
-  it('takes too long: that is a timeout, and the next call has another process', async () => {
+  it('takes too long: the call times out, and the next call gets another process', async () => {
     const body = '[ -e $FOLDER/slow ] || { touch $FOLDER/slow; sleep 600; }\nanswer $n';
     expect(await results(body, {}, 1_500)).toEqual(['timeout', 1]);
   });
 });
 
 describe('the pool', () => {
-  it('runs the cold way what cannot be started as a server', { tags: ['soak'] }, async () => {
+  it('starts one process per call if the program cannot serve', { tags: ['soak'] }, async () => {
     const cold = `[ "$1" = "--schema" ] && { echo '{"input_schema":{"type":"object"},"output_schema":{},"serve":true}'; exit; }`;
     const ends = `#!/bin/sh\n${cold}\n[ "$1" = "--serve" ] && exit 9\necho '"cold"'\n`;
     expect(codesOf(await callAll(ends, [{}, {}]))).toEqual(['cold', 'cold']);
@@ -207,13 +207,13 @@ describe('the pool', () => {
     expect(codesOf(await callAll(servingScript('answer 1'), [{}], { warm: false }))).toEqual(['cold']);
   });
 
-  it('ends a process after so many calls', { tags: ['soak'] }, async () => {
+  it('ends a process after a number of calls', { tags: ['soak'] }, async () => {
     const results = await callAll(servingScript('answer $$'), [{}, {}, {}, {}], { warm: { maxCalls: 2 } });
     const [one, two, three, four] = codesOf(results);
     expect([one === two, two === three, three === four]).toEqual([true, false, true]);
   });
 
-  it('starts the next process a little earlier, and uses the old one until the new one is ready', {
+  it('starts the next process a little early, and uses the old one until the new one is ready', {
     tags: ['soak'],
   }, async () => {
     using folder = new ToolsFolder();
@@ -234,7 +234,7 @@ describe('the pool', () => {
     await expect.poll(() => isAlive(first), { timeout: 20_000 }).toBe(false);
   });
 
-  it('ends a process that no call needs, and starts another for the next call', async () => {
+  it('ends an idle process, and starts another for the next call', async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('answer $$'));
     await using service = await openTools(folder.path, { warm: { idleMs: 1 } });
@@ -244,7 +244,7 @@ describe('the pool', () => {
     expect((await executor.execute('tool', {})).structured).not.toBe(first);
   });
 
-  it('asks a process that was idle whether it is there, and replaces one that is not', {
+  it('pings a process after an idle time, and replaces it if it does not answer', {
     tags: ['soak'],
   }, async () => {
     // The system still lists a stopped process, but it answers nothing.
@@ -290,7 +290,7 @@ describe('the pool', () => {
     expect(new Set(seen.map(([pid]) => pid)).size).toBe(3);
   });
 
-  it('starts a program that was replaced, and ends the old one', { tags: ['soak'] }, async () => {
+  it('starts a process for a replaced program, and ends the old process', { tags: ['soak'] }, async () => {
     using folder = new ToolsFolder();
     folder.add('tool', servingScript('answer $$'));
     await using service = await openTools(folder.path);
