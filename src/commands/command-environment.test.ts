@@ -19,7 +19,7 @@ it('commandEnvironment() removes secrets, and disarms pagers, prompts and editor
 it.each(
   `TOKEN SECRET PASSWORD PASS KEY AUTH JWT CREDS token Secret api_token db_password my_key Github_Token apiToken dbPassword
   service.token npm-auth user_creds SECRET1 TOKEN2 PASSWORD_2 dbPassword3 MNEMONIC`.split(/\s+/),
-)('commandEnvironment() removes %s, which is plainly named a secret', (name) => {
+)('commandEnvironment() removes %s, which names a secret', (name) => {
   const given = { [name]: 'a-plain-value' };
   expect(commandEnvironment(given)).not.toHaveProperty([name]);
   expect(commandEnvironment(given, { pass: [name] })).toHaveProperty([name], 'a-plain-value');
@@ -28,16 +28,16 @@ it.each(
 
 it.each(
   'MONKEY KEYMAP TOKENIZERS_PARALLELISM COMPASS AUTHOR PASSTHROUGH KEYBOARD_LAYOUT SSH_KEYSCAN'.split(' '),
-)('commandEnvironment() keeps %s, which only sounds like one', (name) =>
+)('commandEnvironment() keeps %s, which only resembles such a name', (name) =>
   expect(commandEnvironment({ [name]: 'x' })).toHaveProperty([name], 'x'),
 );
 
-it('commandEnvironment() leaves an exception as it came, and disarms it when it did not come', () => {
+it('commandEnvironment() passes a named exception on, and disarms it if it is not set', () => {
   const pass = ['PAGER', 'GIT_PAGER'];
   expect(commandEnvironment({ PAGER: 'less' }, { pass })).toMatchObject({ PAGER: 'less', GIT_PAGER: 'cat' });
 });
 
-it('commandEnvironment() says neither yes nor CI', () => {
+it('commandEnvironment() does not set CI', () => {
   expect(Object.keys(commandEnvironment({}))).not.toEqual(expect.arrayContaining(['CI']));
 });
 

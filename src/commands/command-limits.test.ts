@@ -45,7 +45,7 @@ for (const [where, confinement] of Object.entries({
     `a limited command, ${where}`,
     { timeout: 60_000 },
     () => {
-      it('is what it is without limits, as long as it hits none', async () => {
+      it('behaves as without limits until it reaches one', async () => {
         const limits = { cpuSeconds: 100, memoryMb: 4000, processes: 100, fileSizeMb: 100 };
         const outcome = await run('echo "$0"; pwd; echo x > file; echo err >&2; exit 3', limits);
         expect(outcome).toMatchObject({
@@ -58,7 +58,7 @@ for (const [where, confinement] of Object.entries({
       });
 
       // The command uses the processor for that long.
-      it('is ended when a process has had its processor time', { tags: ['soak'] }, async () => {
+      it('is ended when a process has used up its processor time', { tags: ['soak'] }, async () => {
         expect(await run(BUSY, { cpuSeconds: 1 })).toMatchObject({
           signal: 'SIGXCPU',
           limit: { limit: 'cpuSeconds', max: 1 },
@@ -80,7 +80,7 @@ for (const [where, confinement] of Object.entries({
         expect(statSync(join(root, 'big')).size).toBe(1024 * 1024);
       });
 
-      it('is ended with all it has started when that is too much', async () => {
+      it('is ended with all its child processes if they are too many', async () => {
         const token = sleepToken();
         const command = `for i in $(seq 40); do sleep ${token} & done; wait`;
         expect(await run(command, { processes: 30 })).toMatchObject({

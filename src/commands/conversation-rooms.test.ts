@@ -40,7 +40,7 @@ const CONFINEMENT = {
 } as const;
 
 describe.skipIf(WHY_NO_SANDBOX)(`a conversation that can have no room${WHY_NO_SANDBOX}`, () => {
-  it('is not given one, and not tried again for a while', async () => {
+  it('runs without a room, and no second attempt follows for a while', async () => {
     const request = { confinement: { ...CONFINEMENT, rooms: {} }, conversation: 'one', isBackground: false };
     for (let round = 0; round < 3; round++)
       expect(await enterRoom({ ...request, bubblewrap: broken })).toBeUndefined();
@@ -49,7 +49,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a conversation that can have no room${WHY_NO_SA
   });
 
   /** After the test above, no command in this process has a room. */
-  it('has a loopback for each command, which counts the refusals of that command', async () => {
+  it('has a loopback for each command, and counts the refusals of each', async () => {
     const executor = createExecutor({ root: place, approver: null, journal: join(place, 'journal.db') });
     let calls = 0;
     const refusals = async (command: string): Promise<unknown> => {

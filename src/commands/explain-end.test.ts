@@ -45,7 +45,7 @@ describe('which files the sandbox refused, by the last words of a command', () =
     expect(refusedFiles(REQUEST, CONFINEMENT, said)).toEqual(refused);
   });
 
-  it('takes a name for one in a directory that the command has entered', () => {
+  it('resolves a name in the directory that the command has entered', () => {
     const touched = "touch: cannot touch 'x': Read-only file system";
     expect(refusedFiles({ ...REQUEST, command: 'cd /usr && touch x' }, CONFINEMENT, touched)).toEqual([
       'write_outside',
@@ -58,14 +58,14 @@ describe('which files the sandbox refused, by the last words of a command', () =
     expect(refusedFiles({ ...REQUEST, command: 'cat k.pem' }, CONFINEMENT, read)).toEqual([]);
   });
 
-  it('takes a missing directory above what the command makes for a refused write', () => {
+  it('counts a missing directory above a new path of the command as a refused write', () => {
     const said = "mkdir: cannot create directory '/opt/none/x': No such file or directory";
     const request = { ...REQUEST, command: 'mkdir /opt/none/x', targets: ['/opt/none/x'] };
     expect(refusedFiles(request, CONFINEMENT, said)).toContain('write_outside');
     expect(refusedFiles(REQUEST, CONFINEMENT, said)).not.toContain('write_outside');
   });
 
-  it('does not believe an error that the text of the command holds', () => {
+  it('ignores an error message that the command line itself contains', () => {
     const said = "touch: cannot touch '/usr/x': Read-only file system";
     const command = `echo "${said}" >&2; exit 1`;
     expect(refusedFiles({ ...REQUEST, command }, CONFINEMENT, said)).toEqual([]);
@@ -74,7 +74,7 @@ describe('which files the sandbox refused, by the last words of a command', () =
     expect(refusedFiles({ ...REQUEST, command: python }, CONFINEMENT, raised)).toEqual([]);
   });
 
-  it('says of a hidden name the same, there or not', () => {
+  it('gives the same answer about a hidden name, whether it exists or not', () => {
     const transactions = {
       mode: 'auto',
       places: [],

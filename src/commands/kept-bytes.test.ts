@@ -26,7 +26,7 @@ describe('createKeptBytes()', () => {
     });
   });
 
-  it('gives the odd byte to the head', () => {
+  it('gives the extra byte of an odd limit to the head', () => {
     expect(keep(5, [Buffer.from('abcdefgh')])).toMatchObject({ head: 'abc', tail: 'gh', omittedBytes: 3 });
   });
 
@@ -39,7 +39,7 @@ describe('createKeptBytes()', () => {
     expect(keep(keepBytes, [Buffer.from('abcd')])).toEqual(expected);
   });
 
-  it('leaves out what is cut of a character', () => {
+  it('drops the incomplete characters at the cut', () => {
     // ü has two bytes: the head ends within the second ü, the tail starts within the last but one.
     expect(keep(6, [Buffer.from('üüüüü')])).toEqual({
       head: 'ü',
@@ -57,11 +57,11 @@ describe('createKeptBytes()', () => {
     });
   });
 
-  it('leaves bytes that were never a character where they are', () => {
+  it('keeps invalid bytes in their places', () => {
     expect(keep(8, [Buffer.alloc(20, 0x80)])).toMatchObject({ head: '����', tail: '����', omittedBytes: 12 });
   });
 
-  it('keeps the chunk it was given, not what its owner writes there later', () => {
+  it('copies each chunk, so later writes to its buffer change nothing', () => {
     const kept = createKeptBytes(10);
     const chunk = Buffer.from('abc');
     kept.push(chunk);
@@ -69,7 +69,7 @@ describe('createKeptBytes()', () => {
     expect(kept.end().head).toBe('abc');
   });
 
-  it('does not depend on how the stream is cut, and counts every byte', () => {
+  it('does not depend on the chunks of the stream, and counts every byte', () => {
     const places = fc.array(fc.nat(), { maxLength: 8 });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.nat(80), places, (bytes, keepBytes, borders) => {
@@ -81,7 +81,7 @@ describe('createKeptBytes()', () => {
     );
   });
 
-  it('gives a beginning and an end of the text, without a broken character, and nearly all it may', () => {
+  it('gives the start and the end of the text without broken characters, and almost fills its limit', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 40 });
     fc.assert(
       fc.property(text, fc.nat(60), fc.array(fc.nat(), { maxLength: 5 }), (value, keepBytes, borders) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createNameFinder, createNameMatcher } from './match-name.js';
 
 describe('createNameMatcher', () => {
-  it('takes a name for a pattern without stars, and for nothing longer', () => {
+  it('treats a pattern without stars as a whole name', () => {
     const matches = createNameMatcher(['PATH'], false);
     expect([matches('PATH'), matches('path'), matches('PATHS'), matches('MYPATH')]).toEqual([
       true,
@@ -20,7 +20,7 @@ describe('createNameMatcher', () => {
     expect(createNameMatcher(['A*B*B'], false)('AB')).toBe(false);
   });
 
-  it('answers as a regular expression would', () => {
+  it('matches like a regular expression', () => {
     const name = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '_', '\n'), maxLength: 8 });
     const pattern = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '_', '*'), maxLength: 6 });
     fc.assert(
@@ -36,7 +36,7 @@ describe('createNameMatcher', () => {
 });
 
 describe('createNameFinder', () => {
-  it('finds the first row of which a pattern matches', () => {
+  it('finds the first row with a matching pattern', () => {
     const find = createNameFinder([['A*C'], ['*B', 'AB', 'A*'], ['*X*', 'AC'], ['XY']], false);
     expect(['AC', 'AB', 'AD', 'CB', 'CXC', 'XY', 'XYZ', 'B', 'C', ''].map(find)).toEqual([
       0,

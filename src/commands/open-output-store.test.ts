@@ -41,7 +41,7 @@ describe('a permanent store of outputs', () => {
     expect(saved()).toEqual(files(second ?? '', third ?? '', last));
   });
 
-  it('keeps what fits exactly', () => {
+  it('keeps outputs that fit exactly', () => {
     const { save, saved, files } = storeOf({ maxTotalBytes: 30 });
     const all = [save(DAY_MS), save(), save()];
     expect(saved()).toEqual(files(...all));

@@ -37,7 +37,7 @@ describe('runCommand()', () => {
     expect(outcome.durationMs).toBeGreaterThan(0);
   });
 
-  it('keeps both streams apart, and what came before a failure', async () => {
+  it('keeps the streams separate, and keeps the output before a failure', async () => {
     const outcome = await run('printf out; printf err >&2; exit 3');
     expect([outcome.exitCode, outcome.stdout.head, outcome.stderr.head]).toEqual([3, 'out', 'err']);
   });
@@ -66,7 +66,7 @@ describe('runCommand()', () => {
     expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL', aborted: false });
   });
 
-  it('takes the shell that was asked for', async () => {
+  it('uses the requested shell', async () => {
     expect(
       (await run('echo "$0" $(type -t type | sed s/builtin/bash/)', { shell: 'bash' })).stdout.head,
     ).toBe('bash bash\n');
@@ -82,14 +82,14 @@ describe('runCommand()', () => {
     expect((await run('cat; read x; echo done')).stdout.head).toBe('done\n');
   });
 
-  it('has the directory and the environment that were given, and the mark', async () => {
+  it('runs in the given directory with the given environment, and the mark', async () => {
     const { stdout } = await run('pwd -P; env | sed "s/^TOOLEXEC_CALL=[0-9a-f]*$/mark/" | sort', {
       env: { PATH, ONLY: '1' },
     });
     expect(stdout.head).toBe(`${cwd}\nONLY=1\nPATH=${PATH}\nPWD=${cwd}\nmark\n`);
   });
 
-  it('adds its mark to the one of the command that it is part of', async () => {
+  it('adds its mark to that of the command that started it', async () => {
     const { stdout } = await run('echo $TOOLEXEC_CALL', { env: { PATH, TOOLEXEC_CALL: 'outer' } });
     expect(stdout.head).toMatch(/^outer:[0-9a-f]{24}\n$/);
   });
@@ -100,7 +100,7 @@ describe('runCommand()', () => {
 });
 
 describe('the output of runCommand()', () => {
-  it('keeps the first and the last half of what is too long', async () => {
+  it('keeps the start and the end of a long output, half of the limit each', async () => {
     const { stdout } = await run('head -c 1000000 /dev/zero | tr "\\0" a; printf END', { keepBytes: 10 });
     expect(stdout).toEqual({
       head: 'aaaaa',
@@ -111,12 +111,12 @@ describe('the output of runCommand()', () => {
     });
   });
 
-  it('limits each stream for itself', async () => {
+  it('limits each stream separately', async () => {
     const { stdout, stderr } = await run('printf 123456789; printf abcdef >&2', { keepBytes: 6 });
     expect([stdout.omittedBytes, stderr.omittedBytes, stderr.head]).toEqual([3, 0, 'abcdef']);
   });
 
-  it('keeps a character whole that comes in two chunks', async () => {
+  it('keeps a character that arrives in two chunks whole', async () => {
     const chunks: string[] = [];
     const { stdout } = await run("printf '\\303'; sleep 0.1; printf '\\274'", {
       onOutput: (_stream, chunk) => void chunks.push(Buffer.from(chunk).toString('hex')),
@@ -129,17 +129,17 @@ describe('the output of runCommand()', () => {
     expect((await run("printf 'a\\377b'")).stdout.head).toBe('a�b');
   });
 
-  it('is whole when the command ends at once after writing much', async () => {
+  it('is complete if the command exits right after a large write', async () => {
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => run('head -c 3000000 /dev/zero')));
     expect(outcomes.map(({ stdout }) => stdout.totalBytes)).toEqual(Array(8).fill(3_000_000));
   });
 
-  it('is complete even if its end comes from a process that the shell does not wait for', async () => {
+  it('is complete even if a process that the shell does not wait for writes the end', async () => {
     const command = 'for i in 1 2 3; do echo $i; done > >(sleep 0.02; tr 1-3 a-c)';
     expect((await run(command, { shell: 'bash' })).stdout.head).toBe('a\nb\nc\n');
   });
 
-  it('takes memory by what is kept, not by what is written', { tags: ['soak'] }, async () => {
+  it('needs memory only for the kept part, not for all that is written', { tags: ['soak'] }, async () => {
     const before = process.memoryUsage().rss;
     const { stdout } = await run('head -c 200000000 /dev/zero', { keepBytes: 4096 });
     expect(stdout.totalBytes).toBe(200_000_000);
@@ -148,7 +148,7 @@ describe('the output of runCommand()', () => {
 });
 
 describe('onOutput', () => {
-  it('hears chunks of both streams in order', async () => {
+  it('receives chunks of both streams in order', async () => {
     const heard: string[] = [];
     await run('echo 1; sleep 0.05; echo 2 >&2; sleep 0.05; echo 3', {
       onOutput: (stream, chunk) => void heard.push(`${stream}:${Buffer.from(chunk).toString()}`),
@@ -177,7 +177,7 @@ describe('onOutput', () => {
     expect(seen).toBe(3_200_000);
   });
 
-  it('holds the command back: nothing runs ahead of a reader that does not read', async () => {
+  it('blocks the command while the reader does not read', async () => {
     const abort = new AbortController();
     let heard = 0;
     const done = run('head -c 5000000 /dev/zero; echo finished > finished', {
@@ -194,7 +194,7 @@ describe('onOutput', () => {
     expect((await done).aborted).toBe(true);
   });
 
-  it('keeps no caller waiting after the end, though its promise hangs', async () => {
+  it('does not delay the result after the end, even if its promise never resolves', async () => {
     const outcome = await run('echo 1; sleep 0.1; echo 2', { onOutput: () => new Promise(() => {}) });
     expect(outcome).toMatchObject({ exitCode: 0, aborted: false });
     expect(outcome.stdout.head).toBe('1\n2\n');
@@ -230,7 +230,7 @@ describe('a command that cannot be started', () => {
     expect(String(error)).toContain(errno);
   });
 
-  it('does not tell the value of a variable that cannot be handed on', async () => {
+  it('does not reveal the value of a variable that cannot be passed on', async () => {
     const error: unknown = await run('true', { env: { A: 'secret\0' } }).catch((thrown: unknown) => thrown);
     expect(JSON.stringify(error)).toContain('EINVAL');
     expect(JSON.stringify(error)).not.toContain('secret');
@@ -238,20 +238,20 @@ describe('a command that cannot be started', () => {
 });
 
 describe('a command that is aborted', () => {
-  it('does not start when it is aborted already', async () => {
+  it('does not start if it was aborted before', async () => {
     const outcome = await run('touch was-started', { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ aborted: true, exitCode: null, survivors: [] });
     expect(outcome.stdout).toEqual({ head: '', tail: '', totalBytes: 0, omittedBytes: 0, binary: false });
     expect(readdirSync(cwd)).not.toContain('was-started');
   });
 
-  it('keeps what it has written so far', async () => {
+  it('keeps the output so far', async () => {
     const outcome = await abortWhenReady('echo before; echo ready; sleep 60');
     expect(outcome).toMatchObject({ aborted: true, exitCode: null, signal: 'SIGTERM' });
     expect(outcome.stdout.head).toBe('before\nready\n');
   });
 
-  it('may tidy up for a moment', async () => {
+  it('may clean up for a moment', async () => {
     const outcome = await abortWhenReady(
       "trap 'echo tidied; exit 7' TERM; echo ready; while :; do sleep 0.01; done",
     );
@@ -259,14 +259,14 @@ describe('a command that is aborted', () => {
     expect(outcome.stdout.head).toBe('ready\ntidied\n');
   });
 
-  it('dies though it ignores TERM', async () => {
+  it('dies even if it ignores SIGTERM', async () => {
     expect(await abortWhenReady("trap '' TERM; echo ready; while :; do sleep 0.01; done")).toMatchObject({
       aborted: true,
       signal: 'SIGKILL',
     });
   });
 
-  eachOf(Object.entries(TREES), 6)('takes everything with it: %s', async (_what, tree) => {
+  eachOf(Object.entries(TREES), 6)('takes all its child processes with it: %s', async (_what, tree) => {
     const token = sleepToken();
     const before = performance.now();
     const outcome = await abortWhenReady(`${tree.replaceAll('TOKEN', token)}; echo ready; sleep ${token}`);
@@ -275,7 +275,7 @@ describe('a command that is aborted', () => {
     expect(performance.now() - before).toBeLessThan(10_000);
   });
 
-  it('leaves what does not belong to it alone', async () => {
+  it('leaves other processes alone', async () => {
     const token = sleepToken();
     const abort = new AbortController();
     const bystander = run(`exec sleep ${token}`, { signal: abort.signal });
@@ -289,7 +289,7 @@ describe('a command that is aborted', () => {
   });
 });
 
-describe('what a finished command leaves running', () => {
+describe('a process that a finished command leaves running', () => {
   eachOf(Object.entries(TREES), 6)('does not delay the result, and dies: %s', async (_what, tree) => {
     const token = sleepToken();
     const outcome = await run(tree.replaceAll('TOKEN', token), { shell: 'bash' });
@@ -301,7 +301,7 @@ describe('what a finished command leaves running', () => {
   const isHeld = findOrphanHolder() !== undefined;
 
   it.skipIf(!isHeld)(
-    'dies though it has left every trace behind (needs perl)',
+    'dies even if it has erased every trace of its origin (needs perl)',
     { tags: ['soak'], timeout: 60_000 },
     async () => {
       for (const round of someOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 4)) {

@@ -22,27 +22,27 @@ function run(script: string, given: Partial<ProgramRequest> = {}, args: readonly
 }
 
 describe('runProgram()', () => {
-  it('hands over its input whole, and gives what it wrote', async () => {
+  it('passes its input on whole, and returns the output', async () => {
     const input = 'x'.repeat(900_000);
     const { exitCode, stdout, stderr } = await run('wc -c; echo warn >&2; exit 3', { input });
     expect(stdout.toString().trim()).toBe('900000');
     expect([exitCode, stderr.head]).toEqual([3, 'warn\n']);
   });
 
-  it('lets a program end normally that does not read its long input', async () => {
+  it('lets a program that does not read its long input end normally', async () => {
     expect((await run('echo done', { input: 'x'.repeat(900_000) })).stdout.toString()).toBe('done\n');
   });
 
-  it('ends a program that writes more than it may, and keeps the beginning', async () => {
+  it('ends a program that writes more than its limit, and keeps the beginning', async () => {
     const { overflow, stdout, exitCode } = await run('yes');
     expect([overflow, stdout.length, exitCode]).toEqual([true, 1_000, null]);
   });
 
-  it('takes exactly as much as it may write', async () => {
+  it('accepts output of exactly the limit', async () => {
     expect(await run('head -c 1000 /dev/zero')).toMatchObject({ overflow: false, exitCode: 0 });
   });
 
-  it('ends everything that it started when its signal aborts', async () => {
+  it('ends the program and its child processes when its signal aborts', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolexec-program-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const place = join(folder, 'pid');
@@ -58,7 +58,7 @@ describe('runProgram()', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('waits for no one whom it left with its output open', async () => {
+  it('does not wait for child processes that keep its output open', async () => {
     const { stdout, durationMs } = await run('echo now; sleep 30 &');
     expect(stdout.toString()).toBe('now\n');
     expect(durationMs).toBeLessThan(10_000);
@@ -67,7 +67,7 @@ describe('runProgram()', () => {
   it.each([
     ['/nonexistent/program', 'ENOENT'],
     ['/etc', 'EACCES'],
-  ])('says why %s cannot be started, however often', async (file, errno) => {
+  ])('says why %s cannot be started, each time', async (file, errno) => {
     for (let time = 0; time < 3; time++) {
       await expect(run('', { file })).rejects.toMatchObject({
         code: 'spawn_failed',

@@ -12,7 +12,7 @@ it('removedValues() gives the secrets that a command does not see, the longest f
   ]);
 });
 
-it('removedValues() leaves out what is too short to be looked for, and says each once', () => {
+it('removedValues() leaves out values that are too short to search for, and lists each once', () => {
   expect(removed({ A_TOKEN: '1234567', B_TOKEN: 'same-value', C_KEY: 'same-value' })).toEqual(['same-value']);
 });
 
@@ -26,7 +26,7 @@ it('removedValues() leaves out removed values that are not secret', () => {
   expect(removed(env)).toEqual([]);
 });
 
-it('removedValues() takes what the configuration removes for a secret', () => {
+it('removedValues() treats variables that the configuration removes as secrets', () => {
   expect(removed({ CORP_THING: 'confidential' }, { denylist: ['CORP_*'] })).toEqual(['confidential']);
   expect(removed({ CORP_TOKEN: 'handed-on' }, { pass: ['CORP_TOKEN'] })).toEqual([]);
 });

@@ -28,7 +28,7 @@ describe('sanitizeEnvironment()', () => {
   )('removes %s, which the configuration names', (name) => expect(isKept(name)).toBe(false));
 
   it.each(names('KEY TOKEN SECRET PASSWORD AWSREGION XAWS_REGION MY_KEYS_FILE aws_region my_token'))(
-    'keeps %s, which the configuration nearly names',
+    'keeps %s, which resembles a configured name',
     (name) => expect(isKept(name)).toBe(true),
   );
 
@@ -41,7 +41,7 @@ describe('sanitizeEnvironment()', () => {
   it.each(
     names(`KUBECONFIG NETRC DOCKER_CONFIG PGPASSFILE GNUPGHOME XAUTHORITY SSH_AUTH_SOCK GPG_AGENT_INFO DOCKER_HOST
       DBUS_SESSION_BUS_ADDRESS TMUX VSCODE_IPC_HOOK_CLI SSLKEYLOGFILE`),
-  )('removes %s, which leads to one', (name) => expect(isKept(name)).toBe(false));
+  )('removes %s, which leads to a secret', (name) => expect(isKept(name)).toBe(false));
 
   it.each(
     names(`LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH BASH_ENV ENV PROMPT_COMMAND PS4 IFS SHELLOPTS
@@ -58,7 +58,7 @@ describe('sanitizeEnvironment()', () => {
       NODE_EXTRA_CA_CERTS XDG_CONFIG_HOME GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL PYTHONUNBUFFERED PUBLIC_URL DISPLAY`),
   )('keeps %s, which programs need', (name) => expect(isKept(name)).toBe(true));
 
-  it('adds the configured names to its own', () => {
+  it('adds the configured names to the built-in ones', () => {
     const options = { denylist: ['CORP_*', 'exact'] };
     expect(['CORP_A', 'exact', 'exactly', 'MY_TOKEN'].map((name) => isKept(name, options))).toEqual([
       false,
@@ -68,7 +68,7 @@ describe('sanitizeEnvironment()', () => {
     ]);
   });
 
-  it('hands on what is named as an exception, whatever else removes it', () => {
+  it('passes a named exception on, even if another rule removes it', () => {
     const env = { CORP_TOKEN: 'a', OTHER_TOKEN: 'b', HTTP_PROXY: 'http://u:p@proxy' };
     const pass = ['CORP_*', 'HTTP_PROXY'];
     expect(sanitizeEnvironment(env, { denylist: ['CORP_*'], pass })).toEqual({
@@ -84,21 +84,21 @@ describe('sanitizeEnvironment()', () => {
     }
   });
 
-  it('reads all of a pattern but its stars as text', () => {
+  it('treats everything in a pattern except stars as text', () => {
     expect(isKept('AXB', { denylist: ['A.B', '[', '(a+)+$'] })).toBe(true);
     expect(isKept('A.B', { denylist: ['A.B'] })).toBe(false);
   });
 
-  it('removes names and values that no program can be started with', () => {
+  it('removes names and values that no program can receive', () => {
     expect(sanitizeEnvironment({ '': 'x', 'A=B': 'x', 'C\0': 'x', D: 'x\0y', E: 'x' })).toEqual({ E: 'x' });
   });
 
-  it('removes a function under whatever name', () => {
+  it('removes a shell function under any name', () => {
     expect(isKept('INNOCENT')).toBe(true);
     expect(sanitizeEnvironment({ INNOCENT: '() { :; }; echo broken' })).toEqual({});
   });
 
-  it('takes relative entries out of PATH', () => {
+  it('removes relative entries from PATH', () => {
     const { PATH } = sanitizeEnvironment({ PATH: '.:/usr/bin::node_modules/.bin:/bin:' });
     expect(PATH).toBe('/usr/bin:/bin');
     const standard = '/usr/local/bin:/usr/bin:/bin';
@@ -117,16 +117,16 @@ describe('sanitizeEnvironment()', () => {
     ['https://host/?sort_key=a#token=b', 'https://host/?sort_key=a#token='],
     ['https://api.telegram.org/bot123456:ABC-DEF1234ghIkl-zyx57/getMe', 'https://api.telegram.org/bot/getMe'],
     ['key=value', 'key=value'],
-  ])('takes a password out of the address %s', (value, want) => {
+  ])('removes a password from the address %s', (value, want) => {
     expect(sanitizeEnvironment({ HTTPS_PROXY: value })).toEqual({ HTTPS_PROXY: want });
   });
 
-  it('takes passwords out of addresses where names ignore case too', () => {
+  it('removes passwords from addresses, also if names ignore case', () => {
     const env = { HTTPS_PROXY: 'http://user:pass@proxy:3128' };
     expect(sanitizeEnvironment(env, { ignoreCase: true })).toEqual({ HTTPS_PROXY: 'http://proxy:3128' });
   });
 
-  it('never adds or renames, and finds nothing more to do the second time', () => {
+  it('never adds or renames a variable, and changes nothing the second time', () => {
     const name = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'PATH', 'constructor', 'A_KEY'));
     fc.assert(
       fc.property(fc.array(fc.tuple(name, fc.string())), (entries) => {

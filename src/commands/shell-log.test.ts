@@ -4,7 +4,7 @@ import { ShellLog } from './shell-log.js';
 
 const BLOCK = 65_536;
 
-it('gives every byte once, in order, while none has to go', () => {
+it('gives every byte once and in order, as long as all fit', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.uint8Array({ maxLength: 50 }), fc.boolean())), (steps) => {
       const log = new ShellLog(1_000_000);
@@ -22,7 +22,7 @@ it('gives every byte once, in order, while none has to go', () => {
   );
 });
 
-it('keeps the newest bytes within its limit, and counts what was not read', () => {
+it('keeps the newest bytes within its limit, and counts the unread ones it drops', () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 3 * BLOCK }), { maxLength: 12 });
   fc.assert(
     fc.property(sizes, fc.constantFrom(10, 1000, BLOCK, 2 * BLOCK + 5), (lengths, limit) => {
@@ -46,7 +46,7 @@ it('keeps the newest bytes within its limit, and counts what was not read', () =
   );
 });
 
-it('waits for the end of a line, and of a character', () => {
+it('waits until a line, and a character, is complete', () => {
   const log = new ShellLog(1000);
   const text = (options: { ended: boolean; wholeLines: boolean }): string =>
     log.take(options).bytes.toString();

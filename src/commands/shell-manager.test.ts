@@ -30,7 +30,7 @@ describe('ShellManager', () => {
     expect(manager.getShell('shell_xyz')).toBeUndefined();
   });
 
-  it('lists all, and those that run (B035, B036)', async () => {
+  it('lists all shells, or the running ones (B035, B036)', async () => {
     const manager = new ShellManager();
     const done = await manager.createShell('true');
     await done.wait();
@@ -39,7 +39,7 @@ describe('ShellManager', () => {
     expect(manager.listRunning()).toEqual(running);
   });
 
-  it('forgets shells that ended long enough ago (B037)', async () => {
+  it('forgets shells some time after their end (B037)', async () => {
     const manager = new ShellManager();
     const old = await manager.createShell('true');
     await old.wait();
@@ -52,7 +52,7 @@ describe('ShellManager', () => {
     expect(manager.listShells()).toEqual([running, recent]);
   });
 
-  it('kills all that run, and says how many (B038)', async () => {
+  it('kills all running shells, and returns their number (B038)', async () => {
     const manager = new ShellManager();
     await (await manager.createShell('true')).wait();
     for (let count = 0; count < 3; count++) await manager.createShell('sleep 300');
@@ -100,7 +100,7 @@ describe('ShellManager', () => {
     expect(manager.listShells()).toEqual([]);
   });
 
-  it('starts shells with the environment they are given, without what has no value', async () => {
+  it('starts shells with the given environment, without variables that have no value', async () => {
     const env = { PATH: process.env.PATH, GIVEN: 'a', LEFT_OUT: undefined };
     const command = 'env | grep -E "^(GIVEN|LEFT_OUT|HOME)="';
     const shell = await new ShellManager().createShell(command, '/tmp', { env });
@@ -108,7 +108,7 @@ describe('ShellManager', () => {
     expect(shell.stdoutBuffer).toBe('GIVEN=a\n');
   });
 
-  it('keeps no shell that could not be started', async () => {
+  it('does not keep a shell that could not be started', async () => {
     const manager = new ShellManager();
     const error: unknown = await manager.createShell('true', '/nowhere').catch((thrown: unknown) => thrown);
     expect(isToolError(error, 'spawn_failed')).toBe(true);
@@ -129,7 +129,7 @@ describe('a shell', () => {
     expect(shell).toMatchObject({ status, isRunning: false, exitCode });
   });
 
-  it('never leaves its end again', async () => {
+  it('stays ended', async () => {
     const shell = await start('exit 0');
     await shell.wait();
     expect(await shell.kill()).toBe(false);
@@ -139,13 +139,13 @@ describe('a shell', () => {
     expect(killed.status).toBe('killed');
   });
 
-  it('ends when the time limit of a wait is over (B050)', async () => {
+  it('ends when a wait reaches its timeout (B050)', async () => {
     const [shell, other] = [await start('sleep 300'), await start('sleep 300')];
     expect(await shell.wait(100)).toBe('timeout');
     expect(other.status).toBe('running');
   });
 
-  it('continues if a wait has no time limit', async () => {
+  it('continues if a wait has no timeout', async () => {
     const shell = await start('sleep 300');
     for (const time of [Number.NaN, -1]) {
       await expect(shell.wait(time)).rejects.toMatchObject({ code: 'config_invalid' });
@@ -153,7 +153,7 @@ describe('a shell', () => {
     expect(shell.status).toBe('running');
   });
 
-  it('may run for ever, and not for no time', async () => {
+  it('may have an infinite timeout, but not a timeout of zero', async () => {
     const shell = await start('sleep 0.3', { timeoutMs: Number.POSITIVE_INFINITY });
     expect(await shell.wait()).toBe('completed');
     for (const timeoutMs of [0, -1, Number.NaN]) {
@@ -161,7 +161,7 @@ describe('a shell', () => {
     }
   });
 
-  it('gives what is new, and remembers how far it was read (B041, B042)', async () => {
+  it('returns the new output, and remembers how far it was read (B041, B042)', async () => {
     const shell = await start("printf 'line1\\n'; read -t 0.5 < <(sleep 9); printf 'line2\\nline3\\n'");
     while (shell.stdoutBuffer === '') await new Promise((resolve) => setTimeout(resolve, 5));
     expect(shell.getNewOutput()).toBe('line1\n');
@@ -177,7 +177,7 @@ describe('a shell', () => {
     expect(loud.getNewOutput({ includeStderr: true })).toBe('[stderr]\nerr\n');
   });
 
-  it('never gives half a character', async () => {
+  it('never returns half a character', async () => {
     const shell = await start("printf 'a\\303'; sleep 0.3; printf '\\274b'");
     let all = '';
     while (shell.isRunning) {
@@ -189,7 +189,7 @@ describe('a shell', () => {
     expect(all + shell.getNewOutput()).toBe('aüb');
   });
 
-  it('keeps 10 MiB of each stream, the newest (B041)', async () => {
+  it('keeps the newest 10 MiB of each stream (B041)', async () => {
     const shell = await start('head -c 12000000 /dev/zero | tr "\\0" x; printf END');
     await shell.wait();
     expect(shell.stdoutTruncated).toBe(true);
@@ -198,7 +198,7 @@ describe('a shell', () => {
     expect(shell.stdoutBuffer.length).toBe(10_485_760);
   });
 
-  it('takes as long as it took (B044)', async () => {
+  it('reports its duration, which no longer grows after the end (B044)', async () => {
     const shell = await start('sleep 0.5');
     await shell.wait();
     const { durationMs } = shell;

@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     await serverPid();
   }, 30_000);
 
-  it('go on being started where its pipes were taken away, and those that run go on', async () => {
+  it('can still be started if the pipes of the server are removed, and running ones continue', async () => {
     const running = run('sleep 1; echo done');
     for (const name of readdirSync('/dev/shm').filter((name) =>
       name.startsWith(`toolexec-pipes-${process.pid}-`),
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     await serverPid();
   }, 30_000);
 
-  it('end with exactly their exit code or signal', async () => {
+  it('report exactly their exit code or signal', async () => {
     for (const code of [0, 1, 2, 126, 127, 128, 129, 130, 137, 141, 143, 255]) {
       expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, signal: null });
     }
@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     expect(new Set(said.map((line) => line.slice(-24))).size).toBe(4);
   });
 
-  it('are started in waiting shells, and see their own directory and environment', async () => {
+  it('start in waiting shells, and see their own directory and environment', async () => {
     const waited = async (more: Partial<CommandRequest> = {}) => {
       const ask =
         'echo "$(stat -c %i .)|$A|$PWD|$OLDPWD|$SHLVL|$-|$BASH_EXECUTION_STRING" | sed "s/|echo.*//"; cut -d " " -f 22 /proc/$PPID/stat';
@@ -144,7 +144,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     }
   }, 30_000);
 
-  it('start all the same where they are wanted before the shell that waits has begun to listen', {
+  it('start even before the waiting shell has begun to listen', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {
@@ -155,7 +155,7 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     }
   });
 
-  it('fail as ever where a shell that waits has been killed, and the next one runs', async () => {
+  it('fail with an ordinary error if the waiting shell was killed, and the next command runs', async () => {
     const server = await serverPid();
     await run('true');
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -181,14 +181,14 @@ describe.skipIf(process.platform !== 'linux')('commands that the spawn server st
     }
   });
 
-  it('fail as others do where they cannot be started', async () => {
+  it('fail like other commands if they cannot be started', async () => {
     const error: unknown = await run('true', { cwd: '/nowhere' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'spawn_failed', details: { errno: 'ENOENT' } });
     const long: unknown = await run(`: ${'x'.repeat(3_000_000)}`).catch((thrown: unknown) => thrown);
     expect(long).toMatchObject({ code: 'spawn_failed', details: { errno: 'E2BIG' } });
   });
 
-  it('die when it dies, and the next ones run all the same', async () => {
+  it('die with the server, and later commands still run', async () => {
     const token = sleepToken();
     const server = await serverPid();
     const outcome = await run(`setsid sleep ${token} & echo ready; sleep ${token}`, {

@@ -34,54 +34,57 @@ async function runUntilAllHelp(): Promise<void> {
   expect(helpers()).toHaveLength(2);
 }
 
-describe.skipIf(process.platform !== 'linux')('useCommandHelpers (skipped where there is no /proc)', () => {
-  it('ends what helps with commands when its last user goes, and not before', async () => {
-    const [first, second] = [useCommandHelpers(), useCommandHelpers()];
-    await runUntilAllHelp();
-    await first();
-    await first();
-    expect(helpers()).toHaveLength(2);
-    await second();
-    expect(helpers()).toEqual([]);
-  });
+describe.skipIf(process.platform !== 'linux')(
+  'the helper processes of useCommandHelpers() (skipped where there is no /proc)',
+  () => {
+    it('ends them with their last user, and not before', async () => {
+      const [first, second] = [useCommandHelpers(), useCommandHelpers()];
+      await runUntilAllHelp();
+      await first();
+      await first();
+      expect(helpers()).toHaveLength(2);
+      await second();
+      expect(helpers()).toEqual([]);
+    });
 
-  it('lets it start again, as often as anybody needs it', async () => {
-    for (let round = 0; round < 7; round++) {
+    it('starts them again each time they are needed', async () => {
+      for (let round = 0; round < 7; round++) {
+        const release = useCommandHelpers();
+        await runUntilAllHelp();
+        await release();
+        expect(helpers()).toEqual([]);
+      }
+    }, 60_000);
+
+    it('keeps them for a running command', async () => {
       const release = useCommandHelpers();
       await runUntilAllHelp();
+      const place = mkdtempSync(join(tmpdir(), 'helpers-'));
+      const running = run(`: >"${place}/runs"; until [ -e "${place}/end" ]; do sleep 0.01; done; echo done`);
+      await expect.poll(() => existsSync(join(place, 'runs'))).toBe(true);
+      await release();
+      expect(helpers()).toHaveLength(2);
+      writeFileSync(join(place, 'end'), '');
+      expect(await running).toBe('done\n');
+      rmSync(place, { recursive: true });
+      await useCommandHelpers()();
+      expect(helpers()).toEqual([]);
+    });
+
+    it('does not wait long for a process that ignores signals', async () => {
+      const release = useCommandHelpers();
+      await runUntilAllHelp();
+      for (const pid of helperIds()) process.kill(pid, 'SIGSTOP');
       await release();
       expect(helpers()).toEqual([]);
-    }
-  }, 60_000);
+    });
 
-  it('leaves it to a command that runs', async () => {
-    const release = useCommandHelpers();
-    await runUntilAllHelp();
-    const place = mkdtempSync(join(tmpdir(), 'helpers-'));
-    const running = run(`: >"${place}/runs"; until [ -e "${place}/end" ]; do sleep 0.01; done; echo done`);
-    await expect.poll(() => existsSync(join(place, 'runs'))).toBe(true);
-    await release();
-    expect(helpers()).toHaveLength(2);
-    writeFileSync(join(place, 'end'), '');
-    expect(await running).toBe('done\n');
-    rmSync(place, { recursive: true });
-    await useCommandHelpers()();
-    expect(helpers()).toEqual([]);
-  });
-
-  it('does not wait long for a process that ignores signals', async () => {
-    const release = useCommandHelpers();
-    await runUntilAllHelp();
-    for (const pid of helperIds()) process.kill(pid, 'SIGSTOP');
-    await release();
-    expect(helpers()).toEqual([]);
-  });
-
-  it('ends with background shells too', async () => {
-    const shells = openBackgroundShells();
-    await runUntilAllHelp();
-    await shells.start({ shell: 'sh', command: 'sleep 60', cwd: tmpdir(), env: { PATH } });
-    await shells.close();
-    expect(helpers()).toEqual([]);
-  });
-});
+    it('ends them after background shells, too', async () => {
+      const shells = openBackgroundShells();
+      await runUntilAllHelp();
+      await shells.start({ shell: 'sh', command: 'sleep 60', cwd: tmpdir(), env: { PATH } });
+      await shells.close();
+      expect(helpers()).toEqual([]);
+    });
+  },
+);

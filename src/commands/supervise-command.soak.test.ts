@@ -21,7 +21,7 @@ describe('the supervisor', () => {
   const shells = [findShell('sh'), findShell('bash')].filter((file) => file !== undefined);
 
   // Only `sleep`: other programs would take long to find, or would not be found at all.
-  it.each(shells)('ends those that fork all the time without a look: %s', async (shell) => {
+  it.each(shells)('ends programs that fork all the time, without listing processes: %s', async (shell) => {
     const token = sleepToken();
     const path = mkdtempSync(join(hosts.cwd, 'path-'));
     symlinkSync(findProgram('sleep')[0] ?? '', join(path, 'sleep'));
@@ -59,7 +59,7 @@ describe('when the program ends in another way', () => {
     expect(await leftOf(token)).toEqual([]);
   });
 
-  it('leaves no shell behind, neither a waiting one nor one with a command', async () => {
+  it('leaves no shell behind, whether waiting or running a command', async () => {
     const token = sleepToken();
     const foreground = { background: false, command: `setsid sleep ${token} & echo ready; sleep ${token}` };
     const host = await hosts.start([foreground, { ...foreground, background: true }], 20);

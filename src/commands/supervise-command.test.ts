@@ -52,7 +52,7 @@ describe('the supervisor', () => {
       ['a look that takes longer than it waits', 'grep'],
     ],
     1,
-  )('lets a command tidy up before it is killed, with %s', async (_what, slow) => {
+  )('lets a command clean up before it is killed, with %s', async (_what, slow) => {
     const place = mkdtempSync(join(hosts.cwd, 'tidies-'));
     const [path, tidied] = [join(place, 'path'), join(place, 'tidied')];
     const sleep = findProgram('sleep')[0] ?? '';

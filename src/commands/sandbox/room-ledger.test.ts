@@ -12,8 +12,8 @@ function room() {
   };
 }
 
-describe('which command a refusal of the network belongs to', () => {
-  it('is the one that was alone', () => {
+describe('the command that a network refusal belongs to', () => {
+  it('is the only command', () => {
     const { now, enter, leave } = room();
     const first = enter();
     now.noRoute++;
@@ -24,7 +24,7 @@ describe('which command a refusal of the network belongs to', () => {
     expect(leave(enter())).toEqual([]);
   });
 
-  it('is the one in the foreground beside a quiet background shell', () => {
+  it('is the foreground command beside a quiet background shell', () => {
     const { now, enter, leave } = room();
     const server = enter(true);
     const command = enter();
@@ -33,7 +33,7 @@ describe('which command a refusal of the network belongs to', () => {
     expect(leave(server)).toEqual([]);
   });
 
-  it('is not the one in the foreground beside a background shell that was refused the same before', () => {
+  it('is not the foreground command if a background shell had the same refusal before', () => {
     const { now, enter, leave } = room();
     const noisy = enter(true);
     now.noRoute++;
@@ -44,7 +44,7 @@ describe('which command a refusal of the network belongs to', () => {
     expect(leave(noisy)).toEqual(['network']);
   });
 
-  it('is neither of two that wait for their ends', () => {
+  it('is unknown between two foreground commands', () => {
     const { now, enter, leave } = room();
     const one = enter();
     const other = enter();
@@ -53,7 +53,7 @@ describe('which command a refusal of the network belongs to', () => {
     expect(leave(other)).toEqual([]);
   });
 
-  it('is found again once the other has left', () => {
+  it('is known again when the other command has ended', () => {
     const { now, enter, leave } = room();
     const one = enter();
     const other = enter();

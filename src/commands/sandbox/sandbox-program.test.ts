@@ -15,7 +15,7 @@ function reportOf(words: string): Report | undefined {
 }
 
 describe.skipIf(process.platform !== 'linux')('a report (skipped where it has no file)', () => {
-  it('tells the end once it is whole, and not before', () => {
+  it('contains the end as soon as its last line is complete, not before', () => {
     expect(endToldBy(reportOf('started\nended 0\n'))).toEqual({ exitCode: 0, signal: null });
     expect(endToldBy(reportOf('started\nKilled\nended 137\n'))).toEqual({ exitCode: 137, signal: null });
     for (const words of [
@@ -29,7 +29,7 @@ describe.skipIf(process.platform !== 'linux')('a report (skipped where it has no
     expect(endToldBy(undefined)).toBeUndefined();
   });
 
-  it('has its room from the beginning, and what was not written over says nothing', () => {
+  it('has its full size from the start, and unwritten parts mean nothing', () => {
     expect(reportOf('')).toEqual({ text: '\n'.repeat(4096), isTouched: false });
     const end = { exitCode: 3, signal: null };
     expect(readReport(end, reportOf(''))).toMatchObject({ neverStarted: true });

@@ -64,7 +64,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(plain.sandbox).toEqual({ kind: 'none', network: true });
   });
 
-  it('keeps exit code, signal, streams, shell and directory the same as without it', async () => {
+  it('has the same exit code, signal, streams, shell and directory as without it', async () => {
     for (const code of [0, 1, 127, 128, 130, 137, 143, 255]) {
       expect(await run(`exit ${code}`)).toMatchObject({ exitCode: code, signal: null });
     }
@@ -86,12 +86,12 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     ': > /proc/1/fd/4',
     'yes "" 2>/dev/null | head -c 4096 > /proc/1/fd/4',
     'printf "ended 0\\n" > /proc/1/fd/4',
-  ])('cannot make it seem that nothing was run: %s', async (forgery) => {
+  ])('cannot pretend that it never ran: %s', async (forgery) => {
     const outcome = await run(`${forgery}; sleep 0.05; echo done; exit 3`);
     expect(outcome).toMatchObject({ exitCode: 3, signal: null, stdout: { head: 'done\n' } });
   });
 
-  it('has the given environment, switches for programs without a network, and nothing else', async () => {
+  it('has only the given environment and the switches for programs without a network', async () => {
     const said = await out("env | sed 's/=.*//' | sort | tr '\\n' ' '", {
       env: { PATH, HOME: '/root', ONLY: 'this' },
     });
@@ -100,7 +100,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(others.join(' ')).toBe('HOME ONLY PATH PWD SHLVL TOOLEXEC_CALL _ ');
   });
 
-  it('cannot look into the process that reports on it, trace it, or write in its name', async () => {
+  it('cannot read, trace or impersonate the process that reports on it', async () => {
     const said = await out(
       'cat /proc/1/environ /proc/1/maps /proc/1/fd/4; echo x > /proc/1/mem; echo "ended 0" > /proc/1/fd/4; cat /dev/toolexec/sh',
     );
@@ -145,7 +145,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     );
   });
 
-  it('makes no file that runs as its owner', async () => {
+  it('cannot create a setuid file', async () => {
     const said = await out(
       `cp /bin/true own; for mode in u+s g+s 6755 2755; do chmod $mode own && echo made; done; install -m 4755 own two && echo made;
       mkdir -m 2755 d && echo made; perl -e 'use Fcntl; print sysopen(my $f, "three", O_CREAT | O_RDWR, 04755) ? "made" : ""'; chmod 1755 own && ls -l own | cut -c1-10`,
@@ -213,7 +213,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     );
   });
 
-  it('has the programs that PATH names, wherever they lie', async () => {
+  it('has the programs of PATH, in whatever directory they are', async () => {
     const prefix = join(outside, 'prefix');
     mkdirSync(join(prefix, 'bin'), { recursive: true });
     mkdirSync(join(prefix, 'lib'));
@@ -228,7 +228,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(await out('node -e 1 && git --version | cut -d" " -f1')).toBe('git\n');
   });
 
-  it('has the toolchains of a rustup at home, read-only, and nothing else of that home', async () => {
+  it('sees the rustup toolchains of a home directory read-only, and nothing else there', async () => {
     const home = join(outside, 'home');
     mkdirSync(join(home, '.cargo', 'bin'), { recursive: true });
     mkdirSync(join(home, '.rustup', 'toolchains'), { recursive: true });
@@ -251,7 +251,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     );
   });
 
-  it('is refused rather than run plain when the sandbox cannot be built', async () => {
+  it('is refused if the sandbox cannot be built, instead of running without it', async () => {
     const confinement = confine({ roots: [root, join(outside, 'no-such-root')] });
     await expect(run('touch ran', { confinement })).rejects.toMatchObject({
       code: 'spawn_failed',
@@ -260,7 +260,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
     expect(existsSync(join(root, 'ran'))).toBe(false);
   });
 
-  it('hides secrets, and protects code that runs later from changes', async () => {
+  it('cannot see secrets, or change code that runs later', async () => {
     mkdirSync(join(root, '.ssh'));
     mkdirSync(join(root, '.vscode'));
     for (const name of ['.env', '.ssh/key', '.vscode/tasks.json', '.envrc'])
@@ -283,37 +283,40 @@ describe.skipIf(WHY_NO_SANDBOX)(`a command inside the sandbox${WHY_NO_SANDBOX}`,
   });
 });
 
-describe.skipIf(WHY_NO_SANDBOX)(`what a command inside the sandbox has started${WHY_NO_SANDBOX}`, () => {
-  for (const [index, [name, tree]] of Object.entries(TREES).entries()) {
-    const options = { timeout: 60_000, ...(index < 6 ? {} : { tags: ['soak'] }) };
-    it(`is gone when the command ends, and when it is stopped: ${name}`, options, async () => {
-      const token = sleepToken();
-      const command = tree.replaceAll('TOKEN', token);
-      const { exitCode, stdout, survivors } = await run(command);
-      expect([exitCode, stdout.head, survivors]).toEqual([0, 'ready\n', []]);
-      expect(living(token)).toEqual([]);
-      const stop = new AbortController();
-      const stopped = await run(`${command}; sleep ${token}`, {
-        signal: stop.signal,
-        onOutput: () => void setTimeout(() => stop.abort(), 30),
+describe.skipIf(WHY_NO_SANDBOX)(
+  `a process that a command inside the sandbox has started${WHY_NO_SANDBOX}`,
+  () => {
+    for (const [index, [name, tree]] of Object.entries(TREES).entries()) {
+      const options = { timeout: 60_000, ...(index < 6 ? {} : { tags: ['soak'] }) };
+      it(`is gone when the command ends or is stopped: ${name}`, options, async () => {
+        const token = sleepToken();
+        const command = tree.replaceAll('TOKEN', token);
+        const { exitCode, stdout, survivors } = await run(command);
+        expect([exitCode, stdout.head, survivors]).toEqual([0, 'ready\n', []]);
+        expect(living(token)).toEqual([]);
+        const stop = new AbortController();
+        const stopped = await run(`${command}; sleep ${token}`, {
+          signal: stop.signal,
+          onOutput: () => void setTimeout(() => stop.abort(), 30),
+        });
+        expect(stopped).toMatchObject({ aborted: true, survivors: [] });
+        expect(living(token)).toEqual([]);
       });
-      expect(stopped).toMatchObject({ aborted: true, survivors: [] });
-      expect(living(token)).toEqual([]);
-    });
-  }
+    }
 
-  it('may tidy up first', async () => {
-    const stop = new AbortController();
-    const command = "trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done";
-    const { stdout, aborted } = await run(command, {
-      signal: stop.signal,
-      onOutput: () => void setTimeout(() => stop.abort(), 10),
+    it('may clean up first', async () => {
+      const stop = new AbortController();
+      const command = "trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done";
+      const { stdout, aborted } = await run(command, {
+        signal: stop.signal,
+        onOutput: () => void setTimeout(() => stop.abort(), 10),
+      });
+      expect([stdout.head, aborted]).toEqual(['ready\nbye\n', true]);
     });
-    expect([stdout.head, aborted]).toEqual(['ready\nbye\n', true]);
-  });
 
-  it('may finish its last output', async () => {
-    const command = 'for i in 1 2 3; do echo $i; done > >(sleep 0.02; tr 1-3 a-c)';
-    expect(await out(command)).toBe('a\nb\nc\n');
-  });
-});
+    it('may finish its last output', async () => {
+      const command = 'for i in 1 2 3; do echo $i; done > >(sleep 0.02; tr 1-3 a-c)';
+      expect(await out(command)).toBe('a\nb\nc\n');
+    });
+  },
+);

@@ -41,7 +41,7 @@ describe('syscallFilter()', () => {
       0xc00000b7,
       { socket: 198, chmod: 52, openat: 56, read: 63, keyctl: 219, uring: 425, openat2: 437 },
     ],
-  ] as const)('answers by family, mode and number: %s', (name, arch, numbers) => {
+  ] as const)('decides by family, mode and number: %s', (name, arch, numbers) => {
     const filter = syscallFilter(true, name) ?? new Uint8Array();
     const answer = (call: keyof typeof numbers, ...args: number[]): number =>
       answerOf(filter, { arch, number: numbers[call], args });
@@ -64,7 +64,7 @@ describe('syscallFilter()', () => {
     expect(answerOf(lenient, { arch, number: numbers.socket, args: [40, 1] })).toBe(errno(97));
   });
 
-  it('refuses the second set of numbers that this processor has', () => {
+  it('refuses the other set of system call numbers of this processor', () => {
     const filter = syscallFilter(true, 'x64') ?? new Uint8Array();
     expect(answerOf(filter, { arch: 0xc000003e, number: 0x40000000 + 41, args: [40] })).toBe(errno(38));
   });

@@ -5,7 +5,7 @@ import type { PlannedChange } from './transaction-plan.js';
 const ROOT = { index: 0, lower: '/root', upper: '/upper' };
 const after = { kind: 'dir', size: 0, mode: 0o755, mtimeNs: '0' } as const;
 
-it('a new directory with more entries than a call has arguments moves as a whole', () => {
+it('a new directory with more entries than a function call can have arguments moves as a whole', () => {
   const count = 300_000;
   const files = Array.from({ length: count }, (_, index): PlannedChange => {
     const path = `new/${index}`;

@@ -23,13 +23,13 @@ mkdirSync(root);
 const works = (await whyNoOverlays([root])) === undefined;
 
 describe.skipIf(!works)('whyNoOverlays()', () => {
-  it('makes nothing in a place that is not there yet', async () => {
+  it('creates nothing in a place that does not exist yet', async () => {
     const place = join(folder, 'new');
     expect(await whyNoOverlays([root], [place])).toBeUndefined();
     expect(existsSync(place)).toBe(false);
   });
 
-  it('tries a place that transactions have used itself, and a command does not try it again', async () => {
+  it('tests a place that transactions have used, and a command does not test it again', async () => {
     const place = join(folder, 'place');
     const other = join(folder, 'other');
     mkdirSync(other);

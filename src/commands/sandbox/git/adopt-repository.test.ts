@@ -24,7 +24,7 @@ describe('harmlessConfig()', () => {
     'host:-oProxyCommand',
     'ext::sh -c evil',
     'https://x/ext::y',
-  ])('drops what begins like an option, or runs what follows: %s', (url) => {
+  ])('drops an address that looks like an option, or would run a program: %s', (url) => {
     expect(isHarmlessConfig(remote(url))).toBe(false);
     expect(harmlessConfig(remote(url))).toBe('');
   });
@@ -35,7 +35,7 @@ describe('isHarmlessConfig()', () => {
     '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
     '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
     '',
-  ])('is what git init and git clone write: %j', (text) => {
+  ])('accepts what git init and git clone write: %j', (text) => {
     expect(isHarmlessConfig(text)).toBe(true);
   });
 
@@ -48,7 +48,7 @@ describe('isHarmlessConfig()', () => {
     '[core]\n\tbare = false ; x\n',
     '[core]\n\tbare\n',
     '[core]\r\n\tbare = false\r\n',
-  ])('is nothing that another reader may take for something else: %j', (text) => {
+  ])('refuses a text that other readers may understand differently: %j', (text) => {
     expect(isHarmlessConfig(text)).toBe(false);
   });
 });

@@ -25,14 +25,14 @@ function isDisarmed(isRunning: boolean): boolean {
   return said;
 }
 
-describe('disarmPlanted() of a working tree that git has half made', () => {
+describe('disarmPlanted() of a working tree that git is still creating', () => {
   const HALF_MADE: Readonly<Record<string, () => void>> = {
     'nothing in its file `.git`': () => writeFileSync(join(tree, '.git'), ''),
     'no commondir': () => {},
     'nothing in commondir': () => writeFileSync(join(made, 'commondir'), ''),
   };
 
-  it.each(Object.entries(HALF_MADE))('leaves it to the command that still runs: %s', (_, make) => {
+  it.each(Object.entries(HALF_MADE))('leaves it alone while the command runs: %s', (_, make) => {
     make();
     expect(isDisarmed(true)).toBe(false);
     expect(isDisarmed(false)).toBe(true);
@@ -46,14 +46,14 @@ describe('disarmPlanted() of a working tree that git has half made', () => {
   };
 
   it.each(Object.entries(PLANTED))(
-    'disarms what only looks like a working tree of the repository: %s',
+    'disarms a directory that only looks like a working tree of the repository: %s',
     (_, plant) => {
       plant();
       expect(isDisarmed(true)).toBe(true);
     },
   );
 
-  it('leaves one that is whole', () => {
+  it('leaves a complete one alone', () => {
     writeFileSync(join(made, 'commondir'), '../..\n');
     expect([isDisarmed(true), isDisarmed(false)]).toEqual([false, false]);
   });

@@ -39,11 +39,11 @@ describe('parseGitConfig', () => {
     '# c\n; d\n\n[a "q\\"uo\\\\te"]\n  b-c1 = d\n',
     '\ufeff[a]\r\nb = c\r\nd = e\r\n',
     '[include]\npath = nowhere\n[url "x"]\ninsteadOf = y\n',
-  ])('reads what git reads: %j', (text) => {
+  ])('reads the same as git: %j', (text) => {
     expect(parseGitConfig(text).map(named)).toEqual(asGit(text));
   });
 
-  it('reads back what it has written, and so does git', () => {
+  it('reads its own output back, and so does git', () => {
     const value = fc.string({
       unit: fc.constantFrom('a', 'Z', ' ', '"', '\\', '\t', '#', ';', '=', '[', ']', "'", 'ü', '😀'),
     });
@@ -63,7 +63,7 @@ describe('parseGitConfig', () => {
     );
   });
 
-  it('leaves out a value that would begin a new line', () => {
+  it('leaves out a value with a line break', () => {
     const evil = {
       section: 'user',
       subsection: undefined,
@@ -73,7 +73,7 @@ describe('parseGitConfig', () => {
     expect(formatGitConfig([evil, { ...evil, value: 'y', subsection: 'a\nb' }])).toBe('');
   });
 
-  it('takes any text', () => {
+  it('accepts any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => Array.isArray(parseGitConfig(text))));
   });
 });

@@ -31,14 +31,14 @@ describe('parseGitLinks', () => {
     );
   });
 
-  it('reads one of SHA-256', () => {
+  it('reads an index with SHA-256', () => {
     const other = join(place, 'other');
     git(['init', '-q', '--object-format=sha256', other]);
     addLink('x', 64, other);
     expect(parseGitLinks(readFileSync(join(other, '.git/index')), 32)).toEqual(['x']);
   });
 
-  it('finds nothing in one that is cut or something else', () => {
+  it('finds nothing in a truncated file or another kind of file', () => {
     const whole = index();
     fc.assert(fc.property(fc.nat(40), (length) => parseGitLinks(whole.subarray(0, length), 20).length === 0));
     fc.assert(
@@ -49,7 +49,7 @@ describe('parseGitLinks', () => {
     );
   });
 
-  it('passes over names that git does not take', () => {
+  it('skips names that git does not accept', () => {
     git(['update-index', '--index-version=2']);
     const bytes = index();
     bytes.write('../x', bytes.indexOf('b/cc'), 'latin1');
