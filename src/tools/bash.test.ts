@@ -11,7 +11,7 @@ const bash = (command: string, more: Omit<BashArgs, 'command'> = {}, ctx = realC
   callTool(tool, { command, ...more }, ctx);
 
 describe('bash', () => {
-  test('gives what a command printed', async () => {
+  test('returns the output of the command', async () => {
     const { text, error, metadata } = await bash('echo first && echo second');
     expect({ text, error }).toEqual({ text: 'first\nsecond\n', error: undefined });
     expect(metadata).toMatchObject({
@@ -25,11 +25,11 @@ describe('bash', () => {
     expect(metadata).not.toHaveProperty('description');
   });
 
-  test('is bash', async () => {
+  test('runs bash', async () => {
     expect((await bash('[[ abc == a* ]] && a=(1 2) && echo "$BASH" | grep -o bash')).text).toBe('bash\n');
   });
 
-  test('succeeds with standard error behind its marker', async () => {
+  test('succeeds with standard error after its marker', async () => {
     const { text, error } = await bash('echo error >&2');
     expect({ text, error }).toEqual({ text: '[stderr]\nerror\n', error: undefined });
     expect((await bash('echo out; echo err >&2')).text).toBe('out\n\n\n[stderr]\nerr\n');
@@ -44,7 +44,7 @@ describe('bash', () => {
     expect((await bash('kill -TERM $$')).error?.message).toBe('Command failed: ended by signal SIGTERM');
   });
 
-  test('runs in the directory it is given, and says which', async () => {
+  test('runs in the given directory, and reports it', async () => {
     const ctx = realContext();
     mkdirSync(join(ctx.root, 'sub'));
     const { text, metadata } = await bash('pwd', { working_dir: 'sub' }, ctx);
@@ -53,12 +53,12 @@ describe('bash', () => {
     expect((await bash('pwd', {}, ctx)).metadata?.working_dir).toBe(ctx.root);
   });
 
-  test('keeps its description', async () => {
+  test('records its description', async () => {
     const { metadata } = await bash('true', { description: 'Install dependencies' });
     expect(metadata?.description).toBe('Install dependencies');
   });
 
-  test('cuts output over 30000 characters in the middle and succeeds', async () => {
+  test('cuts an output of over 30000 characters in the middle, and succeeds', async () => {
     const { text, error, metadata } = await bash('yes x | head -c 49990; printf "1234567890"');
     expect(error).toBeUndefined();
     expect(metadata).toMatchObject({ exit_code: 0, truncated: true, stdout_bytes: 50_000 });
@@ -68,7 +68,7 @@ describe('bash', () => {
     );
   });
 
-  test('keeps exactly 30000 characters whole', async () => {
+  test('keeps an output of exactly 30000 characters whole', async () => {
     const { text, metadata } = await bash('yes x | head -c 30000');
     expect(text).toHaveLength(30_000);
     expect(metadata?.truncated).toBe(false);
@@ -83,7 +83,7 @@ describe('bash', () => {
     expect(text).not.toContain('\ufffd');
   });
 
-  test('returns what it has when it is stopped', async () => {
+  test('returns its output so far when it is stopped', async () => {
     const abort = new AbortController();
     const ctx = realContext({ signal: abort.signal });
     setTimeout(() => abort.abort(), 2_000);
@@ -108,7 +108,7 @@ describe('bash', () => {
     expect(accepts(tool, args)).toBe(ok);
   });
 
-  test('says how long it may take, and that it always needs approval', () => {
+  test('declares its timeout, and that it always needs approval', () => {
     const ask = typeof tool.timeoutMs === 'function' ? tool.timeoutMs : () => undefined;
     expect(ask({ command: 'x', timeout: 5 })).toBe(5);
     expect(ask({ command: 'x' })).toBeUndefined();
@@ -117,7 +117,7 @@ describe('bash', () => {
     expect(tool.aliases).toEqual(['Bash']);
   });
 
-  test('declares the command, with the directory only where it is given', () => {
+  test('declares the command, and the directory if one is given', () => {
     expect(tool.effects?.({ command: 'x' }, { cwd: '/' })).toEqual([
       { kind: 'run', command: 'x', shell: 'bash' },
     ]);
@@ -128,13 +128,13 @@ describe('bash', () => {
 });
 
 describe('shortenOutput()', () => {
-  test('leaves 30000 characters alone, however many units they have', () => {
+  test('leaves 30000 characters unchanged, even if they have more UTF-16 units', () => {
     for (const text of ['', 'x'.repeat(30_000), '😀'.repeat(30_000)]) {
       expect(shortenOutput(text)).toEqual({ text, truncated: false });
     }
   });
 
-  test('shows all of a text that is a little longer, once', () => {
+  test('shows a slightly longer text completely, without repeating a part', () => {
     const { text, truncated } = shortenOutput(`${'a'.repeat(30_000)}bc`);
     expect(truncated).toBe(true);
     expect(text).toMatch(
@@ -142,13 +142,13 @@ describe('shortenOutput()', () => {
     );
   });
 
-  test('names bytes where the text is itself only a part', () => {
+  test('counts in bytes if the text itself is only a part', () => {
     expect(shortenOutput('x'.repeat(40_000), 9_000_000).text).toContain(
       '[Output truncated: 9000000 bytes in total',
     );
   });
 
-  test('keeps the first 30000 and the last 2000 characters and splits none', () => {
+  test('keeps the first 30000 and the last 2000 characters, and splits none', () => {
     const character = fc.constantFrom('a', 'é', '€', '😀');
     const text = fc
       .tuple(fc.array(character, { minLength: 1, maxLength: 7 }), fc.integer({ min: 32_000, max: 40_000 }))

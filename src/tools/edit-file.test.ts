@@ -50,7 +50,7 @@ describe('edit_file', () => {
     expect(text).toMatch(/^Successfully replaced \d occurrence\(s\) in f$/);
   });
 
-  test('says where, and what was there before', async () => {
+  test('reports the place, and the text before the edit', async () => {
     const ctx = withFile('a\nb\na\n');
     const args = { file_path: join(ctx.root, 'f'), old_string: 'a', new_string: 'x', replace_all: true };
     expect(await callTool(tool, args, ctx)).toEqual({
@@ -95,7 +95,7 @@ describe('edit_file', () => {
     ['two places', 'a\nb\na\n', 'a', ['not unique', 'appears 2 times (lines 1, 3)', 'replace_all']],
     ['places that overlap', 'aaa', 'aa', ['not unique', 'appears 2 times', 'overlapping']],
     ['many places', 'x\n'.repeat(50), 'x', ['appears 50 times', '20 and 30 more']],
-  ])('does nothing for %s, and helps', async (_what, before, old_string, words) => {
+  ])('changes nothing for %s, and explains why', async (_what, before, old_string, words) => {
     const ctx = withFile(before);
     const error = await failureOf(() => callTool(tool, { path: 'f', old_string, new_string: 'new' }, ctx));
     expect(error.code).toBe('patch_failed');
@@ -103,7 +103,7 @@ describe('edit_file', () => {
     expect(contentOf(ctx)).toBe(before);
   });
 
-  test('refuses what could never be an edit before anything runs', async () => {
+  test('refuses an impossible edit before anything runs', async () => {
     const messages: (readonly [JsonObject, string])[] = [
       [{ path: 'f', old_string: '', new_string: 'x' }, "missing or invalid 'old_string' parameter"],
       [{ path: 'f', old_string: 'a', new_string: 'a' }, 'nothing would change'],
@@ -130,7 +130,7 @@ describe('edit_file', () => {
     expect(accepts(tool, args)).toBe(ok);
   });
 
-  test('reports a missing file, and one that it cannot edit', async () => {
+  test('reports a missing file, and a file that it cannot edit', async () => {
     const ctx = realContext();
     mkdirSync(join(ctx.root, 'd'));
     const edit = (path: string) =>
@@ -141,13 +141,13 @@ describe('edit_file', () => {
     expect(existsSync(join(ctx.root, 'none'))).toBe(false);
   });
 
-  test('does not let a file grow beyond all bounds', async () => {
+  test('limits the size that a file can grow to', async () => {
     const ctx = withFile('a'.repeat(100_000));
     const args = { path: 'f', old_string: 'a', new_string: 'b'.repeat(10_000), replace_all: true };
     expect((await failureOf(() => callTool(tool, args, ctx))).code).toBe('limit_exceeded');
   });
 
-  test('declares a write of its path and says which', () => {
+  test('declares a write of its path, and names the path', () => {
     const args = { path: 'p', old_string: 'a', new_string: 'b' };
     expect(tool.effects?.(args, { cwd: '/' })).toEqual([{ kind: 'write', path: 'p' }]);
     expect(tool.summarize?.(args)).toBe('Edit p');
@@ -159,7 +159,7 @@ describe('edit_file', () => {
 describe('edit_file and what was read', () => {
   const edit = { path: 'f', old_string: 'a', new_string: 'b' };
 
-  test('edits what was never read, and knows it from then on', async () => {
+  test('edits a file that was never read, and counts it as read from then on', async () => {
     const ctx = withFile('a');
     await callTool(tool, edit, ctx);
     expect([...filesRead(ctx.memory)]).toEqual([
@@ -169,7 +169,7 @@ describe('edit_file and what was read', () => {
     expect(contentOf(ctx)).toBe('c');
   });
 
-  test('refuses what has changed since', async () => {
+  test('refuses a file that has changed since it was read', async () => {
     const ctx = withFile('a');
     await callTool(readFileTool(), { path: 'f' }, ctx);
     writeFileSync(join(ctx.root, 'f'), 'a and more');
@@ -201,7 +201,7 @@ function desk(): Desk {
 }
 
 describe('edit_file through the executor', () => {
-  test('edits under every name of the file, and a second time', async () => {
+  test('works under all of its tool names, one call after another', async () => {
     const { root, call, text } = desk();
     writeFileSync(join(root, 'f'), 'a\n');
     await call('read_file', { path: 'f' });
@@ -219,7 +219,7 @@ describe('edit_file through the executor', () => {
     expect(text('f')).toBe('d\n');
   });
 
-  test('is asked for as a side effect, and answered unasked where it could not be', async () => {
+  test('needs approval as a side effect, and is refused without a question if it cannot work', async () => {
     const { executor } = desk();
     const edit = (id: string, args: JsonObject) => ({ id, name: 'edit_file', args });
     const { calls } = await executor.plan([
@@ -257,7 +257,7 @@ describe('edit_file through the executor', () => {
     expect(error?.message).toContain('**/*.pem');
   });
 
-  test('refuses to overwrite or edit what changed since it was read, and writes no marker of ours', async () => {
+  test('refuses to overwrite or edit a file that changed since it was read, and never writes our markers', async () => {
     const { root, call, text } = desk();
     writeFileSync(join(root, 'f'), 'mine');
     await call('read_file', { path: 'f' });
@@ -270,7 +270,7 @@ describe('edit_file through the executor', () => {
     expect([text('f'), readdirSync(root)]).toEqual(['theirs', ['f']]);
   });
 
-  test('loses no edit of several processes that edit one file at once', { timeout: 120_000 }, async () => {
+  test('loses no edit when several processes edit one file at once', { timeout: 120_000 }, async () => {
     const root = folder();
     writeFileSync(join(root, 'f'), 'first\n// end\n');
     const [processes, edits] = [3, 6];

@@ -36,7 +36,7 @@ describe('glob', () => {
     expect(await glob(executor, { pattern })).toEqual(expected);
   });
 
-  it('answers to Glob as well, asks nobody and changes nothing', async () => {
+  it('is also called Glob, needs no approval and changes nothing', async () => {
     const { executor } = searchedTree(files('a.ts'));
     const plan = await executor.plan([{ id: '1', name: 'Glob', args: { pattern: '**' } }]);
     expect(plan.calls[0]).toMatchObject({
@@ -57,7 +57,7 @@ describe('glob', () => {
     });
   });
 
-  it('names files as the other tools accept them, whatever directory it searches', async () => {
+  it('names files in the form that other tools accept, whatever directory it searches', async () => {
     const { executor, root } = searchedTree(files('src/deep/a.ts', 'src/b.ts'));
     expect(await glob(executor, { pattern: '*.ts', path: 'src' })).toEqual(['src/b.ts']);
     expect(await glob(executor, { pattern: '*.ts', path: null })).toEqual([]);
@@ -74,7 +74,7 @@ describe('glob', () => {
     expect(await glob(executor, { pattern: '*.ts', path: second })).toEqual([join(second, 'x.ts')]);
   });
 
-  it('sorts by the bytes of the path, and by age when asked to', async () => {
+  it('sorts by the bytes of the path, or by age if requested', async () => {
     const names = ['b.ts', 'a/z.ts', 'a.ts', 'Z.ts', 'é.ts', '😀.ts', '\uffee.ts', 'a-b.ts'];
     const { executor, root } = searchedTree(files(...names));
     const sorted = [...names].sort((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)));
@@ -100,7 +100,7 @@ describe('glob', () => {
     expect(await executor.execute('glob', { pattern: '*.rs', limit: 3 })).toMatchObject({ truncated: false });
   });
 
-  it('gives whole paths where the output may hold only some', { tags: ['soak'] }, async () => {
+  it('returns only whole paths if the output is limited', { tags: ['soak'] }, async () => {
     const names = Array.from(
       { length: 5000 },
       (_, at) => `d${at % 7}/file-${String(at).padStart(4, '0')}.ts`,
@@ -134,8 +134,8 @@ describe('glob', () => {
   });
 });
 
-describe('what glob leaves out', () => {
-  it('is what ignore files inside the root say, with and without a repository', async () => {
+describe('glob leaves out', () => {
+  it('files that ignore files inside the root name, with and without a repository', async () => {
     const { executor } = searchedTree({
       '.gitignore': '*.log\n/dist/\nnode_modules\n!keep.log\n',
       'pkg/.gitignore': 'local.*\n!local.ts\n/only-here\n',
@@ -172,12 +172,12 @@ describe('what glob leaves out', () => {
     ]);
   });
 
-  it('is not what ignore files outside of the root say', async () => {
+  it('no file because of ignore files outside the root', async () => {
     const { executor } = searchedTree({ '../.gitignore': '*\n', '../.ignore': '*\n', ...files('a.ts') });
     expect(await glob(executor, { pattern: '**' })).toEqual(['a.ts']);
   });
 
-  it('holds below as it holds from the root', async () => {
+  it('the same files in a search below the root as from the root', async () => {
     const { executor } = searchedTree({
       '.gitignore':
         '*.log\n/a/b/anchored\nb/middle.txt\n/a/*.tmp\n**/deep/x\na/**/y\n/*/b/star\n# note\n\\#hash\n \n',
@@ -214,7 +214,7 @@ describe('what glob leaves out', () => {
   });
 
   it.each(['a/**//', 'a//b', 'a/b/**//', '!a/**//', 'a/**//x'])(
-    'holds below as from the root with an empty part: %j',
+    'the same files below the root as from the root, for a rule with an empty part: %j',
     async (rule) => {
       const { executor } = searchedTree({ '.gitignore': rule, ...files('a/b/a/x', 'a/b/b', 'a/b/x') });
       const whole = await glob(executor, { pattern: 'a/b/**' });
@@ -223,7 +223,10 @@ describe('what glob leaves out', () => {
     },
   );
 
-  it('holds below as from the root, for any rules', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('the same files below the root as from the root, for any rules', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const rule = fc
       .array(fc.constantFrom('a', 'b', 'c', '*', '**', '[ab]', 'c*', '/', '!', '?'), {
         minLength: 1,
@@ -248,7 +251,7 @@ describe('what glob leaves out', () => {
     );
   });
 
-  it('is names that begin with a dot, unless the pattern or an option says otherwise', async () => {
+  it('names that begin with a dot, unless the pattern or an option includes them', async () => {
     const { executor } = searchedTree(
       files('.eslintrc', '.github/w.yml', 'a/.hidden/b.ts', '.git/config', 'x.yml', '.gitignored'),
     );
@@ -291,7 +294,7 @@ describe('what glob leaves out', () => {
     );
   });
 
-  it('is what lies behind links, which are not followed out or around', async () => {
+  it('files behind links: it follows none out of the root or in a circle', async () => {
     const { executor } = searchedTree({
       '../outside/secret.ts': '',
       'd/x.ts': '',

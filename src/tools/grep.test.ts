@@ -26,7 +26,7 @@ describe('grep', () => {
     expect(await grep(executor, { pattern: 'package', path: 'b' })).toEqual(['b/t.txt']);
   });
 
-  it('answers to Grep as well, asks nobody and only reads', async () => {
+  it('is also called Grep, needs no approval and only reads', async () => {
     const { executor } = searchedTree(SEVEN);
     const plan = await executor.plan([{ id: '1', name: 'Grep', args: { pattern: 'x', path: 't.txt' } }]);
     expect(plan.calls[0]).toMatchObject({
@@ -50,7 +50,7 @@ describe('grep', () => {
     expect(await lines(executor, { pattern: 'TARGET', ...args })).toEqual(expected);
   });
 
-  it('sets apart what is not next to each other, but only where neighbours are shown', async () => {
+  it('separates groups of lines, but only if it shows context lines', async () => {
     const { executor } = searchedTree({ a: 'x\n1\n2\n3\nx\n', b: 'x\n' });
     expect(await lines(executor, { pattern: 'x' })).toEqual(['a:1:x', 'a:5:x', 'b:1:x']);
     expect(await lines(executor, { pattern: 'x', '-A': 1 })).toEqual([
@@ -71,7 +71,7 @@ describe('grep', () => {
     expect(await grep(executor, { pattern: 'HELLO', output_mode: 'count' })).toEqual(['t.txt:1']);
   });
 
-  it('lets a match span lines only if requested', async () => {
+  it('matches across lines only if requested', async () => {
     const { executor } = searchedTree({ 't.txt': 'struct {\n  a\n}\nother\n' });
     const pattern = 'struct \\{.*?\\}';
     expect(await lines(executor, { pattern })).toEqual([]);
@@ -89,7 +89,7 @@ describe('grep', () => {
     ['\\$\\(x\\)', '$(x)'],
     ['日本', '日本語'],
     ["';touch x;'", "';touch x;'"],
-  ])('takes %j for nothing but a pattern', async (pattern, text) => {
+  ])('treats %j only as a pattern', async (pattern, text) => {
     const { executor } = searchedTree({ f: `before\n${text}\n` });
     expect(await lines(executor, { pattern })).toEqual([`f:2:${text}`]);
     expect(await lines(executor, { pattern, path: 'f' })).toEqual([`f:2:${text}`]);
@@ -109,7 +109,7 @@ describe('grep', () => {
     expect(await found({ type: 'ts', glob: 'src/**' })).toEqual(['src/c.ts', 'src/d/e.tsx']);
   });
 
-  it('does not bring back by a glob or a type what is ignored or hidden', { tags: ['soak'] }, async () => {
+  it('does not include ignored or hidden files because of a glob or a type', { tags: ['soak'] }, async () => {
     const text = (...names: string[]): Entries => Object.fromEntries(names.map((name) => [name, 'x\n']));
     const { executor } = searchedTree({
       '.gitignore': 'dist\n*.gen.ts\n',
@@ -169,7 +169,7 @@ describe('grep', () => {
     expect(error?.message).toMatch(message);
   });
 
-  it('gives the first lines at a limit, and says what is left', async () => {
+  it('returns the first lines up to a limit, and the number of further ones', async () => {
     const { executor } = searchedTree({ a: 'x\n'.repeat(5), b: 'x\n', c: 'x\n' });
     const limited = (head_limit: number) =>
       executor.execute('grep', { pattern: 'x', output_mode: 'content', head_limit });
@@ -188,7 +188,7 @@ describe('grep', () => {
     expect(paths.output).toMatch(/^a\nb\n\[truncated at 2 files\] 1 more file matches/);
   });
 
-  it('gives whole lines where the output may hold only some', async () => {
+  it('returns only whole lines if the output is limited', async () => {
     const text = Array.from({ length: 200 }, (_, at) => `match ${at}`).join('\n');
     const { executor } = searchedTree({ a: text, b: text }, { output: { maxBytes: 600 } });
     const result = await executor.execute('grep', { pattern: 'match', output_mode: 'content' });
@@ -200,8 +200,8 @@ describe('grep', () => {
   });
 });
 
-describe('what grep makes of files that are no plain text', () => {
-  it('passes over binary files, and says of a named one that it matches', async () => {
+describe('grep in files that are not plain text', () => {
+  it('skips binary files, and reports a match in a named one', async () => {
     const { executor } = searchedTree({ 'b.bin': 'needle\0\x01\x02', 'a.txt': 'needle\n' });
     expect(await grep(executor, { pattern: 'needle' })).toEqual(['a.txt']);
     expect(await lines(executor, { pattern: 'needle' })).toEqual(['a.txt:1:needle']);
@@ -227,7 +227,7 @@ describe('what grep makes of files that are no plain text', () => {
     expect(short).toBe('min.js:2:needle');
   });
 
-  it('passes over pipes, and refuses one that is named', async () => {
+  it('skips pipes, and refuses a named one', async () => {
     const { executor, root } = searchedTree({ 'a.txt': 'x\n' });
     execFileSync('mkfifo', [join(root, 'pipe')]);
     expect(await grep(executor, { pattern: 'x' })).toEqual(['a.txt']);
@@ -257,7 +257,7 @@ describe('what grep makes of files that are no plain text', () => {
     ]);
   });
 
-  it('says that some could not be read, and gives the others', () =>
+  it('says that some files could not be read, and returns matches from the others', () =>
     unprivileged(async () => {
       const { executor, root } = searchedTree({ 'a.txt': 'x\n', 'closed.txt': 'x\n' });
       execFileSync('chmod', ['000', join(root, 'closed.txt')]);
@@ -267,7 +267,7 @@ describe('what grep makes of files that are no plain text', () => {
     }));
 });
 
-describe('what grep never opens for anybody', () => {
+describe('a file that grep never opens', () => {
   it('is what deny patterns name, in any case, however it is asked for', async () => {
     const { executor } = searchedTree(
       {

@@ -38,7 +38,7 @@ it.each<[string, JsonObject, string]>([
     { content: 5 },
     'Invalid arguments for write_file: missing required property "path" (a string); /content: expected a string, got 5.',
   ],
-])('%s with %j says what is missing in the words of earlier programs', async (name, args, message) => {
+])('%s with %j names the missing text in the words of earlier programs', async (name, args, message) => {
   await using executor = createExecutor({ root, policy: null, approver: null });
   const { error } = await executor.execute(name, args);
   expect(error).toMatchObject({ code: 'bad_args', message });

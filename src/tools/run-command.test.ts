@@ -39,13 +39,13 @@ describe('run_command', () => {
     expect(metadata).toMatchObject({ exit_code: 3, stdout: 'x\n', stderr: 'y\n', stderr_lines: 1 });
   });
 
-  test('tells the signal that ended it', async () => {
+  test('names the signal that ended it', async () => {
     const { error, metadata } = await run('kill -KILL $$');
     expect(error?.message).toBe('run_command failed: ended by signal SIGKILL');
     expect(metadata).toMatchObject({ exit_code: null, signal: 'SIGKILL' });
   });
 
-  test('returns what it has when it is stopped', async () => {
+  test('returns its output so far when it is stopped', async () => {
     const abort = new AbortController();
     const ctx = realContext({ signal: abort.signal });
     setTimeout(() => abort.abort(), 2_000);
@@ -54,7 +54,7 @@ describe('run_command', () => {
     expect(error?.message).toBe('run_command failed: stopped before its end');
   });
 
-  test('repeats at most 4 KB of a stream in metadata, whole characters from both ends', async () => {
+  test('repeats at most 4 KB of a stream in metadata, as whole characters from both ends', async () => {
     const { text, metadata } = await run("printf a; head -c 9000 /dev/zero | sed 's/\\x00/é/g'; printf z");
     expect(text).toHaveLength(9002);
     const stdout = String(metadata?.stdout);
@@ -64,7 +64,7 @@ describe('run_command', () => {
     expect((await run('head -c 4096 /dev/zero | tr "\\0" x')).metadata?.stdout).toBe('x'.repeat(4096));
   });
 
-  test('notes where bytes of a huge output are missing', async () => {
+  test('marks the place of the missing bytes in a huge output', async () => {
     const { text, metadata } = await run('head -c 3000000 /dev/zero | tr "\\0" x; echo end');
     expect(text).toMatch(/^x{524288}\n\.\.\. \[1951428 bytes left out\] \.\.\.\nx+end\n$/);
     expect(metadata).toMatchObject({ stdout_bytes: 3_000_004 });

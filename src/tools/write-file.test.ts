@@ -24,7 +24,7 @@ describe('write_file', () => {
     expect(contentOf(ctx, 't.txt')).toBe('Hello, World!');
   });
 
-  test('creates by default, with missing parents, and counts bytes', async () => {
+  test('creates the file and missing parents by default, and counts bytes', async () => {
     const ctx = realContext();
     const output = await callTool(tool, { path: 'a/b/c.txt', content: 'é😀' }, ctx);
     expect(output.text).toBe('Successfully wrote 6 bytes to a/b/c.txt');
@@ -40,7 +40,7 @@ describe('write_file', () => {
     expect(contentOf(ctx, 'odd')).toBe('\ufeffa\r\nb\0\n');
   });
 
-  test('does not replace a file by default', async () => {
+  test('does not overwrite a file by default', async () => {
     const ctx = realContext();
     writeFileSync(join(ctx.root, 'f'), 'old');
     const error = await failureOf(() => callTool(tool, { path: 'f', content: 'new' }, ctx));
@@ -52,7 +52,7 @@ describe('write_file', () => {
     expect(contentOf(ctx, 'f')).toBe('new');
   });
 
-  test('appends, and creates what it would append to', async () => {
+  test('appends, and creates a missing file', async () => {
     const ctx = realContext();
     writeFileSync(join(ctx.root, 'f'), 'line1\n');
     const output = await callTool(tool, { path: 'f', content: 'line2\n', mode: 'append' }, ctx);
@@ -64,7 +64,7 @@ describe('write_file', () => {
     }
   });
 
-  test('takes 10 MiB and refuses a byte more before anything runs', async () => {
+  test('accepts 10 MiB, and refuses a byte more before anything runs', async () => {
     const ctx = realContext();
     const most = 'a'.repeat(10_485_760);
     expect((await callTool(tool, { path: 'f', content: most }, ctx)).metadata?.bytes_written).toBe(
@@ -78,7 +78,7 @@ describe('write_file', () => {
     expect(existsSync(join(ctx.root, 'g'))).toBe(false);
   });
 
-  test('admits arguments that hold 10 MiB of content escaped', () => {
+  test('accepts arguments with 10 MiB of content in escaped form', () => {
     const escaped = JSON.stringify({ path: 'f', content: '\u0001'.repeat(10_485_760), mode: 'overwrite' });
     expect(tool.maxArgsBytes).toBeGreaterThanOrEqual(Buffer.byteLength(escaped));
   });
@@ -114,7 +114,7 @@ describe('write_file', () => {
     expect(accepts(tool, args)).toBe(ok);
   });
 
-  test('declares a write of its path and says which', () => {
+  test('declares a write of its path, and names the path', () => {
     expect(tool.effects?.({ path: 'p', content: '' }, { cwd: '/' })).toEqual([{ kind: 'write', path: 'p' }]);
     expect(tool.summarize?.({ path: 'p', content: 'é' })).toBe('Create p (2 bytes)');
     expect(tool.summarize?.({ path: 'p', content: '', mode: 'append' })).toBe('Append to p (0 bytes)');
@@ -131,14 +131,14 @@ describe('write_file and what was read', () => {
   }
   const overwrite: WriteFileArgs = { path: 'f', content: 'mine', mode: 'overwrite' };
 
-  test('overwrites what is as it was read, and again what it wrote itself', async () => {
+  test('overwrites a file that is unchanged since it was read, and a file that it wrote itself', async () => {
     const ctx = await afterReading('old');
     await callTool(tool, overwrite, ctx);
     await callTool(tool, { ...overwrite, content: 'mine too' }, ctx);
     expect(contentOf(ctx, 'f')).toBe('mine too');
   });
 
-  test('refuses to overwrite what changed since', async () => {
+  test('refuses to overwrite a file that has changed since', async () => {
     const ctx = await afterReading('old');
     writeFileSync(join(ctx.root, 'f'), 'theirs');
     const error = await failureOf(() => callTool(tool, overwrite, ctx));
@@ -147,27 +147,27 @@ describe('write_file and what was read', () => {
     expect(contentOf(ctx, 'f')).toBe('theirs');
   });
 
-  test('creates a file again that was removed since', async () => {
+  test('creates a file again if it was removed since', async () => {
     const ctx = await afterReading('old');
     rmSync(join(ctx.root, 'f'));
     await callTool(tool, overwrite, ctx);
     expect(contentOf(ctx, 'f')).toBe('mine');
   });
 
-  test('knows the whole content after appending to what was read', async () => {
+  test('knows the whole content after appending to a file that was read', async () => {
     const ctx = await afterReading('a');
     await callTool(tool, { path: 'f', content: 'b', mode: 'append' }, ctx);
     expect(filesRead(ctx.memory).get(join(ctx.root, 'f'))).toEqual({ sha256: sha256Of(Buffer.from('ab')) });
   });
 
-  test('stays stale after appending to what changed', async () => {
+  test('still counts a changed file as changed after appending to it', async () => {
     const ctx = await afterReading('a');
     writeFileSync(join(ctx.root, 'f'), 'theirs');
     await callTool(tool, { path: 'f', content: 'b', mode: 'append' }, ctx);
     expect((await failureOf(() => callTool(tool, overwrite, ctx))).code).toBe('stale_file');
   });
 
-  test('does not count a file as read by appending to it', async () => {
+  test('does not count a file as read because it appended to it', async () => {
     const ctx = realContext();
     writeFileSync(join(ctx.root, 'f'), 'unseen');
     await callTool(tool, { path: 'f', content: 'b', mode: 'append' }, ctx);

@@ -50,7 +50,7 @@ const CARRIED = {
 const REPLACE = ['LP1', 'F f', 'R', 'a', '.', 'b', '.', 'END'];
 
 describe('apply_patch', () => {
-  it('changes and creates files, a line of its answer for each', async () => {
+  it('changes and creates files, and answers with a line for each', async () => {
     const { patch, read, put, text } = desk();
     put('b', 'b\n');
     put('a', 'a\r\nx\r\n');
@@ -71,7 +71,7 @@ describe('apply_patch', () => {
     expect([text('b'), text('n/new'), text('a')]).toEqual(['B\nC\n', '1\n', 'a\r\nA\r\nx\r\n']);
   });
 
-  it('says where nothing changed, and writes nothing then', async () => {
+  it('says if nothing changed, and then writes nothing', async () => {
     const { root, patch, read, put } = desk();
     put('f', 'a\n');
     await read('f');
@@ -82,7 +82,7 @@ describe('apply_patch', () => {
     expect(snapshot(root)).toEqual(before);
   });
 
-  it('takes patches of other formats, which also delete and move', async () => {
+  it('accepts patches in other formats, which can also delete and move', async () => {
     const { root, patch, read, put, text } = desk();
     put('old', '#!/bin/sh\nx\n');
     chmodSync(join(root, 'old'), 0o755);
@@ -103,7 +103,7 @@ describe('apply_patch', () => {
     expect([diff.output, text('added')]).toEqual(['modified: added', '1\n2\n']);
   });
 
-  it('is asked for where it changes, always where it deletes, and not where it cannot be read', async () => {
+  it('needs approval for changes, always for deletions, and not for an unreadable patch', async () => {
     const executor = executorOf(builtinTools(), {
       policy: { allowlist: ['apply_patch'], mode: 'auto', promptSideEffects: false },
     });
@@ -153,7 +153,7 @@ describe('apply_patch', () => {
     expect(snapshot(root)).toEqual([]);
   });
 
-  it('keeps to the sandbox, before it asks what was read', async () => {
+  it('checks the sandbox before it checks what was read', async () => {
     const { root, patch, put, read, text } = desk();
     put('a', 'a\n');
     put('k/id_rsa', 's\n');
@@ -171,7 +171,7 @@ describe('apply_patch', () => {
     expect([text('a'), text('k/id_rsa')]).toEqual(['a\n', 's\n']);
   });
 
-  it('takes two spellings of a file, and a link to it, for one', async () => {
+  it('treats two spellings of a path, and a link to it, as one file', async () => {
     const { root, patch, read, put, text } = desk();
     put('d/f', 'a\n');
     symlinkSync('d', join(root, 'way'));
@@ -181,7 +181,7 @@ describe('apply_patch', () => {
     expect(text('d/f')).toBe('a\n0\n1\n2\n');
   });
 
-  it('neither deletes nor moves a link, and overwrites nothing that it creates', async () => {
+  it('neither deletes nor moves a link, and never overwrites a file by creating one', async () => {
     const { root, patch, read, put } = desk();
     put('f', 'a\n');
     put('g', 'b\n');
@@ -201,7 +201,7 @@ describe('apply_patch', () => {
     expect(snapshot(root)).toEqual(before);
   });
 
-  it('has its own limit, in bytes', async () => {
+  it('has a size limit in bytes', async () => {
     const { patch, text } = desk();
     const sized = (bytes: number): string => {
       const [head, tail] = ['LP1\nF f\nT\n', '\n.\nEND\n'];
@@ -213,7 +213,7 @@ describe('apply_patch', () => {
     expect(Buffer.byteLength(text('f'))).toBe(524_288 - 'LP1FfTEND'.length - '\n \n\n\n.\n\n'.length + 1);
   });
 
-  it("follows the executor's option, smaller and larger, for given tools too", async () => {
+  it("follows the executor's option, whether smaller or larger, also in tools that the caller passes", async () => {
     for (const [max, options] of [
       [2000, {}],
       [2_000_000, { tools: builtinTools() }],
@@ -234,7 +234,7 @@ describe('apply_patch', () => {
     }
   });
 
-  it('takes ten thousand sections, and refuses as many files', async () => {
+  it('accepts ten thousand sections, but not ten thousand files', async () => {
     const { patch, text } = desk();
     const one = Array.from({ length: 10_000 }, (_, at) => ['F f', 'T', `${at}`, '.']);
     expect((await patch('LP1', ...one.flat(), 'END')).output).toBe('created: f');
@@ -260,7 +260,7 @@ describe('apply_patch and what was read', () => {
   });
 
   it.each(Object.entries(CARRIED))(
-    'takes a patch in %s of a file that was never read, by its context',
+    'accepts a patch in %s of a file that was never read, because its context matches',
     async (_, lines) => {
       const { patch, put, text } = desk();
       put('f', 'a\nother\n');
@@ -285,7 +285,7 @@ describe('apply_patch and what was read', () => {
     },
   );
 
-  it('deletes and moves what was never read, and never what was read and has changed since', async () => {
+  it('deletes and moves files that were never read, but none that changed after they were read', async () => {
     const { root, patch, read, put, text } = desk();
     const deletion = ['*** Begin Patch', '*** Delete File: f', '*** End Patch'];
     const move = ['*** Begin Patch', '*** Update File: g', '*** Move to: h', '*** End Patch'];
@@ -311,7 +311,7 @@ describe('apply_patch and what was read', () => {
     expect(results.map(({ output }) => output)).toEqual(['deleted: f', 'moved: g -> h']);
   });
 
-  it('refuses a file that has changed since, by its content alone', async () => {
+  it('refuses a file only if its content has changed since', async () => {
     const { patch, read, put, text } = desk();
     put('f', 'a\n');
     await read('f');
@@ -325,7 +325,7 @@ describe('apply_patch and what was read', () => {
     expect((await patch(...REPLACE)).success).toBe(true);
   });
 
-  it('knows what it has written itself: patched, created, moved', async () => {
+  it('counts files that it patched, created or moved as read', async () => {
     const { patch, read, put, text } = desk();
     put('f', 'a\n');
     await read('f');
@@ -338,7 +338,7 @@ describe('apply_patch and what was read', () => {
     expect([text('g'), text('n')]).toEqual(['c\nd\n', '2\n']);
   });
 
-  it('keeps canonical path, hash and time, where the tools are given one', async () => {
+  it('records canonical path, hash and time, if the tools have a clock', async () => {
     const root = folder();
     writeFileSync(join(root, 'f'), 'a\n');
     symlinkSync('f', join(root, 'link'));

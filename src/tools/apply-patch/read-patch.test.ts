@@ -51,7 +51,7 @@ describe('readPatch()', () => {
     },
   );
 
-  test('names what a patch touches, and what lines it brings', () => {
+  test('names the files that a patch touches, and the lines that it adds', () => {
     const text = begin(
       ...['*** Add File: a b.txt', '+one', '*** Delete File: d', '*** Update File: m', '*** Move to: n/m'],
       ...['@@', ' x', '-y', '+z', '*** Update File: u', '+end', '*** End of File'],
@@ -214,7 +214,7 @@ describe('a unified diff', () => {
     expect(taken(unified(...lines).replaceAll('\n', '\r\n'), before)).toBe(after);
   });
 
-  test('keeps CRLF where git has left it in the lines alone', () => {
+  test('keeps CRLF if git has it only in the lines', () => {
     expect(taken('--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\r\n+A\r\n b\r\n', 'a\r\nb\r\n')).toBe('A\r\nb\r\n');
   });
 

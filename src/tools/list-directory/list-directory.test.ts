@@ -78,7 +78,7 @@ function entryText(path: string, depth: number, type: string, size: number | nul
 const TREE = ['b.txt:3', 'a/z.txt:2', 'a/sub/deep.txt:1', 'a.txt:10', '.hid', '.git/HEAD', 'lnk -> a'];
 
 describe('list_directory', () => {
-  test('lists the children of a directory, to the letter', async () => {
+  test('lists the children of a directory, in exactly this format', async () => {
     const { text } = await callTool(tool, { path: '.' }, withTree(TREE));
     const entries = [
       entryText('a', 1, 'dir', null),
@@ -91,7 +91,7 @@ describe('list_directory', () => {
     );
   });
 
-  test('goes into subdirectories, not into hidden ones nor behind links', async () => {
+  test('enters subdirectories, but neither hidden ones nor links', async () => {
     const ctx = withTree(TREE);
     const expected = ['a', 'a.txt', 'a/sub', 'a/sub/deep.txt', 'a/z.txt', 'b.txt', 'lnk'];
     expect(await paths(ctx, { recursive: true })).toEqual(expected);
@@ -102,7 +102,7 @@ describe('list_directory', () => {
     expect(hidden.entries.map(({ is_hidden: is }) => is).slice(0, 4)).toEqual([true, false, true, false]);
   });
 
-  test('gives paths relative to the request, and depths', async () => {
+  test('returns depths, and paths relative to the requested directory', async () => {
     const { entries, path } = await list(withTree(TREE), { path: './a//./', recursive: true });
     expect(path).toBe('a');
     expect(entries.map((entry) => [entry.path, entry.depth])).toEqual([
@@ -130,14 +130,14 @@ describe('list_directory', () => {
     expect(await paths(ctx, args)).toEqual(expected);
   });
 
-  test('tells a pipe as other, without a size', async () => {
+  test('lists a pipe as other, without a size', async () => {
     const ctx = withTree([]);
     execFileSync('mkfifo', [join(ctx.root, 'p')]);
     const { entries } = await list(ctx, { include_other: true });
     expect(entries).toMatchObject([{ name: 'p', type: 'other', size_bytes: null }]);
   });
 
-  test('keeps whole milliseconds', async () => {
+  test('returns times in whole milliseconds', async () => {
     const ctx = withTree(['a']);
     for (const ms of [1_234_567_890_123, 1_700_000_000_001, 1, 999]) {
       lutimesSync(join(ctx.root, 'a'), ms / 1000, ms / 1000);
@@ -147,13 +147,13 @@ describe('list_directory', () => {
 });
 
 describe('list_directory orders', () => {
-  test('by path as UTF-8 orders, a directory before what sorts behind its slash', async () => {
+  test('by path in the order of UTF-8, so other names may stand between a directory and its entries', async () => {
     const ctx = withTree(['a/x', 'a-b', 'a.b', 'a0', '\u{ff5e}', '\u{1f600}', 'Z', 'é', 'e']);
     const expected = ['Z', 'a', 'a-b', 'a.b', 'a/x', 'a0', 'e', 'é', '\u{ff5e}', '\u{1f600}'];
     expect(await paths(ctx, { recursive: true })).toEqual(expected);
   });
 
-  test('the walk, not the list, before it stops: parents first, then by name', async () => {
+  test('the walk before it stops, not only the list: parents first, then by name', async () => {
     const ctx = withTree(['a/x', 'a/y', 'a.b']);
     expect(await paths(ctx, { recursive: true, max_entries: 3 })).toEqual(['a', 'a/x', 'a/y']);
   });
@@ -198,7 +198,7 @@ describe('list_directory stops', () => {
     });
   });
 
-  test('nowhere when there are exactly max_entries', async () => {
+  test('not at exactly max_entries', async () => {
     expect(await list(withTree(five), { max_entries: 5 })).toMatchObject({
       returned: 5,
       truncated: false,
@@ -206,7 +206,7 @@ describe('list_directory stops', () => {
     });
   });
 
-  test('counting only what the filters let through', async () => {
+  test('after counting only entries that pass the filters', async () => {
     const ctx = withTree(['.h1', '.h2', 'a', 'b', 'c/']);
     expect(await list(ctx, { max_entries: 2, include_dirs: false })).toMatchObject({
       returned: 2,
@@ -214,7 +214,7 @@ describe('list_directory stops', () => {
     });
   });
 
-  test('at 200 entries of a huge directory', async () => {
+  test('after 200 entries of a huge directory', async () => {
     const ctx = withTree(Array.from({ length: 600 }, (_, i) => `f${String(i).padStart(4, '0')}`));
     const { entries, truncated_reason } = await list(ctx);
     expect(entries).toHaveLength(200);
@@ -251,7 +251,7 @@ describe('list_directory within its output budget', () => {
     return { bytes: Buffer.byteLength(text), listing: JSON.parse(text) as Listing };
   }
 
-  test('drops nothing when it fits exactly, and an entry at one byte less', async () => {
+  test('drops nothing if it fits exactly, and one entry if a byte is missing', async () => {
     const whole = await within(1_000_000);
     expect(whole.bytes).toBe(6768);
     expect((await within(6768)).listing).toEqual(whole.listing);
@@ -277,7 +277,7 @@ describe('list_directory within its output budget', () => {
     }
   });
 
-  test('refuses when not even the empty listing fits', async () => {
+  test('refuses if not even an empty listing fits', async () => {
     expect((await within(111)).listing.entries).toEqual([]);
     const { text, error, truncatable } = await callTool(
       tool,
@@ -292,7 +292,7 @@ describe('list_directory within its output budget', () => {
     expect(error?.message).toContain('output budget too small: 110 bytes cannot hold');
   });
 
-  test('says so in a whole sentence, however little room there is', async () => {
+  test('says so in a whole sentence, even if there is little room', async () => {
     const root = mkdtempSync(join(tmpdir(), 'toolexec-list-'));
     const executor = createExecutor({ root, output: { maxBytes: 60 } });
     const said = 'list_directory failed: output budget too small: 60 bytes cannot hold even an empty listing';
@@ -323,7 +323,7 @@ describe('list_directory within its output budget', () => {
   });
 });
 
-describe('list_directory meets what it cannot examine', () => {
+describe('list_directory reports what it cannot examine', () => {
   function refusing(operation: 'list' | 'stat', path: string, errno: string) {
     return (files: ContainedFiles): ContainedFiles => {
       const refuse = () =>
@@ -358,7 +358,7 @@ describe('list_directory meets what it cannot examine', () => {
     ]);
   });
 
-  test('the directory itself is missing, none, or outside', async () => {
+  test('the requested directory is missing, not a directory, or outside the root', async () => {
     const ctx = withTree(['f', 'l -> f']);
     const missing = await failureOf(() => list(ctx, { path: 'nope' }));
     expect(missing).toMatchObject({ code: 'execution_failed' });
@@ -371,7 +371,7 @@ describe('list_directory meets what it cannot examine', () => {
   });
 });
 
-describe('list_directory as it is declared', () => {
+describe('the declaration of list_directory', () => {
   test.each<[JsonObject, boolean]>([
     [{}, false],
     [{ path: 5 }, false],
@@ -403,7 +403,7 @@ describe('list_directory as it is declared', () => {
     expect(await paths(withTree(TREE), { max_depth: 1 })).toHaveLength(4);
   });
 
-  test('configured values are defaults and caps, which an argument may only lower', async () => {
+  test('uses configured values as defaults and as maximums, which an argument may only lower', async () => {
     const small = listDirectoryTool({ maxEntries: 2, maxDepth: 2, includeHidden: true, includeFiles: false });
     const ctx = withTree(['.h/x/y', 'a/', 'f']);
     expect(await list(ctx, {}, small)).toMatchObject({ max_entries: 2, truncated: false });
@@ -418,7 +418,7 @@ describe('list_directory as it is declared', () => {
     }
   });
 
-  test('says what it reads', () => {
+  test('names the path that it reads', () => {
     expect(tool.effects?.({ path: ' a//b/ ' }, { cwd: '/' })).toEqual([{ kind: 'read', path: 'a/b' }]);
     expect(tool.summarize?.({ path: 'a' })).toBe('List a');
     expect(tool.summarize?.({ path: 'a', recursive: true })).toBe('List a depth 4');
@@ -435,7 +435,7 @@ describe('list_directory as it is declared', () => {
     ['..', '..'],
     ['//x//', '/x'],
     ['/', '/'],
-  ])('normalises %j to %j', (path, expected) => {
+  ])('normalizes %j to %j', (path, expected) => {
     expect(tool.effects?.({ path }, { cwd: '/' })).toEqual([{ kind: 'read', path: expected }]);
   });
 });

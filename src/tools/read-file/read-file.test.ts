@@ -33,7 +33,7 @@ describe('read_file of a whole file', () => {
     expect(await read(withFile(content))).toBe(content);
   });
 
-  test('tells path, size and hash', async () => {
+  test('returns path, size and hash', async () => {
     const ctx = withFile('x');
     const { metadata, truncatable } = await callTool(tool, { path: './f' }, ctx);
     expect(truncatable).toBe(true);
@@ -46,7 +46,7 @@ describe('read_file of a whole file', () => {
     });
   });
 
-  test('accepts exactly the limit and refuses one byte more, naming line ranges', async () => {
+  test('accepts a file of exactly the limit, and refuses one byte more with a hint to line ranges', async () => {
     expect(await read(withFile('a'.repeat(50), { maxFileReadBytes: 50 }))).toHaveLength(50);
     const error = await failureOf(() => read(withFile('a'.repeat(51), { maxFileReadBytes: 50 })));
     expect(error.code).toBe('execution_failed');
@@ -55,12 +55,12 @@ describe('read_file of a whole file', () => {
     expect(error.message).toContain('start_line');
   });
 
-  test('is limited by the capacity that is left, where that is smaller', async () => {
+  test('is limited by the remaining capacity, if that is smaller', async () => {
     const error = await failureOf(() => read(withFile('a'.repeat(101), { availableCapacityBytes: 100 })));
     expect(error.message).toContain('101 bytes (max: 100 bytes)');
   });
 
-  test('tells a missing file and a directory apart', async () => {
+  test('distinguishes a missing file from a directory', async () => {
     const ctx = realContext();
     mkdirSync(join(ctx.root, 'f'));
     expect((await failureOf(() => read(ctx))).message).toContain('path is a directory, not a file');
@@ -103,7 +103,7 @@ describe('read_file of lines', () => {
     expect(await read(ctx, { start_line: 3000 })).toBe(`${lines[2999]}\n`);
   });
 
-  test('scans up to the limit exactly and not a byte further', async () => {
+  test('scans exactly up to the limit, and not a byte further', async () => {
     const ctx = withFile('12345\n789\n', { maxReadFileScanBytes: 6 });
     expect(await read(ctx, { end_line: 1 })).toBe('12345\n');
     const error = await failureOf(() => read(ctx, { end_line: 2 }));
@@ -112,7 +112,7 @@ describe('read_file of lines', () => {
     expect(error.message).toMatch(/narrow the range/i);
   });
 
-  test('takes a file that ends exactly at the scan limit', async () => {
+  test('accepts a file that ends exactly at the scan limit', async () => {
     expect(await read(withFile('ab\ncd\n', { maxReadFileScanBytes: 6 }), { start_line: 2 })).toBe('cd\n');
     expect(await read(withFile('ab\ncd', { maxReadFileScanBytes: 5 }), { start_line: 2 })).toBe('cd');
     const tooFar = withFile('ab\ncd\n', { maxReadFileScanBytes: 5 });
@@ -128,7 +128,7 @@ describe('read_file of lines', () => {
     await expect(read(ctx, { end_line: 3 })).rejects.toThrow(/narrow the range/i);
   });
 
-  test('gives what splitting the text at every LF gives', async () => {
+  test('returns the same lines as splitting the text at every LF', async () => {
     const ctx = realContext();
     const line = fc.string({ unit: fc.constantFrom('a', '\n', '\r', 'é', '😀', '\u2028'), maxLength: 60 });
     await fc.assert(
@@ -184,7 +184,7 @@ describe('read_file of bytes', () => {
     expect(filesRead(ctx.memory).size).toBe(0);
   });
 
-  test('slices side by side are the file, whatever the characters', async () => {
+  test('returns slices that join to the whole file, whatever the characters', async () => {
     const ctx = realContext();
     await fc.assert(
       fc.asyncProperty(
@@ -205,7 +205,7 @@ describe('read_file of bytes', () => {
 });
 
 describe('read_file of a binary file', () => {
-  test('gives base64 under a header that the executor must not cut', async () => {
+  test('returns base64 after a header, and the executor must not cut it', async () => {
     const { text, truncatable, metadata } = await callTool(tool, { path: 'f' }, withFile('ab\0cd'));
     expect(text).toBe('[binary:base64]\nYWIAY2Q=');
     expect(truncatable).toBe(false);
@@ -224,13 +224,16 @@ describe('read_file of a binary file', () => {
     expect((await read(withFile(bytes))).startsWith('[binary:base64]')).toBe(binary);
   });
 
-  test.each([8189, 8190, 8191])('takes a character across the border at byte %i for text', async (before) => {
-    const content = `${'a'.repeat(before)}😀 and on`;
-    expect(await read(withFile(content))).toBe(content);
-    expect(await read(withFile(content), { start_line: 1 })).toBe(content);
-  });
+  test.each([8189, 8190, 8191])(
+    'recognises text if a character crosses the border at byte %i',
+    async (before) => {
+      const content = `${'a'.repeat(before)}😀 and on`;
+      expect(await read(withFile(content))).toBe(content);
+      expect(await read(withFile(content), { start_line: 1 })).toBe(content);
+    },
+  );
 
-  test('stays within the output limit, whole groups of base64 only', async () => {
+  test('stays within the output limit, with complete groups of base64', async () => {
     const bytes = Buffer.alloc(300, 0);
     for (const maxOutputBytes of [0, 5, 26, 27, 30, 31, 100, 300, 415, 416, 417]) {
       const { text, metadata } = await callTool(tool, { path: 'f' }, withFile(bytes, { maxOutputBytes }));
@@ -283,7 +286,7 @@ describe('read_file remembers', () => {
   });
 });
 
-describe('read_file as it is declared', () => {
+describe('the declaration of read_file', () => {
   test.each([
     [{}, false],
     [{ path: '' }, false],
@@ -312,7 +315,7 @@ describe('read_file as it is declared', () => {
     expect(error.code).toBe('bad_args');
   });
 
-  test('declares a read of its path and says so', () => {
+  test('declares a read of its path, and names the path', () => {
     expect(tool.effects?.({ path: 'a/b' }, { cwd: '/' })).toEqual([{ kind: 'read', path: 'a/b' }]);
     expect(tool.summarize?.({ path: 'f' })).toBe('Read f');
     expect(tool.summarize?.({ path: 'f', start_line: 2, end_line: 3 })).toBe('Read f lines 2-3');
@@ -321,7 +324,7 @@ describe('read_file as it is declared', () => {
     expect(tool.aliases).toEqual(['Read', 'file_read']);
   });
 
-  test('gives up when the call is cancelled, with a file that is not read in one piece', async () => {
+  test('stops when the call is cancelled, in a file that it reads in several pieces', async () => {
     const abort = new AbortController();
     const ctx = realContext({ signal: abort.signal });
     writeFileSync(join(ctx.root, 'f'), 'x'.repeat(20_000));

@@ -27,13 +27,13 @@ describe('read_file of a picture or a PDF', () => {
     ['a.webp', WEBP, 'image/webp'],
     ['picture', PNG, 'image/png'],
     ['said-to-be.png', JPEG, 'image/jpeg'],
-  ])('gives %s as what it is', async (name, content, mediaType) => {
+  ])('returns %s in its own type', async (name, content, mediaType) => {
     const { output } = await read(name, content);
     expect(output.content).toEqual([{ type: 'image', mediaType, data: Buffer.from(content) }]);
     expect(output.metadata).toMatchObject({ media_type: mediaType, total_bytes: content.length });
   });
 
-  test('gives a PDF as a resource under the address of the file', async () => {
+  test('returns a PDF as a resource with the address of the file', async () => {
     const { ctx, output } = await read('a b.pdf', PDF);
     const uri = pathToFileURL(join(ctx.root, 'a b.pdf')).href;
     expect(output.content).toEqual([
@@ -41,7 +41,7 @@ describe('read_file of a picture or a PDF', () => {
     ]);
   });
 
-  test('takes bytes that could be text for a PDF or a picture only where the name says so', async () => {
+  test('treats bytes that could be text as a PDF or a picture only if the name says so', async () => {
     const text = bytes('%PDF-1.4 begins every PDF');
     expect((await read('notes.txt', text)).output).toMatchObject({ text: '%PDF-1.4 begins every PDF' });
     expect((await read('notes.txt', text)).output.content).toBeUndefined();
@@ -49,14 +49,14 @@ describe('read_file of a picture or a PDF', () => {
     expect((await read('gif.md', bytes('GIF89a is a format'))).output.text).toBe('GIF89a is a format');
   });
 
-  test('gives it up to the limit of content, and as base64 beyond', async () => {
+  test('returns it as content up to the limit, and as base64 above', async () => {
     expect((await read('a.png', PNG, {}, PNG.length)).output.content).toHaveLength(1);
     const { output } = await read('a.png', PNG, {}, PNG.length - 1);
     expect(output.content).toBeUndefined();
     expect(output.text).toBe(`[binary:base64]\n${Buffer.from(PNG).toString('base64')}`);
   });
 
-  test('gives a slice of one as bytes', async () => {
+  test('returns a slice of one as bytes', async () => {
     expect((await read('a.png', PNG, { offset: 0, limit: 3 })).output.text).toBe('[binary:base64]\niVBO');
   });
 
@@ -65,7 +65,7 @@ describe('read_file of a picture or a PDF', () => {
     expect((await read('a.pdf', bytes('x\0y'))).output.text).toMatch(/^\[binary:base64\]/);
   });
 
-  test('gives one that is larger than a read of text', async () => {
+  test('returns one that exceeds the limit for text', async () => {
     const large = Buffer.concat([PNG, Buffer.alloc(700_000, 7)]);
     const { output } = await read('a.png', large, {}, 1_000_000);
     const [image] = output.content ?? [];

@@ -29,26 +29,26 @@ describe('explainMissing()', () => {
     ['two things', FILE, '  return "y";', 'characters and indentation'],
     ['accents', 'caf\u0065\u0301\n', 'caf\u00e9', 'line 1, but its accents'],
     ['escapes', FILE, 'import a\\n\\nfunction one', 'line 1 once its backslashes are taken for escapes'],
-  ])('tells that only %s differ', (_what, file, sought, message) => {
+  ])('says that only %s differ', (_what, file, sought, message) => {
     expect(explainMissing(file, sought)).toContain(message);
   });
 
-  test('says that there are more places', () => {
+  test('says that there are further places', () => {
     expect(explainMissing('  a b\n\n\ta b\n', 'a  b')).toContain('line 1, and at other places, but');
   });
 
-  test('shows what is nearest, by the lines that are equal', () => {
+  test('shows the most similar part, by equal lines', () => {
     const said = explainMissing(FILE, 'function two() {\n\treturn z;\n}\n');
     expect(said).toBe(
       'The nearest is at lines 7-9. Looked for (-), in the file (+):\n function two() {\n-\treturn z;\n+\treturn “y”;\n }',
     );
   });
 
-  test('shows what is nearest, by the letters where no line is equal', () => {
+  test('shows the most similar part, by characters if no line is equal', () => {
     expect(explainMissing(FILE, 'funktion one() {')).toContain('The nearest is at line 3.');
   });
 
-  test('says where nothing is like it', () => {
+  test('says if no part is similar', () => {
     expect(explainMissing(FILE, 'SELECT 1 FROM t')).toBe('Nothing in the file is similar.');
     expect(explainMissing('', 'x')).toBe('Nothing in the file is similar.');
     expect(explainMissing(FILE, '   ')).toBe('Nothing in the file is similar.');
@@ -71,7 +71,7 @@ describe('explainMissing()', () => {
     ['blanks', ' '],
     ['one letter', 'a'],
     ['brackets', '}\n'],
-  ])('is done with megabytes of %s in a moment', { timeout: 60_000 }, (_what, unit) => {
+  ])('handles megabytes of %s in a moment', { timeout: 60_000 }, (_what, unit) => {
     const file = unit.repeat((10_000_000 * SHARE_OF_RUNS) / unit.length);
     const started = performance.now();
     for (const sought of ['the quick brown fax\njumps', `${'a'.repeat(5000)}b`, '  }\n}\n x'])
@@ -80,14 +80,14 @@ describe('explainMissing()', () => {
   });
 });
 
-test('bytes that are not text are not taken for their replacement mark', () => {
+test('does not confuse bytes that are not text with the replacement character', () => {
   expect(explainMissing('a\nb\ufffdc\n', 'b\ufffdc')).toBe(
     'The \ufffd at line 2 stands for bytes that are not UTF-8: leave them out of the searched text.',
   );
 });
 
 describe('diffLines()', () => {
-  test('leaves out what is equal and far from every difference, and cuts what is long', () => {
+  test('leaves out equal lines far from every difference, and cuts long lines', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `l${index}`);
     const other = lines.map((line, index) => (index === 9 ? 'x'.repeat(500) : line));
     expect(diffLines(lines, other)).toBe(

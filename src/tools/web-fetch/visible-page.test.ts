@@ -128,18 +128,18 @@ describe('a page with parts that no reader sees', () => {
     expect(await textOf(html)).toBe('seen');
   });
 
-  it('leave out the text that is hidden by the last one of very many rules', async () => {
+  it('leave out text that the last of very many rules hides', async () => {
     const css = `${'.c .a{display:none}'.repeat(20_001)}.box .a{display:none}`;
     const html = `<style>${css}</style><div class="box"><p class="a">unseen</p></div>seen`;
     expect(await textOf(html)).toBe('seen');
   });
 
-  it('keep the text whose own style shows it', async () => {
+  it('keep text that its own style makes visible', async () => {
     const html = '<style>.a{display:none}</style><p class="a" style="display:block">seen</p>';
     expect(await textOf(html)).toBe('seen');
   });
 
-  it('bug: a style sheet in the marks of a comment hid nothing', async () => {
+  it('bug: a style sheet inside comment marks hid nothing', async () => {
     const html = '<style><!-- .a{display:none} --></style><p class="a">unseen</p><p>seen</p>';
     expect(await textOf(html)).toBe('seen');
   });
@@ -200,7 +200,7 @@ describe('a page that is made to take time', () => {
     for (const word of ['stray', 'a', 'b', 'c', 'd', 'loose']) expect(text).toContain(word);
   });
 
-  it('is left when its call is cancelled', async () => {
+  it('is abandoned when its call is cancelled', async () => {
     const signal = AbortSignal.abort(new Error('not any more'));
     await expect(visiblePage(times('<p>x'), signal)).rejects.toMatchObject({ code: 'cancelled' });
   });

@@ -85,7 +85,7 @@ describe('parsePatch()', () => {
     expect(error.details).toEqual({ patch_line: line });
   });
 
-  test('knows every operation, with blanks, comments and CRLF around', () => {
+  test('parses every operation, between blanks, comments and CRLF', () => {
     const text =
       '\n # made by hand\n \tLP1 \t\n\nF "a \\"b\\" \\\\c" \n# c\n  R 2 \na\n.\nb\n.\n\tI\na\n. \t\n.\nP\na\n.\nx\n.\n' +
       'E\na\n.\nT\n.\nB\nx\n.\nN +\nN -\nF \t b \nF c\n END\n#\n\n';
@@ -108,7 +108,7 @@ describe('parsePatch()', () => {
     ]);
   });
 
-  test('takes words, comments and blanks inside a block for content, and exactly one dot away', () => {
+  test('treats words, comments and blanks inside a block as content, and removes exactly one dot', () => {
     const content = ['END', 'F g', '# no', '', 'R 2', '..x', '...', '..  ', ' .', '\u00a0'];
     const [section] = parsePatch(patchOf('T', ...content, '.')).files;
     const lines = ['END', 'F g', '# no', '', 'R 2', '.x', '..', '.  ', ' .', '\u00a0'];
@@ -200,7 +200,7 @@ describe('applyPatch()', () => {
     expect(error.details).toEqual({ path: 'f', patch_line: line });
   });
 
-  test('says what was looked for, and what is like it', () => {
+  test('names the missing text, and similar text', () => {
     const { message } = failure(() =>
       onF('if (x) {\n\treturn 1;\n}\n', 'R', 'if (x) {', '  return 1;', '.', '.'),
     );
@@ -209,7 +209,7 @@ describe('applyPatch()', () => {
     );
   });
 
-  test('creates by T and B alone, and ends what it creates in a newline', () => {
+  test('creates files only by T and B, and ends them with a newline', () => {
     const text = (...lines: readonly string[]): string | undefined => applied(patchOf(...lines), {}).f;
     expect(text('T', 'b', '.', 'B', 'a', '.')).toBe('a\nb\n');
     expect(text('T', '.')).toBe('');
@@ -220,7 +220,7 @@ describe('applyPatch()', () => {
     }
   });
 
-  test('applies sections of one file in order, even under two spellings, and each file separately', () => {
+  test('applies the sections of one file in order, even under two spellings of its path, and each file separately', () => {
     const patch =
       'LP1\nF f\nR\na\n.\nb\n.\nF g\nT\nx\n.\nF ./f\nR\nb\n.\nc\n.\nF n\nT\n1\n.\nF n\nR\n1\n.\n2\n.\nEND\n';
     expect(applied(patch, { f: 'a\n', g: '' })).toEqual({ f: 'c\n', g: 'x', n: '2\n' });
@@ -228,7 +228,7 @@ describe('applyPatch()', () => {
     expect(applied('LP1\nF f\nEND\n', { f: 'a\r\nb\n' })).toEqual({ f: 'a\r\nb\n' });
   });
 
-  test('keeps bytes that are not UTF-8, in lines it does not touch and beside those it finds', () => {
+  test('keeps bytes that are not UTF-8, in untouched lines and next to matches', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x0a, 0x61, 0x0a, 0xc3, 0x0a, 0x00, 0x80, 0x0a]);
     const patch = parsePatch(patchOf('R', 'a', '.', 'é', '.'));
     const after = applyPatch(patch, () => bytes).get('f');
@@ -238,7 +238,7 @@ describe('applyPatch()', () => {
     expect(failure(() => applyPatch(lost, () => bytes)).message).toContain('Match not found');
   });
 
-  test('does what taking lists of lines apart and together does', () => {
+  test('gives the same result as editing lists of lines', () => {
     const line = fc.constantFrom('a', 'b', '', '.', '..x', 'é', ' a');
     const block = fc.array(line, { minLength: 1, maxLength: 3 });
     const found = { find: block, occurrence: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }) };
