@@ -43,7 +43,7 @@ function modeOf(): unknown {
 }
 
 describe('a journal', () => {
-  it('is alone with its file, again and again, and continues in WAL mode', async () => {
+  it('is alone with its file at every check, and continues in WAL mode', async () => {
     const journal = await open();
     for (const id of ['a', 'b', 'c']) {
       expect(await journal.isAlone?.()).toBe(true);
@@ -54,7 +54,7 @@ describe('a journal', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('is not alone beside another one of the same process, even one that has been idle for long', async () => {
+  it('is not alone beside another journal of the same process, even one that has long been idle', async () => {
     const journal = await open();
     const other = await open();
     expect([await journal.isAlone?.(), await other.isAlone?.()]).toEqual([false, false]);
@@ -66,7 +66,7 @@ describe('a journal', () => {
     expect(await (await open()).isAlone?.()).toBe(false);
   });
 
-  it('is not alone beside one that only reads', async () => {
+  it('is not alone beside a journal that only reads', async () => {
     const journal = await open();
     const archive = openArchive(path);
     expect(await journal.isAlone?.()).toBe(false);
@@ -113,7 +113,7 @@ describe('a journal', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('is alone again when the other process was killed, with all that it had written', async () => {
+  it('is alone again after the other process was killed, and has everything that it wrote', async () => {
     const writer = startWriter('w', false);
     await once(writer.stdout, 'data');
     const journal = await open();

@@ -47,7 +47,7 @@ function dieInto(name: string, ...suffixes: readonly string[]): string {
 const lost = expect.objectContaining({ intact: false, lost: true });
 
 describe('a journal that is older than its anchor', () => {
-  it('is noticed when its write-ahead log was deleted or cut', async () => {
+  it('is noticed if its write-ahead log was deleted or truncated', async () => {
     const journal = await record(['a', 'b', 'c']);
     const deleted = dieInto('deleted.db', '-head');
     const cut = dieInto('cut.db', '-head', '-wal');
@@ -60,7 +60,7 @@ describe('a journal that is older than its anchor', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('is noticed when it was deleted, replaced by an older copy, or by another journal', async () => {
+  it('is noticed if it was deleted, or replaced by an older copy or by another journal', async () => {
     await (await record(['a'])).close();
     copyFileSync(path, join(directory, 'copy.db'));
     await (await record(['b', 'c'])).close();
@@ -78,7 +78,7 @@ describe('a journal that is older than its anchor', () => {
     );
   });
 
-  it('warns once and continues, and is not forgotten until it is accepted', async () => {
+  it('warns once and continues, and stays reported until it is accepted', async () => {
     await (await record(['a', 'b'])).close();
     for (const name of ['journal.db', 'journal.db-wal', 'journal.db-shm'])
       rmSync(join(directory, name), { force: true });
@@ -111,14 +111,14 @@ describe('a journal that is older than its anchor', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('is accepted with its file gone, and then nothing is left', async () => {
+  it('is accepted even if its file is gone, and then nothing is left', async () => {
     await (await record(['a'])).close();
     rmSync(path);
     expect(acceptJournal(path)).toMatchObject({ intact: true, commits: 0 });
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('is not accepted when its rows were changed', async () => {
+  it('is not accepted if its rows were changed', async () => {
     await (await record(['a'])).close();
     const { openSqlite } = await import('../platform/sqlite/sqlite.js');
     const database = openSqlite(path);
@@ -145,7 +145,7 @@ describe('an anchor', () => {
     expect(readAnchor(path).head?.commit).toBeGreaterThan(0);
   });
 
-  it('continues with a prune and with several writers', async () => {
+  it('follows a prune, and several writers', async () => {
     const one = await record(['a', 'b']);
     const other = await record(['c', 'd']);
     const before = await pruneJournal(path, { before: 1e15, at: 5_000 });
@@ -159,7 +159,7 @@ describe('an anchor', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 1 });
   });
 
-  it('is 512 bytes for the owner alone, and says where the chain ends', async () => {
+  it('has 512 bytes, which only the owner can read, and records the end of the chain', async () => {
     const journal = await record(['a']);
     expect(statSync(anchorPath(path))).toMatchObject({ size: 512 });
     expect(statSync(anchorPath(path)).mode & 0o777).toBe(0o600);
@@ -172,7 +172,7 @@ describe('an anchor', () => {
 describe.skipIf(process.platform === 'win32')('a journal whose file is taken away while it is in use', () => {
   const gone = { code: 'journal_unavailable', message: expect.stringMatching(/removed or replaced/) };
 
-  it('acknowledges no further record that would be lost, and warns when it continues with a new file', async () => {
+  it('acknowledges no record that would be lost, and warns when it continues with a new file', async () => {
     const journal = await record(['a', 'b']);
     for (const name of readdirSync(directory).filter((file) => file !== 'journal.db-head'))
       rmSync(join(directory, name));
@@ -195,7 +195,7 @@ describe.skipIf(process.platform === 'win32')('a journal whose file is taken awa
     await journal.close();
   });
 
-  it('notices that its write-ahead log alone was removed', async () => {
+  it('notices if only its write-ahead log was removed', async () => {
     const journal = await record(['a', 'b']);
     rmSync(`${path}-wal`);
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -203,7 +203,7 @@ describe.skipIf(process.platform === 'win32')('a journal whose file is taken awa
     await journal.close();
   });
 
-  it('looks for itself alone without a false alarm', async () => {
+  it('raises no false alarm when it checks that it is alone', async () => {
     const journal = await record(['a']);
     for (const id of ['b', 'c', 'd']) {
       expect(await journal.isAlone?.()).toBe(true);

@@ -57,7 +57,7 @@ describe.skipIf(!existsSync('/proc/self/fd'))('a journal that is closed', () => 
       }
     });
 
-  it('has no descriptor open, whatever was read from it', async () => {
+  it('has no descriptor open, even after reads', async () => {
     const journal = await record(['a', 'b']);
     await Promise.all(['c', 'd', 'e'].map((id) => journal.accept(batchEntry(id, [callEntry('x')]))));
     await journal.batches();
@@ -67,7 +67,7 @@ describe.skipIf(!existsSync('/proc/self/fd'))('a journal that is closed', () => 
     expect(opened()).toEqual([]);
   });
 
-  it('has none open after looking, verifying and pruning either', async () => {
+  it('has none open after listing, verifying and pruning', async () => {
     await (await record(['a', 'b', 'c'])).close();
     const archive = openArchive(path);
     archive.batches();
@@ -79,7 +79,7 @@ describe.skipIf(!existsSync('/proc/self/fd'))('a journal that is closed', () => 
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a place where no journal can be kept', () => {
+describe.skipIf(process.platform === 'win32')('a path where no journal can be stored', () => {
   const use = async (place: string): Promise<unknown> => {
     const journal = openJournal(place);
     try {
@@ -89,7 +89,7 @@ describe.skipIf(process.platform === 'win32')('a place where no journal can be k
     }
   };
 
-  it('is refused at once where it is a pipe, a socket, a directory or a device', async () => {
+  it('is refused at once if it is a pipe, a socket, a directory or a device', async () => {
     execFileSync('mkfifo', [path]);
     await expect(use(path)).rejects.toMatchObject(unavailable(/it is a pipe/));
     expect(() => verifyJournal(path)).toThrow(/it is a pipe/);
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === 'win32')('a place where no journal can be k
     await expect(use('/dev/null')).rejects.toMatchObject(unavailable(/it is a device/));
   });
 
-  it('is named for what it is: a circle of links, too long, without its directory', async () => {
+  it('is reported with the exact reason: a loop of links, too long, no directory', async () => {
     symlinkSync('circle', join(directory, 'circle'));
     await expect(use(join(directory, 'circle'))).rejects.toMatchObject(unavailable(/circle/));
     await expect(use(join(directory, 'circle', 'j.db'))).rejects.toMatchObject(unavailable(/circle/));
@@ -113,7 +113,7 @@ describe.skipIf(process.platform === 'win32')('a place where no journal can be k
     await expect(use('/proc/none/j.db')).rejects.toMatchObject({ code: 'journal_unavailable' });
   });
 
-  it('is not mistaken for a process that has too many files open', {
+  it('is distinguished from a process with too many open files', {
     tags: ['soak'],
     timeout: 60_000,
   }, () => {
@@ -175,7 +175,7 @@ describe.skipIf(!isReadable)(
     });
 
     it.each([['closed'], ['left by a process that died']])(
-      'answers what it holds, %s, and refuses what is new',
+      'answers calls that it has recorded, %s, and refuses new ones',
       async (how) => {
         const writer = await record(['a', 'b']);
         const place = join(directory, 'medium');
@@ -206,7 +206,7 @@ describe.skipIf(!isReadable)(
       },
     );
 
-    it('answers what another process has committed last, which can write it', {
+    it('answers with the last commit of another process, which can write to it', {
       timeout: 60_000,
     }, async () => {
       const other = join(directory, 'other');
@@ -236,7 +236,7 @@ describe.skipIf(!isReadable)(
       }
     });
 
-    it('reports to writers that it cannot be written', async () => {
+    it('reports to writers that it is read-only', async () => {
       await (await record(['a'])).close();
       const back = makeReadOnly(directory);
       try {

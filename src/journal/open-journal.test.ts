@@ -51,7 +51,7 @@ const unavailable = (...parts: string[]): object =>
   });
 
 describe('openJournal()', () => {
-  it('touches nothing before it is used, and nothing when it is closed unused', async () => {
+  it('touches no file before its first use, and none if it is closed unused', async () => {
     const path = join(directory, 'new', 'journal.db');
     const journal = openJournal(path);
     await journal.sync();
@@ -59,7 +59,7 @@ describe('openJournal()', () => {
     expect(existsSync(join(directory, 'new'))).toBe(false);
   });
 
-  it('makes its file and directories for the owner only, whatever the umask', async () => {
+  it('creates its file and directories for the owner only, whatever the umask', async () => {
     const path = join(directory, 'a', 'b', 'journal.db');
     const before = process.umask(0);
     const journal = openJournal(path);
@@ -87,26 +87,29 @@ describe('openJournal()', () => {
     await journal.close();
   });
 
-  it.skipIf(!existsSync('/proc/locks'))('keeps its lock when its process opens it once more', async () => {
-    const path = join(directory, 'journal.db');
-    const locks = () => {
-      const held = readFileSync('/proc/locks', 'latin1').split('\n');
-      return held.filter(
-        (line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(path).ino} `),
-      );
-    };
-    const first = openJournal(path);
-    await first.batches();
-    expect(locks().length).toBeGreaterThan(0);
-    const second = openJournal(path);
-    await second.batches();
-    // A lock of a statement may have come and gone; if the process had closed the file, there would be none.
-    expect(locks().length).toBeGreaterThan(0);
-    await first.close();
-    await second.close();
-  });
+  it.skipIf(!existsSync('/proc/locks'))(
+    'keeps its lock when its process opens the file a second time',
+    async () => {
+      const path = join(directory, 'journal.db');
+      const locks = () => {
+        const held = readFileSync('/proc/locks', 'latin1').split('\n');
+        return held.filter(
+          (line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(path).ino} `),
+        );
+      };
+      const first = openJournal(path);
+      await first.batches();
+      expect(locks().length).toBeGreaterThan(0);
+      const second = openJournal(path);
+      await second.batches();
+      // A lock of a statement may have come and gone; if the process had closed the file, there would be none.
+      expect(locks().length).toBeGreaterThan(0);
+      await first.close();
+      await second.close();
+    },
+  );
 
-  it('is one file once it is closed, which can be copied', async () => {
+  it('is a single file after closing, which can be copied', async () => {
     const path = join(directory, 'journal.db');
     const journal = openJournal(path);
     await journal.accept(batchEntry('b1', [callEntry('x')]));
@@ -175,7 +178,7 @@ describe('openJournal()', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('says what is wrong with its place, and works as soon as that is mended', async () => {
+  it('says what is wrong with its path, and works as soon as that is repaired', async () => {
     const file = join(directory, 'file');
     writeFileSync(file, '');
     const below = openJournal(join(file, 'journal.db'));
@@ -192,7 +195,7 @@ describe('openJournal()', () => {
     await at.close();
   });
 
-  it.skipIf(process.platform === 'win32')('refuses a place it may not write to', () =>
+  it.skipIf(process.platform === 'win32')('refuses a path that it may not write to', () =>
     unprivileged(async () => {
       const place = mkdtempSync(join(tmpdir(), 'journal-closed-'));
       chmodSync(place, 0o500);
@@ -220,7 +223,7 @@ describe('openJournal()', () => {
     await journal.close();
   });
 
-  it('refuses to finish a key that it never gave out, and only that', async () => {
+  it('refuses only the result for a key that it never issued', async () => {
     const journal = openJournal(join(directory, 'journal.db'));
     await journal.accept(batchEntry('b1', [callEntry('x')]));
     const asked = await Promise.allSettled([
@@ -249,7 +252,7 @@ describe('openJournal()', () => {
     await journal.close();
   });
 
-  it('gives back any arguments and texts', async () => {
+  it('returns any arguments and texts unchanged', async () => {
     const journal = openJournal(':memory:');
     let batches = 0;
     await fc.assert(
@@ -292,7 +295,7 @@ describe('openJournal()', () => {
     }
   });
 
-  it('waits for another writer, then names it', async () => {
+  it('waits for another writer, then reports it', async () => {
     const path = join(directory, 'journal.db');
     const journal = openJournal(path, { busyTimeoutMs: 300 });
     await journal.accept(batchEntry('b1', [callEntry('x'), callEntry('y')]));

@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('a journal that several processes use', () => {
-  it('gives every call to one of them', async () => {
+  it('gives each call to only one of them', async () => {
     const journal = openJournal(path);
     const entries = Array.from({ length: 150 }, (_, index) => callEntry(`x${index}`));
     const answers = await journal.accept(batchEntry('b1', entries));
@@ -49,7 +49,7 @@ describe('a journal that several processes use', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   }, 60_000);
 
-  it('loses nothing that it acknowledged when they are killed at any instant', {
+  it('loses no acknowledged record, even if they are killed at any instant', {
     tags: ['soak'],
     timeout: 120_000,
   }, async () => {

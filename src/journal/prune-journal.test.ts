@@ -38,7 +38,7 @@ async function ids(): Promise<readonly string[]> {
 }
 
 describe('pruneJournal() by age', () => {
-  it('bug: sessions that ended long ago stayed for ever', async () => {
+  it('bug: sessions that ended long ago were never removed', async () => {
     const day = 86_400_000;
     const workers = ['gone', 'left', 'alive'].map((id) => ({ ...WORKER, id, epoch: 1 }));
     for (const worker of workers) await journal.renew?.(worker, 1);
@@ -52,7 +52,7 @@ describe('pruneJournal() by age', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('takes out what was settled before, with all that belongs to it, and verify still vouches for the rest', async () => {
+  it('removes batches that were finished before, with all their records, and the rest still verifies', async () => {
     for (const at of [1, 2, 3, 4]) await settle(`b${at}`, at);
     const before = verifyJournal(path);
     expect(await pruneJournal(path, { before: 3, at: 9 })).toMatchObject({
@@ -75,7 +75,7 @@ describe('pruneJournal() by age', () => {
     expect(verifyJournal(path)).toMatchObject({ prunes: 2 });
   });
 
-  it('never takes out what is not settled, what waits for the person, and the newest', async () => {
+  it('never removes an unfinished batch, one that waits for the person, or the newest', async () => {
     await journal.accept(batchEntry('queued', [callEntry('x'), callEntry('y')], { at: 1 }));
     await journal.finish('queued/0', successOf('x'), 1, WORKER);
     await journal.accept(batchEntry('running', [callEntry('x')], { at: 1 }));
@@ -92,7 +92,7 @@ describe('pruneJournal() by age', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('keeps a call as long as a batch that was answered from it', async () => {
+  it('keeps a call as long as a batch that was answered with its result', async () => {
     await settle('first', 1, 'done', 'talk');
     await journal.accept(
       batchEntry('again', [callEntry('x')], { attach: true, at: 5, conversation: 'talk' }),
@@ -104,7 +104,7 @@ describe('pruneJournal() by age', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('takes out messages of conversations that are gone', async () => {
+  it('removes the messages of removed conversations', async () => {
     await journal.message('b1', { role: 'user', content: 'old', at: 1 });
     await settle('b1', 1);
     await journal.message('b2', { role: 'user', content: 'old, of what stays', at: 1 });
@@ -116,7 +116,7 @@ describe('pruneJournal() by age', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('keeps contents that anything refers to, and those of calls under way', async () => {
+  it('keeps contents that are referred to, and those of running calls', async () => {
     const kept = [new Uint8Array(9), new Uint8Array(10), new Uint8Array(11)];
     const [gone = '', shared = '', fresh = ''] = await Promise.all(kept.map((bytes) => journal.keep(bytes)));
     const long = 'z'.repeat(100_000);
@@ -136,7 +136,7 @@ describe('pruneJournal() by age', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('says with dryRun what would go, and changes nothing', async () => {
+  it('lists with dryRun what it would remove, and changes nothing', async () => {
     for (const at of [1, 2, 3]) await settle(`b${at}`, at, 'z'.repeat(70_000 + at));
     const before = verifyJournal(path);
     const said = await pruneJournal(path, { before: 3, dryRun: true, at: 9 });
@@ -149,7 +149,7 @@ describe('pruneJournal() by age', () => {
 });
 
 describe('pruneJournal() by size', () => {
-  it('takes out the oldest until the rest is small enough, and gives the room back', async () => {
+  it('removes the oldest batches until the rest is small enough, and frees the disk space', async () => {
     for (let at = 1; at <= 30; at++) await settle(`b${at}`, at, String(at).repeat(30_000));
     const size = statSync(`${path}-wal`).size;
     const { bytesAfter, shrunk } = await pruneJournal(path, { maxBytes: 500_000, at: 99 });
@@ -173,7 +173,7 @@ describe('pruneJournal() and the chain', () => {
     'DELETE FROM notes WHERE number = (SELECT max(number) FROM notes)',
     'UPDATE commits SET hash = hex(zeroblob(32)) WHERE number = (SELECT min(number) FROM commits)',
     'DELETE FROM commits WHERE number = (SELECT min(number) FROM commits)',
-  ])('finds what was changed after a prune: %s', async (tampering) => {
+  ])('finds changes after a prune: %s', async (tampering) => {
     for (const at of [1, 2, 3]) await settle(`b${at}`, at);
     await pruneJournal(path, { before: 3, at: 9 });
     expect(verifyJournal(path)).toMatchObject({ intact: true });
@@ -181,7 +181,7 @@ describe('pruneJournal() and the chain', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: false });
   });
 
-  it('does not cover up what was changed before', async () => {
+  it('does not hide an earlier change', async () => {
     for (const at of [1, 2, 3]) await settle(`b${at}`, at);
     tamper("UPDATE calls SET args = '{}' WHERE number = 2");
     await expect(pruneJournal(path, { before: 3, at: 9 })).rejects.toThrow(
@@ -190,7 +190,7 @@ describe('pruneJournal() and the chain', () => {
     expect(await ids()).toHaveLength(3);
   });
 
-  it('finds the commits of a later batch before those of an earlier one that was sealed again', async () => {
+  it('finds the commits of a later batch before the new commits of an earlier one', async () => {
     const both = ['late', 'early'];
     await Promise.all(both.map((id) => journal.accept(batchEntry(id, [callEntry('x')], { at: 1 }))));
     await Promise.all([
@@ -205,7 +205,7 @@ describe('pruneJournal() and the chain', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 3 });
   });
 
-  it('holds however calls are mixed in commits, and whatever is pruned when', {
+  it('stay consistent with any mix of calls in commits, and any order of prunes', {
     tags: ['soak'],
   }, async () => {
     const step = fc.record({

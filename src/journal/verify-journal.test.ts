@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('verifyJournal()', () => {
-  it('finds an untouched journal intact, and its head moves with every commit', async () => {
+  it('accepts an unchanged journal, whose head moves with every commit', async () => {
     const before = verifyJournal(path);
     expect(before).toMatchObject({ intact: true, commits: 6 });
     const journal = openJournal(path);
@@ -40,7 +40,7 @@ describe('verifyJournal()', () => {
     expect(after).not.toMatchObject({ head: before.intact && before.head });
   });
 
-  it('finds a journal of the first version intact, even after this version has written to it', async () => {
+  it('accepts a journal of the first version, even after this version has written to it', async () => {
     rmSync(path);
     rmSync(anchorPath(path));
     const database = openSqlite(path);
@@ -109,12 +109,12 @@ describe('verifyJournal()', () => {
     ["INSERT INTO decided VALUES (1, 'wait')", 'decided'],
     ['DROP TRIGGER call_is_unfinished', 'trigger call_is_unfinished'],
     ['CREATE TRIGGER evil AFTER INSERT ON calls BEGIN DELETE FROM unfinished; END', 'trigger evil'],
-  ])('finds what the chain does not cover: %s', (tampering, reason) => {
+  ])('finds changes that the chain does not cover: %s', (tampering, reason) => {
     tamper(tampering);
     expect(verifyJournal(path)).toMatchObject({ intact: false, reason: expect.stringContaining(reason) });
   });
 
-  it('finds that the old content of a file is gone, which an undo would need', async () => {
+  it('reports that the old content of a file, which an undo would need, is gone', async () => {
     const journal = openJournal(path);
     const preimage = await journal.keep(new Uint8Array(3));
     const changes = [{ path: '/f', before: preimage, after: null, preimage }];

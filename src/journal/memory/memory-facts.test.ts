@@ -6,7 +6,7 @@ const known = (memory: MemoryFacts, conversation: string) =>
   memory.recall(conversation).facts.map(({ key }) => key);
 
 describe('MemoryFacts', () => {
-  it('forgets the conversation that was added to longest ago, whole', () => {
+  it('forgets whole conversations, least recently extended first', () => {
     const memory = new MemoryFacts(4);
     memory.add('old', facts('a', 'b'));
     memory.add('young', facts('c', 'd'));
@@ -19,7 +19,7 @@ describe('MemoryFacts', () => {
     ]);
   });
 
-  it('keeps the newest facts of a conversation that is too large by itself', () => {
+  it('keeps the newest facts of a single conversation that is too large', () => {
     const memory = new MemoryFacts(3);
     memory.add('other', facts('x'));
     memory.add('large', facts('a', 'b', 'c', 'd', 'e'));

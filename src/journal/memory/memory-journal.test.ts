@@ -31,7 +31,7 @@ describe('createMemoryJournal()', () => {
     expect(journal.finish('b0/0', successOf('x'), 2, WORKER)).toBe('late');
   });
 
-  it('attaches to what it keeps, and takes for fresh what it has forgotten', () => {
+  it('attaches to the calls that it keeps, and treats forgotten ones as new', () => {
     const journal = createMemoryJournal({ capacity: 1 });
     const [first] = acceptNow(journal, 'b1', ['x'], true);
     void journal.finish(first?.key ?? '', successOf('x'), 1, WORKER);
@@ -42,7 +42,7 @@ describe('createMemoryJournal()', () => {
     expect(acceptNow(journal, 'b4', ['x'], true)).toMatchObject([{ kind: 'known', key: 'b3/0' }]);
   });
 
-  it('finds a delivery that runs again beside the first one, and alone once that is forgotten', () => {
+  it('finds the first delivery of a call, and a rerun only after the first is forgotten', () => {
     const journal = createMemoryJournal({ capacity: 2 });
     const finish = (answers: readonly Acceptance[]): void => {
       for (const { key } of answers) void journal.finish(key, successOf('x'), 1, WORKER);
@@ -57,7 +57,7 @@ describe('createMemoryJournal()', () => {
     expect(journal.find('conversation', 'z')).toMatchObject({ batchId: 'b4' });
   });
 
-  it('keeps nothing that is finished with a capacity of 0', () => {
+  it('keeps no finished batch with a capacity of 0', () => {
     const journal = createMemoryJournal({ capacity: 0 });
     const [answer] = acceptNow(journal, 'b1', ['x']);
     expect(journal.batch('b1')).toHaveLength(1);
@@ -65,7 +65,7 @@ describe('createMemoryJournal()', () => {
     expect(journal.batch('b1')).toEqual([]);
   });
 
-  it('holds its memory over many calls', () => {
+  it('keeps its memory use flat over many calls', () => {
     const journal = createMemoryJournal();
     const run = (from: number): void => {
       for (let batch = from; batch < from + 20_000; batch++) {

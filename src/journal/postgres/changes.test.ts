@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(`changes in Postgres ${missing ?? ''}`, (
     return client;
   }
 
-  it('bug: a change with a lower number that is committed later was missed', async () => {
+  it('bug: a change with a lower number was missed if it was committed later', async () => {
     const { journal, tenant, look, keys } = open();
     await journal.accept(batchEntry('b', [callEntry('x'), callEntry('y')]));
     while ((await look()).isWhole);
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(`changes in Postgres ${missing ?? ''}`, (
     expect(await keys()).toEqual([]);
   });
 
-  it('are not known after a crash of the server, nor after more than are kept: then a look reads everything', async () => {
+  it('are unknown after a crash of the server, or if there were too many: then everything is read', async () => {
     const { journal, look, keys } = open();
     await journal.accept(batchEntry('b', [callEntry('x')]));
     while ((await look()).isWhole);
@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(`changes in Postgres ${missing ?? ''}`, (
     expect(await keys()).toEqual(['b/0 running']);
   });
 
-  it('of the oldest calls go, and no writer waits for a transaction that holds one', async () => {
+  it('of the oldest calls are removed, and no writer waits for a transaction that has locked one', async () => {
     const { journal, tenant } = open();
     await journal.accept(batchEntry('b', [callEntry('x'), callEntry('y')]));
     const holder = await connect();

@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it(
-      'runs nothing twice, loses nothing and answers nothing falsely, whatever ends: executors, or the server',
+      'runs no call twice, loses none and answers none wrongly, if executors or the server end',
       async () => {
         const events = shuffled([
           ...Array.from({ length: KILLS }, () => 'kill' as const),
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(
       (KILLS + CRASHES + 1) * 30_000,
     );
 
-    it('is found to run calls twice when the fences are taken away', async () => {
+    it('runs calls twice without the fences', async () => {
       const { twice } = await campaign('unfenced', ['kill']);
       expect(twice.length).toBeGreaterThan(0);
     }, 60_000);

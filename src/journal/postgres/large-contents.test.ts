@@ -32,7 +32,7 @@ describe('s3Objects()', () => {
     expect(await store.get('a/b-1')).toBeUndefined();
   });
 
-  it('tries again for a moment, then names the failure, without the secret', async () => {
+  it('retries for a moment, then reports the failure without the secret', async () => {
     const server = await start();
     const store = await s3Objects(optionsOf(server));
     server.fail(2);
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)(
 
     const long = 'z'.repeat(2_000_000);
 
-    it('are objects, whose rows are there before them, and the results after them', async () => {
+    it('are stored as objects: their rows are written before them, and the results after them', async () => {
       const server = await start();
       const journal = open(await s3Objects(optionsOf(server)));
       const picture = randomBytes(1_500_000);
@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('are in the database if the store fails, or the result is not recorded yet', {
+    it('are in the database if the object store fails, or until the result is recorded', {
       tags: ['soak'],
     }, async () => {
       const server = await start();
@@ -131,7 +131,7 @@ describe.skipIf(missing !== undefined)(
       expect((await journal.call(larger))?.state).toBe('running');
     });
 
-    it('never become an empty result: a missing object, a changed one, a store that is away, none', async () => {
+    it('never turn into an empty result, if an object is missing or changed, or the store is unavailable or not configured', async () => {
       const server = await start();
       const tenant = `tenant-${count++}`;
       const journal = open(await s3Objects(optionsOf(server)), tenant);
@@ -148,7 +148,7 @@ describe.skipIf(missing !== undefined)(
       await expect(journal.call(key)).rejects.toMatchObject({ code: 'journal_unavailable' });
     });
 
-    it('go with a prune, also those of a process that died before it recorded the result', async () => {
+    it('are removed by a prune, even those of a process that died before it recorded the result', async () => {
       const server = await start();
       const tenant = `tenant-${count++}`;
       const journal = open(await s3Objects(optionsOf(server)), tenant);

@@ -13,7 +13,7 @@ function restored(result: ToolResult, without?: number): ToolResult {
 }
 
 describe('long results in Postgres', () => {
-  it.each([0, 21_000, 65_000, 66_000, 200_000])('come back as they were: %i characters', (size) => {
+  it.each([0, 21_000, 65_000, 66_000, 200_000])('are returned unchanged: %i characters', (size) => {
     const picture = Uint8Array.of(1, 2, 3);
     for (const output of ['x'.repeat(size), 'ä"\0'.repeat(size / 5)]) {
       const results: readonly ToolResult[] = [
@@ -35,7 +35,7 @@ describe('long results in Postgres', () => {
     expect(JSON.parse(text).output).toContain('update it');
   });
 
-  it('never become an empty result if their content is lost', () => {
+  it('never turn into an empty result if their content is lost', () => {
     const { output, ...rest } = restored(successOf('x', 'z'.repeat(100_000)), 0);
     expect(output).toMatch(/^\[The output is lost: its content of 100\d{3} bytes \(SHA-256 [\da-f]{64}\)/);
     expect(rest).toMatchObject({ callId: 'x', success: true, truncated: true });

@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
       { describe, it },
     );
 
-    it('hides everything of a tenant from the others', async () => {
+    it('hides all data of a tenant from other tenants', async () => {
       const [own, other] = [open({ tenant: 'acme' }), open({ tenant: "ac'me" })];
       const worker = { ...WORKER, epoch: 1 };
       await own.accept(batchEntry('b', [callEntry('x')], { conversation: 'c', attach: true, placement: {} }));
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)(
       expect((await own.call('b/0'))?.args).toEqual({ path: 'a.txt' });
     });
 
-    it('is created once if many start at the same time on an empty database', async () => {
+    it('is created once if many processes start at the same time on an empty database', async () => {
       cluster().sql('CREATE DATABASE empty');
       const url = cluster().url('empty');
       const journals = Array.from({ length: 8 }, () => open({ url, pool: 1 }));
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(
       expect(cluster().sql('SELECT version FROM toolexec.versions', 'empty').split('\n')).toEqual(versions);
     });
 
-    it('updates the schema of the previous version, whose processes go on beside it', async () => {
+    it('updates the schema of the previous version, while processes of that version continue', async () => {
       const [first = ''] = STEPS;
       cluster().sql(`CREATE SCHEMA older; CREATE TABLE older.versions (
         version integer PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
@@ -124,7 +124,7 @@ describe.skipIf(missing !== undefined)(
       ]);
     });
 
-    it('waits for a step of the schema longer than for an operation, because it may read whole tables', async () => {
+    it('waits longer for a schema update than for an operation, because it may read whole tables', async () => {
       const older = STEPS.slice(0, -1).map((step) => step.replaceAll('{s}', 'slow'));
       cluster().sql(`CREATE SCHEMA slow; CREATE TABLE slow.versions (
         version integer PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
@@ -180,7 +180,7 @@ describe.skipIf(missing !== undefined)(
       expect(cluster().sql('SELECT max(version) FROM newer.versions')).toBe('99');
     });
 
-    it('is examined without being changed: its versions, before the first call and afterwards', async () => {
+    it('reports its versions without a change, before the first call and afterwards', async () => {
       const schema = 'examined';
       const url = cluster().url().replace('postgres@', 'postgres:hush@');
       const before = await examinePostgres(url, { schema });
@@ -216,7 +216,7 @@ describe.skipIf(missing !== undefined)(
       await expect.poll(async () => (await journal.unfinished()).map(({ key }) => key)).toEqual(['b1/0']);
     });
 
-    it('gives up on a server that does not answer, and takes it again when it does', async () => {
+    it('gives up on a server that does not answer, and uses it again when it does', async () => {
       const journal = open({ tenant: newTenant(), busyTimeoutMs: 500 });
       await journal.accept(batchEntry('b1', [callEntry('x')]));
       cluster().signal('STOP');
@@ -230,7 +230,7 @@ describe.skipIf(missing !== undefined)(
       expect((await journal.call('b1/0'))?.state).toBe('running');
     });
 
-    it('reports that connections have run out, and continues when there is one again', async () => {
+    it('reports that no connection is free, and continues as soon as one is', async () => {
       cluster().sql('CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT ALL ON DATABASE postgres TO few');
       const url = cluster().url().replace('postgres@', 'few:hush@');
       const options = { url, tenant: 'test', schema: 'few', busyTimeoutMs: 300 };
@@ -244,7 +244,7 @@ describe.skipIf(missing !== undefined)(
       expect((await second.call('b1/0'))?.state).toBe('queued');
     });
 
-    it('records once what was sent again because an answer was lost, and answers truly', async () => {
+    it('records a request only once if it was sent again after a lost answer, and answers correctly', async () => {
       const proxy = await startLosingProxy(cluster().port);
       onTestFinished(() => proxy.close());
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
@@ -271,7 +271,7 @@ describe.skipIf(missing !== undefined)(
       expect(await journal.history('conversation')).toHaveLength(2);
     });
 
-    it('never leaves calls queued that it has refused because the answer of the server came too late', async () => {
+    it('leaves no call queued that it refused because the answer of the server came too late', async () => {
       const proxy = await startLosingProxy(cluster().port);
       onTestFinished(() => proxy.close());
       const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;

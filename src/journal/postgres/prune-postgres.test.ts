@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)(
       await journal.finish(`${id}/0`, result, at, WORKER);
     }
 
-    it('bug: sessions that ended long ago stayed for ever', async () => {
+    it('bug: sessions that ended long ago were never removed', async () => {
       const day = 86_400_000;
       const journal = open(newTenant());
       const [gone, left, recent, alive] = ['gone', 'left', 'recent', 'alive'].map((id) => ({
@@ -164,7 +164,7 @@ describe.skipIf(missing !== undefined)(
       expect(await prune(journal, { before: 500 })).toMatchObject({ batches: 1 });
     });
 
-    it('leaves a content that a running call has kept once more, and has not named yet', async () => {
+    it('keeps a content that a running call has stored again and not referred to yet', async () => {
       const tenant = newTenant();
       const journal = open(tenant);
       const picture = Buffer.from('shared');
@@ -178,7 +178,7 @@ describe.skipIf(missing !== undefined)(
       expect(await journal.kept(hash)).toEqual(new Uint8Array(picture));
     });
 
-    it('leaves the content of a result whose transaction ends during the prune', async () => {
+    it('keeps the content of a result whose transaction ends during the prune', async () => {
       const tenant = newTenant();
       const journal = open(tenant);
       const picture = Buffer.from('shared');
@@ -199,7 +199,7 @@ describe.skipIf(missing !== undefined)(
       expect((await journal.call('young/0'))?.result?.content).toMatchObject([{ type: 'image' }]);
     });
 
-    it('loses no delivery and no content beside processes that deliver, keep and finish', {
+    it('loses no delivery and no content while other processes deliver, store and finish', {
       tags: ['soak'],
     }, async () => {
       const tenant = newTenant();

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(`reads from Postgres ${missing ?? ''}`, (
     return Number(cluster().sql(`SELECT sum(rows) FROM (${indexes} UNION ALL ${tables}) AS all_rows`));
   }
 
-  it('bug: read all calls of a tenant that was new since the last look at the tables', async () => {
+  it('bug: read all calls of a tenant that was new since the last ANALYZE', async () => {
     await inJournal('known', finishMany);
     cluster().sql('ANALYZE');
     const empty = countRows();

@@ -12,7 +12,7 @@ const session = (id: string, beat: number, endedAt?: number): WorkerSession => (
 const ids = (sessions: readonly WorkerSession[]): readonly string[] =>
   sessions.map(({ worker }) => worker.id);
 
-it('expires a session whose beat stays the same for a lease, and no other', () => {
+it('expires only a session whose beat stays the same for a whole lease', () => {
   const beats = new SessionBeats(1_000);
   expect(beats.expired([session('still', 7), session('alive', 1)], 0, 10)).toEqual([]);
   expect(beats.expired([session('still', 7), session('alive', 2)], 500, 510)).toEqual([]);
@@ -21,7 +21,7 @@ it('expires a session whose beat stays the same for a lease, and no other', () =
   expect(ids(beats.expired([session('still', 8), session('alive', 2)], 1_510, 1_520))).toEqual(['alive']);
 });
 
-it('counts from the answer that showed the beat to the question that showed it last', () => {
+it('measures from the first answer with a beat to the last question that returned the same beat', () => {
   const beats = new SessionBeats(1_000);
   // An answer that took two seconds proves nothing about a lease of one.
   expect(beats.expired([session('a', 1)], 0, 2_000)).toEqual([]);
@@ -29,6 +29,6 @@ it('counts from the answer that showed the beat to the question that showed it l
   expect(ids(beats.expired([session('a', 1)], 5_000, 5_001))).toEqual(['a']);
 });
 
-it('hands out a session that is over at once, because calls of it are left', () => {
+it('returns an ended session with remaining calls at once', () => {
   expect(ids(new SessionBeats(1_000).expired([session('a', 1, 3)], 0, 1))).toEqual(['a']);
 });

@@ -10,7 +10,7 @@ import { verifyJournal } from '../verify-journal.js';
 
 const BYTES = Uint8Array.of(1, 2, 3);
 
-it('says in words what a file has lost of a result, and verify finds it', async () => {
+it('says which part of a result the file has lost, and verify finds it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'journal-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'journal.db');
@@ -31,7 +31,7 @@ it('says in words what a file has lost of a result, and verify finds it', async 
   expect(content?.[2]).toMatchObject({ type: 'resource', text: 'inside' });
 });
 
-it('forgets the oldest contents of results in memory, and says so in their place', async () => {
+it('forgets the oldest contents of results in memory, and leaves a note in their place', async () => {
   const journal = createMemoryJournal();
   const picture = (fill: number): Uint8Array => new Uint8Array(30 * 1024 * 1024).fill(fill);
   await journal.accept(
@@ -48,7 +48,7 @@ it('forgets the oldest contents of results in memory, and says so in their place
   expect(contents.slice(1).map((block) => block?.type)).toEqual(['image', 'image']);
 });
 
-it('writes the content of a record as base64 when it is made JSON', async () => {
+it('writes the content of a record as base64 in JSON', async () => {
   const journal = createMemoryJournal();
   await journal.accept(batchEntry('b', [callEntry('x')]));
   await journal.finish('b/0', pictureOf('x', BYTES), 1, 'queued');

@@ -37,7 +37,7 @@ describe('parseRedaction()', () => {
     expect(leftOut(patterns)).toEqual(expected);
   });
 
-  it('copies only what changes', () => {
+  it('copies only the parts that change', () => {
     expect(parseRedaction(['/nothing'])?.apply('t', ARGS, () => '')).toBe(ARGS);
     const changed = parseRedaction(['/password'])?.apply('t', ARGS, () => '');
     expect(changed?.headers).toBe(ARGS.headers);
@@ -45,7 +45,7 @@ describe('parseRedaction()', () => {
 });
 
 describe('KnownValues', () => {
-  it('hides every value in any place, and nothing twice', () => {
+  it('hides every value at any place, each once', () => {
     const value = fc.string({
       minLength: 6,
       maxLength: 20,
@@ -62,7 +62,7 @@ describe('KnownValues', () => {
     );
   });
 
-  it('hides short values only as whole words, and plain short words never', () => {
+  it('hides short values only as whole words, and ordinary short words never', () => {
     const known = new KnownValues();
     known.add(['x9K2', 'main', 12, 471_199]);
     expect(known.hide('x9K2 ax9K2 main 12 471199 "x9K2"')).toBe(

@@ -60,7 +60,7 @@ function recording(sqlite: SqliteDatabase, run: string[]): SqliteDatabase {
 }
 
 describe('a call whose caller is alone', () => {
-  it('is started with one statement and ended with one', async () => {
+  it('starts with one statement and ends with one', async () => {
     const run: string[] = [];
     const database = new JournalDatabase(recording(openSqlite(path), run));
     const commits = new GroupCommit({ open: () => database, busyTimeoutMs: 100, toError: () => new Error() });
@@ -86,7 +86,7 @@ describe('a call whose caller is alone', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('continues after the rows that another process has written in the meantime', async () => {
+  it('continues after rows that another process wrote in the meantime', async () => {
     const other = openJournal(path);
     await call(other, 'theirs 1');
     await call(journal, 'ours 1');
@@ -113,7 +113,7 @@ describe('a call whose caller is alone', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true, prunes: 1 });
   });
 
-  it('is refused where its batch is known, and leaves nothing', async () => {
+  it('is refused if its batch is known, and leaves nothing', async () => {
     await call(journal, 'b1');
     await expect(start(journal, 'b1')).rejects.toThrow(/b1/);
     expect(await journal.unfinished()).toEqual([]);

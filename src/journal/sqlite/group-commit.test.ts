@@ -51,7 +51,7 @@ const numbers = (): unknown[] =>
 const countCommits = (): unknown => sqlite.prepare('SELECT count(*) AS n FROM commits').get()?.n;
 
 describe('GroupCommit', () => {
-  it('commits once what is asked for in one turn', async () => {
+  it('commits all requests of one turn of the event loop at once', async () => {
     await Promise.all([
       commits.ask(add(1)),
       commits.ask(add(2)),
@@ -63,7 +63,7 @@ describe('GroupCommit', () => {
     expect(countCommits()).toBe(2);
   });
 
-  it('waits for no turn where nobody else is at work, and yet lets the event loop turn', async () => {
+  it('does not wait for a turn if it has no other work, and still lets the event loop turn', async () => {
     await commits.ask(add(0));
     let turned = false;
     setImmediate(() => {
@@ -80,7 +80,7 @@ describe('GroupCommit', () => {
     expect(countCommits()).toBe(1);
   });
 
-  it('rejects alone what fails by itself, and keeps the order of the rest', async () => {
+  it('rejects only the request that fails, and keeps the order of the others', async () => {
     const asked = [add(1), add('no number'), add(2), add(1), add(3)].map((each) => commits.ask(each));
     const settled = await Promise.allSettled(asked);
     expect(settled.map(({ status }) => status)).toEqual([
@@ -110,7 +110,7 @@ describe('GroupCommit', () => {
     expect(opened).toBe(2);
   });
 
-  it('answers what was only read, where what was written with it is refused', async () => {
+  it('answers reads even if a write of the same commit is refused', async () => {
     await commits.ask(add(1));
     sqlite.exec('PRAGMA max_page_count = 6');
     const read: Operation<unknown[]> = { writes: false, run: numbers };
@@ -146,7 +146,7 @@ describe('GroupCommit', () => {
     expect(numbers()).toEqual([1]);
   });
 
-  it('reads in order with what is written, and without a transaction where nothing is', async () => {
+  it('reads in order with writes, and without a transaction if nothing is written', async () => {
     const read: Operation<unknown[]> = { writes: false, run: numbers };
     const answers = await Promise.all([
       commits.ask(add(1)),
@@ -159,7 +159,7 @@ describe('GroupCommit', () => {
     expect(inTransaction).toBe(false);
   });
 
-  it('is settled when everything asked for is', async () => {
+  it('is idle when every request is answered', async () => {
     let done = 0;
     const asked = Array.from({ length: 5 }, (_, index) => commits.ask(add(index)).then(() => done++));
     await commits.idle();

@@ -36,7 +36,7 @@ function commit(to: JournalDatabase, ...operations: readonly Operation<unknown>[
 const accept = (id: string): Operation<unknown> => recordBatch(batchEntry(id, [callEntry('x')]));
 
 describe('JournalDatabase', () => {
-  it('forgets the number of a call whose transaction was rolled back', () => {
+  it('forgets the row number of a call whose transaction was rolled back', () => {
     database.begin();
     accept('b1').run(database);
     expect(recordClaim('b1/0', WORKER, 1).run(database)).toBe(true);
@@ -49,7 +49,7 @@ describe('JournalDatabase', () => {
     expect(findByKey(database, 'b2/0')).toMatchObject({ state: 'queued' });
   });
 
-  it('claims the right call when another process comes in between a rollback and the second attempt', async () => {
+  it('claims the right call if another process writes between a rollback and the second attempt', async () => {
     const other = openJournalDatabase(path);
     const commits = new GroupCommit({
       open: () => database,
@@ -71,7 +71,7 @@ describe('JournalDatabase', () => {
     other.close();
   });
 
-  it('knows the number of a call of the open transaction without a look into the file', () => {
+  it('knows the row number of a call in the open transaction without reading the file', () => {
     database.begin();
     accept('b1').run(database);
     expect(database.numberOf('b1/0')).toBe(2);
@@ -80,7 +80,7 @@ describe('JournalDatabase', () => {
     expect(database.numberOf('b1/0')).toBe(2);
   });
 
-  it('has no number for a delivery that attached, before it is committed and after', () => {
+  it('has no row number for an attached delivery, before its commit and afterwards', () => {
     const attaching = (id: string): Operation<unknown> =>
       recordBatch(batchEntry(id, [callEntry('x')], { attach: true }));
     commit(database, attaching('b1'));

@@ -47,7 +47,7 @@ describe('the acceptance of a batch that only reads', () => {
     expect(onDisk()).toBe(3);
   });
 
-  it('is durable at once if another write comes in the same turn', async () => {
+  it('is durable at once if another write follows in the same turn', async () => {
     await Promise.all([read('a'), journal.accept(batchEntry('b', [callEntry('x')]))]);
     expect(onDisk()).toBe(1);
   });

@@ -19,7 +19,7 @@ const SECOND = 'CREATE TABLE b (x INTEGER) STRICT; INSERT INTO b SELECT x FROM a
 const version = (): unknown => sqlite.prepare('PRAGMA journal.user_version').get()?.user_version;
 
 describe('migrate()', () => {
-  it('takes each step once, forward', () => {
+  it('applies each step once, in order', () => {
     migrate(sqlite, 'journal.db', [FIRST]);
     expect(version()).toBe(1);
     sqlite.exec('INSERT INTO a VALUES (7)');
@@ -29,7 +29,7 @@ describe('migrate()', () => {
     expect(sqlite.prepare('SELECT x FROM b').all()).toEqual([{ x: 7 }]);
   });
 
-  it('takes all steps or none', () => {
+  it('applies all steps or none', () => {
     migrate(sqlite, 'journal.db', [FIRST]);
     expect(() => migrate(sqlite, 'journal.db', [FIRST, SECOND, 'CREATE TABLE a (x INTEGER)'])).toThrow(
       'already exists',
@@ -57,7 +57,7 @@ describe('migrate()', () => {
 });
 
 describe('checkIdentity()', () => {
-  it.each([1, 2, 3])('takes a journal for ours that another process makes before question %i', (nth) => {
+  it.each([1, 2, 3])('accepts a journal that another process creates before query %i', (nth) => {
     const directory = mkdtempSync(join(tmpdir(), 'identity-'));
     const path = join(directory, 'journal.db');
     const [ours, theirs] = [attachSqlite('journal', path), attachSqlite('journal', path)];

@@ -31,7 +31,7 @@ const claim = (id: string): unknown => journal.claim(`${id}/0`, WORKER, 1);
 const finish = (id: string): unknown => journal.finish(`${id}/0`, successOf('x', id), 2, WORKER);
 
 describe('rows that are written together', () => {
-  it('hold what each was written with', async () => {
+  it('keep the values that each was written with', async () => {
     expect(await Promise.all(IDS.flatMap((id) => [accept(id), claim(id)]))).toHaveLength(2 * CALLS);
     expect(await Promise.all(IDS.map(finish))).toEqual(IDS.map(() => 'recorded'));
     for (const id of IDS) {
@@ -40,7 +40,7 @@ describe('rows that are written together', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('count once for each call: a second result of the same commit is late, and all others are recorded', async () => {
+  it('count once for each call: a second result in the same commit is late, and all others are recorded', async () => {
     await Promise.all(IDS.map(accept));
     const again = IDS[9] ?? '';
     const asked = IDS.map(finish);
@@ -68,7 +68,7 @@ describe('rows that are written together', () => {
     expect(verifyJournal(path)).toMatchObject({ intact: true });
   });
 
-  it('are claimed once, and not behind a result, whatever comes in one commit', async () => {
+  it('are claimed once, and not after a result, even within one commit', async () => {
     const answers = await Promise.all([
       ...IDS.flatMap((id) => [accept(id), claim(id)]),
       claim('b3'),
