@@ -43,7 +43,7 @@ const bash = (command: string, more: Readonly<Record<string, number | boolean>> 
 });
 
 describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
-  it('asks when the command has ended, with its changes shown and none committed', async () => {
+  it('asks when the command has ended, and shows its changes before they are committed', async () => {
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new; echo done')]);
     expect(result).toMatchObject({ output: 'done\n', metadata: { changes: { created: ['new'] } } });
@@ -100,14 +100,14 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('');
   });
 
-  it('keeps nothing if the ids of the decision are a text that contains the id', async () => {
+  it('keeps no change if the ids of the decision are a text instead of a list', async () => {
     decision = { kind: 'approve_selected', ids: 'c1, c2' } as never;
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new')]);
     expect([result?.error?.code, outside('ls')]).toEqual(['approval_unavailable', '']);
   });
 
-  it('asks nothing where nothing was changed', async () => {
+  it('does not ask if nothing was changed', async () => {
     const tools = builtinTools({ bash: { approval: 'after' } });
     // The option alone requires the sandbox.
     await using executor = createExecutor({ root: place.root, tools });
@@ -123,7 +123,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('');
   });
 
-  it('drops what is refused, and tells the model', async () => {
+  it('drops refused changes, and tells the model', async () => {
     decision = { kind: 'deny_all', reason: 'not that file' };
     await using executor = open();
     const [result] = await executor.run([bash('echo x >new; echo done')]);
@@ -139,7 +139,9 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('');
   });
 
-  it('gives the person time that is not the command’s', { tags: ['soak'] }, async () => {
+  it('does not count the time of the person against the timeout of the command', {
+    tags: ['soak'],
+  }, async () => {
     await using executor = open({
       async approver() {
         await new Promise((resolve) => setTimeout(resolve, 3100));
@@ -151,7 +153,7 @@ describe.skipIf(WHY_NOT !== '')(`approval "after"${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('new\n');
   });
 
-  it('asks before: what a rule asks about, background shells, and without the conditions', {
+  it('asks before a command that a rule asks about, before background shells, and if the conditions are not met', {
     tags: ['soak'],
   }, async () => {
     decision = { kind: 'deny_all' };

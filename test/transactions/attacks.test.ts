@@ -14,7 +14,7 @@ const LIST = `perl -e 'for (@ARGV) { my $b = "\\0" x 4096; my $n = syscall(194, 
 const SET = `perl -e 'my $f = shift; for (@ARGV) { syscall(188, $f, $_, "y", 1, 0) == 0 or print "no $_\\n" }'`;
 
 describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
-  it.skipIf(!hasPerl)('leaves no mark of an overlay on what it has changed', async () => {
+  it.skipIf(!hasPerl)('leaves no overlay attributes on the files that it has changed', async () => {
     here.outside('echo a >changed; echo b >moved; echo c >linked; echo d >closed; chmod 444 closed');
     const command = `echo x >>changed; mv moved away; ln linked other; chmod 440 closed; echo n >new
       for f in new changed; do ${SET} $f user.overlay.opaque user.overlay.whiteout user.mine; done; ${LIST} new`;
@@ -27,7 +27,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
   });
 
   it.skipIf(!hasPerl)(
-    'creates no path that is too long: none of it is kept, and nothing remains',
+    'creates no path that is too long: none of its changes are kept, and nothing remains',
     async () => {
       const deep = `my $n = "d" x 200; for (1 .. 50) { mkdir $n; chdir $n } open F, ">f"; chmod 0, "../$n"`;
       const { discarded, changes } = await here.run(`perl -e '${deep}'; echo fine >fine`);
@@ -41,7 +41,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     },
   );
 
-  it('hides nothing from the limit: inaccessible directories count, and so do holes that would be filled', async () => {
+  it('cannot evade the size limit: inaccessible directories count, and so do holes that would be filled', async () => {
     const small = makeKeptApart({ rules: { maxMb: 3 } });
     const closed = await small.run('mkdir d; head -c 5000000 /dev/urandom >d/large; chmod 000 d');
     expect(closed.discarded).toBe('it has changed more than 3 MB');
@@ -49,7 +49,7 @@ describe.skipIf(WHY_NOT !== '')(`a hostile command${WHY_NOT}`, () => {
     small.remove();
   });
 
-  it('changes nothing where its root is moved while it runs, there or in what takes its name', async () => {
+  it('changes nothing if its root is moved while it runs, neither there nor in a directory that takes its name', async () => {
     here.outside('echo old >a; mkdir sub; echo b >sub/b');
     const moved = join(here.around, 'moved');
     const { discarded, changes } = await here.run(

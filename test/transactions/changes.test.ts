@@ -11,7 +11,7 @@ const here = useKeptApart();
 const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
-  it('are committed when it has ended, and reported', async () => {
+  it('are committed and reported when it has ended', async () => {
     here.outside('mkdir sub gone; echo a >a; echo b >sub/b; echo c >gone/c; echo d >d');
     const outcome = await here.run(
       'echo new >n; echo more >>sub/b; rm a; rm -rf gone; mkdir -p x/y; echo z >x/y/z; ln -s n link; chmod 600 d',
@@ -39,7 +39,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(readFileSync(join(here.root, 'a'), 'utf8')).toBe('new\n');
   });
 
-  it('leave nothing behind where there were none', async () => {
+  it('leave nothing behind if there are none', async () => {
     here.outside('echo a >a');
     expect((await here.run('cat a; echo x >/tmp/x')).changes).toEqual(NOTHING);
     await expect
@@ -55,7 +55,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('ls')).toBe('a\nb\n');
   });
 
-  it('are dropped if it was killed, as by the system for lack of memory; not if one of its processes was', async () => {
+  it('are dropped if the shell itself was killed, for example for lack of memory, but not if only one of its processes was', async () => {
     const killed = await here.run('echo x >a; kill -9 $$');
     expect(killed.discarded).toBe('it was killed (SIGKILL), for lack of memory or from outside');
     const inside = await here.run('echo x >b; sh -c "kill -9 \\$\\$"; exit $?');
@@ -63,7 +63,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('ls')).toBe('b\n');
   });
 
-  it('are dropped when it is stopped, unless they are to be kept', async () => {
+  it('are dropped if it is stopped, unless the caller wants them kept', async () => {
     const stopInTheMiddle = (place: Pick<KeptApart, 'run'>, command: string): Promise<CommandOutcome> => {
       const stop = new AbortController();
       return place.run(`${command}; echo ready; sleep 30`, {
@@ -85,7 +85,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     keeping.remove();
   });
 
-  it('are dropped when they are larger than allowed', { tags: ['soak'] }, async () => {
+  it('are dropped if they are larger than allowed', { tags: ['soak'] }, async () => {
     const small = makeKeptApart({ rules: { maxMb: 3 } });
     const quick = await small.run('head -c 5000000 /dev/urandom >large');
     expect(quick.discarded).toBe('it has changed more than 3 MB');
@@ -95,7 +95,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     small.remove();
   });
 
-  it('replace a directory that was removed and made again, and a file by a directory and back', {
+  it('can replace a directory that was removed and created again, and a file by a directory and back', {
     tags: ['soak'],
   }, async () => {
     here.outside('mkdir -p d/in e; echo 1 >d/one; echo 2 >d/in/two; echo f >f; echo k >e/keep');
@@ -142,7 +142,9 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     expect(here.outside('ls -A')).toBe('');
   });
 
-  it('reach directories that their owner has closed, and leave them closed', { tags: ['soak'] }, async () => {
+  it('reach directories without write permission, and leave their modes unchanged', {
+    tags: ['soak'],
+  }, async () => {
     here.outside('mkdir -p shut/in; echo a >shut/a; echo b >shut/in/b; chmod 555 shut/in shut');
     const { changes } = await here.run(
       'mkdir -p new/in; echo x >new/in/x; chmod 555 new/in; chmod 0 new; chmod 755 shut; rm shut/a; echo y >shut/y; chmod 555 shut',
@@ -158,7 +160,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     await expect.poll(() => readdirSync(here.place).filter((name) => name.includes('.gone'))).toEqual([]);
   });
 
-  it('drop set-user-ID and set-group-ID, and leave special files out', async () => {
+  it('lose set-user-ID and set-group-ID bits, and contain no special files', async () => {
     here.outside('echo s >mine; chmod 4755 mine');
     const { changes } = await here.run(
       'cp /bin/true su; chmod 6755 su; mkfifo pipe; mkdir d; chmod 2755 d; echo x >>mine; chmod u+s mine',
@@ -201,7 +203,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
     other.remove();
   });
 
-  it('do not tell of 10,000 files one by one', { tags: ['soak'] }, async () => {
+  it('do not list 10,000 files one by one', { tags: ['soak'] }, async () => {
     const { changes } = await here.run('mkdir d; cd d; for i in $(seq 1000); do echo $i >f$i; done');
     expect(changes?.created).toHaveLength(200);
     expect(changes?.more).toBe(801);
@@ -209,7 +211,7 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
   });
 });
 
-describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => {
+describe.skipIf(WHY_NOT !== '')(`a path hidden from commands${WHY_NOT}`, () => {
   it('does not exist for them, and stays unchanged', async () => {
     here.outside(
       'mkdir -p api .ssh; echo SECRET >api/.env; echo SECRET >.env; echo SECRET >.ssh/id; echo x >api/x; chmod 711 api',
@@ -230,7 +232,7 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     );
   });
 
-  it('stays hidden when it is saved by a rename while a command runs, and when it is new for the next', async () => {
+  it('stays hidden if it is saved by a rename while a command runs, and if it is new for the next command', async () => {
     here.outside('echo SECRET >.env; mkdir sub');
     const outcome = await here.run('echo ready; sleep 0.3; cat .env', {
       onOutput: () => {
@@ -246,7 +248,7 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect((await here.run('ls -A')).stdout.head).toBe('');
   });
 
-  it("includes toolexec's own configuration and records if a root is the home directory", async () => {
+  it("may be toolexec's own configuration or records, if a root is the home directory", async () => {
     here.outside('mkdir -p .config/toolexec .local/state/toolexec; echo a >.config/toolexec/config.toml');
     const { changes } = await here.run(
       'echo mine >.config/toolexec/config.toml; mv .config moved; echo x >.local/state/toolexec/journal.db; echo y >ok',
@@ -257,7 +259,7 @@ describe.skipIf(WHY_NOT !== '')(`what is hidden from commands${WHY_NOT}`, () => 
     expect(here.outside('cat .config/toolexec/config.toml; ls .local/state/toolexec; ls')).toBe('a\n');
   });
 
-  it('may be thousands of files', { tags: ['soak'] }, async () => {
+  it('may be one of thousands', { tags: ['soak'] }, async () => {
     here.outside(
       'for i in $(seq 60); do mkdir d$i; for j in $(seq 20); do echo SECRET >d$i/$j.pem; done; done',
     );

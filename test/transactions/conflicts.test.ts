@@ -36,7 +36,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${
     expect(here.outside('cat a b')).toBe('2\n2\nnew\n');
   });
 
-  it('keeps nothing where they go on changing them, and its versions can be read', async () => {
+  it('keeps nothing if they keep changing them, and its versions can be read', async () => {
     here.outside('echo old >a; echo old >b; mkdir d; echo d >d/d');
     const versions: string[] = [];
     const outcome = await meanwhile(
@@ -57,7 +57,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${
     expect(here.outside('ls; ls d')).toBe('a\nb\nc\nd\nd\nnew\n');
   });
 
-  it('is not run again with the network on, after a cancellation, or where the options say so', async () => {
+  it('is not run again with the network on, after a cancellation, or if the options forbid it', async () => {
     const stop = new AbortController();
     const cases: readonly (readonly [Partial<KeptApart>, object])[] = [
       [makeKeptApart({ rules: { onConflict: 'fail' } }), {}],
@@ -81,7 +81,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${
     expect(cancelled.reruns).toBeUndefined();
   });
 
-  it('says where it was another command that changed them', async () => {
+  it('says if another command changed them', async () => {
     const there = makeKeptApart({ rules: { onConflict: 'fail' } });
     there.outside('echo 1 >a');
     const slow = there.run('echo slow >>a; sleep 0.6');
@@ -94,7 +94,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${
     there.remove();
   });
 
-  it('is not run again where what it was known to change was only touched', async () => {
+  it('is not run again if only the times of its declared files have changed', async () => {
     const there = makeKeptApart({ rules: { onConflict: 'fail' } });
     there.outside('echo 1 >a');
     const more = { targets: [join(there.root, 'a')] };
@@ -104,7 +104,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose files others change meanwhile${
     there.remove();
   });
 
-  it('keeps the rest where the caller has asked for that, and does not call it a success', async () => {
+  it('keeps the other changes if the caller has requested that, and does not report success', async () => {
     const there = makeKeptApart({ rules: { onConflict: 'keep_rest' } });
     there.outside('echo 1 >a');
     const outcome = await meanwhile(there, { after: 'echo 3 >a; echo b >b' }, 'echo 2 >a');

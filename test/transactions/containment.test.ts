@@ -45,9 +45,9 @@ function run(command: string): Effect {
   return { kind: 'run', command, shell: 'bash' };
 }
 
-describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NOT}`, () => {
+describe.skipIf(WHY_NOT !== '')(`the risk of a contained command${WHY_NOT}`, () => {
   it.each(['ls -la', 'cat a.txt', 'echo hi', 'pwd && grep -n x a.txt'])(
-    'is low where it only reads: %s',
+    'is low if it only reads: %s',
     async (text) => {
       expect(await planned(text)).toEqual({ risk: 'low', containment: CONTAINED });
     },
@@ -61,11 +61,11 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
     'echo hi > a.txt',
     '$X',
     'python3 -c "print(1)"',
-  ])('is medium where it may change something: %s', async (text) => {
+  ])('is medium if it may change something: %s', async (text) => {
     expect(await planned(text)).toEqual({ risk: 'medium', containment: CONTAINED });
   });
 
-  it('counts the journal: without one nothing can be undone', async () => {
+  it('depends on the journal: without one, nothing can be undone', async () => {
     expect(await planned('touch a', { journal: false })).toEqual({
       risk: 'medium',
       containment: { ...CONTAINED, undo: false },
@@ -87,7 +87,7 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
     ['a read', [{ kind: 'read', path: 'a' }], {}],
     ['a fetch', [{ kind: 'fetch', url: 'https://a.example/' }], { network: true, undo: false }],
     ['a write', [{ kind: 'write', path: 'a' }], { undo: false }],
-  ])('counts what the code of a tool does beside its command: %s', async (_, beside, changed) => {
+  ])('includes the effects of a tool besides its command: %s', async (_, beside, changed) => {
     const both = defineTool({
       name: 'both',
       description: 'd',
@@ -122,7 +122,7 @@ describe.skipIf(WHY_NOT !== '')(`the risk of a command that is contained${WHY_NO
     expect(calls[0]).toMatchObject({ risk, containment: { transaction: true } });
   });
 
-  it('runs nothing outside of a transaction that a person has agreed to run inside of one', async () => {
+  it('never runs outside a transaction if a person approved it inside one', async () => {
     const [root, elsewhere] = [folder(), folder()];
     const executor = executorOf([...builtinTools()], {
       root,

@@ -24,7 +24,7 @@ function numbers(seed: number): () => number {
 
 describe.skipIf(WHY_NOT !== '')(`commands whose processes are killed at random instants${WHY_NOT}`, () => {
   it.each(['command', 'external tool'] as const)(
-    `are wholly there or not at all, ${TRIALS} times: %s`,
+    `take effect completely or not at all, ${TRIALS} times: %s`,
     async (runner) => {
       const random = numbers(Number(process.env.SEED ?? 20_261_123));
       const tally = await crashCampaign(TRIALS, random, runner);

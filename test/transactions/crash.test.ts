@@ -12,7 +12,7 @@ buildFirst();
 
 describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, () => {
   eachOf<['command' | 'external tool']>([['command'], ['external tool']], 1)(
-    'is wholly there or not at all, and its result says which: %s',
+    'takes effect completely or not at all, and its result says which: %s',
     async (runner) => {
       // The first moment is before anything is done.
       const instants = [0, 0.5];

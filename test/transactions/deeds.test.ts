@@ -119,7 +119,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       ['a dependency', 'mkdir -p node_modules/e; ln -s node_modules/e sub', 'node_modules/e/Makefile'],
     ],
     2,
-  )('is not kept where it runs later through a link or setting: %s', async (_, make, path) => {
+  )('is not kept if it runs later through a link or setting: %s', async (_, make, path) => {
     outside(`mkdir -p tools/run src p/q; echo x > tools/run/all.txt; ${make}`);
     const refused = await runAllowed(`rm -f ${path}; echo x > ${path}`);
     expect(refused.error).toMatchObject({ code: 'policy_denied', details: { executed: 'no' } });
@@ -140,7 +140,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       ['a step of a rebase', 'mkdir .git/rebase-merge; echo "exec x" > .git/rebase-merge/git-rebase-todo'],
     ],
     2,
-  )('is not kept where git or a link makes it run later: %s', async (_, command) => {
+  )('is not kept if git or a link makes it run later: %s', async (_, command) => {
     outside('git init -q; echo x > Makefile; mkdir -p tools/hooks other/hooks; ln -s tools/hooks .husky');
     expect((await runAllowed(command)).error).toMatchObject({
       code: expect.stringMatching(/policy_denied|sandbox_violation/),
@@ -164,7 +164,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       ['those of another directory', 'mkdir b; echo ../c > b/commondir', 'touch b/HEAD'],
     ],
     2,
-  )('is not kept where it makes earlier files those of a repository: %s', async (_, before, command) => {
+  )('is not kept if it turns earlier files into those of a repository: %s', async (_, before, command) => {
     expect((await runAllowed(before)).error).toBeUndefined();
     expect((await runAllowed(command)).error).toMatchObject({
       code: 'policy_denied',
@@ -172,7 +172,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     });
   });
 
-  it('is kept where it is any other file, and what only changes dependencies', {
+  it('is kept if it is any other file, or only changes dependencies', {
     tags: ['soak'],
   }, async () => {
     writeFileSync(join(place.root, 'package.json'), '{"scripts":{"test":"a"}}');
@@ -187,7 +187,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
-  it('is asked about once where packages are installed, by the policy that holds without options', {
+  it('is asked about once if packages are installed, by the default policy', {
     tags: ['soak'],
   }, async () => {
     await using executor = createExecutor({ root: place.root, approver, sandbox: { os: 'required' } });
@@ -207,7 +207,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     ]);
   });
 
-  it('is asked about with the changes in hand, those first that run later', async () => {
+  it('is asked about with the changes shown, files that run later first', async () => {
     await using executor = open([EVERYTHING], { approver });
     const result = await run(executor, 'python3 .w.py Makefile a');
     expect(result).toMatchObject({
@@ -233,7 +233,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('Makefile\na\n');
   });
 
-  it('is kept where a person agreed to a command that names it, and asked about where it names nothing', {
+  it('is kept if a person approved a command that names it, and asked about otherwise', {
     tags: ['soak'],
   }, async () => {
     await using executor = open([], { approver });
@@ -243,7 +243,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined, undefined, ['justfile']]);
   });
 
-  it("is not covered by a person's consent to its directory, unless everything in there runs later", {
+  it("is not covered by a person's approval of its directory, unless everything in there runs later", {
     tags: ['soak'],
   }, async () => {
     outside(
@@ -257,7 +257,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(asked.map(({ unexpected }) => unexpected)).toEqual([undefined]);
   });
 
-  it('is compared with the paths that the rule names', async () => {
+  it('is compared with the paths of the rule', async () => {
     const make: PolicyRule = { decision: 'allow', command: 'python3 *', writes: ['out/**', 'log'] };
     const write = (...paths: readonly string[]): string => `python3 .w.py ${paths.join(' ')}`;
     expect((await runAlone(write('out/a', 'out/d/b', 'log'), make)).error).toBeUndefined();
@@ -275,7 +275,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
-  it('is asked about in mode "auto" too, and by no one where the program has said so', {
+  it('is asked about in mode "auto" too, unless the program has allowed it', {
     tags: ['soak'],
   }, async () => {
     const command = 'echo x > Makefile';
@@ -285,7 +285,9 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect((await run(other, command)).error).toBeUndefined();
   });
 
-  it('is asked about once with the changes where the tool asks after', { tags: ['soak'] }, async () => {
+  it('is asked about once, together with the changes, if the tool asks afterwards', {
+    tags: ['soak'],
+  }, async () => {
     const tools = builtinTools({ bash: { approval: 'after' } });
     await using executor = open([], { tools, approver });
     expect((await run(executor, 'echo x > Makefile; echo y > a')).error).toBeUndefined();
@@ -311,7 +313,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(outside('ls')).toBe('Makefile\n');
   });
 
-  it('is what git switched to, where a person has agreed to that', { tags: ['soak'] }, async () => {
+  it('is kept if git switched to it in a command that a person approved', { tags: ['soak'] }, async () => {
     outside(`git init -q -b main . && git config user.email a@b && git config user.name n
       echo a > a && git add -A && git commit -qm one && git checkout -qb other && echo x > Makefile && git add -A && git commit -qm two && git checkout -q main`);
     await using executor = open([], { approver });
@@ -339,7 +341,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
         ...more,
       });
 
-    it('is not asked about where it is what work changes', { tags: ['soak'] }, async () => {
+    it('is not asked about if ordinary work changes it', { tags: ['soak'] }, async () => {
       outside(
         'mkdir -p build src __pycache__ && echo x > build/a && echo x > src/a.ts && echo y > __pycache__/b',
       );
@@ -372,7 +374,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       expect(outside('ls')).toBe('Makefile\nb\n');
     });
 
-    it('is asked about before, where a rule asks, for shells in the background, and where nothing contains it', {
+    it('is asked about before the command, if a rule asks, in background shells, and without containment', {
       tags: ['soak'],
     }, async () => {
       decision = { kind: 'deny_all' };
@@ -390,7 +392,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
       expect(outside('ls')).toBe('');
     });
 
-    it('is planned as what runs, and is an option of two values', async () => {
+    it('lets a plan say that the call runs, and has two values', async () => {
       await using executor = contained();
       const plan = await executor.plan([{ id: 'p', name: 'bash', args: { command: 'make test' } }]);
       expect(plan.calls).toMatchObject([

@@ -70,7 +70,7 @@ describe.skipIf(WHY_NOT !== '')(`denied names in dependency folders${WHY_NOT}`, 
     expect(await refusedOf('rm -r vendor a target')).toEqual([]);
   });
 
-  it('stay refused elsewhere, and the reason says what would keep them', async () => {
+  it('are still refused elsewhere, and the reason says how to keep them', async () => {
     here.outside('mkdir -p src/keys; echo k >src/keys/a.txt');
     expect(await refusedOf('cp -r src copy; echo k >copy/keys/b.pem; echo x >.envrc')).toEqual([
       '.envrc: the deny pattern **/.envrc covers it',
@@ -115,7 +115,7 @@ async function bash(executor: Executor, command: string): Promise<ToolResult | u
 }
 
 describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { timeout: 60_000 }, () => {
-  it('are kept where a person has approved a command that names them, and hidden from then on', {
+  it('are kept if a person approved a command that names them, and hidden from then on', {
     tags: ['soak'],
   }, async () => {
     await using executor = open('before');
@@ -146,7 +146,7 @@ describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { time
     expect([skipped, place.outside('ls -A')]).toEqual([[], '.env.example\n']);
   });
 
-  it('are not kept where the command does not name them, or an option has said yes', async () => {
+  it('are not kept if the command does not name them, or if only an option approved it', async () => {
     await using executor = open('before');
     place.outside("echo 'echo k >made.pem' >make.sh");
     await bash(executor, 'sh make.sh');
@@ -155,7 +155,7 @@ describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { time
     expect(place.outside('ls -A')).toBe('make.sh\n');
   });
 
-  it('are kept where a person has seen them when the command had ended', { tags: ['soak'] }, async () => {
+  it('are kept if a person saw them after the command', { tags: ['soak'] }, async () => {
     await using executor = open('after');
     place.outside("echo 'echo k >made.pem' >make.sh");
     const result = await bash(executor, 'sh make.sh');
@@ -166,7 +166,7 @@ describe.skipIf(WHY_NOT !== '')(`new files with a denied name${WHY_NOT}`, { time
     expect(place.outside('ls -A')).toBe('made.pem\nmake.sh\n');
   });
 
-  it('are not kept where nobody is asked', async () => {
+  it('are not kept without a question to a person', async () => {
     await using executor = open('before', { approver: null });
     await bash(executor, 'echo k >named.pem; echo x >y');
     await using later = open('after', { approver: null });

@@ -5,8 +5,8 @@ import { makeKeptApart, useKeptApart, whyNoTransactions } from './kept-apart.js'
 const why = await whyNoTransactions();
 const here = useKeptApart();
 
-describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, () => {
-  it('is listed, even in directories and as a link, and is gone for the next one', async () => {
+describe.skipIf(why !== '')(`a file that a command writes outside the roots${why}`, () => {
+  it('is listed, even in a directory or as a link, and is gone for the next command', async () => {
     const { discardedWrites, changes } = await here.run(
       'echo x >~/notes.txt; mkdir -p ~/a/b ~/empty; echo y >~/a/b/c; ln -s /etc ~/l; echo z >/tmp/t; echo in >root.txt',
     );
@@ -19,7 +19,7 @@ describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, 
     expect(none).toBeUndefined();
   });
 
-  it('is not listed where the command removed it again, or where it is a cache, a socket or a pipe', async () => {
+  it('is not listed if the command removed it again, or if it is a cache, a socket or a pipe', async () => {
     const { exitCode, discardedWrites } = await here.run(`
       f=$(mktemp) && echo x >$f && rm $f && mkdir -p /tmp/w/x && rm -r /tmp/w
       mkdir -p ~/.cache/pip ~/.npm/_cacache ~/.cargo/registry ~/.config/configstore ~/p/__pycache__ /tmp/go-build12
@@ -29,7 +29,7 @@ describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, 
     expect(discardedWrites).toBeUndefined();
   });
 
-  it('has its whole name, with what cannot be seen in it as a number', async () => {
+  it('is listed with its whole name, and invisible characters in it as numbers', async () => {
     const { discardedWrites, changes } = await here.run(
       `for d in ~ .; do touch "$d/$(printf 'a\\xe2\\x80\\x8bb')" "$d/$(printf 'n\\xff')" "$d/$(printf 'l\\nf')" "$d/ü"; done`,
     );
@@ -38,20 +38,20 @@ describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, 
     expect(changes?.created).toEqual(names);
   });
 
-  it('is at most 200 paths, and the rest is counted', async () => {
+  it('is one of at most 200 listed paths; the rest is counted', async () => {
     const { discardedWrites } = await here.run('mkdir ~/many; cd ~/many; seq 1000 | xargs touch');
     expect(discardedWrites?.paths).toHaveLength(200);
     expect(discardedWrites?.more).toBe(800);
   });
 
-  it('is listed where a directory is closed, and no link is followed', async () => {
+  it('is listed even if its directory is inaccessible, and no link is followed', async () => {
     const { discardedWrites } = await here.run(
       'mkdir ~/closed; echo x >~/closed/f; chmod 000 ~/closed; ln -s / ~/all; ln -s loop ~/loop; ln -s ~ ~/self',
     );
     expect(discardedWrites?.paths).toEqual(['/root/all', '/root/closed/f', '/root/loop', '/root/self']);
   });
 
-  it('tells a change of the settings that git was given from those settings', async () => {
+  it('is listed if it changes the git settings that the command was given', async () => {
     expect((await here.run('git config --get user.name; true')).discardedWrites).toBeUndefined();
     const { discardedWrites } = await here.run('git config --global toolexec.test yes');
     expect(discardedWrites?.paths).toEqual(['/root/.gitconfig']);
@@ -88,7 +88,7 @@ describe.skipIf(why !== '')(`what a command writes outside of the roots${why}`, 
     await expect.poll(left).toEqual([]);
   });
 
-  it('fails where a place is read-only, and is not listed then', async () => {
+  it('cannot be created in a read-only directory, and then is not listed', async () => {
     const { stderr, discardedWrites } = await here.run(
       'for d in /etc /usr /etc/ssl/private / /opt /var/tmp; do echo x >$d/toolexec-x; done',
     );

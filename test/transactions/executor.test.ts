@@ -72,7 +72,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     });
   });
 
-  it('runs however many files are hidden; what writes through is refused or asked about', {
+  it('runs even if thousands of files are hidden; a command that writes through is refused or asked about', {
     tags: ['soak'],
   }, async () => {
     outside(
@@ -135,7 +135,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     expect(outside('ls')).not.toContain('list');
   });
 
-  it('says what it has changed, and what was not kept and why', async () => {
+  it('reports its changes, and those that were not kept, with the reason', async () => {
     await using executor = open({
       policy: {
         rules: [{ decision: 'deny', effect: ['write', 'delete'], path: 'fixed/**', reason: 'fixed stays' }],
@@ -173,7 +173,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     expect(outside('ls -A; cat fixed/a')).toBe('b\nfixed\nw\na\n');
   });
 
-  it('is one without being asked to be, and names that differ in case alone are two files', async () => {
+  it('is the default, and names that differ only in case are two files', async () => {
     await using executor = createExecutor({ root: place.root, approver: null });
     const [result] = await executor.run([bash('echo a >Name; echo b >name; truncate -s 3G large')]);
     expect(result?.metadata).toMatchObject({
@@ -197,7 +197,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('');
   });
 
-  it('is refused where transactions are required and cannot be, and says so where they are not', async () => {
+  it('is refused if transactions are required but impossible, and otherwise says that it ran without one', async () => {
     const many = Array.from({ length: 6 }, (_, index) => join(place.around, `${index}`));
     for (const path of many) mkdirSync(path);
     await using executor = open({ root: many });
@@ -212,7 +212,7 @@ describe.skipIf(WHY_NOT !== '')(`a command as a transaction${WHY_NOT}`, () => {
     expect(plain?.metadata.changes).toBeUndefined();
   });
 
-  it('sees what the calls before it have left, and they see what it has', async () => {
+  it('sees the changes of earlier calls, and later calls see its changes', async () => {
     await using executor = open();
     const results = await executor.run([
       { id: '1', name: 'write_file', args: { path: 'a', content: 'one\n' } },
@@ -235,7 +235,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     );
   });
 
-  it('is taken back, and that again', { tags: ['soak'] }, async () => {
+  it('can be undone, and the undo can be undone', { tags: ['soak'] }, async () => {
     await using executor = open();
     const before = world();
     expect((await executor.run([bash(CHANGE)]))[0]?.error).toBeUndefined();
@@ -251,7 +251,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(world()).toBe(after);
   });
 
-  it('is taken back by another process, too', { tags: ['soak'] }, async () => {
+  it('can be undone by another process, too', { tags: ['soak'] }, async () => {
     const before = world();
     {
       await using executor = open();
@@ -262,7 +262,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(world()).toBe(before);
   });
 
-  it('stays where it was changed since', async () => {
+  it('stays if it was changed since', async () => {
     await using executor = open();
     await executor.run([bash(CHANGE)]);
     outside('echo since >>old; echo since >tree; echo since >d/e/f; rm new');

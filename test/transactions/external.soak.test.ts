@@ -9,7 +9,7 @@ const WHY_NOT = await whyNoTransactions();
 const shop = new ToolWorkshop();
 
 describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () => {
-  it('writes 5,000 files, and an undo takes all of them back', async () => {
+  it('writes 5,000 files, and an undo removes all of them', async () => {
     shop.add('many', `mkdir many; seq 5000 | split -l 1 -a 4 - many/f; echo '"done"'`);
     await using opened = await shop.open();
     const [result] = await opened.executor.run([{ id: 'c1', name: 'many', args: {} }]);

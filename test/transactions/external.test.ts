@@ -32,7 +32,7 @@ const DONE = `printf '{"type":"result","value":"done"}\\n'`;
 const NOTHING = { created: [], modified: [], deleted: [], refused: [], conflicts: [] };
 
 describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () => {
-  it('changes nothing before its end, and says then what it has changed', { tags: ['soak'] }, async () => {
+  it('changes nothing before its end, and then reports its changes', { tags: ['soak'] }, async () => {
     shop.outside('echo a >a; echo b >b; echo c >c; mkdir old; echo x >old/x');
     shop.add('change', `echo x >new; echo more >>a; rm -r b old\n${WAIT}\n${DONE}`, { streaming: true });
     let seen = '';
@@ -77,7 +77,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls')).toBe('Makefile\na\n');
   });
 
-  it('does not see hidden files and does not overwrite them; files that a rule denies stay; both are reported', {
+  it('neither sees nor overwrites hidden files; files that a rule denies stay; both are reported', {
     tags: ['soak'],
   }, async () => {
     shop.outside('mkdir fixed; echo a >fixed/a; echo SECRET >.env');
@@ -110,7 +110,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(version?.output).toContain('evil');
   });
 
-  it('learns what was not kept before a truncated answer, from a command too', {
+  it('reports the changes that were not kept before a truncated answer, as a command does', {
     tags: ['soak'],
   }, async () => {
     shop.add('long', `echo x >.env; printf '"'; head -c 150000 /dev/zero | tr '\\0' a; echo '"'`);
@@ -138,7 +138,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('cat a; ls')).toBe('mine\na\nnew\n');
   });
 
-  it('that fails, by its exit code, an error or its answer, keeps its changes, as a command does', {
+  it('keeps its changes if it fails, by its exit code, an error or its answer, as a command does', {
     tags: ['soak'],
   }, async () => {
     shop.add('code', 'echo x >code-made; exit 3');
@@ -161,7 +161,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
   });
 
-  it('has done nothing when it is stopped: by its time, by us, for its output, for a broken promise', async () => {
+  it('has done nothing if it is stopped: by its timeout, by the caller, for its output, or for an invalid answer', async () => {
     shop.add('slow', 'echo x >made; echo said; sleep 30');
     shop.add('flood', 'echo x >made; yes');
     shop.add('broken', 'echo x >made; echo no line of the protocol; sleep 30', { streaming: true });
@@ -189,7 +189,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('made\n');
   });
 
-  it('that changes more than it may keeps no change, whatever it reports', { tags: ['soak'] }, async () => {
+  it('keeps no change if it changes more than it may, whatever it reports', { tags: ['soak'] }, async () => {
     shop.add('large', `head -c 3000000 /dev/zero >large; echo '"done"'`);
     const result = await shop.run('large', { sandbox: { maxTransactionMb: 2 } });
     expect(result).toMatchObject({
@@ -202,7 +202,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
   });
 
-  it('does not run where its changes must be kept apart and cannot be; else it writes through and says so', {
+  it('does not run if a transaction is required but impossible; otherwise it writes through, and reports that', {
     tags: ['soak'],
   }, async () => {
     shop.add('make', `echo x >made; echo '"done"'`);
@@ -221,7 +221,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('made\n');
   });
 
-  it('writes through where the rule that allows it says so', async () => {
+  it('writes through if the rule that allows it says so', async () => {
     shop.add('make', `${WAIT}\necho x >made\n${DONE}`, { streaming: true });
     const rules = [{ decision: 'allow', tool: 'make', write_through: true }] as const;
     writeFileSync(join(shop.tools, 'go'), '');
@@ -271,7 +271,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('out-one\nout-two\n');
   });
 
-  it('writes many files, and an undo takes all of them back', { tags: ['soak'] }, async () => {
+  it('writes many files, and an undo removes all of them', { tags: ['soak'] }, async () => {
     shop.add('many', `mkdir many; seq 500 | split -l 1 -a 4 - many/f; echo '"done"'`);
     await using opened = await shop.open();
     const [result] = await opened.executor.run([call('c1', 'many')]);
@@ -281,7 +281,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(existsSync(join(shop.root, 'many'))).toBe(false);
   });
 
-  it('is tried in a preview, in order with the others, and becomes real with them or not at all', {
+  it('runs in a preview, in order with the other calls, and is committed with them or not at all', {
     tags: ['soak'],
   }, async () => {
     shop.add('shout', `tr a-z A-Z <text >loud; cat >input; echo '"done"'`);
@@ -311,7 +311,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('');
   });
 
-  it('answers in a preview for what it has changed itself, whatever the others may not', {
+  it('is responsible in a preview only for its own changes, not for those of other calls', {
     tags: ['soak'],
   }, async () => {
     shop.add('free', `mkdir -p cards; echo x >cards/x; echo x >only-mine; rm -f old; echo true`);
@@ -340,7 +340,7 @@ describe.skipIf(WHY_NOT !== '')(`an external tool in the sandbox${WHY_NOT}`, () 
     expect(shop.outside('ls -A')).toBe('old\nw\n');
   });
 
-  it('is not tried in a preview where it runs outside of the sandbox', { tags: ['soak'] }, async () => {
+  it('does not run in a preview if it runs outside the sandbox', { tags: ['soak'] }, async () => {
     shop.add('make', `echo x >made; echo '"done"'`);
     const external = { sandbox: { externalTools: 'untrusted' } } as const;
     await using opened = await shop.open(external, { trusted: true });

@@ -40,7 +40,7 @@ const later = (path: string, reason: string): unknown =>
   expect.objectContaining({ path, reason: expect.stringContaining(reason), later: true });
 
 describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written${WHY_NOT}`, () => {
-  it('are reported, and made before the next command', () => {
+  it('are reported, and committed before the next command', () => {
     expect(told['read-only']).toMatchObject({
       first: {
         output: expect.stringContaining('Not changed yet, because it cannot be written now: "gone"'),
@@ -55,7 +55,7 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
     });
   });
 
-  it('are made by another process too, once there is room', () => {
+  it('are committed by another process too, once there is room', () => {
     const refused = ['d/in', 'large'].map((path) => later(path, 'ENOSPC'));
     expect(told.full).toMatchObject({
       first: { changes: { created: ['d/'], modified: ['a'], deleted: ['gone'], refused } },
@@ -67,14 +67,14 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
     });
   });
 
-  it('are no longer made when the command is undone', () => {
+  it('are no longer committed after the command is undone', () => {
     expect(told.undone).toEqual({
       undone: { callId: 'first', restored: [], skipped: [] },
       end: { a: 'old', gone: 'old' },
     });
   });
 
-  it('bug: were made after an undo by another process, which reported nothing and restored nothing', () => {
+  it('bug: were committed after an undo by another process, which reported nothing and restored nothing', () => {
     expect(told.left).toMatchObject({
       undone: { 'undone-meanwhile': expect.stringContaining('has not written all of its changes yet') },
       between: { a: 'new' },
@@ -105,7 +105,7 @@ describe.skipIf(WHY_NOT !== '')(`the changes of a command that cannot be written
     });
   });
 
-  it('are not made in what another program has mounted over the root', () => {
+  it('are not committed in a directory that another program has mounted over the root', () => {
     expect(told.mounted).toEqual({
       code: 'conflict',
       error: expect.stringMatching(/was moved, or something else was put there. Preview it again.$/),

@@ -21,7 +21,7 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
     here.outside(SET_UP);
   });
 
-  it('are both there, one after the other', async () => {
+  it('both succeed, one after the other', async () => {
     for (let round = 1; round <= 3; round++) {
       const commands = ['x', 'y'].map((who) =>
         here.run(`echo ${round} >${who}${round}; git add -A; sleep 0.1; git commit -qm ${who}${round}`),
@@ -45,7 +45,7 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
     expect(here.outside('git ls-files | wc -l')).toBe('7\n');
   }, 60_000);
 
-  it('are there where both conversations commit without a pause', {
+  it('succeed if both conversations commit without a pause', {
     tags: ['soak'],
     timeout: 120_000,
   }, async () => {
@@ -62,7 +62,7 @@ describe.skipIf(WHY_NOT !== '')(`two commits at once in one repository${WHY_NOT}
     expect(here.outside(CHECK)).toBe('');
   });
 
-  it('are there in 100 rounds', { tags: ['soak'], timeout: 300_000 }, async () => {
+  it('succeed in 100 rounds', { tags: ['soak'], timeout: 300_000 }, async () => {
     const commit = (who: string, round: number): ReturnType<typeof here.run> =>
       here.run(`echo ${round} >${who}; git add ${who}; git commit -qm ${who}${round} ${who}`);
     for (let round = 1; round <= 50; round++) {
@@ -87,10 +87,10 @@ describe.skipIf(WHY_NOT !== '')(`a command that removes branches and tags${WHY_N
   });
 });
 
-describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one${WHY_NOT}`, () => {
+describe.skipIf(WHY_NOT !== '')(`a git that another git blocks${WHY_NOT}`, () => {
   const ADD = 'echo b >b; echo ready; sleep 0.4; git add b';
 
-  it('is run again when that one has let go of the index', async () => {
+  it('is run again when the other one has released the index', async () => {
     here.outside(SET_UP);
     let runs = 0;
     const outcome = await here.run(ADD, {
@@ -103,7 +103,7 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside('git ls-files')).toBe('a\nb\n');
   });
 
-  it('is run again where it does not see a commit of that one: an overlay hides it in a directory of objects that the command made', async () => {
+  it('is run again if an overlay hides a commit of the other one from it, in a directory of objects that the command created', async () => {
     here.outside(SET_UP);
     let runs = 0;
     const outcome = await here.run('echo b >b; git add b; ls .git/objects; sleep 0.4; git commit -qm two', {
@@ -135,7 +135,7 @@ describe.skipIf(WHY_NOT !== '')(`a git that cannot go on because of another one$
     expect(here.outside('git log --format=%s -1')).toBe('b\n');
   });
 
-  it('is not run again where the network is on, that was asked for, or no other git was there', {
+  it('is not run again with the network on, if the failure was intended, or without another git', {
     tags: ['soak'],
   }, async () => {
     for (const [options, outside] of [
@@ -175,7 +175,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same 
     ['write a note in a file of their own', 'echo theirs >theirs', 'two\none\n'],
     ['add objects', 'git hash-object -w /etc/passwd /etc/group', 'two\none\n'],
   ] as const) {
-    it(`is committed where they ${title}`, async () => {
+    it(`is committed if they ${title}`, async () => {
       const there = failing();
       there.outside(SET_UP);
       const outcome = await there.run(COMMIT, {
@@ -201,7 +201,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same 
     ['begin a merge', 'git rev-parse HEAD >.git/MERGE_HEAD', 'one\n', ''],
     ['hold the index', 'echo x >.git/index.lock', 'one\n', ''],
   ] as const) {
-    it(`keeps nothing where they ${title}`, async () => {
+    it(`keeps nothing if they ${title}`, async () => {
       const there = failing();
       there.outside(SET_UP);
       const outcome = await there.run(COMMIT, { onOutput: () => void there.outside(DATED + outside) });
@@ -216,7 +216,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that commits, and others in the same 
     });
   }
 
-  it('keeps what both have appended to a log', async () => {
+  it('keeps the lines that both have appended to a log', async () => {
     here.outside(SET_UP);
     const outcome = await here.run(COMMIT, {
       onOutput: () =>

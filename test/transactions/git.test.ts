@@ -19,7 +19,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     );
   });
 
-  it('commits, branches, stashes and rebases beside hidden files that are tracked, and not', {
+  it('commits, branches, stashes and rebases next to hidden files, whether tracked or not', {
     tags: ['soak'],
   }, async () => {
     expect(await out('git status --porcelain')).toBe('');
@@ -51,7 +51,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     ).toBe('main refs/remotes/origin/main\nown \ntopic \n  own\n');
   });
 
-  it('leaves content unchanged that a filter of the repository converts', { tags: ['soak'] }, async () => {
+  it('leaves content that a filter of the repository converts unchanged', { tags: ['soak'] }, async () => {
     // As with git-crypt and LFS; unreliable times make git read the file.
     here.outside(
       `printf '*.env filter=crypt\n' >.gitattributes; printf '.npmrc filter=crypt\n' >api/.gitattributes; git config filter.crypt.clean 'tr a-z b-za'; git config filter.crypt.smudge 'tr b-za a-z'; git config filter.crypt.required true; git add -A; git commit -qm filters; touch -d +1hour api/.env .npmrc; git add -A; git commit -qam again --allow-empty; touch -d +1hour .git/index`,
@@ -68,7 +68,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(await out('cat api/.env .npmrc')).toBe('SECRET\ntoken=SECRET\n');
   });
 
-  it('never commits the absence of a protected file: in a working tree, a branch, its own clone', async () => {
+  it('never commits the absence of a protected file: in a working tree, a branch, or a clone', async () => {
     here.outside(
       'git checkout -q -b other; echo token >.pypirc; git add -f .pypirc; git commit -qm more; git checkout -q main',
     );
@@ -90,7 +90,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(await out('ls; git status --porcelain -uno')).not.toMatch(/api/);
   });
 
-  it('keeps hooks, settings and files that lead to other ones unchanged', async () => {
+  it('keeps hooks, settings and files that refer to other ones unchanged', async () => {
     const before = here.outside('cat .git/config; ls .git/hooks');
     const { changes } = await here.run(
       'git config core.fsmonitor /tmp/evil; echo evil >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; ' +
@@ -126,7 +126,7 @@ describe.skipIf(WHY_NOT !== '')(`git in a transaction${WHY_NOT}`, () => {
     expect(here.outside('git log --format=%s; git fsck 2>&1')).toBe('one\n');
   });
 
-  it('makes repositories below without sample hooks, and with harmless settings only', async () => {
+  it('creates repositories below it without sample hooks, and with harmless settings only', async () => {
     const make =
       'mkdir sub && cd sub && git init -q -b main && git config core.fsmonitor evil && git config user.name you && git config user.email y@o && echo s >s && git add s && git commit -qm sub';
     const { changes } = await here.run(make);

@@ -88,8 +88,8 @@ function never(): never {
 
 class Killed extends Error {}
 
-describe('a transaction whose process dies while it is made', () => {
-  it('is made by the next process, whatever the last step was', () => {
+describe('a transaction whose process dies during the commit', () => {
+  it('is completed by the next process, whatever the last step was', () => {
     const steps = [0, 3, 4, 5, 7, 8, 9];
     for (const last of steps) {
       const { root, directory, plan } = prepared();
@@ -108,7 +108,7 @@ describe('a transaction whose process dies while it is made', () => {
     }
   });
 
-  it('is made by the next process if entries change their kind: a removal is not attributed to another program', () => {
+  it('is completed by the next process if entries change their kind: a removal is not attributed to another program', () => {
     for (const last of [0, 1, 3, 4, 5, 6]) {
       const place = newPlace();
       const [root, directory] = [join(place, 'root'), join(place, 'transaction')];
@@ -160,7 +160,7 @@ describe('a transaction whose process dies while it is made', () => {
     }
   });
 
-  it('has changed nothing where nothing was planned', () => {
+  it('has changed nothing if nothing was planned', () => {
     const { root, directory } = prepared();
     rmSync(join(directory, 'plan.json'));
     expect(recoverTransaction(directory)).toEqual({ state: 'discarded' });
@@ -196,7 +196,7 @@ describe.skipIf(WHY_NOT !== '')(`a command whose process is killed${WHY_NOT}`, (
     ),
     1,
   )(
-    'has happened or has not: %i ms after',
+    'has happened completely or not at all: %i ms after the start',
     async (delayMs) => {
       const place = newPlace();
       const root = join(place, 'root');

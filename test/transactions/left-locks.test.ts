@@ -10,7 +10,7 @@ const WHY_NOT = await whyNoTransactions();
 const here = useKeptApart();
 
 describe.skipIf(WHY_NOT !== '')(`locks of git that a dead process has left${WHY_NOT}`, () => {
-  it('are removed with its transaction, and those of others stay', async () => {
+  it('are removed with its transaction, and locks of other programs stay', async () => {
     here.outside('git init -q -b main');
     const directory = join(here.around, `transaction-${'0'.repeat(24)}-${'0'.repeat(16)}`);
     mkdirSync(directory);

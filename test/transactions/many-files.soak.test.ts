@@ -16,7 +16,7 @@ describe.skipIf(WHY_NOT !== '')(
   () => {
     const signal = (): AbortSignal => AbortSignal.timeout(300_000);
 
-    it('has all of them made, and reported with the number that the lists leave out', async () => {
+    it('commits all of them, and reports how many the lists leave out', async () => {
       const make = `perl -e 'for my $d (1 .. 100) { mkdir "d$d"; for (1 .. ${EACH}) { open F, ">", "d$d/$_"; print F $_ } }'`;
       const { exitCode, changes } = await here.run(make, { signal: signal() });
       expect(exitCode).toBe(0);
@@ -26,7 +26,7 @@ describe.skipIf(WHY_NOT !== '')(
       expect(here.outside(`cat d7/77 d100/${EACH}`)).toBe(`77${EACH}`);
     });
 
-    it('has its changed and removed ones made, and no others', async () => {
+    it('commits its changed and removed files, and no others', async () => {
       const { changes } = await here.run('echo new >d1/1; rm d2/2; mv d3/3 d3/three; rm -r d4', {
         signal: signal(),
       });

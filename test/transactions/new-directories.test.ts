@@ -33,7 +33,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect(filesOfPlan().every(({ isInside }) => isInside === true)).toBe(true);
   });
 
-  it('keeps no attribute of the overlay, and neither do entries that came into it from the root', async () => {
+  it('keeps no overlay attribute, and neither do entries that were moved into it from the root', async () => {
     here.outside('echo 1 >kind; echo m >moved; echo l >linked');
     const { stdout, changes } = await here.run(
       `rm kind; mkdir -p kind/in; echo 2 >kind/in/2; ln -s 2 kind/in/way; mv moved kind/in; ln linked kind/in/name; ls -R kind`,
@@ -46,7 +46,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect(here.outside(list)).not.toContain('overlay');
   });
 
-  it('is recorded whole, however many entries it has', async () => {
+  it('is recorded completely, however many entries it has', async () => {
     const { changes } = await here.run('mkdir many; cd many; seq 450 | xargs touch');
     expect(changes?.more).toBe(251);
     expect(filesOfPlan().map(({ path }) => path)).toHaveLength(450);
@@ -55,7 +55,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect([undo?.restored.length, undo?.skipped]).toEqual([451, []]);
   });
 
-  it('is created with the rest if a part of it is left out', async () => {
+  it('is created without the left-out part, if there is one', async () => {
     const outcome = await here.run('mkdir -p x/y whole; mkfifo x/y/pipe; echo a >x/y/a; echo b >whole/b');
     expect(outcome.changes).toMatchObject({ refused: [{ path: 'x/y/pipe' }] });
     expect(here.outside('find . -mindepth 1 | sort')).toBe('./whole\n./whole/b\n./x\n./x/y\n./x/y/a\n');
@@ -63,7 +63,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect(Object.fromEntries(moved)).toEqual({ 'whole/b': true, 'x/y/a': false });
   });
 
-  it('is not merged into one that another program created in the meantime', async () => {
+  it('is not merged into a directory that another program created in the meantime', async () => {
     const outcome = await here.run('mkdir new && echo ours >new/a', {
       agree: () => {
         mkdirSync(join(here.root, 'new'));
@@ -75,7 +75,7 @@ describe.skipIf(WHY_NOT !== '')(`a directory that a command created${WHY_NOT}`, 
     expect(here.outside('cat new/a')).toBe('theirs\n');
   });
 
-  it('is undone with its content, also if a program wrote the same content again', async () => {
+  it('is undone with its content, even if a program wrote the same content again', async () => {
     await here.run('mkdir -p x/y; echo z >x/y/z; echo a >x/a');
     const at = join(here.root, 'x/y/z');
     utimesSync(at, 1, 1);

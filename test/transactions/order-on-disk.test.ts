@@ -19,7 +19,9 @@ function temporary(parent: string): string {
   return folder;
 }
 
-/** The syncs and the new names of a call that changes a file, in words and in order, from the first sync of its layers. */
+/**
+ * The syncs and the new names of a call that changes a file, in words and in order, from the first sync of its layers.
+ */
 function orderOf(parent: string): readonly string[] {
   const around = temporary(tmpdir());
   const root = join(temporary(parent), 'root');
@@ -53,28 +55,24 @@ function orderOf(parent: string): readonly string[] {
 
 const RECORDED = ['journal.db-wal'];
 
-describe.skipIf(WHY_NOT !== '')(
-  `a commit, as the system is asked for it${WHY_NOT}`,
-  { timeout: 60_000 },
-  () => {
-    it('syncs the content, then the plan, and the changes before the result is recorded', () => {
-      const order = orderOf(tmpdir());
-      expect(order.slice(0, 6)).toEqual([
-        ...['file system of the transaction', 'name plan.json', 'the transaction'],
-        ...['name new.txt', 'done.json.new', 'name done.json'],
-      ]);
-      expect(order.slice(6)).toEqual(expect.arrayContaining(RECORDED));
-    });
+describe.skipIf(WHY_NOT !== '')(`the system calls of a commit${WHY_NOT}`, { timeout: 60_000 }, () => {
+  it('sync the content, then the plan, and the changes before the result is recorded', () => {
+    const order = orderOf(tmpdir());
+    expect(order.slice(0, 6)).toEqual([
+      ...['file system of the transaction', 'name plan.json', 'the transaction'],
+      ...['name new.txt', 'done.json.new', 'name done.json'],
+    ]);
+    expect(order.slice(6)).toEqual(expect.arrayContaining(RECORDED));
+  });
 
-    it('syncs the file system of the root as well, if that is another one', () => {
-      const order = orderOf('/dev/shm');
-      expect(order.slice(0, 8)).toEqual([
-        // The new version is in the landing directory by then.
-        ...['file system of the transaction', 'file system of the root'],
-        ...['name plan.json', 'the transaction', 'name new.txt', 'file system of the root'],
-        ...['done.json.new', 'name done.json'],
-      ]);
-      expect(order.slice(8)).toEqual(expect.arrayContaining(RECORDED));
-    });
-  },
-);
+  it('sync the file system of the root as well, if it is another one', () => {
+    const order = orderOf('/dev/shm');
+    expect(order.slice(0, 8)).toEqual([
+      // The new version is in the landing directory by then.
+      ...['file system of the transaction', 'file system of the root'],
+      ...['name plan.json', 'the transaction', 'name new.txt', 'file system of the root'],
+      ...['done.json.new', 'name done.json'],
+    ]);
+    expect(order.slice(8)).toEqual(expect.arrayContaining(RECORDED));
+  });
+});

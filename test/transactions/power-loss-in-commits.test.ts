@@ -163,12 +163,12 @@ describe.skipIf(WHY_NOT !== undefined)(
   `a loss of power in a commit${WHY_NOT === undefined ? '' : ` (not tried: ${WHY_NOT})`}`,
   { timeout: 1_800_000 },
   () => {
-    it('leaves all of its changes or none, where the root is on another file system', async () => {
+    it('leaves all of its changes or none, if the root is on another file system', async () => {
       const [withRoot, withPlan] = [disks.make(), disks.make()];
       await isWholeAfterEachCut(new Trial([withRoot.at, withPlan.at], [withRoot, withPlan]), 2);
     });
 
-    it('leaves all of its changes or none, where the root is on another mount of the same file system', async () => {
+    it('leaves all of its changes or none, if the root is on another mount of the same file system', async () => {
       const disk = disks.make();
       const near = mkdtempSync(join(folder, 'bound-'));
       mkdirSync(join(disk.at, 'near'));

@@ -43,7 +43,7 @@ const CHAIN = [
 describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
   beforeEach(() => void outside('echo old >old; echo keep >keep'));
 
-  it('shows what the calls would give and change, each in the world that the others left', async () => {
+  it('shows the results and changes of calls, each after the changes of earlier ones', async () => {
     await using executor = open();
     const preview = await executor.preview(CHAIN);
     expect(preview.results.map(({ success, error }) => error ?? success)).toEqual(CHAIN.map(() => true));
@@ -85,7 +85,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     await expect(preview.commit()).rejects.toMatchObject({ code: 'bad_args' });
   });
 
-  it('becomes real as one, is recorded, and is undone as one', async () => {
+  it('is committed, recorded and undone as a whole', async () => {
     await using executor = open();
     const preview = await executor.preview(CHAIN, { conversation: 'c' });
     const results = await preview.commit();
@@ -106,7 +106,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('cat old; ls -A')).toBe('old\nkeep\nold\nsrc\n');
   });
 
-  it('commits nothing where a command has changed what it may not', async () => {
+  it('commits nothing if a command changed a path that it may not change', async () => {
     await using executor = open();
     const calls = [bash('1', 'echo a >a'), bash('2', 'echo b >b; echo secret >.env'), bash('3', 'ls')];
     const preview = await executor.preview(calls);
@@ -120,7 +120,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('keep\nold\n');
   });
 
-  it('says what would be asked; to commit it asks, and what is refused is all refused', {
+  it('reports the questions; committing asks them, and one refusal refuses everything', {
     tags: ['soak'],
   }, async () => {
     const asked: string[][] = [];
@@ -172,7 +172,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('cat old; ls -A')).toBe('mine\nkeep\nnew\nold\n');
   });
 
-  it('bug: a file that an editor had saved unchanged since counted as changed', async () => {
+  it('bug: a file that an editor had saved unchanged counted as changed', async () => {
     await using executor = open();
     const preview = await executor.preview([
       bash('1', 'echo mine >old'),
@@ -194,7 +194,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect(outside('ls -A')).toBe('keep\nold\n');
   });
 
-  it('counts what a command has closed, and holes where they would be filled on another disk', {
+  it('counts inaccessible files, and holes if they would be filled on another disk', {
     tags: ['soak'],
   }, async () => {
     const sandbox = { os: 'required', maxTransactionMb: 3 } as const;
@@ -227,7 +227,9 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     }
   });
 
-  it('does not try what reaches further, and runs it when the rest is real', { tags: ['soak'] }, async () => {
+  it('skips a call with effects outside, and runs it when the rest is committed', {
+    tags: ['soak'],
+  }, async () => {
     let sent = 0;
     const send = defineTool({
       name: 'send',
@@ -246,7 +248,7 @@ describe.skipIf(WHY_NOT !== '')(`a preview${WHY_NOT}`, () => {
     expect([first?.output, sent]).toEqual(['a\nkeep\nold\n', 1]);
   });
 
-  it('is all that run() gives with dryRun, and what is left open is dropped at the end', {
+  it('is the only effect of run() with dryRun, and is dropped with the executor if it is left open', {
     tags: ['soak'],
   }, async () => {
     {

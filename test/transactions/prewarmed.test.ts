@@ -66,7 +66,7 @@ async function built(): Promise<string> {
 }
 
 describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is known${WHY_NOT}`, () => {
-  it('is used once, and shows changes that other programs have made meanwhile', async () => {
+  it('is used once, and shows the changes that other programs made meanwhile', async () => {
     writeFileSync(join(place.root, 'log'), 'one\n');
     const ready = await built();
     appendFileSync(join(place.root, 'log'), 'two\nthree\n');
@@ -80,7 +80,7 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     expect(unused()).not.toContain(ready);
   });
 
-  it('is not used where something is hidden since, or the root is another directory', {
+  it('is not used if a path was hidden since, or the root was replaced', {
     tags: ['soak'],
   }, async () => {
     mkdirSync(join(place.root, 'api'));
@@ -107,14 +107,14 @@ describe.skipIf(WHY_NOT !== '')(`a sandbox that is built before its command is k
     expect(unused()).toEqual([]);
   });
 
-  it('keeps what commands beside it change apart from each other', { tags: ['soak'] }, async () => {
+  it('keeps the changes of concurrent commands separate', { tags: ['soak'] }, async () => {
     await built();
     const results = await Promise.all([1, 2, 3].map((n) => bash(`echo ${n} >f${n}; sleep 0.1; ls`)));
     expect(results.map(({ metadata }) => Object(metadata.changes).created)).toEqual([['f1'], ['f2'], ['f3']]);
     expect(readdirSync(place.root).sort()).toEqual(['f1', 'f2', 'f3']);
   });
 
-  it('gives a command what one gets that nothing was built for', { tags: ['soak'] }, async () => {
+  it('gives a command the same context as a sandbox that is built for it', { tags: ['soak'] }, async () => {
     mkdirSync(join(place.root, 'a b'));
     writeFileSync(join(place.root, 'a b', 'f'), 'x');
     const shows = String.raw`env -0 | sort -z | tr '\0' '\n' | grep -v ^TOOLEXEC_CALL=
@@ -142,7 +142,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     expect(await bash('kill -9 $$')).toMatchObject({ metadata: { signal: 'SIGKILL' } });
   });
 
-  it('is not used where what is mounted beside the root is another', { tags: ['soak'] }, async () => {
+  it('is not used if another mounted file was replaced', { tags: ['soak'] }, async () => {
     const beside = join(place.around, 'beside');
     mkdirSync(beside);
     writeFileSync(join(beside, 'f'), 'old\n');
@@ -164,7 +164,7 @@ mount | sed 's/[0-9a-f-]\{20,\}//g; s/-[0-9]*//g' | sort; ps -eo args= | wc -l
     expect((await bash('ls -A ..')).output).toBe('root\n');
   });
 
-  it('is kept for few executors of a program', { tags: ['soak'] }, async () => {
+  it('is kept only for a few executors of a program', { tags: ['soak'] }, async () => {
     const others = [1, 2, 3, 4, 5].map((n) =>
       createExecutor({
         root: place.root,

@@ -41,7 +41,7 @@ describe.skipIf(WHY_NOT !== '')(`trials of the sandbox${WHY_NOT}`, () => {
   });
 
   it.skipIf(!canLimit)(
-    'that are remembered wrongly let no command run uncontained, and are forgotten',
+    'let no command run uncontained if they are remembered wrongly, and are then forgotten',
     () => {
       const script = `
       echo 100 >/proc/sys/user/max_user_namespaces
@@ -68,7 +68,7 @@ describe.skipIf(WHY_NOT !== '')(`trials of the sandbox${WHY_NOT}`, () => {
     },
   );
 
-  it('are run in full by doctor, which trusts no remembered one', { tags: ['soak'] }, async () => {
+  it('are all run by doctor, which trusts no remembered one', { tags: ['soak'] }, async () => {
     expect((await toolexec.run(['try', '--discard', '--', 'true'])).code).toBe(0);
     const before = readFileSync(trials(), 'utf8');
     const { stdout } = await toolexec.run(['doctor']);

@@ -40,7 +40,7 @@ function choices(seed: number): <T>(from: readonly T[]) => T {
 
 describe.skipIf(WHY_NOT !== '')(`two agents and a person in one repository${WHY_NOT}`, () => {
   it(
-    `never leave one that contradicts itself, and no count is lost, in ${ROUNDS} rounds`,
+    `never leave an inconsistent repository, and lose no count, in ${ROUNDS} rounds`,
     async () => {
       here.outside(
         'git init -q -b main; git config user.name me; git config user.email me@here; git config gc.auto 0; echo 0 >count; echo x >doc; git add -A; git commit -qm start; git branch other',

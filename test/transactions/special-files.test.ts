@@ -13,14 +13,14 @@ const why = await whyNoTransactions();
 const here = useKeptApart();
 
 describe.skipIf(why !== '')(`pipes, sockets and links in a root${why}`, () => {
-  it('of the host, beside changed and removed files, make no command hang', async () => {
+  it('of the host, next to changed and removed files, make no command hang', async () => {
     here.outside('mkfifo p .git .env; mkdir d; mkfifo d/p; ln -s p l');
     const { changes, discarded } = await here.run('echo x >a; rm -r d; mkdir e');
     expect(discarded).toBeUndefined();
     expect(changes).toMatchObject({ created: ['a', 'e/'], deleted: ['d/', 'd/p'], refused: [] });
   });
 
-  it('that a command creates are left out, and refused with a reason', async () => {
+  it('that a command creates are not committed, and refused with a reason', async () => {
     const { changes } = await here.run('mkfifo p; echo x >a; mkdir d; mkfifo d/p');
     expect(changes?.created).toEqual(['a', 'd/']);
     expect(changes?.refused).toEqual([
@@ -38,7 +38,7 @@ describe.skipIf(why !== '')(`pipes, sockets and links in a root${why}`, () => {
     expect(here.outside('cat conf/.env; ls -A')).toBe('S=1conf\n');
   });
 
-  it('is committed and listed where a command changes the mode of a root, and can be seen by the host', async () => {
+  it('the mode of a root that a command changes is committed, listed, and visible to the host', async () => {
     const before = statSync(here.root).mode & 0o777;
     const { changes, discarded } = await here.run('chmod 711 .; echo x >x');
     expect(discarded).toBeUndefined();

@@ -72,8 +72,8 @@ function put(path: string, text: string): void {
 const commit = ({ directory, plan }: PlanMaker): Promise<DonePlan> =>
   commitPlan(directory, plan, { onConflict: 'takeBack' });
 
-describe.each(placesHere())('a plan that is made whole or not at all, on %s', (places) => {
-  it('is made, with prints of what was committed', async () => {
+describe.each(placesHere())('a plan that is applied completely or not at all, on %s', (places) => {
+  it('is applied, and returns prints of the committed entries', async () => {
     const maker = everyChange(places);
     const { failed, isTakenBack } = await commit(maker);
     expect({ failed, isTakenBack }).toEqual({ failed: [], isTakenBack: undefined });
@@ -83,7 +83,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     expect(a?.after?.content).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is repeated from any step on: entries that went with their directory are gone already', () => {
+  it('can be repeated from any step: entries that moved with their directory are gone already', () => {
     const maker = open(places);
     for (const path of ['gone/1', 'gone/in/2']) put(join(maker.root, path), path);
     for (const path of ['gone/1', 'gone/in/2', 'gone/in', 'gone']) maker.add('delete', path);
@@ -100,7 +100,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     ]);
   });
 
-  it('leaves everything as it was, and the new versions where they were prepared', async () => {
+  it('leaves everything as before, and the new versions in their prepared places', async () => {
     const maker = everyChange(places);
     const before = pictureOf(maker.root);
     const prepared = pictureOf(maker.upper('.'));
@@ -137,7 +137,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
     expect(existsSync(join(maker.root, 'new/deep/n'))).toBe(false);
   });
 
-  it('does not remove a directory that others have moved something into', async () => {
+  it('does not remove a directory into which other programs have moved files', async () => {
     const maker = everyChange(places);
     put(join(maker.root, 'thesis/chapter'), 'years of work');
     renameSync(join(maker.root, 'thesis'), join(maker.root, 'tree/in/thesis'));
@@ -147,7 +147,7 @@ describe.each(placesHere())('a plan that is made whole or not at all, on %s', (p
   });
 
   const tags = places === 'one file system' ? [] : ['soak'];
-  it('is taken back by the next process where this one dies in between', { tags }, () => {
+  it('is undone by the next process if this one dies in between', { tags }, () => {
     for (let killed = 0; killed <= 12; killed++) {
       const maker = everyChange(places);
       const before = pictureOf(maker.root);

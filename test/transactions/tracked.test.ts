@@ -80,7 +80,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     );
   });
 
-  it('goes where the branch that it comes from is left, and comes back', { tags: ['soak'] }, async () => {
+  it('disappears if git switches to a branch without it, and returns', { tags: ['soak'] }, async () => {
     here.outside('git checkout -q other');
     expect(await refused('git checkout -q main')).toEqual([]);
     expect(here.outside('git status --porcelain; ls -A')).toBe('.git\na\napi\n');
@@ -90,13 +90,13 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect(taken('.npmrc')).toBe('token\n');
   });
 
-  it('stays as the host has it where that is not the committed version', { tags: ['soak'] }, async () => {
+  it('keeps the version of the host if it differs from the committed one', { tags: ['soak'] }, async () => {
     put('api/.env', 'mine');
     expect(await refused('git checkout -q other')).toEqual(['api/.env']);
     expect(taken('api/.env')).toBe('mine');
   });
 
-  it('is not changed by what no commit has', { tags: ['soak'] }, async () => {
+  it('is not changed to a version that no commit has', { tags: ['soak'] }, async () => {
     expect(await refused('echo evil >api/.env; git add -f api/.env')).toEqual(['api/.env']);
     expect(await refused('echo evil >api/.env; git update-index --assume-unchanged api/.env')).toEqual([
       'api/.env',
@@ -121,14 +121,14 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect([taken('api/.env'), taken('new.pem')]).toEqual(['STAGED', 'STAGED']);
   });
 
-  it('shows what is staged where a commit has it, as while a merge is not finished', async () => {
+  it('shows a staged version if a commit has it, as during a merge', async () => {
     here.outside('git merge -q --no-commit --no-ff other');
     expect(await out('cat api/.env; git status --porcelain')).toBe('two\nA  .npmrc\nM  api/.env\n');
     await here.run('git add -A; git commit -qm merged');
     expect(here.outside('git show HEAD:api/.env HEAD:.npmrc; git status --porcelain')).toBe('two\ntoken\n');
   });
 
-  it('is closed while it is in conflict, so that no side is taken unseen', async () => {
+  it('is inaccessible while it is in conflict, so that no side is chosen unseen', async () => {
     here.outside('echo three >api/.env; git commit -qam three; git merge -q other || true');
     expect(await out('cat api/.env; git add -A; git commit -qm x')).toMatch(/denied.*\n.*denied/);
     expect(here.outside('git log -1 --format=%s; git status --porcelain')).toBe(
@@ -170,7 +170,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     ).toBe(text);
   });
 
-  it('is closed where its filter fails, and the others are not', { tags: ['soak'] }, async () => {
+  it('is inaccessible if its filter fails, but other files are not', { tags: ['soak'] }, async () => {
     here.outside(
       'git config filter.r.smudge false; git config filter.r.clean cat; git config filter.r.required true;' +
         'printf "*.env filter=r\\n" >.gitattributes; echo x >api/x.pem; git add -Af; git commit -qm failing',
@@ -178,7 +178,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect(await out('cat api/x.pem; cat api/.env')).toBe('x\ncat: api/.env: Permission denied\n');
   });
 
-  it('has no filter run outside of a sandbox', async () => {
+  it('runs no filter outside a sandbox', async () => {
     here.outside(
       `git config filter.r.smudge "touch ${here.around}/evil; cat ../../*/*; cat"; printf "*.env filter=r\\n" >.gitattributes; echo y >api/.env; echo OTHER >other.pem; git add -f .gitattributes api; git commit -qm evil`,
     );
@@ -201,7 +201,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect(await out('cat api/.env; git status --porcelain')).toBe('one\n');
   });
 
-  it('is found in a repository of SHA-256, in a submodule and in another working tree', {
+  it('is found in a repository with SHA-256, in a submodule and in another working tree', {
     tags: ['soak'],
   }, async () => {
     here.outside(
@@ -217,7 +217,7 @@ describe.skipIf(WHY_NOT !== '')(`a hidden file that git tracks${WHY_NOT}`, { tim
     expect(await out('cat sub/.env; git -C sub status --porcelain')).toBe('lib\n');
   });
 
-  it('keeps mode and time of the host, so that programs see what they would see', async () => {
+  it('keeps the mode and time of the host, so programs see no difference', async () => {
     chmodSync(join(here.root, 'api/.env'), 0o600);
     here.outside('touch -d 2020-01-01T00:00:00Z api/.env');
     expect(await out('stat -c "%a %Y" api/.env')).toBe('600 1577836800\n');

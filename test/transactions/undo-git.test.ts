@@ -62,7 +62,7 @@ describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, { timeout: 
     expect(outside(CHECK)).toBe('');
   });
 
-  it('bug: the objects of a commit were removed from below a branch that a person made on it', async () => {
+  it('bug: the objects of a commit were removed although a person had made a branch on it', async () => {
     outside(SET_UP);
     const report = await undoOf('echo 2 >>a; git commit -qam two', 'git branch keep');
     expect(outside('git log --format=%s main; cat a; git log --format=%s keep')).toBe('one\n1\ntwo\none\n');
@@ -74,14 +74,14 @@ describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, { timeout: 
     ]);
   });
 
-  it('bug: and from below the next commit of a person', async () => {
+  it('bug: and although a person had made the next commit', async () => {
     outside(SET_UP);
     await undoOf('echo 2 >>a; git commit -qam two', 'echo b >b; git add b; git commit -qm three');
     expect(outside('git log --format=%s; git show HEAD~1:a')).toBe('three\ntwo\none\n1\n2\n');
     expect(outside('git fsck --strict 2>&1 | grep -v dangling')).toBe('');
   });
 
-  it('bug: and from below a branch of a bare repository that the command had pushed to', async () => {
+  it('bug: and although a branch of a bare repository that the command had pushed to needed them', async () => {
     outside(`${SET_UP}; git clone -q --bare . o.git`);
     const report = await undoOf(
       'echo 2 >>a; git commit -qam two; git push -q ./o.git main',
@@ -94,7 +94,7 @@ describe.skipIf(WHY_NOT !== '')(`an undo of git commands${WHY_NOT}`, { timeout: 
     expect(report.skipped.every(({ path }) => path.startsWith(join(root, 'o.git/objects')))).toBe(true);
   });
 
-  it('removes a repository that the command made, and keeps one that a person has used since', async () => {
+  it('removes a repository that the command created, and keeps one that a person has used since', async () => {
     const make = (name: string): string => `mkdir ${name}; cd ${name}; ${SET_UP}`;
     const report = await undoOf(make('n'), 'git -C n status');
     expect([report.skipped, outside('ls -A')]).toEqual([[], '']);

@@ -66,7 +66,7 @@ const CALLS: readonly [name: string, before: string, steps: readonly JsonObject[
 
 describe.skipIf(WHY_NOT !== '')(`the undo of a call whose commands change${WHY_NOT}`, () => {
   it.each(CALLS)(
-    'bug: %s stopped in between, and named it twice',
+    'bug: %s stopped halfway, and named the path twice',
     async (_name, before, taken) => {
       outside(before);
       const was = world();
@@ -86,7 +86,7 @@ describe.skipIf(WHY_NOT !== '')(`the undo of a call whose commands change${WHY_N
     60_000,
   );
 
-  it('leaves what others changed since, and names it once', async () => {
+  it('leaves a path that other programs changed since, and names it once', async () => {
     outside('echo a >f; echo a >g');
     await using executor = open();
     const taken = [{ run: 'echo b >f; echo b >g' }, { run: 'echo c >f; echo c >g' }];

@@ -68,8 +68,8 @@ async function committed(command: string): Promise<ApprovalRequest> {
   return asked[0] as ApprovalRequest;
 }
 
-describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, () => {
-  it('is every path of 302, with its count and kind in the first lines', async () => {
+describe.skipIf(WHY_NOT !== '')(`the question shows exactly the committed changes${WHY_NOT}`, () => {
+  it('every path of 302, with their number and kinds in the first lines', async () => {
     const request = await askedAbout('for i in $(seq 1 300); do echo $i >f$i; done; mkdir d; ln -s f1 l');
     const { entries } = changesIn(request);
     expect(entries.map(({ path }) => path).sort()).toEqual(
@@ -92,7 +92,7 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     expect(lines.at(-2)).toMatch(/… the texts of \d+ more: d shows all/);
   });
 
-  it('is each mode, link, and change of kind', async () => {
+  it('each mode, link, and change of kind', async () => {
     outside(
       'echo x >run.sh; echo y >other.sh; ln -s old l; mkdir dir tree; echo t >tree/t; echo f >file; ln -s a k; chmod 755 dir',
     );
@@ -173,7 +173,7 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     expect(outside('cat tree; stat -c %a run.sh; readlink l')).toBe('now\n755\nnew\n');
   });
 
-  it('is every character of a name, in the question, in its data, and in the result', async () => {
+  it('every character of a name, in the question, in its data, and in the result', async () => {
     const asked: ApprovalRequest[] = [];
     await using executor = open(asked);
     const [result] = await executor.run([
@@ -202,7 +202,7 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     for (const line of narrow.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
   });
 
-  it('is in the question of a preview, and in what its host is given', { tags: ['soak'] }, async () => {
+  it('in the question of a preview, and in the data of its host', { tags: ['soak'] }, async () => {
     writeFileSync(join(place.root, 'a.txt'), 'one\n');
     const asked: ApprovalRequest[] = [];
     await using executor = open(asked, 'before');
@@ -220,7 +220,7 @@ describe.skipIf(WHY_NOT !== '')(`what is shown is what is committed${WHY_NOT}`, 
     expect(readFileSync(join(place.root, 'f300'), 'utf8')).toBe('300\n');
   });
 
-  it('gives the texts of files within limits, and says of the others that they are not shown', {
+  it('the texts of files within limits, and a note about the others', {
     tags: ['soak'],
   }, async () => {
     const request = await askedAbout(

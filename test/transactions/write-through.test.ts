@@ -53,7 +53,7 @@ const THROUGH = {
 };
 
 describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_NOT}`, () => {
-  it('renames directories that were there, and what it changes is real at once', async () => {
+  it('can rename existing directories, and its changes take effect at once', async () => {
     expect((await run('echo a >b')).metadata).toMatchObject(APART);
     const moved = await run('git mv src lib');
     expect(moved).toMatchObject({ success: true, metadata: THROUGH });
@@ -61,7 +61,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(outside('git status --porcelain')).toContain('R  src/a -> lib/a');
   });
 
-  it('names the rule that it would need', { tags: ['soak'] }, async () => {
+  it('names the rule that it needs', { tags: ['soak'] }, async () => {
     const { output, metadata } = await run('git mv src lib', {
       policy: { rules: [{ ...RULE, write_through: false }] },
     });
@@ -70,7 +70,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(existsSync(join(root, 'src', 'a'))).toBe(true);
   });
 
-  it('sees no secret, and writes nothing that is guarded', async () => {
+  it('sees no secret, and writes no protected file', async () => {
     const { output } = await run('cat .env .git/config > copy');
     expect(output).not.toContain('SECRET');
     expect(outside('cat copy')).not.toContain('SECRET');
@@ -79,13 +79,13 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(outside('git config user.name; ls .git/hooks')).not.toContain('pre-commit\n');
   });
 
-  it('is one whose every part such a rule allows', { tags: ['soak'] }, async () => {
+  it('does so only if such a rule allows each of its parts', { tags: ['soak'] }, async () => {
     for (const command of ['cat src/a; echo b', 'cat src/a > $(echo b)', 'cat src/a | echo', 'echo b'])
       expect((await run(command)).metadata, command).toMatchObject(APART);
     expect((await run('cat src/a | cat')).metadata).toMatchObject(THROUGH);
   });
 
-  it('is none that the person was asked about, by another rule or by the analysis', {
+  it('does not do so if the person was asked, because of another rule or the analysis', {
     tags: ['soak'],
   }, async () => {
     const approver = () => ({ kind: 'approve_all' }) as const;
@@ -94,7 +94,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect((await run('cat src/a; $x', { approver })).metadata).toMatchObject(APART);
   });
 
-  it('is none where a transaction is required, or in a preview', { tags: ['soak'] }, async () => {
+  it('does not do so if a transaction is required, or in a preview', { tags: ['soak'] }, async () => {
     const required = { os: 'required', transactions: 'required' } as const;
     expect((await run('cat src/a', { sandbox: required })).metadata).toMatchObject(APART);
     const executor = createExecutor({ root, approver: null, policy: { rules: [RULE] } });
@@ -105,7 +105,7 @@ describe.skipIf(WHY_NOT !== '')(`a command that a rule lets write through${WHY_N
     expect(existsSync(join(root, 'c'))).toBe(false);
   });
 
-  it('is none that a project which is not trusted allows', { tags: ['soak'] }, async () => {
+  it('does not do so by a rule of an untrusted project', { tags: ['soak'] }, async () => {
     const tiers = { project: [RULE] };
     const approver = () => ({ kind: 'approve_all' }) as const;
     expect((await run('cat src/a', { approver, policy: { tiers } })).metadata).toMatchObject(APART);
