@@ -14,7 +14,7 @@ function touched(): string[] {
 }
 
 describe('toolexec run, when calls need approval', () => {
-  it('refuses them without anybody to ask, runs the others, and exits 3', async () => {
+  it('refuses them without a person to ask, runs the others, and exits 3', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const calls = message(
       ['bash', { command: 'touch one' }],
@@ -38,7 +38,7 @@ describe('toolexec run, when calls need approval', () => {
     expect(touched()).toEqual([]);
   });
 
-  it('asks again for what nobody could decide, and repeats nothing that has its answer', {
+  it('asks again about undecided calls, and repeats no answered call', {
     tags: ['soak'],
   }, async () => {
     toolexec.write('root/a.txt', 'alpha\n');
@@ -62,7 +62,7 @@ describe('toolexec run, when calls need approval', () => {
     expect(touched()).toEqual(['one', 'two']);
   });
 
-  it('runs those that --approve names, and denies the others', async () => {
+  it('runs the calls that --approve names, and denies the others', async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code, stdout } = await toolexec.run(['run', file, '--approve', 'toolu_2', '--format', 'native']);
     expect(code).toBe(1);
@@ -135,7 +135,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(touched()).toEqual(['one', 'two']);
   });
 
-  it('denies all when the person gives no answer (Ctrl-D)', { tags: ['soak'] }, async () => {
+  it('denies all if the person gives no answer (Ctrl-D)', { tags: ['soak'] }, async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code } = await atTerminal(`run '${file}'`, [['Run these?', '\u0004']]);
     expect(code).toBe(1);
@@ -152,7 +152,7 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(touched()).toEqual([]);
   });
 
-  it('shows the whole of a command that is longer than its summary', { tags: ['soak'] }, async () => {
+  it('shows the whole command if it is longer than its summary', { tags: ['soak'] }, async () => {
     const file = toolexec.json(
       'r.json',
       message(['bash', { command: `echo ${'x'.repeat(300)}; touch one` }]),
@@ -161,14 +161,14 @@ describe.skipIf(!hasScript)('toolexec run, at a terminal', () => {
     expect(screen).toMatch(/x; touch one/);
   });
 
-  it('asks nobody in continuous integration', async () => {
+  it('does not ask in continuous integration', async () => {
     const file = toolexec.json('r.json', TOUCH_TWO);
     const { code, screen } = await atTerminal(`run '${file}'`, [], { CI: 'true' });
     expect(code).toBe(3);
     expect(screen).not.toContain('Run these?');
   });
 
-  it('shows what a command prints while it runs, in colours', { tags: ['soak'] }, async () => {
+  it('shows the output of a running command, in colours', { tags: ['soak'] }, async () => {
     const file = toolexec.json('r.json', message(['bash', { command: 'echo first; sleep 3; echo last' }]));
     const { screen } = await atTerminal(`run '${file}' --yes`, []);
     expect(screen).toMatch(/…[^\n]* bash [^\n]* · first/u);

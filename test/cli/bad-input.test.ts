@@ -16,7 +16,7 @@ function expectRefused({ code, stdout, stderr }: Ran, ...told: readonly (string 
   expect(code).toBe(2);
 }
 
-describe('toolexec run, given what is no response', () => {
+describe('toolexec run, with an invalid response', () => {
   it('names a file that does not exist', async () => {
     expectRefused(await toolexec.run(['run', 'no.json']), 'Cannot read "no.json": it does not exist.');
   });
@@ -30,7 +30,7 @@ describe('toolexec run, given what is no response', () => {
     expectRefused(await toolexec.run(['run', join(file, 'x')]), 'is a file, not a directory');
   });
 
-  it('names a file that may not be read', () =>
+  it('names an unreadable file', () =>
     unprivileged(async () => {
       const own = new Toolexec();
       const file = own.write('r.json', '[]');
@@ -62,7 +62,7 @@ describe('toolexec run, given what is no response', () => {
     expectRefused(await toolexec.run(['run', file]), 'larger than 67108864 bytes');
   });
 
-  it('answers one finished block that holds no JSON, because it is a call', async () => {
+  it('answers a complete block without JSON, because it is a call', async () => {
     const { code, stdout } = await toolexec.run(['run'], { stdin: '```tool\n{"name"\n```\n' });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ success: false })]);
@@ -77,7 +77,7 @@ describe('toolexec run, given what is no response', () => {
     });
   });
 
-  it('lets a file name not drive the terminal', async () => {
+  it('does not let a file name control the terminal', async () => {
     const { stderr } = await toolexec.run(['run', 'a\u001b]0;x\u0007\nb']);
     expect(stderr).toMatch(/^toolexec: [^\n\u001b\u0007]+\n$/);
   });
@@ -114,7 +114,7 @@ describe('toolexec, used wrongly', () => {
     expectRefused(await toolexec.run(args, { stdin: '[]' }), told);
   });
 
-  it('reports a fault of try as text, whatever the options of the command after --', async () => {
+  it('reports a fault of try as text, even with options after --', async () => {
     const { code, stderr } = await toolexec.run(['try', '--config', 'no.toml', '--', 'true', '--json']);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^toolexec: Cannot read the configuration/)]);
   });
@@ -137,7 +137,7 @@ describe('toolexec, used wrongly', () => {
     expectRefused(await toolexec.run(['run', '--root', 'nowhere'], { stdin: '[]' }), 'nowhere');
   });
 
-  it('refuses an --approve that names no call', async () => {
+  it('refuses --approve with an unknown call', async () => {
     const stdin = JSON.stringify(message(['read_file', { path: 'a' }]));
     expectRefused(await toolexec.run(['run', '--approve', 'toolu_2'], { stdin }), 'Its calls: toolu_1.');
   });
@@ -152,7 +152,7 @@ describe('toolexec, used wrongly', () => {
     }
   });
 
-  it('refuses the default journal where the root holds the state directory', async () => {
+  it('refuses the default journal if the root contains the state directory', async () => {
     const ran = await toolexec.run(['run', '--root', toolexec.folder], { stdin: '[]' });
     expectRefused(ran, 'lies inside the root', '--journal');
   });
@@ -165,7 +165,7 @@ describe('toolexec, used wrongly', () => {
 });
 
 describe('toolexec --help', () => {
-  it('shows examples first, for the whole and for each command, on standard output', async () => {
+  it('shows examples first, for toolexec and for each command, on standard output', async () => {
     for (const args of [
       ['--help'],
       ['run', '--help'],

@@ -22,7 +22,7 @@ const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
 );
 
 describe('the command as it is shipped', () => {
-  it('needs nothing but itself, Node, and packages that are installed with it', () => {
+  it('needs only itself, Node, and the packages that are installed with it', () => {
     const allowed = new Set([
       ...parts.map((name) => `./${name}`),
       ...builtinModules.flatMap((name) => [name, `node:${name}`]),
@@ -41,7 +41,7 @@ describe('the command as it is shipped', () => {
     );
   });
 
-  it('loads for help neither the executor nor a large package', () => {
+  it('loads neither the executor nor a large package for help', () => {
     const loaded = loadedBy(['--help']);
     expect(loaded.map(({ name }) => name.split('-')[0])).toEqual(
       expect.arrayContaining(['toolexec.cjs', 'main']),
@@ -51,7 +51,7 @@ describe('the command as it is shipped', () => {
     expect(sizeOf(loaded)).toBeLessThan(150_000);
   });
 
-  it('loads for two calls neither the analysis of commands, nor what starts processes, nor a page', () => {
+  it('loads neither the analysis of commands, nor the code for processes or pages, for two calls', () => {
     const names = partsOf(loadedBy(['run', '--journal', '../journal.db'], twoReads));
     expect(names).toEqual(expect.arrayContaining(['toolexec.cjs', 'run']));
     expect(names).not.toEqual(
@@ -61,7 +61,7 @@ describe('the command as it is shipped', () => {
     );
   });
 
-  it('loads for a hook neither the parser of options nor a large package, and still refuses a wrong option', () => {
+  it('loads neither the option parser nor a large package for a hook, and still refuses a wrong option', () => {
     const document = { session_id: 's', cwd: '/', hook_event_name: 'Notification' };
     const names = loadedBy(['hook', '--for', 'claude-code'], () => JSON.stringify(document)).map(
       ({ name }) => name,
@@ -76,7 +76,7 @@ describe('the command as it is shipped', () => {
     expect(() => loadedBy(['exec', '--call', '1'])).toThrow("Missing required argument 'command'.");
   });
 
-  it('loads for the hook of a command neither the executor nor a journal', { tags: ['soak'] }, () => {
+  it('loads neither the executor nor a journal for the hook of a command', { tags: ['soak'] }, () => {
     const documentIn = (cwd: string): string =>
       JSON.stringify({
         ...{ session_id: 's', cwd, hook_event_name: 'PreToolUse', tool_use_id: '1' },
@@ -91,7 +91,7 @@ describe('the command as it is shipped', () => {
     expect(sizeOf(loaded)).toBeLessThan(800_000);
   });
 
-  it('brings along the licence of every package that was put into it', () => {
+  it('contains the licence of every bundled package', () => {
     const licenses = readFileSync(join(directory, 'LICENSES.txt'), 'utf8');
     for (const name of ['commander', 'ajv', 're2js', 'brace-expansion', 'smol-toml', 'unbash'])
       expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\([\\w.-]+\\)$`, 'm'));

@@ -115,7 +115,7 @@ describe('toolexec chat, in a script', () => {
     expect(report).toMatchObject({ batches: 1, calls: 1, tools: [{ toolName: 'read_file' }] });
   }, 60_000);
 
-  it('tells the model where it works, and what AGENTS.md says only if the person has configured that', async () => {
+  it('tells the model the working directory, and the content of AGENTS.md only if the person has configured that', async () => {
     toolexec.write('root/AGENTS.md', 'Use tabs.\n');
     script = [{ content: 'one' }, { content: 'two' }, { content: 'three' }];
     await toolexec.run(words('hi', '--print'));
@@ -134,7 +134,7 @@ describe('toolexec chat, in a script', () => {
     expect(systems[2]).toContain("The project's AGENTS.md:\n\nUse tabs.");
   }, 60_000);
 
-  it('shows the three lights when a call has lit another one, and not again', async () => {
+  it('shows the three lights when a call has turned one on, and not again', async () => {
     writeFileSync(join(toolexec.root, 'a.txt'), 'forty-two\n');
     cpSync(join(import.meta.dirname, '../../examples/external-tools'), join(toolexec.folder, 'tools'), {
       recursive: true,
@@ -155,7 +155,7 @@ describe('toolexec chat, in a script', () => {
     expect(lightsOf((await go()).stderr)).toBeNull();
   }, 60_000);
 
-  it('follows no AGENTS.md that is a link out of the root', async () => {
+  it('ignores an AGENTS.md that is a link out of the root', async () => {
     symlinkSync(toolexec.write('secret', 'hunter2'), join(toolexec.root, 'AGENTS.md'));
     script = [{ content: 'one' }];
     const config = toolexec.write('own.toml', '[chat]\nagents_file = true\n');
@@ -163,7 +163,7 @@ describe('toolexec chat, in a script', () => {
     expect(systems[0]).not.toContain('hunter2');
   }, 60_000);
 
-  it('approves what runs later by itself only with --approve-later-code', async () => {
+  it('approves files that run later only with --approve-later-code', async () => {
     const [make, done] = [
       { calls: [['write_file', { path: 'Makefile', content: 'x' }]] },
       { content: 'ok' },
@@ -178,7 +178,7 @@ describe('toolexec chat, in a script', () => {
     expect(readFileSync(join(toolexec.root, 'Makefile'), 'utf8')).toBe('x');
   }, 60_000);
 
-  it('takes its prompt from a pipe, and says everything as JSON', async () => {
+  it('reads its prompt from a pipe, and writes everything as JSON', async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'done' }];
     const { code, stdout, stderr } = await toolexec.run(words('--json', '--yes'), { stdin: 'write b' });
     expect(code).toBe(0);
@@ -197,7 +197,7 @@ describe('toolexec chat, in a script', () => {
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
   }, 60_000);
 
-  it('exits with 3 where approval is needed and no person is there', async () => {
+  it('exits with 3 if a call needs approval and there is no person', async () => {
     script = [{ calls: [['write_file', { path: 'b', content: 'x' }]] }, { content: 'I may not.' }];
     const { code, stdout } = await toolexec.run(words('write b', '--print'));
     expect([code, stdout, existsSync(join(toolexec.root, 'b'))]).toEqual([3, 'I may not.\n', false]);
@@ -214,7 +214,7 @@ describe('toolexec chat, in a script', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot resume "other"')]);
   }, 60_000);
 
-  it('takes the options of run: calls by id, after a failure, written in a format', async () => {
+  it('accepts the options of run: calls by id, after a failure, in a given format', async () => {
     const calls: Answer['calls'] = ['a', 'b', 'c'].map((path) => [
       'write_file',
       { path: path === 'b' ? '../b' : path, content: 'x' },
@@ -290,7 +290,7 @@ describe('toolexec chat, in a script', () => {
     expect(readFileSync(join(toolexec.root, 'sub.txt'), 'utf8')).toBe('x');
   });
 
-  it('says in one line what is missing', async () => {
+  it('names in one line what is missing', async () => {
     const lines = async (args: readonly string[], stdin = '') => {
       const { code, stderr } = await toolexec.run(['chat', ...args], { stdin });
       return [code, stderr.trim().split('\n')];
@@ -338,7 +338,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
       types,
     });
 
-  it('asks, shows, asks for approval, and ends with Ctrl-D', async () => {
+  it('answers, shows calls, asks for approval, and ends with Ctrl-D', async () => {
     script = [
       { content: 'I write.', calls: [['write_file', { path: 'b', content: 'x' }]] },
       { content: 'Written.' },
@@ -357,7 +357,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(rolesOf(2)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   }, 60_000);
 
-  it('says how to leave at the first Ctrl-C in an empty line, and leaves at the second', {
+  it('says at the first Ctrl-C in an empty line how to leave, and leaves at the second', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {
@@ -372,7 +372,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(shown).not.toContain('--resume');
   });
 
-  it('takes pasted lines as one text, which the arrow keys find again, to be changed', {
+  it('treats pasted lines as one text, which the arrow keys bring back for editing', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {
@@ -395,7 +395,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     ]);
   });
 
-  it('talks with a person with --json too: events as JSON, the question and the answer as ever', {
+  it('talks with a person even with --json: only events are JSON', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {
@@ -418,7 +418,7 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(readFileSync(join(toolexec.root, 'b'), 'utf8')).toBe('x');
   });
 
-  it('shows what a command printed and changed, takes it back, and tells the model of both', {
+  it('shows the output and the changes of a command, undoes them, and tells the model both', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {
@@ -509,7 +509,10 @@ describe.skipIf(!hasTerminal)('toolexec chat on a terminal (skipped where python
     expect(shown).toContain('toolexec: cancelled');
   }, 60_000);
 
-  it('takes results by hand in mode parse_only', { tags: ['soak'], timeout: 60_000 }, async () => {
+  it('accepts results typed by the person in mode parse_only', {
+    tags: ['soak'],
+    timeout: 60_000,
+  }, async () => {
     const config = toolexec.write('c.toml', '[tools]\nmode = "parse_only"\n');
     script = [{ calls: [['read_file', { path: 'a' }]] }, { content: 'Thank you.' }];
     const { code, stdout, shown } = await sit(

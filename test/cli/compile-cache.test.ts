@@ -44,7 +44,7 @@ const filesOf = (directory: string): readonly string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-describe('code that an earlier version kept', () => {
+describe('compiled code of an earlier version', () => {
   it('is removed at the first start', () => {
     const old = join(state, 'toolexec', 'compiled');
     mkdirSync(join(old, 'a-build'), { recursive: true });
@@ -53,7 +53,7 @@ describe('code that an earlier version kept', () => {
     expect(existsSync(old)).toBe(false);
   });
 
-  it('is left alone behind a link', () => {
+  it('stays if it is behind a link', () => {
     const elsewhere = join(state, 'elsewhere');
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, 'kept'), '');
@@ -85,12 +85,12 @@ describe.skipIf(!('enableCompileCache' in nodeModule))("Node's compile cache", (
     expect(filesOf(cache())).toEqual([]);
   });
 
-  it('is off where NODE_DISABLE_COMPILE_CACHE is set', () => {
+  it('is off if NODE_DISABLE_COMPILE_CACHE is set', () => {
     expectVersion({ NODE_DISABLE_COMPILE_CACHE: '1' });
     expect(existsSync(cache())).toBe(false);
   });
 
-  it('harms no start when its files are damaged', () => {
+  it('does not prevent a start if its files are damaged', () => {
     expectVersion();
     for (const file of filesOf(cache())) {
       const bytes = readFileSync(file);

@@ -45,7 +45,7 @@ describe.skipIf(!has('bash'))('completions of bash (skipped where there is none)
     expect(complete('run', '--root', 'work')).toEqual(['workspace']);
   });
 
-  it('run nothing from the line', () => {
+  it('run no part of the command line', () => {
     expect(complete('call', '$(touch ran)', '')).toEqual([]);
     expect(complete('call', '`touch ran`', '; touch ran', '')).toEqual([]);
     expect(complete('run', 'ra')).toEqual([]);
@@ -65,14 +65,14 @@ describe.skipIf(!has('zsh'))('completions of zsh (skipped where there is none)',
        _toolexec`,
     );
 
-  it('offer commands, options, tools and files with what they mean', () => {
+  it('offer commands, options, tools and files with their meanings', () => {
     expect(complete('pl')).toEqual(['plan:say what would happen, touch nothing']);
     expect(complete('call', 'list_d')).toEqual([expect.stringMatching(/^list_directory:\w/)]);
     expect(complete('run', '')).toEqual(['files ']);
     expect(complete('run', '--root', '')).toEqual(['files -/']);
   });
 
-  it('run nothing from the line', () => {
+  it('run no part of the command line', () => {
     expect(complete('call', '$(touch ran)', '')).toEqual([]);
     expect(lines('zsh', ['-f'], 'ls')).not.toContain('ran');
   });

@@ -21,7 +21,7 @@ async function shown(args: readonly string[] = [], env: Record<string, string> =
 }
 
 describe('toolexec config show', () => {
-  it('is a configuration that says the same', async () => {
+  it('prints a configuration with the same meaning', async () => {
     const first = await toolexec.run(['config', 'show']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(parse(first.stdout)).toMatchObject({
@@ -36,7 +36,7 @@ describe('toolexec config show', () => {
     expect(again.stdout).toBe(first.stdout);
   });
 
-  it('lets the environment beat the project, which beats the user, which beats the default', async () => {
+  it('applies the environment before the project, the project before the user, and the user before the default', async () => {
     user(
       '[tools]\nmax_tool_calls_per_batch = 7\nmax_tool_args_bytes = 1000\n[tools.output]\nmax_bytes = 5000\n',
     );
@@ -49,14 +49,14 @@ describe('toolexec config show', () => {
     expect(of('tools.mode')).toEqual(['enabled', 'default']);
   });
 
-  it('says on each line where it comes from, with --origin', async () => {
+  it('shows the origin of each line with --origin', async () => {
     project('[tools]\nmode = "parse_only"\n');
     const { stdout } = await toolexec.run(['config', 'show', '--origin']);
     expect(stdout).toMatch(/^mode = "parse_only" +# project toolexec\.toml:2$/m);
     expect(stdout).toMatch(/^allow_parallel = false +# default$/m);
   });
 
-  it('says it of each table too, and stays a configuration', async () => {
+  it('shows the origin of each table too, and is still a configuration', async () => {
     const rule = (command: string) => `[[tools.approval.rules]]\ndecision = "deny"\ncommand = "${command}"\n`;
     project(`[tools]\nmode = "enabled"\n\n${rule('a')}`);
     toolexec.write('.config/toolexec/config.toml', `${rule('b')}\n${rule('c')}`);
@@ -72,7 +72,7 @@ describe('toolexec config show', () => {
     expect((await toolexec.run(['config', 'show', '--config', shown])).code).toBe(0);
   });
 
-  it('stays a configuration with tables by name', async () => {
+  it('is still a configuration with named tables', async () => {
     const file = toolexec.write(
       'tables.toml',
       [
@@ -102,7 +102,7 @@ describe('toolexec config show', () => {
     expect(stdout).toMatch(/^\[tools\.external\.versions\] +# \.\.\/tables\.toml:2$/m);
   });
 
-  it('shows no header and no value of a variable of an MCP server, nor does a warning', async () => {
+  it("shows no header and no variable's value of an MCP server, and neither does a warning", async () => {
     project(
       '[mcp.servers.a]\nurl = "https://mcp.example"\nheaders = { Authorization = "Bearer s3cret", B = { env = "B" } }\nenv = { KEY = "s3cret" }\n',
     );
@@ -148,7 +148,7 @@ describe('toolexec config show', () => {
     expect(() => JSON.parse(stdout)).not.toThrow();
   });
 
-  it('refuses a variable for a key that has none', async () => {
+  it('refuses an environment variable for a key without one', async () => {
     for (const name of ['TOOLEXEC_TOOLS_APPROVAL_RULES', 'TOOLEXEC_HOOKS_STOP', 'TOOLEXEC_MCP_SERVERS']) {
       const { code, stderr } = await toolexec.run(['config', 'show'], { env: { [name]: '[]' } });
       expect([code, stderr]).toEqual([
@@ -170,7 +170,7 @@ describe('toolexec config show', () => {
     expect(of('tools.approval.mode')).toEqual(['auto', '../c.toml:2']);
   });
 
-  it('tells a slip with its line and column, and what was meant', async () => {
+  it('reports a typo with its line and column, and a suggestion', async () => {
     project('[tools]\n  mod = "enabled"\n');
     const { code, stdout, stderr } = await toolexec.run(['config', 'show']);
     expect([code, stdout]).toEqual([2, '']);
@@ -203,7 +203,7 @@ describe('toolexec config show', () => {
     expect(stderr).toMatch(/mod49 is not known\. Remove it\.\n {2}… and 10 more\n$/);
   });
 
-  it('tells a variable that means nothing', async () => {
+  it('reports an unknown variable', async () => {
     const { stderr } = await shown([], { TOOLEXEC_TOOLS_MODES: 'enabled' });
     expect(JSON.parse(stderr)).toMatchObject({
       type: 'note',
@@ -220,7 +220,7 @@ describe("a project's toolexec.toml", () => {
       message(['write_file', { path: 'planted', content: 'x' }], ['run_command', { command: 'touch ran' }]),
     );
 
-  it('may only tighten until it is trusted, and values that are not applied are reported', async () => {
+  it('can only tighten settings until it is trusted, and ignored values are reported', async () => {
     project(hostile);
     const { code, stdout, stderr } = await toolexec.run(['run', response()]);
     expect(code).toBe(3);
@@ -233,7 +233,7 @@ describe("a project's toolexec.toml", () => {
     expect(stderr).toContain('toolexec config trust');
   });
 
-  it('holds when it is stricter', async () => {
+  it('applies if it is stricter', async () => {
     project('[tools]\nmode = "disabled"\n');
     const { code, stdout } = await toolexec.run([
       'run',
@@ -243,7 +243,7 @@ describe("a project's toolexec.toml", () => {
     expect(blocksOf(stdout)[0]?.is_error).toBe(true);
   });
 
-  it('means what it says once it is trusted, until it changes', async () => {
+  it('applies completely once it is trusted, until it changes', async () => {
     project(hostile);
     const trusted = await toolexec.run(['config', 'trust']);
     expect(trusted).toMatchObject({ code: 0, stderr: '' });
@@ -259,7 +259,7 @@ describe("a project's toolexec.toml", () => {
     expect(stderr).toContain('not applied');
   });
 
-  it('can be trusted no longer', async () => {
+  it('can be untrusted again', async () => {
     project(hostile);
     await toolexec.run(['config', 'trust']);
     expect((await toolexec.run(['config', 'trust', '--revoke'])).stdout).toBe(
@@ -271,7 +271,7 @@ describe("a project's toolexec.toml", () => {
     );
   });
 
-  it('cannot be trusted where there is none, or where it cannot be used', async () => {
+  it('cannot be trusted if it is missing or invalid', async () => {
     const none = await toolexec.run(['config', 'trust']);
     expect([none.code, none.stdout]).toEqual([2, '']);
     expect(none.stderr).toMatch(/^toolexec: Cannot find a toolexec\.toml[^\n]*\n$/);
@@ -283,7 +283,7 @@ describe("a project's toolexec.toml", () => {
 });
 
 describe('toolexec config schema', () => {
-  it('is a JSON Schema that knows every key', async () => {
+  it('prints a JSON Schema with every key', async () => {
     const { code, stdout } = await toolexec.run(['config', 'schema']);
     expect(code).toBe(0);
     const schema: { $schema: string; properties: { tools: { properties: Record<string, unknown> } } } =

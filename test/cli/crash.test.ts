@@ -31,7 +31,7 @@ export const knowable = ['a'];
 const TRUE_PROBE = `(_, { callId }) => (lines().includes(callId) ? 'applied' : 'not_applied')`;
 
 describe('toolexec tools crash', () => {
-  it('passes a tool whose calls have one truthful answer, whenever it is killed', async () => {
+  it('passes a tool whose calls get one truthful answer, whenever it is killed', async () => {
     const { code, stdout, stderr } = await command.run([
       'tools',
       'crash',
@@ -43,7 +43,7 @@ describe('toolexec tools crash', () => {
     expect(stdout).toMatch(/^PASSED: \d+ kills in \d+ rounds of 1 call \(\d+ steps of the journal/);
   }, 120_000);
 
-  it('fails a tool whose probe lies, and says where', async () => {
+  it('fails a tool whose probe lies, and reports the place', async () => {
     const module = writeModule(`() => 'not_applied'`);
     const { code, stdout } = await command.run(['tools', 'crash', module, '--kills', '0', '--json']);
     expect(code).toBe(1);

@@ -34,7 +34,7 @@ async function putOff(): Promise<string> {
 }
 
 describe('toolexec run --defer', () => {
-  it('runs nothing that needs approval, answers in kind that it waits, and exits 4', async () => {
+  it('runs no call that needs approval, answers in the same format that it waits, and exits 4', async () => {
     const { code, stdout, stderr } = await command.run(['run', response, '--defer', '--json']);
     expect(code).toBe(4);
     const { content } = JSON.parse(stdout);
@@ -51,14 +51,14 @@ describe('toolexec run --defer', () => {
     expect(again.stdout).toContain("waits for the person's approval");
   });
 
-  it('runs at once what nobody has to approve', async () => {
+  it('runs calls without approval at once', async () => {
     const read = command.json('read.json', { id: 'r', name: 'read_file', args: { path: 'a.txt' } });
     command.write('root/a.txt', 'text\n');
     const { code, stdout } = await command.run(['run', read, '--defer']);
     expect([code, JSON.parse(stdout)[0].output]).toEqual([0, 'text\n']);
   });
 
-  it('is not taken for left behind by what runs later', async () => {
+  it('does not count as left behind in later runs', async () => {
     const id = await putOff();
     const { stdout } = await command.run(['journal', 'recover', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([
@@ -94,7 +94,7 @@ describe('toolexec run --defer', () => {
 });
 
 describe('toolexec approve', () => {
-  it('runs the batch and answers all of it, as run would have', async () => {
+  it('runs the batch and answers all calls, as run would have done', async () => {
     const id = await putOff();
     const { code, stdout } = await command.run(['approve', id, '--yes']);
     // One call could not be read.
@@ -117,7 +117,7 @@ describe('toolexec approve', () => {
   });
 
   it.each(['native', 'anthropic', 'openai', 'openai-responses', 'gemini'])(
-    'repair knows that its answer counts, and that of the wait does not: %s',
+    'repair counts its answer, and not that of the wait: %s',
     async (format) => {
       const native = JSON.parse(readFileSync(response, 'utf8')).content.slice(3);
       const one = command.json('one.json', { role: 'assistant', content: native });
@@ -138,7 +138,7 @@ describe('toolexec approve', () => {
     },
   );
 
-  it('takes some calls by their ids, by the name of the conversation', async () => {
+  it('approves single calls by their ids, by the name of the conversation', async () => {
     await putOff();
     const wrong = await command.run(['approve', 'thread-7', '--approve', 'three']);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('the batch has no such call')]);
@@ -146,14 +146,14 @@ describe('toolexec approve', () => {
     expect([code, there('one.txt'), there('two.txt')]).toEqual([1, false, true]);
   });
 
-  it('denies all of it', async () => {
+  it('denies the whole batch', async () => {
     const id = await putOff();
     const { code, stdout } = await command.run(['approve', id, '--deny', '--format', 'native']);
     expect([code, JSON.parse(stdout)[0].error.code]).toEqual([1, 'user_denied']);
     expect(there('one.txt')).toBe(false);
   });
 
-  it('leaves it waiting where nobody is there to decide', async () => {
+  it('leaves it waiting if there is no person to decide', async () => {
     const id = await putOff();
     const { code, stdout } = await command.run(['approve', id]);
     expect(code).toBe(4);
@@ -169,7 +169,7 @@ describe('toolexec approve', () => {
     expect([code, stderr]).toEqual([4, expect.stringMatching(/changed since it was shown: \S+one\.txt/)]);
   });
 
-  it('works where the batch was to work, and nowhere else', async () => {
+  it('works in the directory of the batch, and nowhere else', async () => {
     const id = await putOff();
     const journal = join(command.state, 'toolexec');
     const [hash = ''] = readdirSync(journal);
@@ -180,7 +180,7 @@ describe('toolexec approve', () => {
     expect(existsSync(join(elsewhere, 'one.txt'))).toBe(false);
   });
 
-  it('blocks no other call of its conversation; exit 4 says that something still waits', async () => {
+  it('blocks no other call of its conversation; exit code 4 says that a call still waits', async () => {
     await putOff();
     const other = command.json('other.json', {
       id: 'x',
@@ -217,7 +217,7 @@ function listed(stdout: string): readonly unknown[] {
 }
 
 describe('toolexec waiting', () => {
-  it('lists what waits with its risk and summary, and takes the id that it shows', async () => {
+  it('lists waiting calls with risk and summary, and the id that it shows is accepted', async () => {
     const id = await putOff();
     const { code, stdout, stderr } = await command.run(['waiting']);
     expect(code).toBe(0);
@@ -236,7 +236,7 @@ describe('toolexec waiting', () => {
     });
   });
 
-  it('gives the whole requests as JSON, of one conversation where that is named', async () => {
+  it('prints the whole requests as JSON, or those of a named conversation', async () => {
     const id = await putOff();
     const whole = JSON.parse((await command.run(['waiting', '--json'])).stdout);
     expect(whole).toMatchObject([
@@ -271,7 +271,7 @@ describe('toolexec waiting', () => {
     expect(existsSync(command.state)).toBe(false);
   });
 
-  it('names the batches that a beginning may mean, and gives one up by it', async () => {
+  it('lists the batches that a prefix may mean, and discards one by a unique prefix', async () => {
     const id = await putOff();
     const short = id.slice(0, 8);
     const discarded = await command.run(['journal', 'recover', '--discard', id.slice(0, 11), '--json']);

@@ -24,7 +24,7 @@ async function examine(args: readonly string[] = [], env: Record<string, string>
 }
 
 describe('toolexec doctor', () => {
-  it('looks at everything that toolexec leans on', async () => {
+  it('checks everything that toolexec depends on', async () => {
     const { code, ok, stderr, checks, check } = await examine();
     expect([code, ok, stderr]).toEqual([0, true, '']);
     const names =
@@ -35,7 +35,7 @@ describe('toolexec doctor', () => {
     expect(check('terminal')).toMatchObject({ state: 'missing', remedy: expect.stringContaining('--yes') });
   });
 
-  it('says of every missing part what it costs and how to get it', async () => {
+  it('says what each missing part costs, and how to install it', async () => {
     const empty = join(toolexec.folder, 'empty');
     mkdirSync(empty);
     symlinkSync(process.execPath, join(empty, 'node'));
@@ -47,7 +47,7 @@ describe('toolexec doctor', () => {
     }
   });
 
-  it('says what a root that is the home directory means', async () => {
+  it('explains a root that is the home directory', async () => {
     const { check } = await examine(['--root', toolexec.root], { HOME: toolexec.root });
     expect(check('roots')).toMatchObject({
       state: 'missing',
@@ -56,7 +56,7 @@ describe('toolexec doctor', () => {
     });
   });
 
-  it('finds a root broken that is not a directory, because no call runs with it', async () => {
+  it('reports a root that is not a directory as broken, because no call runs with it', async () => {
     writeFileSync(join(toolexec.root, 'file'), '');
     for (const name of ['nowhere', 'file']) {
       const { code, check } = await examine(['--root', name]);
@@ -88,7 +88,7 @@ describe('toolexec doctor', () => {
     expect(off).toMatchObject({ state: 'missing', found: expect.stringContaining('switched off') });
   });
 
-  it('makes no journal, and tells when there can be none', async () => {
+  it('creates no journal, and reports if none can be created', async () => {
     const fine = await examine();
     expect(fine.check('journal')).toMatchObject({
       state: 'ok',
@@ -104,7 +104,7 @@ describe('toolexec doctor', () => {
     });
   });
 
-  it('tells a wrong configuration', async () => {
+  it('reports a wrong configuration', async () => {
     writeFileSync(join(toolexec.root, 'toolexec.toml'), '[tools]\nmod = "enabled"\n');
     const { code, check } = await examine();
     expect(code).toBe(1);
@@ -122,7 +122,7 @@ describe('toolexec doctor', () => {
     );
   });
 
-  it('is read by people without --json', async () => {
+  it('prints text for people without --json', async () => {
     const { code, stdout } = await toolexec.run(['doctor']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^toolexec \d+\.\d+\.\d+ on \w+ /);

@@ -25,7 +25,7 @@ const configure = (more = ''): string =>
   );
 
 describe('programs that the configuration names', () => {
-  it('are called like every tool, unasked where a trusted one says that it changes nothing', async () => {
+  it('are called like every tool, without approval if a trusted one declares that it changes nothing', async () => {
     const { code, stdout, stderr } = await toolexec.run([
       'call',
       'slug',
@@ -36,7 +36,7 @@ describe('programs that the configuration names', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ tool_name: 'slug', structured: { slug: 'grosse' } }]);
   });
 
-  it('are asked for where no directory is trusted, and where tools may write to it', {
+  it('need approval if no directory is trusted, or if tools may write to it', {
     tags: ['soak'],
   }, async () => {
     const config = toolexec.write('c.toml', '[tools.external]\ndirectories = ["tools"]\n');
@@ -74,7 +74,7 @@ describe('programs that the configuration names', () => {
 });
 
 describe('settings of single programs', () => {
-  it('hold: versions, time, how many failures before a program is left alone', {
+  it('apply: versions, timeouts, and the number of failures before a program is suspended', {
     tags: ['soak'],
   }, async () => {
     toolexec.write(
@@ -129,7 +129,7 @@ describe('settings of programs that serve', () => {
 });
 
 describe('toolexec tools approve', () => {
-  it('lets a program that has changed run as before', { tags: ['soak'] }, async () => {
+  it('lets a changed program run as before', { tags: ['soak'] }, async () => {
     const described = (text: string): void => {
       toolexec.write(
         'tools/mine',
@@ -204,7 +204,7 @@ describe('toolexec tools scan, init and check', () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a directory')]);
   });
 
-  it('write a tool that is good, and replace none', async () => {
+  it('write a working tool, and overwrite none', async () => {
     const place = join(toolexec.folder, 'mine');
     const made = await toolexec.run(['tools', 'init', place, '--lang', 'sh']);
     expect([made.code, made.stdout]).toEqual([0, 'greet\ngreet.test.sh\n']);
@@ -214,7 +214,7 @@ describe('toolexec tools scan, init and check', () => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('it is there already')]);
   });
 
-  it('find a broken tool broken', async () => {
+  it('report a broken tool', async () => {
     toolexec.write('bad/bad', '#!/bin/sh\necho nonsense\n');
     chmodSync(join(toolexec.folder, 'bad/bad'), 0o755);
     const { code, stdout } = await toolexec.run([
@@ -248,7 +248,7 @@ describe.skipIf(WHY_NOT !== '')(`programs in the sandbox${WHY_NOT}`, () => {
     expect([old(), existsSync(at('d'))]).toEqual(['before\n', false]);
   });
 
-  it('change nothing where a part of what they change is refused', async () => {
+  it('change nothing if a part of their changes is refused', async () => {
     toolexec.write('root/old', 'before\n');
     addProgram(join(tools, 'change'), 'echo after >old; echo x >.env; echo true');
     const config = configure('[tools.sandbox]\nexternal_tools = "all"\n');

@@ -217,7 +217,7 @@ it('refuse to record arguments in a database that the configuration leaves out o
   expect(stderr).toContain('journal.redact is for journals in files');
 });
 
-it('keep the tokens of a server in a journal at any place, because the server has no tools', {
+it('keep the tokens of a server in a journal at any path, because the server has no tools', {
   tags: ['soak'],
 }, async () => {
   const place = ['--journal', join(toolexec.root, 'fleet.db')];

@@ -81,7 +81,7 @@ describe('toolexec init', () => {
     },
   );
 
-  it('replaces nothing, and names the hosts that it knows', async () => {
+  it('overwrites nothing, and lists the supported hosts', async () => {
     const project = join(toolexec.folder, 'taken');
     mkdirSync(project);
     toolexec.write('taken/package.json', '{}');

@@ -63,7 +63,7 @@ describe('toolexec run, interrupted', () => {
     await until(() => living(token).length === 0);
   });
 
-  it('says nothing when the reader of its results goes away', async () => {
+  it('exits silently if the reader of its results goes away', async () => {
     toolexec.write('root/a.txt', 'alpha\n'.repeat(10_000));
     const child = toolexec.start(['run', toolexec.json('r.json', message(['read_file', { path: 'a.txt' }]))]);
     child.stdout.destroy();
@@ -85,7 +85,7 @@ describe('toolexec run, interrupted', () => {
     expect(stdout).toContain('alpha');
   });
 
-  it.skipIf(!existsSync('/dev/full'))('says when its results cannot be written', async () => {
+  it.skipIf(!existsSync('/dev/full'))('reports that its results cannot be written', async () => {
     const main = `'${process.execPath}' '${toolexec.main}' run '${toolexec.json('r.json', message())}'`;
     const { status, stderr } = spawnSync('sh', ['-c', `${main} > /dev/full`], {
       cwd: toolexec.root,
@@ -96,7 +96,7 @@ describe('toolexec run, interrupted', () => {
     expect(stderr).toMatch(/^toolexec: Cannot write to standard output: [^\n]*no space[^\n]*\n$/i);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('bug: a hook whose answer was lost let the call through', () => {
+  it.skipIf(!existsSync('/dev/full'))('bug: a hook whose answer was lost allowed the call', () => {
     const call = {
       session_id: 's',
       cwd: toolexec.root,
@@ -115,7 +115,7 @@ describe('toolexec run, interrupted', () => {
   });
 
   it.skipIf(!existsSync('/dev/full'))(
-    'bug: an export onto a full disk was called an error of toolexec',
+    'bug: an export to a full disk was reported as a fault of toolexec',
     { tags: ['soak'] },
     async () => {
       toolexec.write('root/a.txt', 'alpha\n');

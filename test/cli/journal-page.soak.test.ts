@@ -8,7 +8,7 @@ import { HOSTILE, useHostileJournal } from './hostile-journal.js';
 const { toolexec, journal } = useHostileJournal();
 
 describe.skipIf(CHROMIUM === undefined)('the page in a browser (skipped where there is no Chromium)', () => {
-  it('runs nothing, loads nothing, fits from 320 to 1,600 pixels, and can be used with keys', async () => {
+  it('runs no script, loads nothing, fits 320 to 1,600 pixels, and can be used with the keyboard', async () => {
     const path = join(toolexec.folder, 'report.html');
     expect((await journal('report', '--html', path)).code).toBe(0);
     const browser = new Browser(String(CHROMIUM));

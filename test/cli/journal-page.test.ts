@@ -23,7 +23,7 @@ const words = (page: string): string =>
     .replace(/\s+/g, ' ');
 
 describe('toolexec journal show --html', () => {
-  it('writes what was done, asked and changed as one page, for its owner alone', async () => {
+  it('writes all calls, questions and changes as one page, which only its owner can read', async () => {
     const path = join(toolexec.folder, 'page.html');
     const { code, stdout, stderr } = await journal('show', 'work', '--html', path);
     expect([code, stdout]).toEqual([0, '']);
@@ -46,7 +46,7 @@ describe('toolexec journal show --html', () => {
     );
   });
 
-  it('takes a batch and a call, and standard output', async () => {
+  it('accepts a batch, a call, and standard output as the target', async () => {
     const [{ id }] = JSON.parse((await journal('list', '--json', '--conversation', 'work')).stdout);
     const batch = await journal('show', id, '--html', '-');
     expect([batch.code, batch.stderr]).toEqual([0, '']);
@@ -56,7 +56,7 @@ describe('toolexec journal show --html', () => {
     expect(words(one.stdout)).toContain('Call no');
   });
 
-  it('refuses a place that cannot hold a file, and leaves existing files', async () => {
+  it('refuses a path that cannot be a file, and leaves existing files', async () => {
     const refusal = async (path: string) => {
       const { code, stderr } = await journal('show', 'work', '--html', path);
       return [code, stderr.trim().split('\n').at(-1)];
@@ -79,7 +79,7 @@ describe('toolexec journal show --html', () => {
     expect([both.code, existsSync(join(toolexec.root, 'x.html'))]).toEqual([2, false]);
   });
 
-  it('replaces a whole page, even behind a link, and leaves no other file', async () => {
+  it('replaces the page completely, even through a link, and leaves no other file', async () => {
     const folder = join(toolexec.folder, 'pages');
     mkdirSync(folder);
     writeFileSync(join(folder, 'old.html'), 'old');
@@ -96,7 +96,7 @@ describe('toolexec journal show --html', () => {
 });
 
 describe('toolexec journal report', () => {
-  it('says as a table what went wrong, what was asked and what each tool did', async () => {
+  it('prints failures, questions and the calls of each tool as tables', async () => {
     const { code, stdout } = await journal('report', '--conversation', 'work');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✗ say \(work-4\) in .*\n {4}execution_failed: say failed: It broke <here>\.$/m);
@@ -107,7 +107,7 @@ describe('toolexec journal report', () => {
     expect(stdout).toMatch(/^not asked because of rules: 1, which saves about [\d.]+ m?s$/m);
   });
 
-  it('says the same as JSON, and knows since when', async () => {
+  it('prints the same as JSON, and accepts a start time', async () => {
     const report = JSON.parse(
       (await journal('report', '--conversation', 'work', '--json', '--since', '2h')).stdout,
     );

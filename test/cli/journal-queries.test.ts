@@ -44,7 +44,7 @@ describe('toolexec journal list and show', () => {
     expect((await journal('list', '--conversation', 'none')).stderr).toBe('toolexec: nothing is recorded\n');
   });
 
-  it('show a call, a batch and a conversation, and nothing in them drives the terminal', async () => {
+  it('show a call, a batch and a conversation, and nothing in them controls the terminal', async () => {
     await record(HELLO, HOSTILE);
     const byCall = await journal('show', 'toolu_2');
     expect(byCall.code).toBe(0);
@@ -93,7 +93,7 @@ describe('toolexec journal, before anything was run', () => {
     [['verify'], 'There is nothing to verify.\n', { intact: true, commits: 0, head: '', prunes: 0 }],
     [['prune', '--older-than', '1d'], 'There is nothing to remove.\n', { ...pruned, dryRun: false }],
   ])(
-    'has nothing to %s: that is reported, is not an error, and creates no journal',
+    'has nothing to %s: that is reported, not an error, and creates no journal',
     async (words, said, json) => {
       const plain = await toolexec.run(['journal', ...words]);
       expect(plain).toMatchObject({ code: 0, stdout: said });
@@ -112,7 +112,7 @@ describe('toolexec journal, before anything was run', () => {
 });
 
 describe('toolexec journal export', () => {
-  it('writes every record as a line with its kind, and its calls answer as a tape', async () => {
+  it('writes every record as a line with its kind, and serves as a tape', async () => {
     await record(HELLO, HELLO);
     await toolexec.run(['run', '-', '--yes', '--journal', file, '--conversation', 'c1'], {
       stdin: JSON.stringify(HELLO),
@@ -145,7 +145,7 @@ describe('toolexec journal export', () => {
     tape.assertDone();
   });
 
-  it('says which files a conversation has read, and the next command of the conversation knows them', async () => {
+  it('includes the files that a conversation has read, and the next command of the conversation knows them', async () => {
     const path = toolexec.write('root/notes.txt', 'mine\n');
     const turn = (id: string, name: string, args: JsonObject): Promise<{ stdout: string }> =>
       toolexec.run(['run', '-', '--yes', '--journal', file, '--conversation', 'talk'], {
@@ -189,7 +189,7 @@ describe('toolexec journal export', () => {
     expect(ran).toEqual(ran.map(() => [0, 0, 0]));
   });
 
-  it('ends quietly when its reader has seen enough', { tags: ['soak'] }, async () => {
+  it('ends silently if its reader stops', { tags: ['soak'] }, async () => {
     await record(HELLO);
     const child = spawn(
       'sh',
@@ -208,7 +208,7 @@ describe('toolexec journal export', () => {
 });
 
 describe('toolexec journal verify and prune', () => {
-  it('finds what was changed, says which, and exits 1', async () => {
+  it('finds changed records, names them, and exits 1', async () => {
     await record(HELLO);
     const intact = await journal('verify');
     expect(intact).toMatchObject({ code: 0, stderr: '' });
@@ -250,7 +250,7 @@ describe('toolexec journal verify and prune', () => {
 });
 
 describe('a journal that has lost commits', () => {
-  it('warns on standard error, fails verify and doctor tells, until it is accepted', {
+  it('causes a warning on standard error, a failure of verify and a report of doctor, until it is accepted', {
     tags: ['soak'],
   }, async () => {
     await record(message(['bash', { command: 'echo hello' }]));
@@ -271,7 +271,7 @@ describe('a journal that has lost commits', () => {
     expect(await journal('verify')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('runs nothing where the configuration says refuse', async () => {
+  it('runs nothing if the configuration says refuse', async () => {
     await record(message(['bash', { command: 'echo hello' }]));
     rmSync(file);
     const config = join(toolexec.folder, 'refuse.toml');

@@ -12,7 +12,7 @@ function times(): number {
 }
 
 describe('toolexec run and its journal', () => {
-  it('answers a response that is delivered twice from the journal, and says so', async () => {
+  it('answers a response that is delivered twice from the journal, and reports it', async () => {
     const file = toolexec.json('r.json', COUNT);
     const first = await toolexec.run(['run', file, '--yes']);
     const second = await toolexec.run(['run', file, '--yes']);
@@ -61,7 +61,7 @@ describe('toolexec run and its journal', () => {
     expect(blocksOf(stdout).map(({ content }) => content.trim())).toEqual(['1', 'more']);
   });
 
-  it('keeps other conversations and other roots apart', async () => {
+  it('separates conversations and roots', async () => {
     const file = toolexec.json('r.json', COUNT);
     await toolexec.run(['run', file, '--yes']);
     await toolexec.run(['run', file, '--yes', '--conversation', 'other']);
@@ -82,7 +82,7 @@ describe('toolexec run and its journal', () => {
     expect(times()).toBe(1);
   });
 
-  it('runs nothing when the journal cannot be opened', async () => {
+  it('runs nothing if the journal cannot be opened', async () => {
     const journal = toolexec.write(
       'no-journal',
       'this is no database, and long enough to be seen as something else'.repeat(20),

@@ -25,8 +25,8 @@ async function run(
   return toolexec.run(['run', toolexec.json('r.json', message(...calls)), ...options]);
 }
 
-describe('what runs later by itself', () => {
-  it('is not approved by --yes, which says so and approves the rest; with --approve-later-code it is', async () => {
+describe('a file that runs later by itself', () => {
+  it('is approved with --approve-later-code, but not with --yes, which reports that and approves the rest', async () => {
     const calls = [write('a.txt'), write('Jenkinsfile'), write('sub/Makefile')];
     const refused = await run(calls, '--yes');
     expect(refused.code).toBe(1);
@@ -55,7 +55,7 @@ describe('what runs later by itself', () => {
     expect([is('b.txt'), is('Makefile')]).toEqual([false, true]);
   });
 
-  it('is compared as a file of which only a part runs', async () => {
+  it('is compared by parts if only a part of it runs', async () => {
     toolexec.write('root/package.json', '{"name":"a"}');
     const edit = (new_string: string): readonly [string, object] => [
       'edit_file',
@@ -69,14 +69,14 @@ describe('what runs later by itself', () => {
     expect(readFileSync(join(toolexec.root, 'package.json'), 'utf8')).toBe('{"name":"b"}');
   });
 
-  it('is named by the configuration', async () => {
+  it('can be named in the configuration', async () => {
     const config = toolexec.write('c.toml', '[tools.approval]\nlater_code = ["run.sh"]\n');
     const calls = [write('Makefile'), write('run.sh')];
     expect((await run(calls, '--yes', '--config', config)).code).toBe(1);
     expect([is('Makefile'), is('run.sh')]).toEqual([true, false]);
   });
 
-  it('is not approved for one call by hand', async () => {
+  it('cannot be approved for a single call on the command line', async () => {
     const call = ['call', 'write_file', '{"path":"justfile","content":"x"}'];
     const refused = await toolexec.run([...call, '--yes']);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('"justfile"') });
@@ -96,7 +96,7 @@ describe('what runs later by itself', () => {
     expect(is('Makefile')).toBe(true);
   });
 
-  it('needs an option that approves', async () => {
+  it('requires an option that approves', async () => {
     const [tool, args] = write('a');
     const call = ['call', tool, JSON.stringify(args)];
     expect(await toolexec.run([...call, '--approve-later-code'])).toEqual({
@@ -109,7 +109,7 @@ describe('what runs later by itself', () => {
 });
 
 describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
-  it('beyond what it was allowed is not approved by --yes; with --approve-later-code it is', async () => {
+  it('beyond its permission is approved with --approve-later-code, but not with --yes', async () => {
     const refused = await run([python('a', 'Makefile')], '--yes');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(
@@ -128,7 +128,7 @@ describe.skipIf(WHY_NOT !== '')(`what a command has changed${WHY_NOT}`, () => {
     expect(stdout).toContain('--yes --approve-later-code');
   });
 
-  it('is not approved by --approve, nor where a preview is committed', async () => {
+  it('is not approved by --approve, nor if a preview is committed', async () => {
     const refused = await run([python('justfile')], '--approve', 'toolu_1');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('"justfile"') });
     const preview = ['--preview', '--yes', '--conversation', 'p'];

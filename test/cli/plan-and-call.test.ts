@@ -6,7 +6,7 @@ import { message, useToolexec } from './toolexec.js';
 const toolexec = useToolexec();
 
 describe('toolexec plan', () => {
-  it('says what would happen to every call, in order, and touches nothing', async () => {
+  it('says what would happen to every call, in order, and changes nothing', async () => {
     const calls = [
       { id: 'a', name: 'read_file', args: { path: 'x' } },
       { id: 'b', name: 'bash', args: 'no object' },
@@ -31,7 +31,7 @@ describe('toolexec plan', () => {
     expect(existsSync(join(toolexec.root, 'one'))).toBe(false);
   });
 
-  it('says it in lines for people on standard output', async () => {
+  it('prints lines for people on standard output', async () => {
     const stdin = JSON.stringify(message(['bash', { command: 'echo \u001b[31mhi' }]));
     const { code, stdout } = await toolexec.run(['plan'], { stdin });
     expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe('toolexec call', () => {
     }
   });
 
-  it('needs the approval that run needs: 3 without anybody to ask', async () => {
+  it('needs the same approval as run: exits 3 without a person to ask', async () => {
     const { code, stdout } = await toolexec.run(['call', 'bash', '{"command":"echo hi"}']);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   });
@@ -110,7 +110,7 @@ describe('toolexec call', () => {
     expect(stderr).toMatch(/✗ bash .* exit code 4/);
   });
 
-  it('suggests the tool that was meant', async () => {
+  it('suggests the intended tool', async () => {
     const { code, stderr } = await toolexec.run(['call', 'raed_file', '{}']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/unknown_tool.*read_file/);
@@ -131,7 +131,7 @@ describe('toolexec call', () => {
 });
 
 describe('toolexec --config', () => {
-  it('opens what is closed, sets limits, and roots beside the file', async () => {
+  it('allows more, sets limits, and sets roots relative to the file', async () => {
     toolexec.write('project/src/a.txt', 'alpha\n');
     const config = toolexec.write(
       'project/toolexec.toml',
@@ -176,7 +176,7 @@ describe('toolexec --config', () => {
     expect(existsSync(join(toolexec.root, 'one'))).toBe(false);
   });
 
-  it('refuses absolute paths where it says so', async () => {
+  it('refuses absolute paths if it says so', async () => {
     const path = toolexec.write('root/a.txt', 'alpha\n');
     const config = toolexec.write('c.toml', '[tools.sandbox]\nallow_absolute = false\n');
     const { code } = await toolexec.run(['call', 'read_file', JSON.stringify({ path }), '--config', config]);

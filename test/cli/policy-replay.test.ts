@@ -26,7 +26,7 @@ function exported(...calls: readonly (readonly [tool: string, args: object, more
 const refused = (code: string) => ({ result: { success: false, error: { code, message: '' } } });
 
 describe('toolexec policy replay', () => {
-  it('tells what would be decided otherwise, and why', async () => {
+  it('reports the decisions that would differ, and why', async () => {
     const file = exported(
       ['bash', { command: 'git push' }],
       ['read_file', { path: 'a' }, { disposition: 'requires_confirmation', result: { success: true } }],
@@ -94,7 +94,7 @@ describe('toolexec policy replay', () => {
     expect(stdout).toContain('2 calls, 0 decided otherwise');
   });
 
-  it('says of a response what would happen to it, and as JSON all that is known', async () => {
+  it('says what would happen to a response, with all details as JSON', async () => {
     const response = toolexec.json(
       'r.json',
       message(['read_file', { path: 'a' }], ['bash', { command: 'ls' }]),
@@ -121,7 +121,7 @@ describe('toolexec policy replay', () => {
     ]);
   });
 
-  it('refuses what is neither an export nor a response, and what holds no call', async () => {
+  it('refuses input that is neither an export nor a response, or contains no call', async () => {
     for (const text of ['nonsense', '{"kind":"batch","id":"b"}\n']) {
       const { code, stderr } = await toolexec.run(['policy', 'replay', '-'], { stdin: text });
       expect(code).toBe(2);
@@ -129,7 +129,7 @@ describe('toolexec policy replay', () => {
     }
   });
 
-  it('names the line of an export that cannot be read, and says if it was cut off', async () => {
+  it('names the unreadable line of an export, and says if it is truncated', async () => {
     const whole = '{"kind":"batch","id":"b"}';
     const told = async (...lines: readonly string[]) =>
       (await toolexec.run(['policy', 'replay', '-'], { stdin: lines.join('\n') })).stderr;
@@ -149,7 +149,7 @@ describe('toolexec policy suggest', () => {
     ['write_file', { path: 'src/a.ts', content: 'x' }],
   ] as const;
 
-  it('writes rules that policy check accepts, and that run the same calls unasked', async () => {
+  it('writes rules that policy check accepts, and that run the same calls without a question', async () => {
     const file = exported(...CALLS);
     const { code, stdout } = await toolexec.run(['policy', 'suggest', file]);
     expect(code).toBe(0);
@@ -168,7 +168,7 @@ describe('toolexec policy suggest', () => {
     expect(JSON.parse(plan)).toMatchObject([{ disposition: 'requires_confirmation' }]);
   });
 
-  it('reads standard input, and leaves out what removes, what is unclear, what failed and what runs anyway', async () => {
+  it('reads standard input, and leaves out calls that remove files, are unclear, failed, or run anyway', async () => {
     const file = exported(
       ['bash', { command: 'rm -rf build' }],
       ['bash', { command: 'sudo ls' }],
@@ -187,7 +187,7 @@ describe('toolexec policy suggest', () => {
     expect(stderr).toContain('no rules to suggest');
   });
 
-  it('suggests nothing twice that the configuration allows', async () => {
+  it('suggests no rule that the configuration already has', async () => {
     const file = exported(...CALLS);
     const { stdout } = await toolexec.run(['policy', 'suggest', file]);
     writeFileSync(join(toolexec.folder, 'again.toml'), stdout);
@@ -223,7 +223,7 @@ const bash = (command: string, result: object): readonly [string, object, object
 ];
 
 describe('what commands have changed', () => {
-  it('is covered by the rules that are suggested, which say what else there is to know', async () => {
+  it('is covered by the suggested rules, whose comments name what they do not cover', async () => {
     const file = exported(
       bash('make', did({ created: ['build/', 'build/a.o'] })),
       bash('make', did({ modified: ['build/a.o', 'Makefile'], deleted: ['old'] })),
@@ -254,7 +254,7 @@ describe('what commands have changed', () => {
     });
   });
 
-  it('is held against the rules of now', async () => {
+  it('is compared with the current rules', async () => {
     const file = exported(
       bash('make all', did({ created: ['build/', 'build/a'], modified: ['src/x'] })),
       bash('make deps', did({ modified: ['package.json', 'package-lock.json'] })),
@@ -287,7 +287,7 @@ describe('what commands have changed', () => {
     expect(json[2]).toMatchObject({ was: 'runs', now: 'asks after', askedAfter: ['.circleci/config.yml'] });
   });
 
-  it('is all asked about where the tool asks when its command has ended', async () => {
+  it('needs approval as a whole if the tool asks after its command', async () => {
     const file = exported(bash('touch a', did({ created: ['a'] })), bash('ls', did({})));
     const config = toolexec.write(
       'c.toml',
@@ -302,7 +302,7 @@ describe('what commands have changed', () => {
 });
 
 describe('toolexec policy, of a journal', () => {
-  it('reads the one that run uses, the one that is named, and its file', async () => {
+  it('reads the journal that run uses, the one that is named, or its file', async () => {
     const asked = toolexec.json('asked.json', message(['bash', { command: 'echo one' }]));
     const named = join(toolexec.folder, 'other.db');
     await toolexec.run(['run', asked, '--yes']);

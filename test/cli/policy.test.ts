@@ -17,7 +17,7 @@ reason = "Open a pull request."
 `;
 
 describe('rules of a configuration', () => {
-  it('decide about each part of a command: allowed, denied, and asked where one part is left', async () => {
+  it('decide about each part of a command: it is allowed, denied, or needs approval if one part is undecided', async () => {
     const config = toolexec.write('c.toml', RULES);
     const response = toolexec.json(
       'r.json',
@@ -35,7 +35,7 @@ describe('rules of a configuration', () => {
     expect(made).toEqual(['one']);
   });
 
-  it('of a project may deny and not allow, until it is trusted', async () => {
+  it('of a project can deny but not allow, until it is trusted', async () => {
     writeFileSync(join(toolexec.root, 'toolexec.toml'), RULES);
     const response = toolexec.json('r.json', message(['bash', { command: 'touch one' }]));
     const untrusted = await toolexec.run(['run', response]);
@@ -67,7 +67,7 @@ describe('rules about arguments', () => {
     expect((await toolexec.run(['policy', 'check', '--config', file])).code).toBe(0);
   });
 
-  it('that cannot be read are named with their line, rule and argument', async () => {
+  it('that are invalid are reported with their line, rule and argument', async () => {
     const { code, stderr } = await toolexec.run([
       'policy',
       'check',
@@ -80,7 +80,7 @@ describe('rules about arguments', () => {
 });
 
 describe('toolexec policy explain', () => {
-  it('names the rule with its file and line, and why no other decided', async () => {
+  it('names the rule with its file and line, and says why no other rule decided', async () => {
     const config = toolexec.write('c.toml', RULES);
     const call = JSON.stringify({ name: 'bash', args: { command: 'git push origin' } });
     const { code, stdout, stderr } = await toolexec.run(['policy', 'explain', call, '--config', config]);
@@ -90,7 +90,7 @@ describe('toolexec policy explain', () => {
     expect(stdout).toMatch(/^ {2}user rules\[0\] \([^)]*c\.toml:1\): /m);
   });
 
-  it('is JSON for programs, and takes a response from standard input', async () => {
+  it('prints JSON for programs, and reads a response from standard input', async () => {
     const stdin = JSON.stringify(message(['bash', { command: 'rm -rf /' }], ['read_file', { path: '../x' }]));
     const { code, stdout } = await toolexec.run(['policy', 'explain', '-', '--json'], { stdin });
     expect(code).toBe(0);
@@ -108,7 +108,7 @@ describe('toolexec policy explain', () => {
 });
 
 describe('toolexec policy later-code', () => {
-  it('prints the built-in table, by what its rows are', async () => {
+  it('prints the built-in table, grouped by the kind of its rows', async () => {
     const { code, stdout, stderr } = await toolexec.run(['policy', 'later-code']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^The built-in table:\n\nHooks and settings of git\n {2}\*\*\/\.git\/hooks\n/);
@@ -123,7 +123,7 @@ describe('toolexec policy later-code', () => {
     });
   });
 
-  it('prints what the configuration puts in its place', async () => {
+  it('prints the table that the configuration puts in its place', async () => {
     const config = toolexec.write('c.toml', '[tools.approval]\nlater_code = ["run.sh", "package.json"]\n');
     const { stdout } = await toolexec.run(['policy', 'later-code', '--config', config]);
     expect(stdout).toBe(
@@ -132,7 +132,7 @@ describe('toolexec policy later-code', () => {
     );
   });
 
-  it('prints the table with what a project adds that is not trusted', async () => {
+  it('prints the table with the rows of an untrusted project', async () => {
     toolexec.write('root/toolexec.toml', '[tools.approval]\nlater_code = ["run.sh"]\n');
     const { stdout } = await toolexec.run(['policy', 'later-code']);
     expect(stdout).toMatch(/^From later_code under \[tools\.approval\]:\n\nHooks and settings of git\n/);
@@ -166,13 +166,13 @@ describe('toolexec policy check', () => {
     expect(marks).toHaveLength(5);
   });
 
-  it('is content with rules that matter', async () => {
+  it('accepts rules that have an effect', async () => {
     const config = toolexec.write('c.toml', RULES);
     const { code, stdout } = await toolexec.run(['policy', 'check', '--config', config]);
     expect([code, stdout]).toEqual([0, '2 rules, and nothing wrong with them\n']);
   });
 
-  it('tells a rule that can never matter, and an example that does not hold', async () => {
+  it('reports a rule that can never have an effect, and an example that fails', async () => {
     const idle = toolexec.write(
       'i.toml',
       '[[tools.approval.rules]]\ndecision = "deny"\ntool = "no_such_tool"\n',
@@ -187,8 +187,8 @@ describe('toolexec policy check', () => {
   });
 });
 
-describe('a table that is not known', () => {
-  it('is answered with the right one', async () => {
+describe('an unknown table', () => {
+  it('is answered with the correct name', async () => {
     const config = toolexec.write('p.toml', '[policy]\nmode = "auto"\n');
     expect(await toolexec.run(['policy', 'check', '--config', config])).toMatchObject({
       code: 2,

@@ -19,7 +19,7 @@ const CALLS = message(
 );
 
 describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
-  it('of plan shows what the calls would change, and leaves nothing', async () => {
+  it('of plan shows the changes that the calls would make, and leaves none', async () => {
     const file = toolexec.json('r.json', CALLS);
     const { code, stdout, stderr } = await toolexec.run(['plan', file, '--preview']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -36,7 +36,7 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     expect([readFileSync(at('old'), 'utf8'), existsSync(at('new'))]).toEqual(['before\n', false]);
   });
 
-  it('shows all of 302 paths, with what becomes of them, as text and as JSON', async () => {
+  it('shows all of 302 paths with their changes, as text and as JSON', async () => {
     const command = 'for i in $(seq 1 300); do : >f$i; done; chmod 600 old; ln -s old link';
     const file = toolexec.json('r.json', message(['bash', { command }]));
     const { stdout } = await toolexec.run(['plan', file, '--preview']);
@@ -53,7 +53,7 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     expect(JSON.parse(line).parts[0].entries).toEqual(json.parts[0].entries);
   });
 
-  it('of plan names no key where it folds, and how to see the rest', async () => {
+  it('of plan names no key to press in a folded list, but says how to see the rest', async () => {
     const content = `${Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n')}\n`;
     const file = toolexec.json('r.json', message(['write_file', { path: 'long', content }]));
     const { stdout } = await toolexec.run(['plan', file, '--preview']);
@@ -82,7 +82,7 @@ describe.skipIf(WHY_NOT !== '')(`--preview${WHY_NOT}`, () => {
     ]);
   });
 
-  it('of run continues with --yes after it could not ask, even if a read was answered before', async () => {
+  it('of run continues with --yes after it could not ask, even if a read was already answered', async () => {
     const calls = message(['read_file', { path: 'old' }], ['bash', { command: 'echo after >old' }]);
     const run = (name: string, ...words: string[]) =>
       toolexec.run(['run', toolexec.json(name, calls), '--conversation', name, ...words]);
@@ -133,7 +133,7 @@ describe.skipIf(WHY_NOT !== '' || !hasTerminal)(
       60_000,
     );
 
-    it('tells the model the reason of a refusal, if no call itself needs approval', async () => {
+    it('tells the model the reason for a refusal, even if no call itself needs approval', async () => {
       const { code, stdout } = await sit('auto', ['? keys', 'r'], ['(Enter: none)', 'because-77\r']);
       expect([code, stdout]).toEqual([1, expect.stringContaining('because-77')]);
       expect(existsSync(at('new'))).toBe(false);
@@ -142,7 +142,7 @@ describe.skipIf(WHY_NOT !== '' || !hasTerminal)(
 );
 
 describe.skipIf(WHY_NOT !== '')(`undo of a command${WHY_NOT}`, () => {
-  it('puts back what it has changed, says what, and can be undone', async () => {
+  it('restores the changed files, lists them, and can be undone', async () => {
     const file = toolexec.json('r.json', message(['bash', { command: 'rm old; mkdir d; echo x >d/x' }]));
     expect((await toolexec.run(['run', file, '--yes'])).code).toBe(0);
     expect(existsSync(at('old'))).toBe(false);

@@ -19,8 +19,8 @@ function place(name: string): { readonly above: string; readonly below: string }
   return { above, below };
 }
 
-describe.skipIf(process.platform === 'win32')('below a directory that every user may write', () => {
-  it('no call runs with a journal, in the state directory or named; a sticky one is in order', async () => {
+describe.skipIf(process.platform === 'win32')('below a directory that every user can write to', () => {
+  it('no call runs with a journal, in the state directory or elsewhere; a sticky directory is accepted', async () => {
     const { above, below } = place('open');
     chmodSync(above, 0o777);
     const file = join(below, 'calls.db');
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('below a directory that every user
     expect(hasRun()).toBe(false);
   });
 
-  it('no project is trusted, and the configuration of the person is refused', async () => {
+  it("no project is trusted, and the person's configuration is refused", async () => {
     const { above, below } = place('open');
     const project = toolexec.write('root/toolexec.toml', '[tools]\nmode = "enabled"\n');
     const env = { XDG_STATE_HOME: below };
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32')('below a directory that every user
 });
 
 describe.skipIf(process.getuid?.() !== 0)("below another user's directory (needs root)", () => {
-  it('the state directory is refused; a journal that is named there is taken, as in the volume of a container', async () => {
+  it('the state directory is refused; a journal named there is accepted, as in the volume of a container', async () => {
     const { above, below } = place('theirs');
     chownSync(above, 12_345, 12_345);
     const refused = await run([], { XDG_STATE_HOME: below });

@@ -27,8 +27,8 @@ const recover = (...more: string[]) => toolexec.run(['journal', 'recover', '--jo
 const codes = (stdout: string): unknown =>
   (JSON.parse(stdout) as { error?: { code: string } }[]).map(({ error }) => error?.code);
 
-describe('toolexec run, in a conversation that was left half done', () => {
-  it('answers what is known, runs nothing new, says what is known of each call, and exits 4', async () => {
+describe('toolexec run, in a conversation with a half-done batch', () => {
+  it('answers the finished calls, runs no new call, says what is known about each, and exits 4', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const { code, stdout, stderr } = await run(CALLS);
     expect(codes(stdout)).toEqual([undefined, 'outcome_unknown', 'cancelled']);
@@ -39,7 +39,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
     expect([other.code, codes(other.stdout)]).toEqual([4, ['cancelled']]);
   });
 
-  it('continues once that is resumed, with the known results as answers', async () => {
+  it('continues once the batch is resumed, with the known results as answers', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const resumed = await recover('--resume', 'c');
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('1: done (bash), 2: unknown') });
@@ -50,7 +50,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
     expect([code, codes(stdout)]).toEqual([1, [undefined, 'outcome_unknown', 'cancelled', undefined]]);
   });
 
-  it('answers what the person has settled as that', async () => {
+  it('answers with the outcome that the person has decided', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     expect(await recover('--applied', 'call_1')).toMatchObject({
       code: 2,
@@ -67,7 +67,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
     expect(codes(stdout)).toEqual([undefined, undefined, 'cancelled']);
   });
 
-  it('answers all of it as failed once that is discarded', async () => {
+  it('answers all of its calls as failed once it is discarded', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     expect((await recover('--discard', 'batch-c')).stderr).toContain('discarded');
     const { code, stdout } = await run(CALLS);
@@ -75,7 +75,7 @@ describe('toolexec run, in a conversation that was left half done', () => {
   });
 });
 
-describe('toolexec run, beside what was left in other directories', () => {
+describe('toolexec run, with an unfinished batch of other directories', () => {
   it('reports that it is unfinished, exits 4, and leaves it to a process with the right roots', async () => {
     const store = openJournal(journal);
     const call: CallEntry = {
@@ -106,7 +106,7 @@ describe('toolexec run, beside what was left in other directories', () => {
 });
 
 describe('toolexec journal recover', () => {
-  it('settles and lists, twice the same while something waits', async () => {
+  it('decides and lists, with the same result twice while a batch waits', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const first = await recover('--json');
     const [batch] = JSON.parse(first.stdout) as {
@@ -130,7 +130,7 @@ describe('toolexec journal recover', () => {
     expect(waiting.map(({ batchId }: { batchId: string }) => batchId)).toEqual([ids[0], ids[2]]);
   });
 
-  it.each(['--resume', '--discard'])('lists no longer what was decided (%s)', async (decision) => {
+  it.each(['--resume', '--discard'])('no longer lists decided batches (%s)', async (decision) => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     const decided = await recover(decision, 'batch-c', '--json');
     expect(JSON.parse(decided.stdout)).toEqual([
@@ -167,7 +167,7 @@ describe('toolexec journal recover', () => {
     expect([existsSync(journal), existsSync(toolexec.state)]).toEqual([false, false]);
   }, 60_000);
 
-  it('refuses a name under which nothing waits, and a file that is not a journal', async () => {
+  it('refuses a name without a waiting batch, and a file that is not a journal', async () => {
     await leaveHalfDone(journal, CALLS, { id: 'batch-c' });
     await leaveHalfDone(journal, CALLS, { id: 'batch-d', conversation: 'd' });
     const { code, stderr } = await recover('--resume', 'e');
@@ -184,7 +184,7 @@ describe.each([[['undo']], [['journal', 'undo']]])('toolexec %s', (command) => {
   const undo = (...more: string[]) => toolexec.run([...command, ...more, '--journal', journal]);
   const WRITE = { id: 'w', name: 'write_file', args: { path: 'f', content: 'new', mode: 'overwrite' } };
 
-  it('puts back what a call changed, and takes that back', async () => {
+  it('restores the files that a call changed, and undoes that', async () => {
     toolexec.write('root/f', 'old');
     expect((await run([WRITE])).code).toBe(0);
     const dry = await undo('w', '--dry-run');
@@ -201,7 +201,7 @@ describe.each([[['undo']], [['journal', 'undo']]])('toolexec %s', (command) => {
     expect(readFileSync(join(toolexec.root, 'f'), 'utf8')).toBe('new');
   });
 
-  it('leaves what was changed since, and exits 1; exits 2 for no such call', async () => {
+  it('leaves files that were changed since, and exits 1; exits 2 for an unknown call', async () => {
     toolexec.write('root/f', 'old');
     await run([WRITE]);
     toolexec.write('root/f', 'mine');

@@ -11,7 +11,7 @@ const SECRET = 'Secret-Zebra-9';
 const ASKED = message(['bash', { command: `echo ${SECRET}` }]);
 
 describe('[journal] redact', () => {
-  it('leaves arguments out of what every command shows; repair still knows the call', async () => {
+  it('removes arguments from the output of every command; repair still recognises the call', async () => {
     const config = toolexec.write('own.toml', '[journal]\nredact = ["bash/command"]\n');
     const file = join(toolexec.folder, 'state', 'calls.db');
     const journal = ['--journal', file];
@@ -51,7 +51,7 @@ describe('[journal] redact', () => {
     }
   });
 
-  it('is refused where a pattern would leave out nothing, with the pattern and what to write', async () => {
+  it('is refused if a pattern matches nothing, with the pattern and its correction', async () => {
     const config = toolexec.write('own.toml', '[journal]\nredact = ["password"]\n');
     const { code, stderr } = await toolexec.run(['config', 'show', '--config', config]);
     expect(code).toBe(2);
@@ -60,7 +60,7 @@ describe('[journal] redact', () => {
 });
 
 describe('a conversation with a model', () => {
-  it('is kept without the values that the journal leaves out, and continues in the next process', async () => {
+  it('is stored without the values that the journal leaves out, and continues in the next process', async () => {
     const file = join(toolexec.folder, 'state', 'loop.db');
     const open = () =>
       createExecutor({

@@ -16,7 +16,7 @@ function lastAnswer(stdout: string): string {
 }
 
 describe('toolexec repair', () => {
-  it('gives a sound conversation back byte for byte, from a file and from a pipe', async () => {
+  it('returns a valid conversation byte for byte, from a file and from a pipe', async () => {
     const sound =
       '[ {"role":"user",\t"content":"\\u0047o. ü"},\r\n {"role": "assistant", "content": 1.50} ]\n\n';
     const file = toolexec.write('sound.json', sound);
@@ -26,7 +26,7 @@ describe('toolexec repair', () => {
     expect(piped).toEqual({ code: 0, stdout: sound, stderr: '[]\n' });
   });
 
-  it('gives a call without an id the result of its conversation only where no other can be meant', async () => {
+  it('gives a call without an id the result of its conversation only if it is the only possible one', async () => {
     const content = (path: string, ...more: object[]) => ({
       role: 'model',
       parts: [...more, { functionCall: { name: 'read_file', args: { path } } }],
@@ -54,7 +54,7 @@ describe('toolexec repair', () => {
     expect(unclear).toContain('"response":{"error":');
   });
 
-  it('keeps every character of what it does not change: a byte order mark, numbers, spaces', async () => {
+  it('keeps every unchanged character: a byte order mark, numbers, spaces', async () => {
     const mark = '\ufeff';
     const sound = `${mark}[{"role":"user","content":"Go.", "id":12345678901234567890, "x":1.0}]\r\n`;
     expect(await toolexec.run(['repair'], { stdin: sound })).toMatchObject({ code: 0, stdout: sound });
@@ -71,7 +71,7 @@ describe('toolexec repair', () => {
     expect((await toolexec.run(['repair'], { stdin: stdout })).stdout).toBe(stdout);
   });
 
-  it('reads and keeps numbers that no double holds, and halves of characters', async () => {
+  it('reads and keeps numbers that a double cannot hold, and halves of characters', async () => {
     const args = '{"n":-9007199254740993,"huge":1e400,"cut":"\\ud83d"}';
     const body = (more: string) =>
       `{"seed":12345678901234567890,"top_p":1.0,"messages":[{"role":"user","content":"\\udc00"},` +
@@ -90,7 +90,7 @@ describe('toolexec repair', () => {
     expect([twice.code, twice.stdout]).toEqual([0, sound]);
   });
 
-  it('accepts any key that a model has written, even one that no call may have', async () => {
+  it('accepts any key that a model has written, even one that is invalid in a call', async () => {
     const args = '{"__proto__":{"n":1.0},"constructor":2.0}';
     const body = (more: string) =>
       `{"__proto__":1.0,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"bash","input":${args}}]}${more}]}`;
@@ -101,7 +101,7 @@ describe('toolexec repair', () => {
     expect(stdout).toContain('(outcome_unknown)');
   });
 
-  it('says so when the calls are written in another format than the named one', async () => {
+  it('reports if the calls are in another format than the named one', async () => {
     const stdin = JSON.stringify(OPEN);
     const { code, stdout, stderr } = await toolexec.run(['repair', '--format', 'openai'], { stdin });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -111,7 +111,7 @@ describe('toolexec repair', () => {
     expect((await toolexec.run(['repair', '--format', 'gemini'], { stdin: plain })).stdout).toBe(plain);
   });
 
-  it('mends a broken one, says what it changed, and does it once', async () => {
+  it('repairs a broken conversation, says what it changed, and changes nothing the second time', async () => {
     const body = { model: 'm', max_tokens: 9, messages: OPEN };
     const { code, stdout, stderr } = await toolexec.run(['repair', toolexec.json('open.json', body)]);
     expect(code).toBe(0);
@@ -128,14 +128,14 @@ describe('toolexec repair', () => {
     expect(again).toMatchObject({ code: 0, stdout, stderr: 'toolexec: nothing to mend\n' });
   });
 
-  it('says with --json what it changed as JSON', async () => {
+  it('reports its changes as JSON with --json', async () => {
     const { stderr } = await toolexec.run(['repair', '--json'], { stdin: JSON.stringify(OPEN) });
     expect(JSON.parse(stderr)).toEqual([
       { kind: 'missing_result', callId: 'toolu_1', at: 1, message: expect.any(String), result: 'unknown' },
     ]);
   });
 
-  it('puts in the real result of the conversation from the journal that is named, or that run would use', async () => {
+  it('inserts the recorded result from the named journal, or from the one that run would use', async () => {
     const asked = toolexec.json('asked.json', ASKED);
     const open = toolexec.json('open.json', OPEN);
     const journal = join(toolexec.root, 'calls.db');
@@ -151,7 +151,7 @@ describe('toolexec repair', () => {
     expect(existsSync(journal)).toBe(false);
   });
 
-  it('replaces its own earlier "outcome unknown" by the real result', async () => {
+  it('replaces its own earlier "outcome unknown" with the recorded result', async () => {
     const call = { id: 'a', name: 'write_file', args: { path: 'f', content: 'x' } };
     const history = toolexec.json('history.json', [{ role: 'user', content: 'Go.' }, call]);
     const before = await toolexec.run(['repair', history, '--conversation', 'c']);
@@ -168,7 +168,7 @@ describe('toolexec repair', () => {
     expect([last.stdout, last.stderr]).toEqual([after.stdout, 'toolexec: nothing to mend\n']);
   });
 
-  it('takes no result of another call under the same id', async () => {
+  it('does not use the result of another call with the same id', async () => {
     const journal = ['--journal', join(toolexec.folder, 'calls.db')];
     const asked = toolexec.json('asked.json', message(['bash', { command: 'echo other' }]));
     await toolexec.run(['run', asked, '--yes', ...journal, '--conversation', 'c1']);

@@ -7,7 +7,7 @@ import { blocksOf, message, type Toolexec, useToolexec } from './toolexec.js';
 const toolexec = useToolexec({ ownProcess: IS_SOAK });
 
 describe('toolexec run', () => {
-  it('answers an Anthropic message in kind and in order, and exits 0', async () => {
+  it('answers an Anthropic message in the same format and in order, and exits 0', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     toolexec.write('root/b.txt', 'beta\n');
     const file = toolexec.json(
@@ -72,14 +72,14 @@ describe('toolexec run', () => {
       },
       [{ type: 'function_call_output', call_id: 'c1', output: 'alpha\n' }],
     ],
-  ])('answers %s in kind', async (_format, response, answer) => {
+  ])('answers %s in the same format', async (_format, response, answer) => {
     toolexec.write('root/a.txt', 'alpha\n');
     const { code, stdout } = await toolexec.run(['run', toolexec.json('r.json', response)]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(answer);
   });
 
-  it('answers the same bytes from the journal and runs other bytes, in a named conversation and without ids', async () => {
+  it('answers a repeated response from the journal and runs a different one, in a named conversation and without ids', async () => {
     toolexec.write('root/a.txt', 'before\n');
     const asked = (text: string) => {
       const call = { functionCall: { name: 'read_file', args: { path: 'a.txt' } } };
@@ -101,7 +101,7 @@ describe('toolexec run', () => {
     expect(again.stderr).toContain('these calls were delivered before and answered from the journal');
   });
 
-  it('writes another format where --format says so', async () => {
+  it('writes the format that --format names', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const file = toolexec.json('r.json', message(['read_file', { path: 'a.txt' }]));
     const { stdout } = await toolexec.run(['run', file, '--format', 'native']);
@@ -121,7 +121,7 @@ describe('toolexec run', () => {
     expect(stderr).toMatch(/✗ read_file \(toolu_1\).*execution_failed/);
   });
 
-  it('answers a malformed call in its place', async () => {
+  it('answers a malformed call at its position', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const calls = [
       { id: 'one', name: 'read_file', args: { path: 'a.txt' } },
@@ -144,7 +144,7 @@ describe('toolexec run', () => {
     expect(stderr).toMatch(/⊘ read_file \(two\) bad_args/);
   });
 
-  it('answers an unfinished block with bad_args where there are other calls', async () => {
+  it('answers an unfinished block with bad_args if there are other calls', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const stdin = '```tool\n{"name":"read_file","args":{"path":"a.txt"}}\n```\n```tool\n{"name":"read_f';
     const { code, stdout } = await toolexec.run(['run'], { stdin });
@@ -157,13 +157,13 @@ describe('toolexec run', () => {
     ['an Anthropic message', JSON.stringify(message()), { role: 'user', content: [] }],
     ['prose', 'There is nothing to do.', []],
     ['no native calls', '[]', []],
-  ])('answers %s without calls emptily, and exits 0', async (_what, stdin, answer) => {
+  ])('answers %s without calls with nothing, and exits 0', async (_what, stdin, answer) => {
     const { code, stdout, stderr } = await toolexec.run(['run'], { stdin });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toEqual(answer);
   });
 
-  it('keeps calls inside the root, and admits absolute paths that lie in it', async () => {
+  it('keeps calls inside the root, and accepts absolute paths in it', async () => {
     const inside = toolexec.write('root/a.txt', 'alpha\n');
     const outside = toolexec.write('secret.txt', 'secret\n');
     const file = toolexec.json(
@@ -185,7 +185,7 @@ describe('toolexec run', () => {
     ]);
   });
 
-  it('takes several roots, before and after the file', async () => {
+  it('accepts several roots, before and after the file', async () => {
     toolexec.write('one/a.txt', 'alpha\n');
     const b = toolexec.write('two/b.txt', 'beta\n');
     const file = toolexec.json(
@@ -204,7 +204,7 @@ describe('toolexec run', () => {
     }
   });
 
-  it('says with --dry-run what would be done, unasked, and does not do it', async () => {
+  it('reports with --dry-run what would be done, without a question, and does nothing', async () => {
     const file = toolexec.json('r.json', message(['bash', { command: 'echo hi > new.txt' }]));
     const { code, stdout } = await toolexec.run(['run', file, '--dry-run']);
     expect(code).toBe(0);
@@ -212,7 +212,7 @@ describe('toolexec run', () => {
     expect(existsSync(join(toolexec.root, 'new.txt'))).toBe(false);
   });
 
-  it('cancels what is left after a failure with --fail-fast', async () => {
+  it('cancels the remaining calls after a failure with --fail-fast', async () => {
     toolexec.write('root/a.txt', 'alpha\n');
     const file = toolexec.json(
       'r.json',
@@ -261,7 +261,7 @@ describe('toolexec run', () => {
     expect(lines.at(-1)?.type).toBe('note');
   });
 
-  it('lets nothing that a model or a tool says drive the terminal', async () => {
+  it('lets no text of a model or a tool control the terminal', async () => {
     const evil = '\u001b]0;owned\u0007\u009b31m\u202e';
     toolexec.write('root/evil.txt', `before${evil}after\n`);
     const calls = [

@@ -123,7 +123,7 @@ const MIXED = [
 describe
   .skipIf(!hasScreens)
   .concurrent('the screen (skipped where tmux is not installed)', { timeout: 180_000 }, () => {
-    it('shows what is asked, what is selected, and a line for every call that stays', async ({ expect }) => {
+    it('shows the question, the selection, and a line for every other call', async ({ expect }) => {
       using at = desk();
       writeFileSync(join(at.toolexec.root, 'a.txt'), 'hi\n');
       const screen = at.run(MIXED, { columns: 160, rows: 50 });
@@ -146,7 +146,7 @@ describe
 
     for (const env of [{ TERM: 'dumb' }, { TERM: 'screen', NO_COLOR: '' }]) {
       const tags = env.NO_COLOR === undefined ? [] : ['soak'];
-      it(`says the same words with ${JSON.stringify(env)}`, { tags }, async ({ expect }) => {
+      it(`shows the same words with ${JSON.stringify(env)}`, { tags }, async ({ expect }) => {
         using at = desk();
         const screen = at.run(MIXED.slice(2, 4), { columns: 160, env });
         await screen.shows('numbers select');
@@ -156,7 +156,7 @@ describe
       });
     }
 
-    it('fits 40 columns, with wide characters, and is drawn again when the window is resized', {
+    it('fits 40 columns with wide characters, and is redrawn when the window is resized', {
       tags: ['soak'],
     }, async ({ expect }) => {
       using at = desk();
@@ -207,7 +207,7 @@ describe
       },
     );
 
-    it('tells the keys, shows all of a call, and refuses with a reason', { tags: ['soak'] }, async ({
+    it('explains the keys, shows all of a call, and refuses with a reason', { tags: ['soak'] }, async ({
       expect,
     }) => {
       using at = desk();
@@ -277,7 +277,7 @@ describe
       expect([(await second.ended()).code, (await third.ended()).code]).toEqual([0, 0]);
     });
 
-    it('shows the batch that a crash has left with its known outcomes, and accepts those that the person knows', async ({
+    it('shows a batch after a crash with its known outcomes, and accepts outcomes from the person', async ({
       expect,
     }) => {
       using at = desk();
@@ -297,7 +297,7 @@ describe
       expect(code).toBe(0);
     });
 
-    it('shows pasted lines in chat as they were, and again from the history, in 60 columns', {
+    it('shows pasted lines in chat unchanged, and again from the history, in 60 columns', {
       tags: ['soak'],
     }, async ({ expect }) => {
       using at = desk();
@@ -319,9 +319,9 @@ describe
       expect((await screen.ended()).code).toBe(0);
     });
 
-    it('lists in mode parse_only what is pending, and how to answer it by hand', { tags: ['soak'] }, async ({
-      expect,
-    }) => {
+    it('lists pending calls in mode parse_only, and says how to answer them by hand', {
+      tags: ['soak'],
+    }, async ({ expect }) => {
       using at = desk();
       const config = at.toolexec.write('parse.toml', '[tools]\nmode = "parse_only"\n');
       const file = at.toolexec.json('r.json', [MIXED[3], bash('b', "echo 'hi there'")]);

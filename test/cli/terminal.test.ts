@@ -68,7 +68,10 @@ describe.skipIf(!hasTerminal)(
       expect((await run(CALLS, [])).shown).not.toContain('What counts?');
     });
 
-    it('answers all of it as failed when it is discarded', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('answers all of its calls as failed when it is discarded', {
+      tags: ['soak'],
+      timeout: 60_000,
+    }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, stdout } = await run(CALLS, [
         [QUESTION, 'd'],
@@ -87,7 +90,7 @@ describe.skipIf(!hasTerminal)(
       ],
       1,
     )(
-      'leaves it for later with %s, runs nothing, and exits 4',
+      'leaves the batch for later with %s, runs nothing, and exits 4',
       async (_, keys) => {
         await leaveHalfDone(journal, CALLS);
         const { code, stdout, shown } = await run([NEW], [[QUESTION, keys]]);
@@ -97,7 +100,7 @@ describe.skipIf(!hasTerminal)(
       60_000,
     );
 
-    it('asks nobody where CI says that nobody is there', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('does not ask if CI says that there is no person', { tags: ['soak'], timeout: 60_000 }, async () => {
       await leaveHalfDone(journal, CALLS);
       const { code, shown } = await run([NEW], [], { CI: 'true' }, '--yes');
       expect(code).toBe(4);
@@ -131,7 +134,7 @@ describe.skipIf(!hasTerminal)(
       60_000,
     );
 
-    it('decides a deferred batch, and leaves it waiting when nobody answers there', {
+    it('decides a deferred batch, and leaves it waiting without an answer', {
       tags: ['soak'],
       timeout: 60_000,
     }, async () => {
@@ -179,7 +182,7 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'mine\n']);
     });
 
-    it('leaves the keyboard to an editor that reads it', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('gives the keyboard to the editor', { tags: ['soak'], timeout: 60_000 }, async () => {
       writeFileSync(join(toolexec.root, 'a.txt'), 'old\n');
       const editor = join(toolexec.folder, 'editor.sh');
       writeFileSync(
@@ -204,7 +207,7 @@ describe.skipIf(!hasTerminal)(
       expect([code, readFileSync(join(toolexec.root, 'a.txt'), 'utf8')]).toEqual([0, 'a longer word\n']);
     });
 
-    it('runs what nothing contains only after the word yes', {
+    it('runs an uncontained call only after the word yes', {
       tags: ['soak'],
       timeout: 60_000,
     }, async () => {
@@ -227,7 +230,7 @@ describe.skipIf(!hasTerminal)(
       expect(isThere('gone')).toBe(false);
     });
 
-    it('writes a rule into the configuration of the person, and does not ask for the next', {
+    it("writes a rule into the person's configuration, and does not ask about the next call", {
       tags: ['soak'],
       timeout: 60_000,
     }, async () => {
@@ -250,7 +253,7 @@ describe.skipIf(!hasTerminal)(
       expect([second.code, second.shown.includes('your approval')]).toEqual([0, false]);
     });
 
-    it('takes no key for an answer that was typed before the question', {
+    it('ignores keys that were typed before the question', {
       tags: ['soak'],
       timeout: 60_000,
     }, async () => {
@@ -265,7 +268,7 @@ describe.skipIf(!hasTerminal)(
       expect([code, isThere('early')]).toEqual([1, false]);
     });
 
-    it('cannot be driven by what a model wrote', { tags: ['soak'], timeout: 60_000 }, async () => {
+    it('cannot be controlled by text of a model', { tags: ['soak'], timeout: 60_000 }, async () => {
       const wild = [
         { id: 'x\u001b[2J', name: 'bash', args: { command: 'touch wild; printf "\u001b]0;owned\u0007"' } },
       ];
@@ -280,7 +283,7 @@ describe.skipIf(!hasTerminal)(
 describe.skipIf(!hasTerminal)(
   'toolexec on a terminal, asking a question (skipped where python3 has no pty)',
   () => {
-    it('gives the model what the person chose, and asks again what was not understood', async () => {
+    it("returns the person's choice to the model, and repeats a question after an invalid answer", async () => {
       const options = [{ label: 'Red' }, { label: 'Blue' }];
       const questions = [
         { header: 'Color', question: 'Which color?', options },

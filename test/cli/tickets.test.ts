@@ -51,7 +51,7 @@ describe('a question of another program', () => {
     },
   );
 
-  it('that shows a changed file is not decided by --yes, which has not seen the change', async () => {
+  it('about a changed file is not decided by --yes, which has not seen the change', async () => {
     const journal = join(command.root, '..', 'journal.db');
     const file = command.write('root/a.txt', 'old');
     await using host = createExecutor({ root: command.root, journal });
@@ -69,7 +69,7 @@ describe('a question of another program', () => {
   });
 
   it.skipIf(!hasTerminal)(
-    'stays open if the person leaves it with Ctrl-C (skipped where python3 has no pty)',
+    'stays open if the person leaves with Ctrl-C (skipped where python3 has no pty)',
     async () => {
       const journal = join(command.root, '..', 'journal.db');
       await using host = program(journal);

@@ -27,7 +27,7 @@ describe('toolexec tools list', () => {
     expect(stdout).toMatch(/^write_file +file +by what a call touches +\S/m);
   });
 
-  it('follows the configuration, and is JSON for programs', async () => {
+  it('follows the configuration, and prints JSON for programs', async () => {
     const config = toolexec.write(
       'c.toml',
       '[tools.approval]\nmode = "deny"\nallowlist = ["Write"]\ndenylist = []\n',
@@ -41,7 +41,7 @@ describe('toolexec tools list', () => {
 });
 
 describe('toolexec tools show', () => {
-  it('shows arguments with type, need and meaning', async () => {
+  it('shows arguments with their type and meaning, and whether they are required', async () => {
     const { code, stdout } = await toolexec.run(['tools', 'show', 'read_file']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^read_file\n/);
@@ -49,7 +49,7 @@ describe('toolexec tools show', () => {
     expect(stdout).toMatch(/^ {2}start_line +integer +optional +\S/m);
   });
 
-  it('finds a tool by any of its names, and gives its schema in JSON', async () => {
+  it('finds a tool by any of its names, and prints its schema as JSON', async () => {
     const { stdout } = await toolexec.run(['tools', 'show', 'Bash', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       name: 'bash',
@@ -58,7 +58,7 @@ describe('toolexec tools show', () => {
     });
   });
 
-  it('suggests the name that was meant', async () => {
+  it('suggests the intended name', async () => {
     const { code, stdout, stderr } = await toolexec.run(['tools', 'show', 'raed_file']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toBe('toolexec: There is no tool "raed_file". Did you mean read_file?\n');
@@ -91,7 +91,7 @@ describe('toolexec tools schema', () => {
     expect(stdout).toContain('read_file');
   });
 
-  it('advertises nothing in mode disabled, and the definitions of the configuration in parse_only', async () => {
+  it('writes no tools in mode disabled, and the definitions of the configuration in parse_only', async () => {
     const disabled = toolexec.write('d.toml', '[tools]\nmode = "disabled"\n');
     const none = await toolexec.run(['tools', 'schema', '--for', 'anthropic', '--config', disabled]);
     expect(JSON.parse(none.stdout)).toEqual([]);
@@ -103,7 +103,7 @@ describe('toolexec tools schema', () => {
     expect(JSON.parse(own.stdout)).toMatchObject([{ name: 'ask_boss', input_schema: { type: 'object' } }]);
   });
 
-  it('wants to know for whom', async () => {
+  it('requires a provider', async () => {
     const missing = await toolexec.run(['tools', 'schema']);
     expect(missing).toMatchObject({ code: 2, stdout: '' });
     expect(missing.stderr).toMatch(/^toolexec: [^\n]*--for[^\n]*See toolexec tools schema --help\.\n$/);
@@ -114,7 +114,7 @@ describe('toolexec tools schema', () => {
 });
 
 describe('a group of commands', () => {
-  it('says what it can do', async () => {
+  it('lists its commands', async () => {
     const { code, stderr } = await toolexec.run(['tools']);
     expect(code).toBe(2);
     expect(stderr).toBe(
@@ -122,7 +122,7 @@ describe('a group of commands', () => {
     );
   });
 
-  it('suggests the command that was meant', async () => {
+  it('suggests the intended command', async () => {
     const { code, stderr } = await toolexec.run(['tools', 'lst']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^toolexec: [^\n]*Did you mean list\?[^\n]*\n$/);

@@ -22,7 +22,7 @@ const put = (name: string, text: string): void => {
 };
 
 describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
-  it('streams what the command prints, and exits with its code', async () => {
+  it('streams the output of the command, and exits with its code', async () => {
     const ran = await attempt(['--discard', '--', 'sh', '-c', 'cat; echo out; echo err >&2; exit 7'], {
       stdin: 'in\n',
     });
@@ -41,7 +41,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect((await ended(child)).code).toBe(130);
   });
 
-  it('keeps everything with --keep, and undo takes it back', async () => {
+  it('keeps everything with --keep, and undo reverts it', async () => {
     put('old.txt', 'old\n');
     put('gone.txt', 'gone\n');
     const line = 'echo new >old.txt; rm gone.txt; mkdir d; echo x >d/f';
@@ -73,7 +73,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
       ['--discard', false],
     ],
     1,
-  )('says with --json %s what was changed, on standard output alone', async (option, kept) => {
+  )('reports the changes with --json %s, only on standard output', async (option, kept) => {
     put('old.txt', 'old\n');
     const ran = await attempt([option, '--json', '--', 'rm old.txt; echo x >a; echo printed; exit 3']);
     expect(ran.code).toBe(3);
@@ -92,7 +92,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'toolexec: nothing was changed\n' });
   });
 
-  it('bug: files that a shell wrote into its home, which were dropped, counted as kept', async () => {
+  it('bug: dropped files that a shell wrote into its home directory counted as kept', async () => {
     const line = 'for i in $(seq 300); do : >~/$i; done; echo one >one.txt';
     const ran = await attempt(['--keep', '--', line]);
     expect(ran.stderr).toContain('kept: 1 created, 0 modified, 0 deleted; to take it back');
@@ -122,7 +122,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect([existsSync(inRoot('.git/hooks/post-commit')), existsSync(inRoot('b'))]).toEqual([false, true]);
   });
 
-  it('leaves out protected files and files that another program changed meanwhile, and keeps the rest', async () => {
+  it('does not keep protected files, or files that another program changed meanwhile, and keeps the rest', async () => {
     put('.env', 'KEY=1\n');
     put('shared', 'one\n');
     const line = 'echo go; read -r _; echo new >.env; echo mine >shared; echo x >a';
@@ -153,7 +153,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(JSON.parse(json ?? '')).toMatchObject({ kept: false, changes: { refused: [{ path: '.env' }] } });
   });
 
-  it('reaches the network only where it may', { tags: ['soak'] }, async () => {
+  it('reaches the network only if it is allowed', { tags: ['soak'] }, async () => {
     const line = 'ls /sys/class/net 2>/dev/null; grep -c : /proc/net/dev';
     const count = async (...words: string[]): Promise<number> =>
       Number((await attempt(['--discard', ...words, '--', line])).stdout.trim().split('\n').at(-1));
@@ -162,7 +162,9 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(await count()).toBe(here);
   });
 
-  it('runs where the person is, inside of a root, and writes in several', { tags: ['soak'] }, async () => {
+  it('runs in the current directory inside a root, and can write to several roots', {
+    tags: ['soak'],
+  }, async () => {
     put('sub/x', '');
     const other = join(toolexec.folder, 'other');
     mkdirSync(other);
@@ -173,7 +175,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect([existsSync(inRoot('sub/here')), existsSync(join(other, 'there'))]).toEqual([true, true]);
   });
 
-  it('says 127 for a program that is not there, and 128 and the signal where one ended it', {
+  it('exits with 127 for a missing program, and with 128 plus the signal that ended the command', {
     tags: ['soak'],
   }, async () => {
     expect((await attempt(['--keep', '--', 'no-such-program-here'])).code).toBe(127);
@@ -192,7 +194,7 @@ describe.skipIf(WHY_NOT !== '')(`toolexec try${WHY_NOT}`, () => {
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('runs nothing where there can be no transaction, and says why in one line', async () => {
+  it('runs nothing if a transaction is impossible, and says why in one line', async () => {
     const ran = await attempt(['--keep', '--root', '/', '--journal', '/dev/shm/x', '--', 'echo ran']);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -251,7 +253,7 @@ describe.skipIf(WHY_NOT !== '' || !hasScreens)(`toolexec try, at a terminal${WHY
     expect(names()).toEqual(['d']);
   });
 
-  it('keeps only the paths that are chosen, and shows differences', {
+  it('keeps only the chosen paths, and shows differences', {
     tags: ['soak'],
     timeout: 60_000,
   }, async () => {

@@ -38,7 +38,7 @@ describe('toolexec undo --conversation', () => {
     expect(readFileSync(inRoot('a'), 'utf8')).toBe('first');
   });
 
-  it('bug: a deferred call that ran last was not taken back first', async () => {
+  it('bug: a deferred call that ran last was not undone first', async () => {
     writeFileSync(inRoot('a'), 'first');
     const executor = createExecutor({ root: toolexec.root, journal: toolexec.journal });
     const overwrite = (id: string, content: string) => ({
@@ -55,7 +55,7 @@ describe('toolexec undo --conversation', () => {
     expect([undone.code, readFileSync(inRoot('a'), 'utf8')]).toEqual([0, 'first']);
   });
 
-  it('bug: a call that ran again was taken back once', async () => {
+  it('bug: a call that ran twice was undone once', async () => {
     const append = ['write_file', { path: 'a', content: 'x', mode: 'append' }] as const;
     const file = toolexec.json('append.json', message(append));
     for (const more of [[], ['--again']])
@@ -81,7 +81,7 @@ describe('toolexec undo --conversation', () => {
     expect(readFileSync(inRoot('a'), 'utf8')).toBe('first');
   });
 
-  it('leaves out what is older than --since, and names what cannot be undone', async () => {
+  it('leaves out calls before --since, and names those that cannot be undone', async () => {
     await runTwice();
     const config = toolexec.write('off.toml', '[tools.sandbox]\ntransactions = "off"\n');
     const call = toolexec.json('3.json', {

@@ -14,7 +14,7 @@ const WRITE = { id: 'w1', name: 'write_file', args: { path: 'a.txt', content: 'h
 const DEFERRED = { id: 'w2', name: 'write_file', args: { path: 'b.txt', content: 'hi\n' } };
 
 describe('toolexec watch', () => {
-  it('tells programs what happens, of any process, in a journal that is made later', async () => {
+  it('reports the events of any process to programs, even in a journal that is created later', async () => {
     const child = toolexec.start(['watch', '--json', '--journal', journal]);
     const lines: { readonly type: string; readonly callId?: string; readonly [key: string]: unknown }[] = [];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -55,7 +55,7 @@ describe('toolexec watch', () => {
     expect((await over).code).toBe(0);
   });
 
-  it('ends when its reader has gone; its journal may lie where tools write', async () => {
+  it('ends when its reader has gone; its journal may be in a directory that tools can write to', async () => {
     journal = join(toolexec.root, 'journal.db');
     const [node, main] = [process.execPath, toolexec.main];
     const script = '"$1" "$2" watch --json --journal "$3" | head -n 1';

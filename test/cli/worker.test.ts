@@ -7,7 +7,7 @@ import { ended, useToolexec } from './toolexec.js';
 
 const toolexec = useToolexec({ ownProcess: true });
 
-it('runs the calls of a host in another process, says what it serves, and drains on SIGTERM', async () => {
+it('runs the calls of a host in another process, lists what it serves, and drains on SIGTERM', async () => {
   const journal = join(toolexec.folder, 'fleet.db');
   const words = [
     'worker',
@@ -56,7 +56,7 @@ eachOf(
   expect(existsSync(join(toolexec.root, 'journal.db'))).toBe(false);
 });
 
-it('bug: a worker whose database cannot be reached said nothing', async () => {
+it('bug: a worker whose database cannot be reached reported nothing', async () => {
   const config = toolexec.write('fleet.toml', '[fleet]\nurl = "postgres://app@127.0.0.1:1/none"\n');
   const child = toolexec.start(['worker', '--config', config]);
   onTestFinished(() => void child.kill('SIGKILL'));
