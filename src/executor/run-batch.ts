@@ -1,15 +1,14 @@
 import { onAbort } from '../base/on-abort.js';
 import { runTogether } from '../base/run-together.js';
-import type { Awaitable, ToolCall, ToolResult } from '../contract/call.js';
+import type { ToolCall, ToolResult } from '../contract/call.js';
 import type { RunOptions } from '../contract/executor.js';
-import type { OriginView } from '../contract/origin.js';
 import { conflicts, type PlacedEffect } from '../effects/conflicts.js';
 import { refuseUnrecorded } from './answer/refuse-ready.js';
 import { lost, type NamedCall, nameOf, notRun, reasonOf } from './answer/results.js';
 import { cancelled, type Stop, stoppedBefore, toReason } from './answer/stopped.js';
 import { stackOf } from './answer/thrown.js';
 import { approveBatch, approveDeferred, approverOf } from './approve/approve-batch.js';
-import { isUnreviewed, reviewPlan } from './approve/review.js';
+import { reviewPlan } from './approve/review.js';
 import type { BatchScope } from './call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall } from './call/evaluated-call.js';
 import { currentScope } from './call/unhandled-errors.js';
@@ -21,7 +20,7 @@ import type { CallRecovery } from './record/attach.js';
 import { originsFor } from './record/conversation-origins.js';
 import { type RecordedBatch, Recorder } from './record/recorder.js';
 import type { Recovery } from './recover/recovery.js';
-import { answerCall, type RunningBatch, runCall } from './run-call.js';
+import { answerCall, runCall } from './run-call.js';
 import { runElsewhere } from './run-elsewhere.js';
 
 const PARALLEL_LIMIT = 8;
@@ -49,19 +48,22 @@ interface BatchContext {
  * 6. A batch made inside a call of its own conversation is not in the queue: it waits for no other batch, and no other
  *    waits for it.
  */
-export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
+export class Batch extends QueuedBatch implements RecordedBatch {
   readonly owner: object;
   readonly scope: BatchScope;
   readonly options: RunOptions;
   readonly queue: ConversationQueue;
   readonly recovery: CallRecovery;
+  /** Undefined: this batch is not recorded. */
   readonly recorder: Recorder | undefined;
+  /** By call; undefined: the call is not executing now. */
   readonly executions: (Execution | undefined)[];
+  /** By call; set once a call is answered. */
   readonly answers: (ToolResult | undefined)[];
   readonly #calls: readonly ToolCall[];
   readonly #context: BatchContext;
   readonly #isInner: boolean;
-  /** First as planned, then as recorded, then as approved. Undefined: not planned yet. */
+  /** Undefined: not planned yet. */
   #evaluated: readonly EvaluatedCall[] | undefined = undefined;
   /** Answers that are not on disk yet. */
   #recording: Promise<void>[] = [];
@@ -121,10 +123,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     const { signal } = this.options;
     const unlisten = signal && onAbort(signal, () => this.stop(cancelled(signal.reason)));
     try {
-      // Here and below, `await` is used only for an actual promise: each await costs as much as an answer of the
-      // policy.
-      const planning = this.#plan();
-      this.#evaluated = planning instanceof Promise ? await planning : planning;
+      this.#evaluated = await this.#plan();
       this.changed();
       const { observer } = this.scope;
       if (observer !== undefined)
@@ -139,8 +138,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
       const calls = this.scope.preview?.approved(this.#evaluated) ?? this.#evaluated;
       this.#evaluated = calls;
       const { parallel = false, concurrency = parallel ? PARALLEL_LIMIT : 1 } = this.options;
-      if (this.recorder !== undefined && placement !== undefined)
-        await runElsewhere(calls, this as typeof this & { readonly recorder: Recorder });
+      if (this.recorder !== undefined && placement !== undefined) await runElsewhere(this, this.recorder);
       else if (concurrency > 1) await this.#executeTogether(calls, concurrency, parallel);
       else
         for (let index = 0; index < calls.length; index++)
@@ -157,23 +155,15 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     return this.answers as ToolResult[];
   }
 
-  #plan(): Awaitable<readonly EvaluatedCall[]> {
+  /** Planned before the first `await` unless a journal has to be read: the caller may change its objects meanwhile. */
+  async #plan(): Promise<readonly EvaluatedCall[]> {
     const { settings, memory, taken } = this.scope;
     // The host of a worker's call has already compared its arguments with all texts.
-    const readsTexts = taken === undefined;
-    const origins = settings.policy === null ? undefined : originsFor(memory, settings, readsTexts);
-    // Planned immediately, unless a journal has to be read first: the caller may change its objects in the meantime.
-    return origins instanceof Promise
-      ? origins.then((known) => this.#planKnowing(known))
-      : this.#planKnowing(origins);
-  }
-
-  #planKnowing(origins: OriginView | undefined): Awaitable<readonly EvaluatedCall[]> {
-    const { settings } = this.scope;
+    const reading = settings.policy === null ? undefined : originsFor(memory, settings, taken === undefined);
+    const origins = reading instanceof Promise ? await reading : reading;
     const informed = origins === undefined ? settings : { ...settings, origins };
     const planning = planBatch(this.#calls, informed, this.options.turn);
-    const isWhole = !(planning instanceof Promise) && isUnreviewed(settings);
-    return isWhole ? planning : reviewPlan(planning, this, informed);
+    return reviewPlan(planning, this, informed);
   }
 
   #mustAsk(recorded: readonly EvaluatedCall[]): boolean {
@@ -227,6 +217,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     }
   }
 
+  /** First as planned, then as recorded, then as approved; empty before. */
   get calls(): readonly EvaluatedCall[] {
     return this.#evaluated ?? [];
   }
@@ -235,22 +226,25 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     return this.#evaluated?.[index]?.call ?? nameOf(this.#calls[index], index);
   }
 
-  /** A call that only reads runs in a dry run too. */
+  /** False: the call is answered as in a dry run. A call that only reads runs there too. */
   runsForReal(call: ReadyCall): boolean {
     const { preview, dryRun } = this.scope;
     return preview === undefined ? !dryRun || call.onlyReads : preview.runs(call);
   }
 
+  /** A call has its answer, which may not be on disk yet. */
   answered(index: number, { success }: ToolResult): void {
     this.scope.preview?.answered(index);
     this.changed();
     if (this.options.failFast === true && !success) this.stop({ cause: 'fail_fast' });
   }
 
+  /** Registers work that must end before the batch does. */
   waitsFor(recording: Promise<void>): void {
     this.#recording.push(recording);
   }
 
+  /** Resolves when all answers so far are recorded and shown. */
   async recorded(): Promise<void> {
     while (this.#recording.length > 0) await Promise.all(this.#recording.splice(0));
   }
@@ -278,6 +272,7 @@ export class Batch extends QueuedBatch implements RunningBatch, RecordedBatch {
     this.changed();
   }
 
+  /** Undefined: the batch was not stopped. */
   get stopReason(): Stop | undefined {
     return this.#stop;
   }

@@ -1,5 +1,4 @@
 import type { ToolCall, ToolResult } from '../contract/call.js';
-import type { RunOptions } from '../contract/executor.js';
 import { isToolError } from '../errors/tool-error.js';
 import type { EndedCall } from '../hooks/event-hooks.js';
 import { withLines } from '../hooks/hook-runner.js';
@@ -7,40 +6,11 @@ import { fitted } from './answer/fit-result.js';
 import { refuseReady, UNRECORDED } from './answer/refuse-ready.js';
 import { dryRunResult, type NamedCall } from './answer/results.js';
 import { type Stop, stoppedBefore } from './answer/stopped.js';
-import type { BatchScope } from './call/batch-scope.js';
 import type { EvaluatedCall, ReadyCall, ResolvedCall } from './call/evaluated-call.js';
 import { Execution } from './execute/execution.js';
-import type { ConversationQueue, QueuedBatch } from './queue.js';
 import { sawResult } from './record/conversation-origins.js';
 import { unknownElsewhere } from './record/other-answers.js';
-import type { Recorder } from './record/recorder.js';
-
-/** The batch of a call. */
-export interface RunningBatch extends QueuedBatch {
-  readonly scope: BatchScope;
-  readonly options: RunOptions;
-  readonly queue: ConversationQueue;
-  /** Undefined: this batch is not recorded. */
-  readonly recorder: Recorder | undefined;
-  /** Why the batch was stopped. Undefined: it was not. */
-  readonly stopReason: Stop | undefined;
-  /** By call; undefined: the call is not executing now. */
-  readonly executions: (Execution | undefined)[];
-  /** As approved, in order. */
-  readonly calls: readonly EvaluatedCall[];
-  /** Aborts when the batch is stopped. */
-  readonly signal: AbortSignal;
-  /** False: the call is answered as in a dry run. */
-  runsForReal(call: ReadyCall): boolean;
-  /** By call; set once a call is answered. */
-  readonly answers: (ToolResult | undefined)[];
-  /** A call has its answer, which may not be on disk yet. */
-  answered(index: number, result: ToolResult): void;
-  /** Registers work that must end before the batch does. */
-  waitsFor(recording: Promise<void>): void;
-  /** Resolves when all answers so far are recorded and shown. */
-  recorded(): Promise<void>;
-}
+import type { Batch } from './run-batch.js';
 
 /** How a call ended. `recorded`: the answer is already in the journal, or another process records it. */
 interface Ending {
@@ -58,7 +28,7 @@ interface Ending {
  * 4. An answer is shown after it was recorded. The next call need not wait for that, because its claim is written
  *    together with the record. Only if the events have a reader, a call is completed before another one starts.
  */
-export async function runCall(index: number, call: EvaluatedCall, batch: RunningBatch): Promise<void> {
+export async function runCall(index: number, call: EvaluatedCall, batch: Batch): Promise<void> {
   const { scope, options, recorder, queue } = batch;
   const answer = (ending: Ending): void => answerCall(index, call.call, ending, batch);
   if (call.kind === 'resolved')
@@ -93,7 +63,7 @@ export async function runCall(index: number, call: EvaluatedCall, batch: Running
 }
 
 /** The result of the last call of a running batch, including the messages of hooks to the batch. */
-async function lastWords(index: number, result: ToolResult, batch: RunningBatch): Promise<ToolResult> {
+async function lastWords(index: number, result: ToolResult, batch: Batch): Promise<ToolResult> {
   const { settings, conversation, preview } = batch.scope;
   const ended = batch.calls.map((call, place) => {
     const known = call.kind === 'resolved' ? call.result : batch.answers[place];
@@ -112,7 +82,7 @@ function hasEnded(one: {
 }
 
 /** Gives a call its one answer: fitted into the model's remaining context, recorded, then shown. Never throws. */
-export function answerCall(index: number, call: NamedCall, ending: Ending, batch: RunningBatch): void {
+export function answerCall(index: number, call: NamedCall, ending: Ending, batch: Batch): void {
   const { scope, recorder } = batch;
   const isRecorded = ending.recorded === true;
   const result = fitted(ending.result, isRecorded, scope);
@@ -125,7 +95,7 @@ export function answerCall(index: number, call: NamedCall, ending: Ending, batch
 }
 
 /** @param recorded true: the answer is recorded; a result: the result replaces the answer */
-function show(index: number, call: NamedCall, recorded: boolean | ToolResult, batch: RunningBatch): void {
+function show(index: number, call: NamedCall, recorded: boolean | ToolResult, batch: Batch): void {
   const result = typeof recorded === 'boolean' ? (batch.answers[index] as ToolResult) : recorded;
   const shown =
     recorded !== false ? result : { ...result, metadata: { ...result.metadata, recorded: false } };
@@ -134,7 +104,7 @@ function show(index: number, call: NamedCall, recorded: boolean | ToolResult, ba
 }
 
 /** Another worker may be running the call: a refusal counts only with the claim. */
-async function refusing(index: number, call: ResolvedCall, { recorder }: RunningBatch): Promise<Ending> {
+async function refusing(index: number, call: ResolvedCall, { recorder }: Batch): Promise<Ending> {
   if (call.recorded === true || recorder === undefined) return call;
   try {
     return (await recorder.take(index)) ? call : { ...call, recorded: true };

@@ -2,22 +2,18 @@ import type { CallKey } from '../contract/journal.js';
 import { perhapsQueued } from './answer/refuse-ready.js';
 import { reasonOf } from './answer/results.js';
 import { approverOf } from './approve/approve-batch.js';
-import type { EvaluatedCall } from './call/evaluated-call.js';
 import { awaitElsewhere, type OpenCall } from './record/await-elsewhere.js';
 import { hint } from './record/hint.js';
-import type { RecordedBatch, Recorder } from './record/recorder.js';
-import { answerCall, type RunningBatch, runCall } from './run-call.js';
-
-interface PlacedBatch extends RunningBatch, RecordedBatch {
-  readonly recorder: Recorder;
-}
+import type { Recorder } from './record/recorder.js';
+import type { Batch } from './run-batch.js';
+import { answerCall, runCall } from './run-call.js';
 
 /**
  * Runs a planned, recorded and approved batch on the workers of a fleet. In the journal its calls have no process. The
  * consent of the person or of the host is recorded for each call, and no worker starts a call without it.
  */
-export async function runElsewhere(calls: readonly EvaluatedCall[], batch: PlacedBatch): Promise<void> {
-  const { scope, options, recorder } = batch;
+export async function runElsewhere(batch: Batch, recorder: Recorder): Promise<void> {
+  const { calls, scope, options } = batch;
   const { settings, placement } = scope;
   const { journal, clock, timeouts } = settings;
   const open = new Map<CallKey, OpenCall>();

@@ -77,7 +77,7 @@ export async function planAlone(
 ): Promise<EvaluatedCall> {
   const { settings, memory } = scope;
   const planned = planBatch([call], await withOrigins(settings, memory));
-  const [evaluated] = await reviewPlan(planned, { scope, signal, isStopped: signal.aborted }, settings);
+  const [evaluated] = await reviewPlan(planned, { scope, signal }, settings);
   if (evaluated === undefined) throw new Error('a batch of one call has one plan');
   return evaluated;
 }

@@ -105,7 +105,6 @@ interface Planning {
   readonly scope: Pick<BatchScope, 'conversation'>;
   /** Aborts when the batch is stopped. */
   readonly signal: AbortSignal;
-  readonly isStopped: boolean;
 }
 
 /** Waits for asynchronous schemas, runs the reviewers, and returns the planned calls. */
@@ -121,7 +120,7 @@ export async function reviewPlan(
   const at = { signal: batch.signal, conversation: batch.scope.conversation };
   return Promise.all(
     evaluated.map(async (call) => {
-      if (batch.isStopped) return call;
+      if (batch.signal.aborted) return call;
       const reviewed = call.kind === 'ready' ? await review(call, reviewers, replan, at) : call;
       return reviewed.kind === 'ready' ? reviewed : afterRefusal(reviewed, at, settings);
     }),
@@ -129,7 +128,7 @@ export async function reviewPlan(
 }
 
 /** Whether plans are final: there is no reviewer, and no hook that receives refusals. */
-export function isUnreviewed({ reviewers, hooks }: Pick<ApprovalSettings, 'reviewers' | 'hooks'>): boolean {
+function isUnreviewed({ reviewers, hooks }: Pick<ApprovalSettings, 'reviewers' | 'hooks'>): boolean {
   return reviewers.length === 0 && hooks.denied === undefined;
 }
 
