@@ -9,21 +9,6 @@ import type { ProcessEnd, ProcessStart, StartedProcess } from './spawn.js';
 import { terminate } from './spawn-helper.js';
 import { type OpenedFile, SPAWN_SERVER_PROGRAM } from './spawn-server-program.js';
 
-/** Starts processes for us, at a cost that does not depend on the size of our own process. */
-export interface SpawnServer {
-  /** Undefined if it cannot start anything now: it is not ready yet, or has no pipes left. */
-  start(start: ProcessStart): Promise<StartedProcess> | undefined;
-  /**
-   * Starts a process that waits for its order on standard input, as soon as the server is ready. It does not
-   * keep this program alive. Rejects with the system's error.
-   */
-  startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined>;
-  /** Whether no caller waits for an answer. */
-  isIdle(): boolean;
-  /** Call it when it is idle. Resolves when it is gone. */
-  end(): Promise<void>;
-}
-
 /** A process that waits for its order. */
 export interface ProcessAhead {
   readonly pid: number;
@@ -39,11 +24,6 @@ export interface ProcessAhead {
    * is gone.
    */
   drop(): Promise<void>;
-}
-
-/** @param onGone called once, when it can no longer be used */
-export function openSpawnServer(onGone: () => void): SpawnServer {
-  return new NodeSpawnServer(onGone);
 }
 
 /** Below this number of ready pipes, more are requested. */
@@ -83,7 +63,8 @@ interface Asked {
   readonly ended: (end: ProcessEnd) => void;
 }
 
-class NodeSpawnServer implements SpawnServer {
+/** Starts processes for us, at a cost that does not depend on the size of our own process. */
+export class SpawnServer {
   readonly #child: ChildProcess;
   readonly #onGone: () => void;
   readonly #asked = new Map<number, Asked>();
@@ -101,6 +82,7 @@ class NodeSpawnServer implements SpawnServer {
   #lastText = '';
   #gone = false;
 
+  /** @param onGone called once, when it can no longer be used */
   constructor(onGone: () => void) {
     this.#onGone = onGone;
     const place = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `toolexec-pipes-${process.pid}-`);
@@ -119,6 +101,7 @@ class NodeSpawnServer implements SpawnServer {
     this.#unref();
   }
 
+  /** Undefined if it cannot start anything now: it is not ready yet, or has no pipes left. */
   start(start: ProcessStart): Promise<StartedProcess> | undefined {
     if (this.#gone) return undefined;
     const opening = this.#open(startHeld(start));
@@ -127,6 +110,10 @@ class NodeSpawnServer implements SpawnServer {
     return opening.then((opened) => this.#hand(opened)).finally(() => this.#letGo());
   }
 
+  /**
+   * Starts a process that waits for its order on standard input, as soon as the server is ready. It does not
+   * keep this program alive. Rejects with the system's error.
+   */
   async startAhead(start: Omit<ProcessStart, 'input'>): Promise<ProcessAhead | undefined> {
     await this.#ready;
     // We also hold a reading end, so we never wait for the other process and can write before it reads.
@@ -169,10 +156,12 @@ class NodeSpawnServer implements SpawnServer {
     };
   }
 
+  /** Whether no caller waits for an answer. */
   isIdle(): boolean {
     return this.#holders === 0;
   }
 
+  /** Call it when it is idle. Resolves when it is gone. */
   end(): Promise<void> {
     return terminate(this.#child);
   }

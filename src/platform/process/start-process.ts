@@ -1,7 +1,7 @@
 import { startHeld } from './hold-orphans.js';
 import { PrewarmedShells } from './prewarmed-shells.js';
 import { type ProcessStart, readsNamedPipes, type StartedProcess, spawnProcess } from './spawn.js';
-import { openSpawnServer, type ProcessAhead, type SpawnServer } from './spawn-server.js';
+import { type ProcessAhead, SpawnServer } from './spawn-server.js';
 
 /**
  * Starts a program in a new session: through the spawn server, as soon as that is worth its start.
@@ -56,7 +56,7 @@ function isWorthIt(): boolean {
 
 function openServer(): SpawnServer {
   opened++;
-  const created = openSpawnServer(() => {
+  const created = new SpawnServer(() => {
     if (server === created) server = undefined;
   });
   return created;
