@@ -188,7 +188,7 @@ describe.skipIf(WHY_NO_SANDBOX)(`what toolexec and others go by in a home direct
     const { isTransaction } = await run(`${all}\necho done >done`, { sandbox: { transactions: 'off' } });
     expect(isTransaction).toBe(false);
     expect(existsSync(join(home, 'done'))).toBe(true);
-    expect(obeyed().filter((path) => path.includes('toolexec'))).toEqual([]);
+    expect(obeyed().filter((path) => path.slice(home.length).includes('toolexec'))).toEqual([]);
   });
 
   it('lets no command write through where a link leads to it, unless the person agrees', async () => {
