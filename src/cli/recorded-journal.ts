@@ -3,6 +3,7 @@ import { isToolError } from '../errors/tool-error.js';
 import { type JournalArchive, openArchive } from '../journal/open-archive.js';
 import type { SnapshotScope } from '../journal/snapshot-journal.js';
 import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
+import { isEmptyJournal } from '../journal/sqlite/open-journal-database.js';
 import { probePlace } from '../platform/fs/probe-place.js';
 import type { CliContext } from './cli-context.js';
 import { UsageError } from './cli-context.js';
@@ -99,12 +100,14 @@ export function requireRecorded(journal: string, action: string): void {
   throw new UsageError(`Cannot ${action}: ${describeMissing(journal)}. ${REMEDY}`);
 }
 
+/** Whether something may be recorded there. Opening an empty file as a journal would write into it. */
 export function isRecorded(journal: string): boolean {
-  return isStored(journal);
+  return isStored(journal) && (isDatabase(journal) || !isEmptyJournal(journal));
 }
 
 export function describeMissing(journal: string): string {
-  return `there is no journal "${journal}", so nothing was run with it`;
+  const what = isStored(journal) ? `the file "${journal}" is empty` : `there is no journal "${journal}"`;
+  return `${what}, so nothing was run with it`;
 }
 
 const REMEDY = 'Name the one of the run with --journal, or its directory with --root.';

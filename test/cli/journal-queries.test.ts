@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createExecutor, type JsonObject, openJournal } from '../../src/index.js';
 import { openSqlite } from '../../src/platform/sqlite/sqlite.js';
@@ -27,6 +27,32 @@ async function journal(...args: readonly string[]) {
 
 const HELLO = message(['bash', { command: 'echo hello' }], ['bash', { command: 'exit 3' }]);
 const HOSTILE = message(['bash', { command: "printf '\\033]0;title\\007x'" }]);
+
+describe('a command that reads a journal', () => {
+  it.each([
+    ['journal list', 0, 'nothing is recorded'],
+    ['journal show toolu_1', 2, 'holds no batch'],
+    ['journal report', 0, ''],
+    ['journal export', 0, ''],
+    ['journal verify', 0, ''],
+    ['journal prune --older-than 1d', 0, ''],
+    ['journal recover', 0, 'is empty'],
+    ['waiting', 0, 'is empty'],
+    ['undo toolu_1', 2, 'is empty'],
+    ['approve thread-7 --yes', 2, 'is empty'],
+    ['repair', 0, 'nothing to mend'],
+    ['tools list --metrics', 0, ''],
+    ['serve token list', 0, 'is empty'],
+  ])('leaves an empty file empty: %s', async (command, code, told) => {
+    const empty = toolexec.write('empty/calls.db', '');
+    const ran = await toolexec.run([...command.split(' '), '--journal', empty], {
+      stdin: '[{"role":"user","content":"hi"}]',
+    });
+    expect(ran).toMatchObject({ code, stderr: expect.stringContaining(told) });
+    expect(readdirSync(dirname(empty))).toEqual(['calls.db']);
+    expect(readFileSync(empty, 'utf8')).toBe('');
+  });
+});
 
 describe('toolexec journal list and show', () => {
   it('list batches, newest first, with the outcomes of their calls', async () => {

@@ -18,7 +18,7 @@ import { UsageError } from '../cli-context.js';
 import { toSafeJson } from '../display/terminal-text.js';
 import { readSource } from '../read-input.js';
 import type { JournalChoice } from '../recorded-journal.js';
-import { recordedJournal } from '../recorded-journal.js';
+import { isRecorded, recordedJournal } from '../recorded-journal.js';
 
 /** The options of `repair`, in commander's form. */
 interface RepairCommandOptions extends JournalChoice {
@@ -85,7 +85,8 @@ async function repair(
   journal: string | undefined,
   { conversation, format }: RepairCommandOptions,
 ): Promise<RepairedHistory<string>> {
-  const recorded = journal === undefined ? undefined : findRecorded(journal, conversation);
+  const isFound = journal !== undefined && isRecorded(journal);
+  const recorded = isFound ? findRecorded(journal, conversation) : undefined;
   try {
     return await repairHistory(text, {
       ...(format === undefined ? {} : { format }),

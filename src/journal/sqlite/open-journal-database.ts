@@ -86,14 +86,14 @@ export function openJournalDatabase(path: string, options: OpeningOptions = {}):
 /**
  * Opens a journal's file for reading: like the function above if it can be written. Otherwise (read-only media, full
  * disks, files of other users) it opens the file itself, or a copy if only a copy can be read. A newer head next to it
- * is reported and kept.
+ * is reported and kept. An empty file stays empty.
  *
  * @throws as `openJournalDatabase` does
  */
 export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => void): JournalDatabase {
   const options = { waitMs: READER_WAIT_MS, ...(onLoss === undefined ? {} : { onLoss }) };
   if (path === IN_MEMORY || targetOf(path) === undefined) return openWaiting(path, options);
-  if (isWritableFile(path) && reachOfOthers(path) === undefined) {
+  if (!isEmptyJournal(path) && isWritableFile(path) && reachOfOthers(path) === undefined) {
     try {
       return openWaiting(path, options);
     } catch (error) {
@@ -105,6 +105,11 @@ export function openJournalReader(path: string, onLoss?: (loss: JournalLoss) => 
   const loss = findLoss(database, known);
   if (loss !== undefined) onLoss?.(loss);
   return database;
+}
+
+/** Whether a file exists in which nothing was ever recorded, such as one that `touch` or `mktemp` has made. */
+export function isEmptyJournal(path: string): boolean {
+  return targetOf(path)?.size === 0 && (targetOf(`${path}-wal`)?.size ?? 0) === 0;
 }
 
 /**

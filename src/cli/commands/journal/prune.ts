@@ -10,7 +10,7 @@ import { openStore } from '../../journal-store.js';
 import { addJournalOptions } from '../../options.js';
 import { parseAge } from '../../parse-age.js';
 import type { JournalChoice } from '../../recorded-journal.js';
-import { journalIfAny, readingJournal } from '../../recorded-journal.js';
+import { isRecorded, journalIfAny, readingJournal } from '../../recorded-journal.js';
 
 interface JournalPruneOptions extends JournalChoice {
   readonly json?: boolean;
@@ -58,7 +58,8 @@ export async function pruneRecords(options: JournalPruneOptions, context: CliCon
     ...(olderThan === undefined ? {} : { before: at - olderThan }),
     ...(maxSize === undefined ? {} : { maxBytes: maxSize }),
   };
-  const pruned = path === undefined ? NOTHING : await readingJournal(() => pruneAt(path, limits, at));
+  const isEmpty = path === undefined || !isRecorded(path);
+  const pruned = isEmpty ? NOTHING : await readingJournal(() => pruneAt(path, limits, at));
   if (options.json === true) writeJson(stdout, { ...pruned, dryRun });
   else stdout.write(`${describe(pruned, dryRun, path !== undefined && isDatabase(path))}\n`);
   return 0;

@@ -1,11 +1,12 @@
 import { isToolError } from '../../../errors/tool-error.js';
-import { FleetTokens, TOKEN_SCOPES, type TokenScope } from '../../../fleet/fleet-tokens.js';
+import { type FleetToken, FleetTokens, TOKEN_SCOPES, type TokenScope } from '../../../fleet/fleet-tokens.js';
 import { systemClock } from '../../../platform/clock/clock.js';
 import type { CliContext, DefineCommand, ExitCode } from '../../cli-context.js';
 import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { writeJson, writeNote } from '../../display/terminal-text.js';
 import { openStore } from '../../journal-store.js';
+import { describeMissing, isRecorded } from '../../recorded-journal.js';
 import { resolveServed } from '../../resolve-settings.js';
 
 /** The options of `serve token`, as commander passes them. */
@@ -58,6 +59,11 @@ async function manageTokens(
   const display = createDisplay(stdio.stderr, options.json === true, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.journal;
+  if (action === 'list' && !isRecorded(path)) {
+    display.note(describeMissing(path));
+    writeTokens([], options.json === true, context);
+    return 0;
+  }
   const journal = await openStore(path, { ...more, logger: resolved.logger });
   try {
     await work(new FleetTokens(journal), context);
@@ -109,16 +115,17 @@ function create(tenant: string | undefined, scopes: readonly TokenScope[], asJso
 }
 
 function list(asJson: boolean): Work {
-  return async (tokens, { stdio }) => {
-    const all = await tokens.list();
-    if (asJson) writeJson(stdio.stdout, all);
-    else if (all.length === 0) stdio.stdout.write('There is no token.\n');
-    for (const { id, tenant, scopes, createdAt, revokedAt } of asJson ? [] : all) {
-      const since = new Date(createdAt).toISOString().slice(0, 10);
-      const state = revokedAt === undefined ? '' : '  revoked';
-      stdio.stdout.write(`${id}  ${tenant}  ${scopes.join(',')}  ${since}${state}\n`);
-    }
-  };
+  return async (tokens, context) => writeTokens(await tokens.list(), asJson, context);
+}
+
+function writeTokens(all: readonly FleetToken[], asJson: boolean, { stdio }: CliContext): void {
+  if (asJson) writeJson(stdio.stdout, all);
+  else if (all.length === 0) stdio.stdout.write('There is no token.\n');
+  for (const { id, tenant, scopes, createdAt, revokedAt } of asJson ? [] : all) {
+    const since = new Date(createdAt).toISOString().slice(0, 10);
+    const state = revokedAt === undefined ? '' : '  revoked';
+    stdio.stdout.write(`${id}  ${tenant}  ${scopes.join(',')}  ${since}${state}\n`);
+  }
 }
 
 function revoke(id: string | undefined): Work {
