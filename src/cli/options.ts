@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseHostName } from '../base/parse-listen.js';
 import { HISTORY_FORMATS, type HistoryFormat, listTitles } from '../providers/registry.js';
+import { UsageError } from './cli-context.js';
 
 /** The common options of `run`, `plan`, `call` and `approve`, in commander's form. */
 export interface BatchOptions {
@@ -76,6 +78,15 @@ export function addResponseOptions(command: Command): Command {
 export function conversationName(text: string): string {
   if (text === '') throw new InvalidArgumentError('Write a name that is not empty.');
   return text;
+}
+
+/** The name of a host as a client sends it: in ASCII, without a port. @throws UsageError */
+export function readHostName(given: string): string {
+  const name = parseHostName(given);
+  if (name !== undefined) return name;
+  throw new UsageError(
+    `Cannot use --name ${JSON.stringify(given)}: a host is expected, such as tools.example, without a scheme, port or path.`,
+  );
 }
 
 /** Options for running the calls of a response. */

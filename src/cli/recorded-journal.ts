@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { isToolError } from '../errors/tool-error.js';
 import { type JournalArchive, openArchive } from '../journal/open-archive.js';
+import { type JournalOptions, openJournal } from '../journal/open-journal.js';
 import type { SnapshotScope } from '../journal/snapshot-journal.js';
 import { anchorPath, lossWarning } from '../journal/sqlite/journal-anchor.js';
 import { isEmptyJournal } from '../journal/sqlite/open-journal-database.js';
@@ -111,6 +112,21 @@ export function describeMissing(journal: string): string {
 }
 
 const REMEDY = 'Name the one of the run with --journal, or its directory with --root.';
+
+/**
+ * For processes that serve for long: they do not begin with a file that cannot be their journal. A database may become
+ * reachable later.
+ * @throws UsageError
+ */
+export async function requireUsable(place: string, options: JournalOptions): Promise<void> {
+  if (isDatabase(place)) return;
+  const journal = openJournal(place, options);
+  try {
+    await readingJournal(() => journal.batches({ limit: 1 }));
+  } finally {
+    await journal.close();
+  }
+}
 
 /** Turns faults of a journal's file into usage errors. @throws UsageError */
 export async function readingJournal<T>(read: () => T | Promise<T>): Promise<T> {

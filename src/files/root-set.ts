@@ -85,6 +85,10 @@ function canonicalDirectory(option: string, path: unknown): string {
   const real = realPath(path);
   if (real === undefined)
     throw configInvalid(option, path, 'it does not exist', 'Create it, or name another directory');
+  // The path is text here, in which other bytes are lost.
+  if (real.includes('\ufffd') && entryStat(real) === undefined) {
+    throw configInvalid(option, path, 'its path is not UTF-8', 'Rename the directory, or name another one');
+  }
   if (!isAbsolute(real) || entryStat(real)?.isDirectory() !== true) {
     throw configInvalid(option, path, 'it is not a directory', 'Name a directory');
   }

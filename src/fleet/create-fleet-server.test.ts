@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -295,11 +296,16 @@ describe('a fleet server', () => {
   it('continues after a restart: a wait ends, and the batch has its result', async () => {
     const fleet = await openFleet();
     const token = await fleet.token();
-    const { id } = (await fleet.ask(token, '/v1/batches', { calls: [look('a')], conversation: 'c' })).body;
-    const waiting = fleet.ask(token, `/v1/batches/${id}?wait=60`).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waiting = fleet.ask(token, '/v1/batches?wait=60', { calls: [look('a')], conversation: 'c' });
+    const journal = openJournal(fleet.journal);
+    await expect.poll(async () => (await journal.batches()).length).toBe(1);
+    await journal.close();
     await fleet.server.close();
-    expect((await waiting)?.status ?? 202).toBe(202);
+    const {
+      status,
+      body: { id },
+    } = await waiting;
+    expect(status).toBe(202);
     await using next = await createFleetServer({ journal: fleet.journal });
     fleet.work({ policy: null });
     expect((await ask(next.url, token, `/v1/batches/${id}?wait=20`)).body.results[0]?.output).toBe('did a');
@@ -355,6 +361,24 @@ describe('a fleet server admits', () => {
     expect(await status({ origin: 'https://evil.example' })).toBe(403);
     expect(await status({ origin: 'null' })).toBe(403);
     expect(await status({ host: 'fleet.example', origin: 'https://fleet.example' })).toBe(200);
+  });
+
+  it('bug: a client that sends a whole body that is too large got a broken connection and no answer', async () => {
+    const fleet = await openFleet({ maxBodyBytes: 2_000 });
+    const bytes = 8_000_000;
+    const socket = connect(Number(new URL(fleet.server.url).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const token = await fleet.token();
+    const head = `POST /v1/batches HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${bytes}\r\n\r\n`;
+    // Many clients read the answer only once everything is sent.
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(bytes)]), (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 413 .*"code":"too_large"/s);
   });
 
   it('no wrong request: each gets one clear error', async () => {

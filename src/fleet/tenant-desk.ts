@@ -222,7 +222,7 @@ export class TenantDesk {
     const bytes =
       call && (block === undefined ? await findOutput(call, ref, journal) : findBlob(call, block.hash));
     if (bytes !== undefined) return bytes;
-    throw new ToolError('unknown_batch', 'There is no such batch.');
+    throw new ToolError('unknown_batch', 'There is no such content, or its batch is not there any more.');
   }
 
   /** @throws ToolError `unknown_batch`, also for a batch of another tenant */

@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import { entryStat, realPath, targetOf } from '../platform/fs/fs-entry.js';
+import { entryStat, errnoOf, realPath, targetOf } from '../platform/fs/fs-entry.js';
 import { unlinkQuietly } from '../platform/fs/make-and-remove.js';
 import { makeDirectories } from '../platform/fs/make-directories.js';
-import { ReadFailure, readTextFile } from '../platform/fs/read-file.js';
+import { ReadFailure, readTextFile, toReadFailure } from '../platform/fs/read-file.js';
 import { replaceFile } from '../platform/fs/replace-file.js';
 import { homeOf } from '../platform/runtime/environment.js';
 import { AGENT_TITLES, type AgentName, HOOK_TIMEOUT_S, SETTINGS_TIMEOUT_S } from './agents.js';
@@ -77,7 +77,7 @@ export function settingsFile({ agent, isUsers, project, env }: SettingsPlace): s
 
 /** Whether the person uses the agent: its directory exists. */
 export function hasAgentHome(agent: AgentName, env: Environment): boolean {
-  return entryStat(SETTINGS[agent].home(env)) !== undefined;
+  return targetOf(SETTINGS[agent].home(env)) !== undefined;
 }
 
 /** The reason why settings cannot be changed. */
@@ -215,8 +215,10 @@ export function readIfThere(file: string): string | undefined {
   try {
     return entryStat(file) === undefined ? undefined : readTextFile(file, 4 * 1024 * 1024, true);
   } catch (error) {
-    if (!(error instanceof ReadFailure)) throw error;
-    throw new SettingsProblem(`"${file}" cannot be read: ${error.message.replace(/\.$/, '')}`);
+    // A directory above it may be a file, or another user's.
+    if (!(error instanceof ReadFailure) && errnoOf(error) === undefined) throw error;
+    const { message } = toReadFailure(error);
+    throw new SettingsProblem(`"${file}" cannot be read: ${message.replace(/\.$/, '')}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { unprivileged } from '../../src/platform/fixtures/unprivileged.js';
@@ -119,12 +119,12 @@ describe('toolexec, used wrongly', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^toolexec: Cannot read the configuration/)]);
   });
 
-  it('says that the working directory was removed', async () => {
+  it.each(['tools list', 'init mcp x'])('says that the working directory was removed: %s', async (words) => {
     const gone = join(toolexec.folder, 'gone');
     mkdirSync(gone);
     const { status, stderr } = spawnSync(
       'sh',
-      ['-c', `rmdir '${gone}'; '${process.execPath}' '${toolexec.main}' tools list`],
+      ['-c', `rmdir '${gone}'; '${process.execPath}' '${toolexec.main}' ${words}`],
       { cwd: gone, env: toolexec.environment(), encoding: 'utf8' },
     );
     expect([status, stderr]).toEqual([
@@ -132,6 +132,24 @@ describe('toolexec, used wrongly', () => {
       expect.stringMatching(/^toolexec: Cannot work here: the current directory was removed\.[^\n]*\n$/),
     ]);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'bug: a root whose path is not UTF-8 was no directory',
+    async () => {
+      const latin1 = Buffer.concat([Buffer.from(`${toolexec.folder}/caf`), Buffer.from([0xe9])]);
+      mkdirSync(latin1);
+      const { status, stderr } = spawnSync(
+        'sh',
+        [
+          '-c',
+          `cd '${toolexec.folder}'/caf*; '${process.execPath}' '${toolexec.main}' call glob '{"pattern":"*"}'`,
+        ],
+        { cwd: toolexec.folder, env: toolexec.environment(), encoding: 'utf8' },
+      );
+      expect([status, stderr]).toEqual([2, expect.stringContaining('its path is not UTF-8.')]);
+      rmdirSync(latin1);
+    },
+  );
 
   it('names a root that does not exist', async () => {
     expectRefused(await toolexec.run(['run', '--root', 'nowhere'], { stdin: '[]' }), 'nowhere');

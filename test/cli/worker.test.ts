@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createExecutor } from '../../src/executor/create-executor.js';
@@ -55,6 +55,38 @@ eachOf(
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(existsSync(join(toolexec.root, 'journal.db'))).toBe(false);
 });
+
+it.each([
+  ['serve', '--listen', '127.0.0.1:0'],
+  ['worker', '--root', '.'],
+  ['mcp', '--root', '.', '--http', '127.0.0.1:0'],
+])(
+  'bug: %s served for ever with a file that cannot be its journal',
+  async (...words) => {
+    const notes = toolexec.write(
+      'notes.txt',
+      'not a journal, and longer than the header of a database file\n'.repeat(3),
+    );
+    for (const [journal, why] of [
+      [toolexec.state, 'it is a directory. Name a file.'],
+      [notes, 'it is not a journal'],
+    ] as const) {
+      mkdirSync(toolexec.state, { recursive: true });
+      const { code, stderr } = await toolexec.run([...words, '--journal', journal]);
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  },
+  60_000,
+);
+
+it.each(['https://fleet.example', 'fleet.example:443', 'fleet.example/v1'])(
+  'bug: serve accepted the name %s, under which it answered no client',
+  async (name) => {
+    const { code, stderr } = await toolexec.run(['serve', '--listen', '127.0.0.1:0', '--name', name]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^toolexec: Cannot use --name .*\n$/)]);
+  },
+);
 
 it('bug: a worker whose database cannot be reached reported nothing', async () => {
   const config = toolexec.write('fleet.toml', '[fleet]\nurl = "postgres://app@127.0.0.1:1/none"\n');

@@ -13,8 +13,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AGENTS } from '../../src/guard/agents.js';
+import { unprivileged } from '../../src/platform/fixtures/unprivileged.js';
 import { eachOf } from '../../src/testing/fixtures/each-of.js';
-import { ended, useToolexec } from '../cli/toolexec.js';
+import { ended, Toolexec, useToolexec } from '../cli/toolexec.js';
 import { whyNoTransactions } from '../transactions/kept-apart.js';
 import { type AgentSetting, type Answer, run, SampleAgent } from './sample-agent.js';
 
@@ -547,6 +548,33 @@ describe('toolexec guard', () => {
     expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('.codex/hooks.json') });
     expect(readFileSync(file('codex'), 'utf8')).toBe('{ // a comment\n}');
   });
+
+  it('bug: a file in the place of the directory of an agent was a failure inside toolexec', async () => {
+    toolexec.write('root/.codex', 'my notes\n');
+    const status = await toolexec.run(['guard', 'status', '--json']);
+    expect(status.code).toBe(0);
+    expect(JSON.parse(status.stdout)[1]).toMatchObject({
+      agent: 'codex',
+      problems: [expect.stringContaining('a part of its path is a file')],
+    });
+    for (const action of ['install', 'remove']) {
+      const { code, stderr } = await toolexec.run(['guard', action, 'codex', '--yes']);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^toolexec: Cannot continue: [^\n]*\n$/)]);
+    }
+  });
+
+  it('bug: settings in a directory that may not be written were a failure inside toolexec', () =>
+    unprivileged(async () => {
+      const own = new Toolexec();
+      chmodSync(own.root, 0o555);
+      const { code, stderr } = await own.run(['guard', 'install', 'codex', '--yes']);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/toolexec: Cannot write .*permission is denied/),
+      ]);
+      chmodSync(own.root, 0o755);
+      own.remove();
+    }));
 
   it('says which line does not answer as it must', async () => {
     mkdirSync(join(file('claude-code'), '..'));

@@ -26,9 +26,10 @@ export function initProject(
 ): ExitCode {
   if (directory === '') throw new UsageError('Cannot write a project to "": name a directory.');
   const files = projectFiles(host, version);
+  const place = resolve(directory);
   let taken: string | undefined;
   try {
-    taken = writeNewFiles(resolve(directory), files);
+    taken = writeNewFiles(place, files);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`Cannot write to "${directory}": ${why}.`, { cause: error });

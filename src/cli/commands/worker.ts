@@ -7,6 +7,7 @@ import { isDatabase } from '../journal-databases.js';
 import { openStore } from '../journal-store.js';
 import { noteErrors } from '../note-errors.js';
 import { openExternal } from '../open-executor.js';
+import { requireUsable } from '../recorded-journal.js';
 import { resolveRun } from '../resolve-settings.js';
 import { untilSignal } from '../until-signal.js';
 
@@ -73,6 +74,7 @@ async function runWorker(options: WorkerCommandOptions, context: CliContext): Pr
   const { label: labels = configured, concurrency, lease } = options;
   const leaseMs = lease === undefined ? configuredMs : lease * 1_000;
   const { path, ...more } = settings.journal;
+  await requireUsable(path, more);
   const store = isDatabase(path) ? await openStore(path, more) : undefined;
   const worker = createWorker({
     ...settings,

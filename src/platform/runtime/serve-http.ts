@@ -1,10 +1,11 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
+import { systemClock } from '../clock/clock.js';
 
 export interface HttpService {
   /** The address of the socket, including the assigned port if any port was allowed. */
   readonly port: number;
-  /** Ends every connection. */
+  /** Accepts no more requests, waits at most a second for the answers that are being sent, and ends every connection. */
   close(): Promise<void>;
 }
 
@@ -19,6 +20,9 @@ export interface HttpLimits {
   /** The maximum number of open connections; further ones are closed immediately. Default: no limit. */
   readonly connections?: number;
 }
+
+/** How long a closing server waits for answers that are being sent, in milliseconds. */
+const SENDING_MS = 1_000;
 
 /**
  * Serves HTTP at one address. @throws the operating system's error: the port is in use, or the address does not belong
@@ -44,13 +48,30 @@ export async function serveHttp(
       resolve();
     });
   });
+  const sending = new Set<ServerResponse>();
+  let sent = (): void => {};
+  server.prependListener('request', (_request, answer) => {
+    sending.add(answer);
+    answer.once('close', () => {
+      sending.delete(answer);
+      if (sending.size === 0) sent();
+    });
+  });
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await new Promise<void>((resolve) => {
+        const stop = systemClock.after(SENDING_MS, resolve);
+        sent = () => {
+          stop();
+          resolve();
+        };
+        if (sending.size === 0) sent();
+      });
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
-import { type ListenAddress, parseHostName, parseListen } from '../../../base/parse-listen.js';
+import { type ListenAddress, parseListen } from '../../../base/parse-listen.js';
 import { quoteWord } from '../../../base/quote-word.js';
 import type { Executor } from '../../../contract/executor.js';
 import { isToolError } from '../../../errors/tool-error.js';
@@ -15,6 +15,8 @@ import { createDisplay, type Display } from '../../display/display.js';
 import { openStore } from '../../journal-store.js';
 import { openExecutor } from '../../open-executor.js';
 import { disposable, openMcpGateway, requireServers, withGatewayTools } from '../../open-mcp-gateway.js';
+import { readHostName } from '../../options.js';
+import { requireUsable } from '../../recorded-journal.js';
 import { resolveRun } from '../../resolve-settings.js';
 
 /** The options of `mcp`, as commander passes them. */
@@ -79,11 +81,12 @@ async function serveMcp(options: ServeOptions, context: CliContext): Promise<Exi
   const address = options.http === undefined ? undefined : readAddress(options.http);
   if (address === undefined && options.name !== undefined)
     throw new UsageError('Cannot use --name without --http: only clients over HTTP name a host.');
-  const names = (options.name ?? []).map(readName);
+  const names = (options.name ?? []).map(readHostName);
   const resolved = resolveRun(options, context);
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.executor.journal;
+  if (address !== undefined) await requireUsable(path, more);
   const journal = await openStore(path, { ...more, logger: resolved.executor.logger });
   try {
     const servers = options.gateway === true ? requireServers(resolved.mcp.servers) : undefined;
@@ -243,15 +246,6 @@ function readAddress(given: string): ListenAddress {
   const address = parseListen(given);
   if (address !== undefined) return address;
   throw new UsageError(`Cannot use --http ${JSON.stringify(given)}: [HOST:]PORT is expected, such as 8080.`);
-}
-
-/** The name as a client sends it: in ASCII, without a port. @throws UsageError */
-function readName(given: string): string {
-  const name = parseHostName(given);
-  if (name !== undefined) return name;
-  throw new UsageError(
-    `Cannot use --name ${JSON.stringify(given)}: a host is expected, such as tools.example, without a scheme, port or path.`,
-  );
 }
 
 /** @returns whether a signal has ended it */

@@ -11,6 +11,8 @@ import { UsageError } from '../../cli-context.js';
 import { createDisplay } from '../../display/display.js';
 import { openStore } from '../../journal-store.js';
 import { noteErrors } from '../../note-errors.js';
+import { readHostName } from '../../options.js';
+import { requireUsable } from '../../recorded-journal.js';
 import { resolveServed } from '../../resolve-settings.js';
 import { untilSignal } from '../../until-signal.js';
 
@@ -55,7 +57,8 @@ export const define: DefineCommand = (command, context, finish) => {
 /** `toolexec serve`: runs until a signal. */
 async function serveFleet(options: ServeOptions, context: CliContext): Promise<ExitCode> {
   const { stdio, env, exitNow } = context;
-  const { listen = LISTEN, name: names = [] } = options;
+  const { listen = LISTEN } = options;
+  const names = (options.name ?? []).map(readHostName);
   const address = parseListen(listen);
   if (address === undefined)
     throw new UsageError(
@@ -65,6 +68,7 @@ async function serveFleet(options: ServeOptions, context: CliContext): Promise<E
   const display = createDisplay(stdio.stderr, false, env);
   for (const note of resolved.notes) display.note(note);
   const { path, ...more } = resolved.journal;
+  await requireUsable(path, more);
   const logger = noteErrors(resolved.logger, display);
   const journal = await openStore(path, { ...more, logger });
   try {
