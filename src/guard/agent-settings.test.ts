@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { commitSettings, planInstall, planRemove, SettingsProblem } from './agent-settings.js';
+import { unprivileged } from '../platform/fixtures/unprivileged.js';
+import { commitSettings, planInstall, planRemove, SettingsProblem, settingsFile } from './agent-settings.js';
 import type { AgentName } from './agents.js';
 import { switchedOff } from './switched-off.js';
 
@@ -79,6 +81,34 @@ it('bug: settings written on Windows lost their line ends and their byte order m
   expect(readFileSync(change.file, 'utf8')).toBe(mine.replace('"x"', '"y"'));
 });
 
+it.each<[AgentName, string, string]>([
+  ['claude-code', '{ "allow": ["Bash(ls)", "Read"] }\n', '"allow": ["Bash(ls)", "Read"]'],
+  [
+    'codex',
+    '{"hooks": {\n "Stop": [ {"hooks":[{"type":"command", "command":"mine"}]} ]\n}}',
+    '"command":"mine"}]}',
+  ],
+  [
+    'gemini-cli',
+    '// mine\n{\n\t"ui": {} // dark, "x"\n\t/* later */\n}\n',
+    '{}, // dark, "x"\n\t/* later */\n\t"hooks"',
+  ],
+])('bug: settings of %s got another layout, or could not have comments', (agent, mine, kept) => {
+  const place = { ...projectWith('{}'), agent };
+  const lines = { before: `toolexec hook --for ${agent} || exit 2`, other: `toolexec hook --for ${agent}` };
+  const file = settingsFile(place);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, mine);
+  const change = planInstall(place, lines);
+  commitSettings(change);
+  expect(change.after).toContain(kept);
+  // Another program has changed the file since, so that the earlier bytes are not simply put back.
+  const edited = (text = ''): string => text.replace('{', '\n{');
+  writeFileSync(file, edited(change.after));
+  commitSettings(planRemove(place, { before: mine, after: change.after ?? '', madeDirectory: false }));
+  expect(readFileSync(file, 'utf8')).toBe(edited(mine));
+});
+
 it('settings that cannot be read are named in one sentence', () => {
   const place = projectWith('// mine\n{}\n');
   expect(() => planInstall(place, LINES)).toThrow(/cannot be read: .*[^.]$/s);
@@ -100,6 +130,33 @@ it.each([
     const attempt = (): unknown => planInstall(place, LINES);
     expect(attempt).toThrow(SettingsProblem);
     expect(attempt).toThrow(message);
+  },
+);
+
+it.skipIf(process.getuid?.() !== 0)('bug: root took over the settings of a person', () => {
+  const place = projectWith('{}');
+  const file = join(place.project, '.claude/settings.json');
+  chownSync(file, 12_345, 12_346);
+  commitSettings(planInstall(place, LINES));
+  expect([lstatSync(file).uid, lstatSync(file).gid]).toEqual([12_345, 12_346]);
+});
+
+it.skipIf(process.platform === 'win32')(
+  'bug: settings that cannot be written were a failure inside toolexec, or counted as removed',
+  async () => {
+    await unprivileged(() => {
+      const place = projectWith('{}');
+      const folder = join(place.project, '.claude');
+      const install = planInstall(place, LINES);
+      chmodSync(folder, 0o555);
+      expect(() => commitSettings(install)).toThrow(/^".*" cannot be written \(EACCES\)$/);
+      expect(() => commitSettings({ ...install, after: undefined })).toThrow(/^".*" cannot be removed$/);
+      chmodSync(folder, 0o755);
+      // Under another effective user, access(2) still sees root.
+      if (process.getuid?.() === 0) return;
+      chmodSync(install.file, 0o444);
+      expect(() => commitSettings(install)).toThrow(/cannot be written/);
+    });
   },
 );
 

@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { blankComments, editJson } from '../base/edit-json.js';
 import { parseJson } from '../base/parse-json.js';
 import type { JsonObject, JsonValue } from '../contract/json.js';
-import { entryStat, errnoOf, realPath, targetOf } from '../platform/fs/fs-entry.js';
-import { unlinkQuietly } from '../platform/fs/make-and-remove.js';
+import { assertWritable, entryStat, errnoOf, realPath, targetOf } from '../platform/fs/fs-entry.js';
+import { removeFile } from '../platform/fs/make-and-remove.js';
 import { makeDirectories } from '../platform/fs/make-directories.js';
 import { ReadFailure, readTextFile, toReadFailure } from '../platform/fs/read-file.js';
 import { replaceFile } from '../platform/fs/replace-file.js';
 import { homeOf } from '../platform/runtime/environment.js';
-import { AGENT_TITLES, type AgentName, HOOK_TIMEOUT_S, SETTINGS_TIMEOUT_S } from './agents.js';
+import { AGENT_TITLES, type AgentName, SETTINGS_TIMEOUT_S } from './agents.js';
 import { isObject } from './document.js';
 import type { Installed } from './guard-state.js';
 
@@ -24,6 +25,8 @@ interface AgentSettings {
   readonly toolEvents: ReadonlySet<string>;
   /** The unit of its timeouts. */
   readonly perSecond: 1 | 1000;
+  /** Its settings may have comments. */
+  readonly hasComments?: boolean;
 }
 
 const BEFORE_CALLS: ReadonlySet<string> = new Set([
@@ -55,6 +58,7 @@ const SETTINGS: Readonly<Record<AgentName, AgentSettings>> = {
     events: ['BeforeTool', 'AfterTool', 'AfterAgent', 'SessionEnd'],
     toolEvents: new Set(['BeforeTool', 'AfterTool']),
     perSecond: 1000,
+    hasComments: true,
   },
 };
 
@@ -147,12 +151,20 @@ export function commitSettings({ file, before, after }: SettingsChange): void {
   // A project could redirect the write to any file of the person.
   if (entryStat(file)?.isSymbolicLink() === true)
     throw new SettingsProblem(`"${file}" is a link: replace it with a file, or use --user`);
-  if (after === undefined) {
-    unlinkQuietly(file);
-    return;
+  const found = entryStat(file);
+  try {
+    // To replace the file would bypass its mode.
+    if (found !== undefined) assertWritable(file);
+    if (after === undefined) removeFile(file);
+    else {
+      makeDirectories(dirname(file));
+      replaceFile(file, after, found?.mode, found);
+    }
+  } catch (error) {
+    throw new SettingsProblem(`"${file}" cannot be written (${errnoOf(error) ?? String(error)})`);
   }
-  makeDirectories(dirname(file));
-  replaceFile(file, after, entryStat(file)?.mode);
+  if (after === undefined && entryStat(file) !== undefined)
+    throw new SettingsProblem(`"${file}" cannot be removed`);
 }
 
 /** The command of our line in a settings file; undefined if there is none. @throws SettingsProblem */
@@ -173,16 +185,14 @@ function ownEntries(place: SettingsPlace, isWanted: (event: string) => boolean):
   return entries.filter((entry) => isOurs(entry, place.agent)) as unknown as readonly OwnEntry[];
 }
 
-/** Why the agent may run a call before our hook has answered; undefined: no setting says so. @throws SettingsProblem */
-export function shortTimeout(place: SettingsPlace): string | undefined {
-  for (const { command, timeout } of ownEntries(place, (event) => BEFORE_CALLS.has(event))) {
-    const seconds = typeof timeout === 'number' ? timeout / SETTINGS[place.agent].perSecond : Infinity;
-    const [, given] = / --timeout ([\d.]+)/.exec(command) ?? [];
-    const limit = given === undefined ? HOOK_TIMEOUT_S : Number(given);
-    if (seconds <= limit)
-      return `the agent waits ${seconds} s for a hook in "${settingsFile(place)}", then it runs the call, and toolexec hook may take ${limit} s: give a longer timeout there, or add a shorter --timeout to the line`;
-  }
-  return undefined;
+/** Our entries for events before calls. @throws SettingsProblem */
+export function linesBeforeCalls(place: SettingsPlace): readonly OwnEntry[] {
+  return ownEntries(place, (event) => BEFORE_CALLS.has(event));
+}
+
+/** A time limit in the settings of an agent. */
+export function secondsOf(timeout: number, agent: AgentName): number {
+  return timeout / SETTINGS[agent].perSecond;
 }
 
 /** @throws SettingsProblem */
@@ -198,7 +208,7 @@ export function readSettings(place: SettingsPlace): {
   if (text.trim() === '') return { file, before, value: {} };
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = parseSettings(text, place.agent);
   } catch (error) {
     throw new SettingsProblem(
       `the settings of ${AGENT_TITLES[place.agent]} in "${file}" cannot be read: ${(error instanceof Error ? error.message : String(error)).replace(/\.$/, '')}`,
@@ -206,6 +216,11 @@ export function readSettings(place: SettingsPlace): {
   }
   if (!isObject(value)) throw new SettingsProblem(`"${file}" is not a JSON object`);
   return { file, before, value };
+}
+
+/** As the agent reads them. @throws JsonTextError */
+export function parseSettings(text: string, agent: AgentName): unknown {
+  return parseJson(SETTINGS[agent].hasComments === true ? blankComments(text) : text);
 }
 
 /** @throws SettingsProblem */
@@ -248,14 +263,19 @@ function withoutOurs(hooks: JsonObject, agent: AgentName): Record<string, JsonVa
 }
 
 /**
- * These agents run the call if its hook was killed or not found; only exit code 2 stops them. Every Unix shell
- * understands this line.
+ * These agents run the call if its hook was killed or not found; only exit code 2 stops them. Codex and Gemini CLI also
+ * need a text on standard error, and zsh and fish write none for a killed program. Every Unix shell understands this line.
  */
-export const OR_STOP = ' || exit 2';
+export const OR_STOP = " || eval 'echo toolexec hook has not let the call through >&2; exit 2'";
+
+const EARLIER_OR_STOP = ' || exit 2';
 
 function isOurs(entry: JsonValue, agent: AgentName): boolean {
   if (!isObject(entry) || typeof entry.command !== 'string') return false;
-  const line = entry.command.replace(OR_STOP, '').replace(/(?: --timeout [\d.]+| --no-ask)+$/, '');
+  const line = entry.command
+    .replace(OR_STOP, '')
+    .replace(EARLIER_OR_STOP, '')
+    .replace(/(?: --timeout [\d.]+| --no-ask)+$/, '');
   return line.endsWith(` hook --for ${agent}`) && line.includes('toolexec');
 }
 
@@ -263,8 +283,8 @@ export function listIn(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Keeps the indentation of the file, its line ends and its byte order mark. */
+/** What stays the same keeps its bytes. */
 function write(value: JsonObject, before: string | undefined): string {
-  const [, mark = '', end = '\n', indent = '  '] = /^(\uFEFF?)[{[](\r?\n)([ \t]+)/.exec(before ?? '') ?? [];
-  return `${mark}${JSON.stringify(value, null, indent)}\n`.replaceAll('\n', end);
+  const isEmpty = before === undefined || before.replace(/^\uFEFF/, '').trim() === '';
+  return isEmpty ? `${JSON.stringify(value, null, 2)}\n` : editJson(before, value);
 }

@@ -1,8 +1,14 @@
 import { dirname, join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
-import { parseJson } from '../base/parse-json.js';
 import type { JsonObject } from '../contract/json.js';
-import { listIn, readIfThere, readSettings, type SettingsPlace, settingsFile } from './agent-settings.js';
+import {
+  listIn,
+  parseSettings,
+  readIfThere,
+  readSettings,
+  type SettingsPlace,
+  settingsFile,
+} from './agent-settings.js';
 import type { AgentName } from './agents.js';
 import { isObject } from './document.js';
 
@@ -25,7 +31,9 @@ function settingsBeside(place: SettingsPlace): readonly NamedSettings[] {
   if (agent === 'codex') return readAll([join(dirname(file), 'config.toml'), ...MANAGED.codex], parseToml);
   const own = agent === 'claude-code' && !isUsers ? [file.replace(/\.json$/, '.local.json')] : [];
   const system = agent === 'gemini-cli' ? env.GEMINI_CLI_SYSTEM_SETTINGS_PATH : undefined;
-  return readAll([...own, ...(system === undefined ? MANAGED[agent] : [system])], parseJson);
+  return readAll([...own, ...(system === undefined ? MANAGED[agent] : [system])], (text) =>
+    parseSettings(text, agent),
+  );
 }
 
 /** Of the administrator, on Linux and macOS. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -375,7 +375,7 @@ describe('toolexec guard', () => {
     'installs for %s, keeps what is there, is idempotent, and removes to the byte',
     async (name) => {
       const before =
-        '{\n    "model": "x",\n    "hooks": {\n        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}]\n    }\n}\n';
+        '{\n    "description": "x",\n    "hooks": {\n        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}]\n    }\n}\n';
       mkdirSync(join(file(name), '..'), { recursive: true });
       writeFileSync(file(name), before);
       expect(await toolexec.run(['guard', 'install', name])).toMatchObject({ code: 3 });
@@ -384,7 +384,7 @@ describe('toolexec guard', () => {
       expect(installed).toMatchObject({ code: 0, stderr: expect.stringContaining('+ ') });
       const after = readFileSync(file(name), 'utf8');
       expect(JSON.parse(after)).toMatchObject({
-        model: 'x',
+        description: 'x',
         hooks: {
           PreToolUse: expect.arrayContaining([
             { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] },
@@ -422,8 +422,22 @@ describe('toolexec guard', () => {
     for (const program of [dying, '/no/such/program'])
       expect(await run(line.replace(process.execPath, program), '', at)).toMatchObject({ code: 2 });
     const { hooks } = JSON.parse(readFileSync(file('claude-code'), 'utf8'));
-    expect(hooks.Stop[0].hooks[0].command).toBe(line.replace(' || exit 2', ''));
+    expect(hooks.Stop[0].hooks[0].command).toBe(line.replace(/ \|\| eval .*/, ''));
   });
+
+  it.for(['sh', 'bash', 'zsh', 'fish'])(
+    'bug: a hook that was killed did not stop Codex and Gemini CLI where the shell writes no text: %s',
+    async (shell, { skip }) => {
+      await toolexec.run(['guard', 'install', 'codex', '--yes']);
+      const { hooks } = JSON.parse(readFileSync(file('codex'), 'utf8'));
+      const dying = toolexec.write('dying', '#!/bin/sh\nkill -9 $$\n');
+      chmodSync(dying, 0o755);
+      const line = hooks.PreToolUse[0].hooks[0].command.replace(process.execPath, dying);
+      const { error, status, stderr } = spawnSync(shell, ['-c', line], { encoding: 'utf8', input: '{}' });
+      skip(error !== undefined, 'not installed');
+      expect([status, stderr]).toEqual([2, expect.stringContaining('not let the call through')]);
+    },
+  );
 
   it('writes a line that later shells find where npx has changed PATH, and none into the cache of npx', {
     tags: ['soak'],
@@ -434,7 +448,7 @@ describe('toolexec guard', () => {
     const env = { PATH: `${bin}:${process.env.PATH}` };
     const args = ['guard', 'install', 'claude-code', '--yes'];
     expect((await toolexec.run(args, { env })).code).toBe(0);
-    expect(lineBefore()).toMatch(/^\/\S+ \/\S+toolexec\.cjs hook --for claude-code \|\| exit 2$/);
+    expect(lineBefore()).toMatch(/^\/\S+ \/\S+toolexec\.cjs hook --for claude-code \|\| eval '.*exit 2'$/);
     const cached = join(toolexec.folder, '_npx', 'x');
     cpSync(dirname(toolexec.main), cached, { recursive: true });
     const refused = await run(
@@ -449,7 +463,7 @@ describe('toolexec guard', () => {
   it('bug: settings of one agent that cannot be read hid the status and the test of the others', async () => {
     await toolexec.run(['guard', 'install', 'claude-code', '--yes']);
     mkdirSync(dirname(file('gemini-cli')), { recursive: true });
-    writeFileSync(file('gemini-cli'), '// mine\n{}\n');
+    writeFileSync(file('gemini-cli'), '{} {}\n');
     const { code, stdout } = await toolexec.run(['guard', 'status', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([
@@ -486,6 +500,23 @@ describe('toolexec guard', () => {
     const off = await status({ GEMINI_CLI_SYSTEM_SETTINGS_PATH: system });
     expect(off).toMatch(/switched off \(features\.hooks\) in ".*\/root\/\.codex\/config\.toml"/);
     expect(off).toMatch(/switched off \(hooksConfig\.enabled\) in ".*system\.json"/);
+  });
+
+  it('bug: lines that stop every call or may let calls run, and settings that Codex refuses, counted as a guard that works', async () => {
+    for (const name of ['claude-code', 'codex']) await toolexec.run(['guard', 'install', name, '--yes']);
+    const status = async (): Promise<string> => (await toolexec.run(['guard', 'status'])).stdout;
+    expect(await status()).not.toMatch(/settings:/);
+    const [claude, codex] = ['claude-code', 'codex'].map((name) => readFileSync(file(name), 'utf8'));
+    writeFileSync(file('claude-code'), claude?.replaceAll(toolexec.main, '/no/such/toolexec.cjs') ?? '');
+    writeFileSync(file('codex'), codex?.replace('{', '{"$schema": "x",') ?? '');
+    const found = await status();
+    expect(found).toMatch(
+      /"\/no\/such\/toolexec\.cjs" of the line in .* is not there.*install claude-code again/,
+    );
+    expect(found).toMatch(/Codex refuses ".*hooks\.json", and runs no hook.*"\$schema"/);
+    writeFileSync(file('claude-code'), claude?.replaceAll(/ \|\| eval '.*?'/g, ' || exit 2') ?? '');
+    expect(await status()).toMatch(/is of an earlier version, and may let a call run/);
+    expect((await toolexec.run(['guard', 'test'])).code).toBe(1);
   });
 
   it('reports a time limit after which the agent runs the call before the hook has answered', async () => {
@@ -527,11 +558,15 @@ describe('toolexec guard', () => {
     const args = ['claude-code', '--yes'];
     const mine = '{"model":"x"}\n';
     mkdirSync(join(file('claude-code'), '..'));
-    for (const forget of [false, true]) {
+    for (const [end, forget] of [
+      ['', false],
+      [' || exit 2', true],
+    ] as const) {
       writeFileSync(file('claude-code'), mine);
       await toolexec.run(['guard', 'install', ...args]);
       const now = readFileSync(file('claude-code'), 'utf8');
-      const old = now.replaceAll(' || exit 2', '');
+      const old = now.replaceAll(/ \|\| eval '.*?'/g, end);
+      expect(old).not.toContain('eval');
       writeFileSync(file('claude-code'), old);
       if (forget) rmSync(toolexec.state, { recursive: true });
       expect((await toolexec.run(['guard', 'install', ...args])).code).toBe(0);

@@ -84,7 +84,9 @@ export class SampleAgent {
     const { before, after } = NAMES[agent];
     const id = agent === 'gemini-cli' ? {} : { tool_use_id: `toolu_${++this.#count}_${process.pid}` };
     const answer = await this.send({ hook_event_name: before, tool_name: tool, tool_input: input, ...id });
-    if (answer.code === 2) return { ran: false, text: answer.stderr };
+    // Codex and Gemini CLI run the call after exit code 2 without a text.
+    if (answer.code === 2 && (agent === 'claude-code' || answer.stderr.trim() !== ''))
+      return { ran: false, text: answer.stderr };
     const { decision, reason, rewritten } = answer.code === 0 ? read(answer.stdout, agent) : {};
     if (decision === 'deny' || (decision === 'ask' && person !== 'yes'))
       return { ran: false, text: reason ?? '' };
@@ -129,7 +131,8 @@ function read(stdout: string, agent: AgentName): Read {
   // Codex runs the call after such an answer, as after a hook that has failed.
   const isRejected =
     specific.permissionDecision === 'ask' ||
-    (specific.permissionDecision === 'allow' && specific.updatedInput === undefined);
+    (specific.permissionDecision === 'allow' && specific.updatedInput === undefined) ||
+    (specific.permissionDecision === 'deny' && specific.permissionDecisionReason.trim() === '');
   if (agent === 'codex' && isRejected) throw new Error(`Codex rejects the answer ${stdout}`);
   return agent === 'gemini-cli'
     ? { decision: value.decision, reason: value.reason, rewritten: specific.tool_input }

@@ -1,12 +1,6 @@
-import {
-  hasAgentHome,
-  installedLine,
-  SettingsProblem,
-  settingsFile,
-  shortTimeout,
-} from '../../../guard/agent-settings.js';
+import { hasAgentHome, installedLine, SettingsProblem, settingsFile } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
-import { switchedOff } from '../../../guard/switched-off.js';
+import { weaknessesOf } from '../../../guard/weaknesses.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { askProgram } from '../../../platform/process/ask-program.js';
 import { findProgram } from '../../../platform/process/find-program.js';
@@ -59,11 +53,11 @@ async function statusOf(agent: AgentName, context: CliContext) {
   const [program] = findProgram(PROGRAMS[agent]);
   const version = program === undefined ? undefined : await versionOf(program);
   const problems: string[] = [];
-  const switched: string[] = [];
+  const weaknesses: string[] = [];
   const installed = [false, true].flatMap((user) => {
     const place = placeOf(agent, { user }, context);
     try {
-      switched.push(...[switchedOff(place), shortTimeout(place)].filter((one) => one !== undefined));
+      weaknesses.push(...weaknessesOf(place));
       return installedLine(place) === undefined ? [] : [settingsFile(place)];
     } catch (error) {
       if (!(error instanceof SettingsProblem)) throw error;
@@ -71,7 +65,7 @@ async function statusOf(agent: AgentName, context: CliContext) {
       return [];
     }
   });
-  if (installed.length > 0) problems.push(...new Set(switched));
+  if (installed.length > 0) problems.push(...new Set(weaknesses));
   const counts = state.counts().get(agent) ?? {};
   const { allow = 0, ask = 0, deny = 0, contained = 0, none = 0 } = counts;
   return {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { parseJson } from '../../../base/parse-json.js';
-import { installedLine, SettingsProblem, shortTimeout } from '../../../guard/agent-settings.js';
+import { installedLine, SettingsProblem } from '../../../guard/agent-settings.js';
 import { AGENT_TITLES, AGENTS, type AgentName } from '../../../guard/agents.js';
 import { isObject } from '../../../guard/document.js';
 import { type SampleDocument, sampleDocuments } from '../../../guard/sample-documents.js';
-import { switchedOff } from '../../../guard/switched-off.js';
+import { weaknessesOf } from '../../../guard/weaknesses.js';
 import { sanitize } from '../../../output/sanitize.js';
 import { makeScratchDirectory } from '../../../platform/fs/scratch.js';
 import { type LineEnd, runLine } from '../../../platform/process/run-line.js';
@@ -59,19 +59,19 @@ async function testGuards(context: CliContext): Promise<ExitCode> {
 function linesOf(agent: AgentName, context: CliContext) {
   const lines: string[] = [];
   const problems: string[] = [];
-  const switched: string[] = [];
+  const weaknesses: string[] = [];
   for (const user of [false, true]) {
     try {
       const place = placeOf(agent, { user }, context);
       const line = installedLine(place);
       if (line !== undefined) lines.push(line);
-      switched.push(...[switchedOff(place), shortTimeout(place)].filter((one) => one !== undefined));
+      weaknesses.push(...weaknessesOf(place));
     } catch (error) {
       if (!(error instanceof SettingsProblem)) throw error;
       problems.push(error.message);
     }
   }
-  return { lines, problems: lines.length === 0 ? problems : [...problems, ...new Set(switched)] };
+  return { lines, problems: lines.length === 0 ? problems : [...problems, ...new Set(weaknesses)] };
 }
 
 /** @returns the fault; undefined if the answer is right. These calls do not count in `guard status`. */
