@@ -90,6 +90,9 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
   websearch: searches,
   web_search: searches,
   google_web_search: searches,
+  readmcpresourcetool: readsResource,
+  readmcpresourcedirtool: readsResource,
+  read_mcp_resource: readsResource,
   ...Object.fromEntries(
     [
       ...[
@@ -123,6 +126,15 @@ const MAPPERS: Readonly<Record<string, Mapper>> = {
       ],
       ...['listmcpresources', 'list_mcp_resources', 'activate_skill', 'complete_task', 'enter_plan_mode'],
       ...['exit_plan_mode', 'get_internal_docs', 'sleep', 'update_topic', 'invoke_agent'],
+      ...[
+        'structuredoutput',
+        'sendusermessage',
+        'sendmessage',
+        'listagents',
+        'reportfindings',
+        'proposegoal',
+      ],
+      ...['readnotifications', 'waitformcpservers', 'listmcpresourcestool', 'list_mcp_resource_templates'],
       ...['create_task', 'update_task', 'get_task', 'list_tasks', 'add_dependency', 'visualize'].map(
         (name) => `tracker_${name}`,
       ),
@@ -233,6 +245,17 @@ function searches(input: JsonObject): MappedTool {
   return {
     kind: 'other',
     effects: [{ kind: 'call', server: 'web', tool: 'search', access: 'read' }],
+    args: input,
+  };
+}
+
+function readsResource(input: JsonObject): MappedTool {
+  const { server } = input;
+  if (typeof server !== 'string' || server === '')
+    throw new NotUnderstood('its server is missing, or is not a text');
+  return {
+    kind: 'other',
+    effects: [{ kind: 'call', server, tool: 'read_resource', access: 'read' }],
     args: input,
   };
 }

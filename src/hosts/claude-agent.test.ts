@@ -187,6 +187,9 @@ describe('claudeAgent()', () => {
     const agent = agentOf(executor);
     expect(await hook(agent, 'TodoWrite', { todos: [] })).toBeUndefined();
     expect(await permit(agent, 'TodoWrite', { todos: [] })).toMatchObject({ behavior: 'allow' });
+    // The answer of a query with `outputFormat`.
+    expect(await hook(agent, 'StructuredOutput', { answer: 42 })).toBeUndefined();
+    expect(await permit(agent, 'StructuredOutput', { answer: 42 })).toMatchObject({ behavior: 'allow' });
     expect(await permit(agent, 'AskUserQuestion', { questions: [] })).toMatchObject({ behavior: 'deny' });
     expect(await hook(agent, 'mcp__other__drop', {})).toBeUndefined();
     expect(await permit(agent, 'mcp__other__drop', {})).toMatchObject({ behavior: 'deny' });

@@ -28,6 +28,7 @@ interface Message {
   readonly type: string;
   readonly tools?: readonly string[];
   readonly message?: { readonly content: unknown };
+  readonly structured_output?: unknown;
 }
 
 type Query = (given: { prompt: string; options: object }) => AsyncIterable<Message>;
@@ -94,7 +95,14 @@ async function play({ version, tool, input, parts, options = {}, approver }: Sce
   for await (const message of stream) messages.push(message);
   model.close();
   const results = JSON.stringify(messages.filter(({ type }) => type === 'user'));
-  return { asked, results, wrote: existsSync(join(root, 'new.txt')), tools: messages[0]?.tools ?? [] };
+  const structured = messages.at(-1)?.structured_output;
+  return {
+    asked,
+    results,
+    wrote: existsSync(join(root, 'new.txt')),
+    tools: messages[0]?.tools ?? [],
+    structured,
+  };
 }
 
 const WRITE = { tool: 'mcp__toolexec__write_file', input: { path: 'new.txt', content: 'new\n' } };
@@ -110,6 +118,16 @@ describe.each(VERSIONS)('claudeAgent() in the Claude Agent SDK %s', (version) =>
     expect(tools).not.toContain('Bash');
     const denied = await play({ version, ...WRITE, approver: () => ({ kind: 'deny_all' }) });
     expect([denied.asked.length, denied.wrote]).toEqual([1, false]);
+  });
+
+  it('gives a structured answer (the hook refused it)', { timeout: 60_000 }, async ({ skip }) => {
+    skip(missing !== undefined, missing);
+    const schema = { type: 'object', properties: { answer: { type: 'number' } }, required: ['answer'] };
+    const options = { outputFormat: { type: 'json_schema', schema } };
+    const input = { answer: 42 };
+    expect(await play({ version, tool: 'StructuredOutput', input, options })).toMatchObject({
+      structured: input,
+    });
   });
 
   it('runs nothing that was not asked about, whatever was forgotten', { timeout: 120_000 }, async ({
