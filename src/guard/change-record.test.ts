@@ -27,10 +27,11 @@ function prepared() {
     },
     changes: [{ tool: 'write_file', args }],
   };
-  const begin = (over: Journal = journal): Promise<void> =>
+  const sandbox = createSandbox({ roots: [root], allowAbsolute: true });
+  const begin = (over: Journal = journal, within = sandbox): Promise<void> =>
     recordBegin(call, {
       journal: over,
-      sandbox: createSandbox({ roots: [root], allowAbsolute: true }),
+      sandbox: within,
       loadTool: (name) => loadOwnTool(name),
       worker: WORKER,
       now: () => 1,
@@ -40,7 +41,7 @@ function prepared() {
     const notes = record === undefined ? [] : await journal.notes(record.key);
     return notes.filter(({ kind }) => kind === 'intent');
   };
-  return { journal, begin, intents };
+  return { root, journal, sandbox, begin, intents };
 }
 
 describe('the record of a call whose hook was killed', () => {
@@ -64,4 +65,18 @@ describe('the record of a call whose hook was killed', () => {
       expect(await intents()).toHaveLength(1);
     },
   );
+});
+
+it('bug: a file that another agent wrote during the hook could not be undone: its old content was kept under the hash of another one', async () => {
+  const { root, journal, sandbox, begin, intents } = prepared();
+  await begin(journal, {
+    ...sandbox,
+    examine(path) {
+      const entry = sandbox.examine(path);
+      writeFileSync(join(root, 'a'), 'by another agent');
+      return entry;
+    },
+  });
+  const [, preimage = ''] = /"preimage":"(\w+)"/.exec(JSON.stringify(await intents())) ?? [];
+  expect(await journal.kept(preimage)).toBeDefined();
 });

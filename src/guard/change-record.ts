@@ -274,11 +274,12 @@ function pathsIn(tool: Tool, args: JsonObject, { cwd }: Sandbox): readonly Fores
 
 async function intended(asked: string, bytes: Foreseen['bytes'], sandbox: Sandbox): Promise<IntendedChange> {
   const path = sandbox.resolve(resolve(sandbox.cwd, asked), 'write');
-  const before = stateAt(path, sandbox);
   const stat = entryStat(path);
   const mode = stat?.isFile() === true ? stat.mode & 0o7777 : undefined;
   const isKept = mode !== undefined && largeState(path) === undefined;
   const content = isKept ? await sandbox.files.read(path) : undefined;
+  // Of the content that is kept: another agent may be writing the file.
+  const before = content === undefined ? stateAt(path, sandbox) : sha256(content);
   const after = bytes === undefined ? before : bytes === null ? null : sha256(bytes);
   return {
     path,
