@@ -82,7 +82,8 @@ function refusedNotice(refused: readonly UnkeptChange[]): string {
 }
 
 function conflictNotice(conflicts: readonly UnkeptChange[], why = ''): string {
-  const what = conflicts.length === 0 ? why : `another program changed the same files: ${listOf(conflicts)}`;
+  const what =
+    conflicts.length === 0 ? why : `another program changed or uses the same files: ${listOf(conflicts)}`;
   return `[The changes of this command were not kept: ${what}. Look at the current files, and run the command again if it is still needed.]`;
 }
 function outsideNotice({ paths, more = 0 }: DiscardedWrites): string {

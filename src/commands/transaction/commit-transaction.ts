@@ -14,6 +14,7 @@ import { takeGitLocks } from './git-locks.js';
 import type { GitUnit } from './git-unit.js';
 import { lookAt } from './look-at-changes.js';
 import { NotCommitted, named, namingOf, reportOf, requireSize, requireWhole } from './not-committed.js';
+import { withoutOpenElsewhere } from './open-elsewhere.js';
 import { askLayers, type OverlayMount, removeLayersLater } from './overlay-mount.js';
 import { type OverlaySetup, rootsRefused } from './overlay-setup.js';
 import { absolute, exceptAgreed, refusalBy } from './refuse-changes.js';
@@ -291,5 +292,8 @@ async function scan(
         witnesses.map(({ root, path }) => ({ mount: root, path })),
       ),
   });
-  return { ...scanned, gitLocks: git.locks };
+  return withoutOpenElsewhere(
+    { ...scanned, gitLocks: git.locks },
+    mounts.map(({ root }) => root),
+  );
 }

@@ -67,6 +67,8 @@ export interface LeftOut extends NotPlanned {
   readonly isHarmless?: true;
   /** A deny pattern refuses it. */
   readonly byPattern?: true;
+  /** Another program has it open for writing, and running the command again does not help. */
+  readonly isOpenElsewhere?: true;
   /** It is committed before the next command, if possible. */
   readonly isLater?: true;
   /** The command's version. */

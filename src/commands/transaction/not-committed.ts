@@ -13,7 +13,7 @@ export class NotCommitted extends Error {
   readonly by: NonNullable<CommandOutcome['discardedBy']>;
   /** The paths that prevented the commit. */
   readonly changes: CommandChanges | undefined;
-  /** The roots no longer exist, so the command cannot run again. */
+  /** The roots no longer exist, or a program has a file open: running the command again changes nothing. */
   readonly isLasting: boolean;
 
   constructor(by: NotCommitted['by'], why: string, changes?: CommandChanges, isLasting = false) {
@@ -51,7 +51,11 @@ export function requireWhole(
   if (found.length === 0 || parts.rules.onConflict === 'keep_rest') return scanned;
   const conflicts = nameOthers(found, parts);
   const changes = reportOf(parts, { changes: [], leftOut: conflicts, gitLocks: [] }, request.keepVersion);
-  throw new NotCommitted('conflict', `others changed ${named(conflicts)} while it ran`, changes);
+  const isOpen = found.every(({ isOpenElsewhere }) => isOpenElsewhere === true);
+  const why = isOpen
+    ? `another program has ${named(conflicts)} open for writing`
+    : `others changed ${named(conflicts)} while it ran`;
+  throw new NotCommitted('conflict', why, changes, isOpen);
 }
 
 /** @throws NotCommitted if any change was refused */

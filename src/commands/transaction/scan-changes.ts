@@ -247,7 +247,7 @@ class Scan {
   }
 
   /** Compares a path that the command wrote with the other programs' changes. */
-  #compare(root: ScannedRoot, path: BinaryPath, { lower, wasThere }: FoundEntry): GitVerdict {
+  #compare(root: ScannedRoot, path: BinaryPath, { entry, lower, wasThere }: FoundEntry): GitVerdict {
     const { begun } = this.#options;
     const at = below(root.lower, path);
     if (lower === undefined) {
@@ -256,7 +256,8 @@ class Scan {
     }
     // Its entries are compared when it is removed.
     if (lower.kind === 'dir') return begun.isSameDirectory(at, lower) ? 'take' : { conflict: REPLACED };
-    if (begun.isSameEntry(at, lower)) return 'take';
+    if (begun.isSameEntry(at, lower))
+      return isOnlyOpened(entry, lower) && isSameVersion(below(root.upper, path), at) ? 'skip' : 'take';
     return isSameVersion(below(root.upper, path), at) ? 'skip' : { conflict: CHANGED };
   }
 
@@ -363,6 +364,15 @@ function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly
     if (isClosed) setBinaryMode(directory, mode);
   };
   return { names: binaryNames(directory).sort(), close };
+}
+
+/**
+ * Whether the command may only have opened a file for writing: then the overlay has copied it, with its time. A second
+ * name has to be kept together with it.
+ */
+function isOnlyOpened(entry: BinaryEntry, lower: BinaryEntry): boolean {
+  if (entry.kind !== 'file' || lower.kind !== 'file' || entry.links > 1) return false;
+  return entry.size === lower.size && entry.mode === lower.mode && entry.mtimeNs === lower.mtimeNs;
 }
 
 /** A repository and its essential parts: removing and recreating one makes another repository. */

@@ -2,6 +2,7 @@ import { type BinaryPath, toBinary, toText } from '../../platform/fs/binary-fs.j
 import { makeOwnDirectory } from '../../platform/process/transaction-directory.js';
 import { findNeededObjects } from './needed-objects.js';
 import { findOnlyCopies } from './only-copies.js';
+import { openElsewhere } from './open-elsewhere.js';
 import { commitPlan, concludeDone, isBegun, KIND } from './sweep-transactions.js';
 import { type DonePlan, insideOf, type TransactionPlan } from './transaction-plan.js';
 import { isAsBefore, keyOf, UndoneChanges } from './undone-changes.js';
@@ -54,7 +55,8 @@ export function planTransactionUndo(directory: string, refusal: UndoRefusal): Tr
 
 /** Repeated until no remaining removal would delete the only copy of a content, or an object that git needs. */
 function planUndone(done: DonePlan, directory: BinaryPath, refusal: UndoRefusal): UndoneChanges {
-  const kept = new Map<string, string>();
+  const open = openElsewhere(done.changes, done.roots);
+  const kept = new Map([...open].map(([change, reason]) => [keyOf(change), reason]));
   for (;;) {
     const undone = new UndoneChanges(
       done,

@@ -73,6 +73,8 @@ export interface BinaryEntry {
   readonly ctimeNs: bigint;
   /** Disk usage. */
   readonly bytes: number;
+  /** The number of its names. */
+  readonly links: number;
 }
 
 /** The entry at a path; a link is not followed. Undefined if there is none. */
@@ -100,6 +102,7 @@ function entryOf(stat: BigIntStats): BinaryEntry {
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
     bytes: Number(stat.blocks) * 512,
+    links: Number(stat.nlink),
   };
 }
 

@@ -1,0 +1,69 @@
+import { binaryEntry, toBinary } from '../../platform/fs/binary-fs.js';
+import { findOpenWriters, keyOfFile, type SoughtFile } from '../../platform/process/open-writers.js';
+import type { LeftOut } from './found-changes.js';
+import type { PlannedChange } from './transaction-plan.js';
+
+/**
+ * The changes of files that another program has open for writing, with the reason to leave them out.
+ *
+ * A commit replaces a file by a rename. A program that has the old one open goes on writing to it, where no other
+ * program finds it: a database or a log loses all that follows.
+ *
+ * A removed file is lost in the same way without a sandbox, and stays a change. Only the files beside an SQLite database
+ * are not: SQLite removes them when it finds no other connection, and inside a sandbox it never finds one.
+ * @param roots in the order of their indices
+ */
+export function openElsewhere(
+  changes: readonly PlannedChange[],
+  roots: readonly string[],
+): ReadonlyMap<PlannedChange, string> {
+  const replaced = changes.flatMap((change): readonly Replaced[] => {
+    if (!isEndangered(change)) return [];
+    const entry = binaryEntry(`${toBinary(roots[change.root] ?? '')}/${change.path}`);
+    if (entry?.kind !== 'file') return [];
+    const name = change.path.slice(change.path.lastIndexOf('/') + 1);
+    return [{ change, file: { dev: entry.dev, ino: entry.ino, name } }];
+  });
+  const reasons = new Map<PlannedChange, string>();
+  if (replaced.length === 0) return reasons;
+  const writers = findOpenWriters(replaced.map(({ file }) => file));
+  for (const { change, file } of replaced) {
+    const writer = writers.get(keyOfFile(file));
+    if (writer !== undefined) reasons.set(change, `${writer.program} (process ${writer.pid}) ${HAS_IT_OPEN}`);
+  }
+  return reasons;
+}
+
+const HAS_IT_OPEN = 'has it open for writing; end it first, or use a rule with write_through = true';
+
+interface Replaced {
+  readonly change: PlannedChange;
+  readonly file: SoughtFile;
+}
+
+/** Git replaces its own files in the same way. */
+function isEndangered({ change, kind, path, isInside }: PlannedChange): boolean {
+  if (kind !== 'file' || isInside === true || IN_REPOSITORY.test(path)) return false;
+  return change === 'modify' || (change === 'delete' && BESIDE_DATABASE.test(path));
+}
+
+const IN_REPOSITORY = /(?:^|\/)\.git\//s;
+
+const BESIDE_DATABASE = /-(?:wal|shm)$/;
+
+/** Such changes become conflicts. */
+export function withoutOpenElsewhere<T extends Changes>(scanned: T, roots: readonly string[]): T {
+  const reasons = openElsewhere(scanned.changes, roots);
+  if (reasons.size === 0) return scanned;
+  const left = [...reasons].map(([{ root, path, from }, reason]): LeftOut => {
+    const one = { root, path, isDirectory: false, reason, isConflict: true, isOpenElsewhere: true } as const;
+    return from === undefined ? one : { ...one, from };
+  });
+  const changes = scanned.changes.filter((change) => !reasons.has(change));
+  return { ...scanned, changes, leftOut: [...scanned.leftOut, ...left] };
+}
+
+interface Changes {
+  readonly changes: readonly PlannedChange[];
+  readonly leftOut: readonly LeftOut[];
+}
