@@ -170,12 +170,32 @@ describe.skipIf(WHY_NOT !== '')(`a command's changes${WHY_NOT}`, () => {
       created: ['d/', 'su'],
       modified: ['mine'],
       refused: [
+        { path: 'd/', reason: 'set-user-ID and set-group-ID are left out' },
         { path: 'mine', reason: 'set-user-ID and set-group-ID are left out' },
         { path: 'pipe', reason: 'it is neither a file, a directory nor a link' },
         { path: 'su', reason: 'set-user-ID and set-group-ID are left out' },
       ],
     });
     expect(here.outside('stat -c "%a %n" su d mine')).toBe('755 su\n755 d\n755 mine\n');
+  });
+
+  it('bug: new directories did not inherit set-group-ID', async () => {
+    here.outside('mkdir shared; chmod 2775 shared; mkdir plain');
+    const { changes } = await here.run(
+      'umask 022; mkdir -p shared/a/b plain/a; touch shared/a/f; chmod g+s plain',
+    );
+    expect(changes?.refused).toEqual([
+      { path: 'plain/', reason: 'set-user-ID and set-group-ID are left out' },
+    ]);
+    expect(here.outside('stat -c "%a %n" shared/a shared/a/b plain plain/a')).toBe(
+      '2755 shared/a\n2755 shared/a/b\n755 plain\n755 plain/a\n',
+    );
+  });
+
+  it('bug: a new directory in a root did not inherit its set-group-ID', async () => {
+    here.outside('chmod g+s .');
+    await here.run('umask 022; mkdir -p a/b; echo 1 >a/b/c');
+    expect(here.outside('stat -c "%a" . a a/b')).toBe('2755\n2755\n2755\n');
   });
 
   it('are reported with the name of their root, relative to the first', async () => {

@@ -125,6 +125,13 @@ describe.skipIf(WHY_NOT !== '')(`what is a conflict${WHY_NOT}`, () => {
     ['a file that was made', 'true', { after: 'echo 3 >a' }, 'echo 2 >a'],
     ['a directory that was moved away', 'mkdir d; echo 1 >d/a', { before: 'echo 3 >d/b' }, 'mv d e'],
     [
+      'a directory that both moved: two copies remained',
+      'mkdir d; echo 1 >d/a; sleep 0.02',
+      { before: 'mv d e' },
+      'mkdir b; mv d b/f',
+    ],
+    ['a file that both moved: two copies remained', 'echo 1 >a; sleep 0.02', { before: 'mv a b' }, 'mv a c'],
+    [
       'a directory that was swapped',
       'mkdir cur; echo 1 >cur/a; mkdir next; echo 2 >next/a',
       { after: 'echo 3 >cur/a' },
@@ -214,6 +221,13 @@ describe.skipIf(WHY_NOT !== '')(`what is no conflict${WHY_NOT}`, () => {
       'echo 1 >a',
       { after: 'mkdir -p d/e; echo 3 >d/e/x; cp d/e/x a' },
       'mkdir -p d/e; echo 2 >d/e/y',
+      '3\n',
+    ],
+    [
+      'a file that the command moved and others removed, beside one that they renamed before',
+      'echo 3 >b; echo 1 >c; mv c d; sleep 0.02',
+      { before: 'mv b a' },
+      'rm b; echo 4 >e',
       '3\n',
     ],
     ['a file that both removed', 'echo 1 >a; echo 1 >b', { after: 'rm -f b; echo 3 >a' }, 'rm b', '3\n'],

@@ -66,6 +66,17 @@ export class BegunState {
     return entry.ctimeNs <= this.begunNs ? binaryEntry(at) !== undefined : this.had(directory);
   }
 
+  /** Whether an entry that exists now had another name then, or none. True also if its directory was not read. */
+  isNewName(at: BinaryPath): boolean {
+    const note = this.#notes.get(at);
+    if (note !== undefined) return note === 'absent';
+    const slash = at.lastIndexOf('/');
+    const directory = at.slice(0, slash);
+    const seen = this.#seen(directory);
+    if (seen !== undefined) return !seen.has(Buffer.from(at.slice(slash + 1), 'latin1').toString());
+    return (binaryEntry(directory)?.ctimeNs ?? 0n) > this.begunNs;
+  }
+
   /** Records the content of a file while it is unchanged. Large files are not read. */
   note(at: BinaryPath): void {
     if (this.#notes.has(at) || this.#notes.size >= MOST_NOTES) return;

@@ -8,8 +8,16 @@ import {
 } from '../../platform/fs/binary-fs.js';
 import { LONGEST_PATH, spaceOf } from '../../platform/fs/tree-bytes.js';
 import type { GitVerdict, LeftOut, ScannedChanges, ScannedRoot, ScanOptions } from './found-changes.js';
+import { conflictsOfMoves, type GoneTwice } from './moved-meanwhile.js';
 import { type NewDirectories, placeOf, withWholeTrees } from './new-trees.js';
-import { type EntryPrint, isSameVersion, type PlannedChange, printOf } from './transaction-plan.js';
+import { addsSetIds, SET_ID, SET_ID_OF_DIRECTORY, settleSetIds } from './set-ids.js';
+import {
+  type EntryPrint,
+  isOnlyOpened,
+  isSameVersion,
+  type PlannedChange,
+  printOf,
+} from './transaction-plan.js';
 
 /** The result of a scan, without git's lock files. */
 interface Scanned extends Omit<ScannedChanges, 'gitLocks'> {
@@ -28,6 +36,8 @@ export async function scanChanges(roots: readonly ScannedRoot[], options: ScanOp
   const scan = new Scan(options);
   for (const root of roots) await scan.root(root);
   await scan.removeReplaced();
+  if (scan.come.length > 0)
+    scan.leftOut.push(...(await conflictsOfMoves(scan.goneTwice, roots, options.begun)));
   scan.keepRepositoriesWhole(roots);
   const come = options.mayMoveTrees ? withWholeTrees(scan.come, roots, scan.entries) : scan.come;
   return { changes: [...scan.gone, ...come], leftOut: scan.leftOut, bytes: scan.bytes };
@@ -60,6 +70,7 @@ class Scan {
   readonly gone: PlannedChange[] = [];
   readonly come: PlannedChange[] = [];
   readonly leftOut: LeftOut[] = [];
+  readonly goneTwice: GoneTwice[] = [];
   /** The number of entries in each new directory. */
   readonly entries: NewDirectories = new Map();
   bytes = 0;
@@ -187,8 +198,7 @@ class Scan {
     }
     if (this.#isRefused(root, path, 'write', entry)) return;
     if (lower !== undefined && !this.#remove(root, path)) return;
-    // A directory of the command may move as a whole.
-    if ((entry.mode & 0o6000) !== 0) setBinaryMode(below(root.upper, path), entry.mode & 0o1777);
+    if (settleSetIds(root, path, entry)) this.#leaveOut(root, path, SET_ID_OF_DIRECTORY);
     this.come.push({ change: 'create', kind: 'dir', root: root.index, path, after: plainPrint(entry) });
     await this.visit(root, path, false);
   }
@@ -196,6 +206,7 @@ class Scan {
   /** If only another program has changed it, the current mode stays. */
   #changeMode(root: ScannedRoot, path: BinaryPath, entry: BinaryEntry, lower: BinaryEntry): void {
     const [now, wanted] = [lower.mode & 0o1777, entry.mode & 0o1777];
+    if (addsSetIds(entry, lower)) this.#leaveOut(root, path, SET_ID_OF_DIRECTORY);
     if (now === wanted) return;
     const before = this.#options.begun.modeOf(below(root.lower, path), lower);
     if (before !== undefined && (before & 0o1777) === wanted) return;
@@ -225,14 +236,12 @@ class Scan {
       return;
     }
     if (lower?.kind === 'dir' && !this.#remove(root, path)) {
-      this.#leaveOut(root, path, {
-        reason: 'the directory that it would replace contains files that must stay',
-      });
+      this.#leaveOut(root, path, { reason: REPLACES_KEPT });
       return;
     }
     if (entry.kind === 'file' && (entry.mode & 0o6000) !== 0) {
       setBinaryMode(from, entry.mode & 0o1777);
-      this.#leaveOut(root, path, { reason: 'set-user-ID and set-group-ID are left out', isHarmless: true });
+      this.#leaveOut(root, path, SET_ID);
     }
     const last = typeof verdict === 'object' ? verdict.take : from;
     // Git's settings may have been rewritten, and logs merged.
@@ -280,7 +289,11 @@ class Scan {
   #removeTree(root: ScannedRoot, path: BinaryPath): boolean {
     const at = below(root.lower, path);
     const entry = binaryEntry(at);
-    if (entry === undefined) return true;
+    if (entry === undefined) {
+      if (!IN_REPOSITORY.test(path) && this.#options.begun.had(at))
+        this.goneTwice.push({ root: root.index, path });
+      return true;
+    }
     if (this.#isRefused(root, path, 'delete', entry)) return false;
     const verdict =
       this.#options.git({ root, path, upper: undefined, lower: entry }) ??
@@ -366,15 +379,6 @@ function openUp(directory: BinaryPath): { readonly names: BinaryPath[]; readonly
   return { names: binaryNames(directory).sort(), close };
 }
 
-/**
- * Whether the command may only have opened a file for writing: then the overlay has copied it, with its time. A second
- * name has to be kept together with it.
- */
-function isOnlyOpened(entry: BinaryEntry, lower: BinaryEntry): boolean {
-  if (entry.kind !== 'file' || lower.kind !== 'file' || entry.links > 1) return false;
-  return entry.size === lower.size && entry.mode === lower.mode && entry.mtimeNs === lower.mtimeNs;
-}
-
 /** A repository and its essential parts: removing and recreating one makes another repository. */
 const KEYSTONE = /^((?:.*\/)?\.git)(?:\/(?:objects|refs))?$/s;
 
@@ -385,6 +389,7 @@ const IN_REPOSITORY = /(?:^|\/)\.git(?:\/|$)/s;
 const CHANGED = 'another program changed it while the command ran';
 const REPLACED =
   'another program moved it, put something else in its place or changed its mode while the command ran';
+const REPLACES_KEPT = 'the directory that it would replace contains files that must stay';
 const GONE = 'another program removed or moved it while the command ran';
 
 /** Set-user-ID and set-group-ID never come from a command. */

@@ -138,6 +138,15 @@ export function isSameVersion(one: BinaryPath, other: BinaryPath): boolean {
   return (a.dev === b.dev && a.ino === b.ino) || contentHash(one, a) === contentHash(other, b);
 }
 
+/**
+ * Whether a command may only have opened a file for writing: then the overlay has copied it, with its time. A file with a
+ * second name counts as changed, because both names belong together.
+ */
+export function isOnlyOpened(copy: BinaryEntry, original: BinaryEntry): boolean {
+  if (copy.kind !== 'file' || original.kind !== 'file' || copy.links > 1) return false;
+  return copy.size === original.size && copy.mode === original.mode && copy.mtimeNs === original.mtimeNs;
+}
+
 /** Limit for old versions of all transactions together: the oldest are dropped first. */
 export const KEPT_BYTES = 2 * 1024 ** 3;
 

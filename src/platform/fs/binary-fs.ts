@@ -71,6 +71,8 @@ export interface BinaryEntry {
   readonly gid: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
+  /** When it was created; 0 on a file system that does not record it. */
+  readonly bornNs: bigint;
   /** Disk usage. */
   readonly bytes: number;
   /** The number of its names. */
@@ -101,6 +103,7 @@ function entryOf(stat: BigIntStats): BinaryEntry {
     gid: Number(stat.gid),
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
+    bornNs: stat.birthtimeNs,
     bytes: Number(stat.blocks) * 512,
     links: Number(stat.nlink),
   };
