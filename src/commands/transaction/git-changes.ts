@@ -71,8 +71,8 @@ export class GitChanges {
   #object(unit: GitUnit, { path, upper, lower }: FoundChange): GitVerdict {
     if (upper !== undefined) return lower?.kind === 'file' && NAMED_BY_CONTENT.test(path) ? 'skip' : 'take';
     // Objects that other programs have added stay.
-    if (lower?.kind === 'dir') return lower.ctimeNs <= this.#begun.begunNs ? 'take' : 'skip';
-    if (lower !== undefined && lower.ctimeNs > this.#begun.begunNs) return { conflict: OBJECTS };
+    if (lower?.kind === 'dir') return this.#isOld(lower.ctimeNs) ? 'take' : 'skip';
+    if (lower !== undefined && !this.#isOld(lower.ctimeNs)) return { conflict: OBJECTS };
     // New commits of other programs may need objects that the command found unnecessary.
     return unit.hasMoved(this.#begun) ? { conflict: OBJECTS } : 'take';
   }
@@ -121,7 +121,7 @@ export class GitChanges {
   }
 
   #isOld(ctimeNs: bigint): boolean {
-    return ctimeNs <= this.#begun.begunNs;
+    return this.#begun.isOld(ctimeNs);
   }
 }
 

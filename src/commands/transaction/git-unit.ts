@@ -59,8 +59,8 @@ export class GitUnit {
   }
 
   /** Whether another program has moved a branch or changed the index. */
-  hasMoved({ begunNs }: BegunState): boolean {
-    const isNew = (path: BinaryPath): boolean => (binaryEntry(path)?.ctimeNs ?? 0n) > begunNs;
+  hasMoved(begun: BegunState): boolean {
+    const isNew = (path: BinaryPath): boolean => !begun.isOld(binaryEntry(path)?.ctimeNs ?? 0n);
     if (!this.isHeadSame() || isNew(`${this.at}/index`) || isNew(`${this.common}/packed-refs`)) return true;
     const now = looseRefs(this.common);
     const before = this.#refs;
@@ -74,7 +74,7 @@ export class GitUnit {
    */
   isDisturbed(begun: BegunState): boolean {
     // A new lock changes the times of the directory.
-    const isTouched = (binaryEntry(this.at)?.ctimeNs ?? 0n) > begun.begunNs;
+    const isTouched = !begun.isOld(binaryEntry(this.at)?.ctimeNs ?? 0n);
     return isTouched || this.isLocked(begun) || this.hasMoved(begun);
   }
 

@@ -53,8 +53,8 @@ async function hasMovedEntry(root: BinaryPath, begun: BegunState): Promise<boole
   return false;
 }
 
-function isMoved({ bornNs, ctimeNs }: BinaryEntry, { begunNs }: BegunState): boolean {
-  return bornNs <= begunNs && ctimeNs > begunNs;
+function isMoved({ bornNs, ctimeNs }: BinaryEntry, begun: BegunState): boolean {
+  return begun.isOld(bornNs) && !begun.isOld(ctimeNs);
 }
 
 /** Other programs remove entries meanwhile. */
