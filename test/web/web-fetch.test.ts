@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { builtinTools, createExecutor } from '../../src/index.js';
@@ -68,6 +69,7 @@ describe('web_fetch', () => {
     ['in UTF-16 without a mark', TYPE('text/plain; charset=utf-16le'), Buffer.from('é', 'utf16le'), 'é'],
     ['of a type that the server does not know', TYPE('application/octet-stream'), Buffer.from('# é'), '# é'],
     ['of a type that few know', TYPE('application/typescript'), Buffer.from('let a = 1;'), 'let a = 1;'],
+    ['of a type of one vendor', TYPE('application/vnd.github.raw'), Buffer.from('# é'), '# é'],
     ['that is a drawing', TYPE('image/svg+xml'), Buffer.from('<svg/>'), '<svg/>'],
     [
       'that is empty, and named compressed',
@@ -118,13 +120,14 @@ describe('web_fetch', () => {
   });
 
   it('names the status of an error, and what an interface says of it', async () => {
-    const site = await serveSite((_request, response) => {
-      response.writeHead(500, { 'content-type': 'application/json' }).end('{"why":"x"}');
+    const site = await serveSite((request, response) => {
+      const status = request.url === '/robots.txt' ? 404 : 500;
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"why":"x"}');
     });
     const result = await executorFor(site).execute('web_fetch', { url: site.url });
     expect(result).toMatchObject({ success: false, output: '{"why":"x"}', error: { code: 'fetch_failed' } });
     expect(result.error?.message).toContain('http error: 500 Internal Server Error');
-    expect(result.metadata.robots).toBe('unknown');
+    expect(result.metadata.robots).toBeUndefined();
   });
 
   it('says who asks', async () => {
@@ -261,6 +264,33 @@ describe('web_fetch', () => {
     expect(site.paths).toEqual(['/robots.txt', '/public']);
     const bold = executorFor(site, { respectRobots: false });
     expect((await bold.execute('web_fetch', { url: `${site.url}/private/a` })).success).toBe(true);
+  });
+
+  it.each<[string, (response: ServerResponse) => void, string]>([
+    ['an error of the server', (response) => response.writeHead(503).end(), 'http error: 503'],
+    ['a connection that is cut', (response) => response.destroy(), 'the connection was cut'],
+    [
+      'an answer that is cut',
+      (response) => response.writeHead(200, { 'content-length': '9' }).end('x', () => response.destroy()),
+      'the connection was cut',
+    ],
+  ])('bug: a page was fetched although its robots.txt could not be read: %s', async (_, fail, why) => {
+    let isUp = false;
+    const site = await serveSite((request, response) => {
+      if (isUp || request.url !== '/robots.txt') return page('text/plain', 'text')(request, response);
+      response.strictContentLength = false;
+      fail(response);
+    });
+    const executor = executorFor(site);
+    const { error } = await executor.execute('web_fetch', { url: site.url });
+    expect(error).toMatchObject({
+      code: 'fetch_failed',
+      message: expect.stringContaining(`which counts as a refusal: ${why}`),
+      details: { reason: 'RobotsUnreachable' },
+    });
+    expect(site.paths).toEqual(['/robots.txt']);
+    isUp = true;
+    expect((await executor.execute('web_fetch', { url: site.url })).output).toBe('text');
   });
 
   it('bug: robots.txt of a site was ignored after a redirect of another site had led to it', async () => {

@@ -1,11 +1,15 @@
 import robots from 'robots-parser';
 import type { ToolContext } from '../../contract/context.js';
-import { isToolError } from '../../errors/tool-error.js';
+import { isToolError, ToolError } from '../../errors/tool-error.js';
 
-/** A site's rule for programs; `unknown` if its robots.txt could not be read. */
+/** A site's rule for programs; `unknown` if its robots.txt is elsewhere, or takes too long to apply. */
 export type RobotsAnswer = 'allowed' | 'refused' | 'unknown';
 
-/** Remembers what sites have said, for a quarter of an hour. */
+/**
+ * Remembers what sites have said, for a quarter of an hour.
+ * @throws ToolError `fetch_failed` if the site should have a robots.txt, but fails to give it: RFC 9309 counts that as a
+ * refusal. The next call asks again.
+ */
 export type AskRobots = (url: URL, ctx: Pick<ToolContext, 'http'>) => Promise<RobotsAnswer>;
 
 // A CommonJS module whose types say that it has a default export.
@@ -18,24 +22,24 @@ const MOST_SITES = 200;
 const MOST_BYTES = 524_288;
 /** Characters of patterns times characters of the address; about a quarter of a second. */
 const MOST_STEPS = 100_000_000;
-/** A site whose robots.txt is slow is still asked for the page. */
-const TIMEOUT_MS = 5_000;
+/** Half the time of a call. */
+const TIMEOUT_MS = 15_000;
 
 export function createRobots(now: () => number): AskRobots {
-  const sites = new Map<string, { readonly until: number; readonly text: string | undefined }>();
+  const sites = new Map<string, { readonly until: number; readonly text: string }>();
   return async (url, ctx) => {
     const { origin } = url;
     let site = sites.get(origin);
     if (site === undefined || site.until <= now()) {
-      const { text, isForThisCall } = await readRobots(origin, ctx);
-      if (isForThisCall === true) return 'unknown';
+      const text = await readRobots(url, ctx);
+      if (text === undefined) return 'unknown';
       site = { until: now() + REMEMBERED_MS, text };
       sites.delete(origin);
       sites.set(origin, site);
       const [oldest] = sites.keys();
       if (sites.size > MOST_SITES && oldest !== undefined) sites.delete(oldest);
     }
-    if (site.text === undefined || takesLong(site.text, url)) return 'unknown';
+    if (takesLong(site.text, url)) return 'unknown';
     const allowed = robotsParser(`${origin}/robots.txt`, site.text).isAllowed(url.href, AGENT);
     return allowed === false ? 'refused' : 'allowed';
   };
@@ -51,31 +55,41 @@ function takesLong(text: string, { pathname, search }: URL): boolean {
   return characters * (pathname.length + search.length) > MOST_STEPS;
 }
 
-interface RobotsText {
-  /** A site without the file allows everything. Undefined: this cannot be determined now. */
-  readonly text: string | undefined;
-  /** The call may not reach the site; another call may. */
-  readonly isForThisCall?: true;
-}
-
-async function readRobots(origin: string, { http }: Pick<ToolContext, 'http'>): Promise<RobotsText> {
+/** A site without the file allows everything. Undefined: this cannot be determined for this call. */
+async function readRobots(url: URL, { http }: Pick<ToolContext, 'http'>): Promise<string | undefined> {
+  let answer: Response;
   try {
     const limits = { timeoutMs: TIMEOUT_MS, maxBytes: Number.POSITIVE_INFINITY };
-    const answer = await http(`${origin}/robots.txt`, limits);
+    answer = await http(`${url.origin}/robots.txt`, limits);
     if (answer.ok) {
       const text = await beginningOf(answer);
       // Many servers do not know its type, and others answer with a page that says "not found".
-      return { text: /^\s*</.test(text) ? '' : text };
+      return /^\s*</.test(text) ? '' : text;
     }
     await answer.body?.cancel();
-    return { text: answer.status >= 500 ? undefined : '' };
   } catch (error) {
     if (isToolError(error, 'cancelled')) throw error;
-    const isForThisCall =
-      isToolError(error, 'sandbox_violation') && error.details.reason === 'UndeclaredEffect';
+    const isOwn = isToolError(error, 'timeout') || isToolError(error, 'fetch_failed');
     // For example a redirect to another site, whose rules do not apply to this site.
-    return { text: undefined, ...(isForThisCall ? { isForThisCall } : {}) };
+    if (!isOwn || FOR_WHOLE_SITE.has(error.details.reason)) return undefined;
+    throw unreadable(url, error.message.replace(/^Cannot fetch \S+: |\.$/g, ''));
   }
+  if (answer.status < 500) return '';
+  throw unreadable(url, `http error: ${answer.status} ${answer.statusText}`.trim());
+}
+
+/** Connections that fail for every address of the site: the request for the page then says so itself. */
+const FOR_WHOLE_SITE: ReadonlySet<unknown> = new Set([
+  ...['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'],
+  ...['Certificate', 'TooManyRedirects'],
+]);
+
+function unreadable(url: URL, why: string): ToolError {
+  const message = `Cannot fetch ${url.href}: its robots.txt cannot be read, which counts as a refusal: ${why}.`;
+  return new ToolError('fetch_failed', message, {
+    details: { url: url.href, reason: 'RobotsUnreachable' },
+    hint: 'Try again later. respect_robots = false in [tools.web_fetch] fetches pages without asking.',
+  });
 }
 
 async function beginningOf({ body }: Response): Promise<string> {

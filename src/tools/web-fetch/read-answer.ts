@@ -48,7 +48,7 @@ const TEXT_TYPE =
 const UNKNOWN_TYPES: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 /** Types whose content is text only if all of it can be read as UTF-8: a server may not know the name of a file. */
 const PERHAPS_TEXT = /^(?:application\/.*|binary\/octet-stream|image\/svg\+xml|model\/.*|message\/.*)$/;
-const NEVER_TEXT = /^application\/(?:pdf|zip|gzip|zstd|x-tar|java-archive|wasm|vnd\..*)$/;
+const NEVER_TEXT = /^application\/(?:pdf|zip|gzip|zstd|x-tar|java-archive|wasm)$/;
 
 /** Decided by its type and its bytes: text contains no NUL, unless it is UTF-16. */
 function isText(bytes: Uint8Array, mediaType: string, charset: string | undefined): boolean {

@@ -2,6 +2,7 @@ import { gfm } from '@joplin/turndown-plugin-gfm';
 import { isProbablyReaderable, Readability } from '@mozilla/readability';
 import TurndownService from 'turndown';
 import { parseUrl } from '../../base/parse-url.js';
+import { shapeBlocks } from './shape-blocks.js';
 import { type Page, type PageNode, visiblePage } from './visible-page.js';
 
 export interface PageText {
@@ -22,13 +23,15 @@ export async function pageText(
 ): Promise<PageText> {
   const visible = await visiblePage(html, signal);
   const { document } = visible;
+  shapeBlocks(document);
   const whole = lengthOf(document.body);
-  resolveLinks(document, parseUrl(visible.base, url)?.href ?? url);
+  const base = parseUrl(visible.base, url)?.href ?? url;
+  resolveLinks(document, base);
   giveTablesRows(document);
   const article = mainPart(document, whole);
   const root = article ?? document.body;
   const shown = format === 'markdown' ? toMarkdown(root) : toText(root);
-  const text = shown.trim() === '' ? leadingOn(html, url) : shown;
+  const text = shown.trim() === '' ? leadingOn(html, base) : shown;
   return {
     text: article === undefined ? text : withTitle(text, visible.title, format),
     title: visible.title,
@@ -37,15 +40,27 @@ export async function pageText(
   };
 }
 
-/** For a page without text: it may only lead to another page, as a redirect does. */
-function leadingOn(html: string, url: string): string {
-  for (const [tag] of html.matchAll(/<meta\b[^>]{0,1000}>/gi)) {
-    if (!/\bhttp-equiv\s*=\s*["']?refresh\b/i.test(tag)) continue;
-    const [, written] = /\d\s*[;,]\s*url\s*=\s*["']?([^"'\s>]+)/i.exec(tag) ?? [];
-    const target = written === undefined ? undefined : absolute(written.replaceAll('&amp;', '&'), url);
-    if (target !== undefined) return `The page shows no text, and leads to ${target}`;
+/** For a page without text: it may only lead to another page, as a redirect does, or show other pages in frames. */
+function leadingOn(html: string, base: string): string {
+  const targets = new Set<string>();
+  for (const [tag, name = ''] of html.matchAll(/<(meta|i?frame)\b[^>]{0,1000}>/gi)) {
+    const written = name.toLowerCase() === 'meta' ? refreshIn(tag) : sourceIn(tag);
+    const target = written === undefined ? undefined : absolute(written.replaceAll('&amp;', '&'), base);
+    if (target !== undefined) targets.add(target);
   }
-  return '';
+  const shown = [...targets].slice(0, MOST_TARGETS);
+  return shown.length === 0 ? '' : `The page shows no text, and leads to ${shown.join(', ')}`;
+}
+
+const MOST_TARGETS = 10;
+
+function refreshIn(tag: string): string | undefined {
+  if (!/\bhttp-equiv\s*=\s*["']?refresh\b/i.test(tag)) return undefined;
+  return /\d\s*[;,]\s*(?:url\s*=\s*)?["']?([^"'\s>]+)/i.exec(tag)?.[1];
+}
+
+function sourceIn(tag: string): string | undefined {
+  return /\ssrc\s*=\s*["']?([^"'\s>]+)/i.exec(tag)?.[1];
 }
 
 function lengthOf({ textContent }: PageNode): number {
@@ -153,7 +168,7 @@ const BLOCKS = new Set([
     'FIGURE',
   ],
   ...['FOOTER', 'FORM', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'LI', 'MAIN', 'NAV', 'OL', 'P'],
-  ...['PRE', 'SECTION', 'SUMMARY', 'TABLE', 'TR', 'UL', 'BR'],
+  ...['PRE', 'SECTION', 'SUMMARY', 'TABLE', 'TR', 'UL'],
 ]);
 
 function toText(root: PageNode): string {
@@ -161,10 +176,11 @@ function toText(root: PageNode): string {
   const walk = (node: PageNode, inPre: boolean): void => {
     if (node.nodeType === 3) {
       const text = node.textContent ?? '';
-      parts.push(inPre ? text : text.replace(/\s+/g, ' '));
+      parts.push(inPre ? text.replace(/\0/g, '').replace(/^[ \t]+/gm, held) : text.replace(/\s+/g, ' '));
       return;
     }
     const name = node.nodeName.toUpperCase();
+    if (name === 'BR') parts.push('\n');
     const isBlock = BLOCKS.has(name);
     if (isBlock) parts.push('\n');
     for (const child of node.childNodes) walk(child, inPre || name === 'PRE');
@@ -176,8 +192,16 @@ function toText(root: PageNode): string {
     .join('')
     .replace(/[ \t]*\n[ \t]*/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
-    .trim();
+    .trim()
+    .replace(/\0[st]/g, (sign) => (sign === HELD_SPACE ? ' ' : '\t'));
 }
+
+/** The indentation of code, which the removal of white space must not see. */
+function held(indentation: string): string {
+  return indentation.replaceAll(' ', HELD_SPACE).replaceAll('\t', '\0t');
+}
+
+const HELD_SPACE = '\0s';
 
 /** The article reader removes the title. */
 function withTitle(text: string, title: string, format: 'markdown' | 'text'): string {

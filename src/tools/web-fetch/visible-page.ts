@@ -8,10 +8,12 @@ import { type StyledElement, StyleRules } from './style-rules.js';
 export interface PageNode {
   readonly nodeType: number;
   readonly nodeName: string;
-  readonly textContent: string | null;
+  textContent: string | null;
   readonly parentNode: PageNode | null;
   readonly childNodes: Iterable<PageNode>;
   appendChild(child: PageNode): unknown;
+  insertBefore(child: PageNode, before: PageNode | null): unknown;
+  removeChild(child: PageNode): unknown;
   getAttribute(name: string): string | null;
   setAttribute(name: string, value: string): void;
   removeAttribute(name: string): void;
@@ -195,7 +197,9 @@ class PageBuilder implements PageReader {
     this.#inTitle = name === 'title' && this.title === '';
     const never = NEVER_SHOWN.has(name);
     const styled = this.#styled(name, attributes);
-    const isHidden = !never && this.#isHidden(styled, attributes);
+    const isTask = this.#isTask(name, attributes);
+    const isHidden = (!never || isTask) && this.#isHidden(styled, attributes);
+    if (isTask && !isHidden) this.#words += attributes.checked === undefined ? '☐ ' : '☑ ';
     if (isHidden && this.#unseen === 0) this.hidden++;
     const hides = never || isHidden;
     if (hides) this.#unseen++;
@@ -223,6 +227,14 @@ class PageBuilder implements PageReader {
     this.#children.push(0);
     this.#depth++;
     this.#at = element;
+  }
+
+  /** The box of a task begins an item of a list. Other boxes often only open menus. */
+  #isTask(name: string, { type = '' }: Readonly<Record<string, string>>): boolean {
+    if (name !== 'input' || type.toLowerCase() !== 'checkbox' || this.#unseen > 0) return false;
+    const { nodeName, parentNode, textContent } = this.#at;
+    const isInItem = nodeName === 'LI' || (IN_ITEM.has(nodeName) && parentNode?.nodeName === 'LI');
+    return isInItem && `${textContent ?? ''}${this.#words}`.trim() === '';
   }
 
   #text(text: string): void {
@@ -286,5 +298,7 @@ const BETWEEN_CELLS: ReadonlyMap<string, readonly string[]> = new Map<string, re
   ['tr', ['td']],
   ...['table', 'tbody', 'thead', 'tfoot'].map((name) => [name, ['tr', 'td']] as const),
 ]);
+
+const IN_ITEM: ReadonlySet<string> = new Set(['LABEL', 'P', 'SPAN']);
 
 const ELEMENT = /^[a-z][a-z0-9-]{0,30}$/;
