@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { OUTPUT_LIMITS } from '../contract/output-limits.js';
+import { OUTPUT_LIMITS, OUTPUT_SCHEME } from '../contract/output-limits.js';
 import type { OutputSink, OutputStore } from '../contract/outputs.js';
 import { ToolError } from '../errors/tool-error.js';
 import { systemClock } from '../platform/clock/clock.js';
@@ -23,7 +23,6 @@ export interface OutputStoreOptions {
   readonly hide?: () => ByteFilter;
 }
 
-const PREFIX = 'toolexec-output:';
 /** In a fleet, the id is followed by the name of the call. */
 const REFERENCE = /^toolexec-output:([0-9a-f]{32})(?:@[\w.-]{1,200})?$/;
 /** Outputs in a permanent directory are kept for a week. */
@@ -47,7 +46,7 @@ class DiskOutputStore implements OutputStore {
   }
 
   owns(path: string): boolean {
-    return path.startsWith(PREFIX);
+    return path.startsWith(OUTPUT_SCHEME);
   }
 
   openSink(): OutputSink {
@@ -65,7 +64,7 @@ class DiskOutputStore implements OutputStore {
         fileName(id),
         bytes.subarray(0, this.#maxBytes),
       );
-      return `${PREFIX}${id}`;
+      return `${OUTPUT_SCHEME}${id}`;
     } catch {
       // The disk is full or inaccessible: the result says only that it was cut.
       return undefined;
@@ -80,7 +79,7 @@ class DiskOutputStore implements OutputStore {
   #spill(): SpilledOutput {
     const id = randomBytes(16).toString('hex');
     return {
-      ref: `${PREFIX}${id}`,
+      ref: `${OUTPUT_SCHEME}${id}`,
       file: this.#withRoom().create(fileName(id)),
       discard: () => this.#directory && removeQuietly(this.#directory, fileName(id)),
     };

@@ -1,3 +1,6 @@
+/** Begins the URI of every kept output. */
+export const OUTPUT_SCHEME = 'toolexec-output:';
+
 /**
  * All limits on the size of results and of kept outputs. One rule holds for all of them: a result that is
  * `truncated` because of its size has an `outputRef` for reading the whole.

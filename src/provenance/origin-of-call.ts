@@ -1,11 +1,15 @@
+import type { ToolResult } from '../contract/call.js';
 import type { Containment, Effect } from '../contract/effect.js';
 import type { Origin } from '../contract/origin.js';
+import { OUTPUT_SCHEME } from '../contract/output-limits.js';
 import type { Tool } from '../contract/tool.js';
 import { readHost } from '../patterns/host.js';
 
 const USER: readonly Origin[] = Object.freeze(['user']);
 const WORKSPACE: readonly Origin[] = Object.freeze(['workspace']);
 const COMMAND: readonly Origin[] = Object.freeze(['command']);
+/** Of a kept output whose call is not known here: it may be the output of anything. */
+const ANYTHING: readonly Origin[] = Object.freeze(['command', 'workspace', 'web:*']);
 
 /** The facts that determine an origin. */
 export interface OriginFacts {
@@ -51,8 +55,14 @@ export function stateSource(source: string, origin: readonly Origin[]): void {
   if (sources.size > MOST_SOURCES && oldest !== undefined) sources.delete(oldest);
 }
 
+/** The whole of a result that was cut, also by another process, has the origin of the result. */
+export function stateKeptOutput({ outputRef, metadata: { origin } }: ToolResult): void {
+  if (outputRef !== undefined && Array.isArray(origin) && !sources.has(outputRef))
+    stateSource(outputRef, origin as readonly Origin[]);
+}
+
 function sourceOf(path: string): readonly Origin[] {
-  return sources.get(path) ?? WORKSPACE;
+  return sources.get(path) ?? (path.startsWith(OUTPUT_SCHEME) ? ANYTHING : WORKSPACE);
 }
 
 function originsOf(effect: Effect, { toolName, server, containment }: OriginFacts): readonly Origin[] {

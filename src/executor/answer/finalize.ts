@@ -13,7 +13,6 @@ import {
 } from '../../output/clean-output.js';
 import { redactValues } from '../../output/create-redactor.js';
 import { exactValuesOf } from '../../output/redact.js';
-import { stateSource } from '../../provenance/origin-of-call.js';
 import { contentWords } from '../../providers/content-words.js';
 import type { BatchScope } from '../call/batch-scope.js';
 import type { ReadyCall } from '../call/evaluated-call.js';
@@ -80,7 +79,6 @@ export function finalize(
       ? whole
       : fail(whole, outcome.error, cleaning, outcome.truncatable, settings.outputs);
   rememberCause(told, outcome.error?.cause);
-  if (told.outputRef !== undefined) stateSource(told.outputRef, ready.origin);
   return outcome.truncatable ? told : markUncut(told);
 }
 

@@ -87,7 +87,11 @@ export function grantProcesses({
   function recordedParts(onStarted: (started: StartedCommand) => void) {
     return {
       tool: ready.tool.name,
-      keepVersion: (bytes: Uint8Array) => settings.outputs.save(bytes),
+      keepVersion(bytes: Uint8Array): string | undefined {
+        const ref = settings.outputs.save(bytes);
+        if (ref !== undefined) stateSource(ref, ready.origin);
+        return ref;
+      },
       deeds,
       ...(agree === undefined ? {} : { agree }),
       ...(ready.writesThrough ? { writesThrough: true } : {}),

@@ -4,6 +4,7 @@ import type { Origin, OriginView } from '../../contract/origin.js';
 import { ToolError } from '../../errors/tool-error.js';
 import { isOriginPattern } from '../../patterns/origin.js';
 import { CLEAN_MARK, ConversationOrigins } from '../../provenance/conversation-origins.js';
+import { stateKeptOutput } from '../../provenance/origin-of-call.js';
 import type { TextBudget } from '../../provenance/text-budget.js';
 import { outputInWords } from '../../providers/content-words.js';
 import type { AgentLineage, PolicySettings } from '../call/settings.js';
@@ -36,6 +37,7 @@ class TrackedOrigins {
   /** @param isSearched whether a decision may depend on where the text appears */
   saw(result: ToolResult, isSearched: boolean): void {
     const { origin } = result.metadata;
+    stateKeptOutput(result);
     // Most results come from the program's own tools: there is no text to search and no new origin.
     if (!Array.isArray(origin) || (origin.length === 1 && origin[0] === 'user')) return;
     this.#add(result.callId, origin as readonly Origin[], isSearched ? textOf(result) : '');
@@ -100,8 +102,10 @@ class TrackedOrigins {
 
   async #readTexts(cleanAt: number): Promise<void> {
     try {
-      for (const { callId, origin, result } of (await this.#journal?.texts(cleanAt)) ?? [])
+      for (const { callId, origin, result } of (await this.#journal?.texts(cleanAt)) ?? []) {
+        stateKeptOutput(result);
         this.origins.add(callId, origin, textOf(result));
+      }
     } catch {
       // Then the model's arguments may occur in texts that are missing here.
       this.origins.recallDropped([]);
