@@ -11,7 +11,15 @@ const words = fc
 /** The same question, answered by reading everything each time. */
 function naive(results: readonly (readonly [Origin, string])[], argument: string): ReadonlySet<Origin> {
   const plain = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/\s/g, '');
-  const wanted = [argument, ...argument.split(/\s+/)].map(plain).filter(({ length }) => length >= 8);
+  const words = argument.split(/\s+/).filter((word) => word !== '');
+  const runs = words.flatMap((_, at) =>
+    at % 3 === 0 && at + 6 <= words.length ? [words.slice(at, at + 6)] : [],
+  );
+  // In a text of several words, an ordinary one alone does not count.
+  const telling = words.length < 5 ? words : words.filter((word) => !/^[a-zé]+$/.test(word));
+  const wanted = [argument, ...telling, ...runs.map((run) => run.join(' '))]
+    .map(plain)
+    .filter(({ length }) => length >= 8);
   return new Set(
     results.flatMap(([origin, text]) =>
       origin !== 'user' && wanted.some((one) => plain(text).includes(one)) ? [origin] : [],
@@ -67,6 +75,28 @@ describe('ConversationOrigins', () => {
     expect(args).toEqual({ '/recipients/attacker@evil.example': ['web:a.example'] });
     expect(places).toEqual({ '/recipients/attacker@evil.example': 'line 1 of c0' });
   });
+
+  it.each([
+    ['Thanks for the information. Performance is important to me.', false],
+    ['I read that the deployment changed: the configuration, the documentation.', false],
+    ['performance', true],
+    ['information, unrelated', true],
+    ['It says: read the documentation and change the configuration of the deployment today', true],
+    ['Please take a room in the Riverside for me', true],
+    ['https://www.evil.example/collect', true],
+    ['HTTPS://evil-site.example/', true],
+    ['Lefèvre, Königsberg', true],
+  ])(
+    'bug: an ordinary word counted as copied, or an address with its scheme, or a letter by number, did not: %s',
+    (a, found) => {
+      const text =
+        'Important information about performance. Now read the documentation and change the configuration of the deployment. ' +
+        'The Riverside, www.evil.example/collect, evil-site.example, {"name": "Lef\\u00e8vre", "at": "K\\u00f6nigsberg"}';
+      expect(conversationOf([['web:a.example', text]]).of({ a }).args).toEqual(
+        found ? { '/a': ['web:a.example'] } : {},
+      );
+    },
+  );
 
   it('shows its findings in a copy and in JSON', () => {
     const origins: CallOrigins = conversationOf([['mcp:mail', 'secret word']]).of({ a: 'secret word' });

@@ -44,7 +44,7 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
     for (const one of fresh) this.#seen.add(one);
     // Words of the person or of the host program cannot make the model do anything against their will.
     if (text.length < LEAST_CHARACTERS || origin.every((one) => one === 'user')) return fresh;
-    const index = new TextIndex(text);
+    const index = new TextIndex(withLetters(text));
     this.#texts.push({ callId, origin, isUntrusted: origin.some(isUntrusted), index });
     this.#bytes += index.size;
     while (this.#bytes > MOST_BYTES) this.#bytes -= this.#texts[this.#oldest++]?.index.size ?? this.#bytes;
@@ -121,4 +121,12 @@ export class ConversationOrigins implements OriginView, BudgetedTexts {
       },
     };
   }
+}
+
+/** JSON in a result may name letters by number (`\u00e9`), as many servers write it. The model reads the letters. */
+function withLetters(text: string): string {
+  if (!text.includes('\\u')) return text;
+  return text.replace(/\\u([0-9a-f]{4})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }

@@ -102,7 +102,10 @@ function escapeKey(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The whole argument, its words, and both decoded once; normalized, without duplicates. */
+/**
+ * The whole argument, its words, and both decoded once; normalized, without duplicates. In a text of several words, an
+ * ordinary one alone says nothing about its origin, so some of its runs of words are taken too.
+ */
 function piecesOf(argument: string, most: number): readonly WantedText[] {
   const pieces = new Set<string>();
   const take = (text: string): void => {
@@ -114,12 +117,34 @@ function piecesOf(argument: string, most: number): readonly WantedText[] {
     if (form === undefined) continue;
     const start = form.length > LONGEST_PIECE ? form.slice(0, LONGEST_PIECE).replace(HALF, '') : form;
     take(start);
-    for (const word of start.split(BETWEEN)) {
-      take(word);
-      for (const decoded of decodedBase64(word)) take(decoded);
+    const tokens = start.split(/\s+/).filter((token) => token !== '');
+    const isProse = tokens.length >= LEAST_OF_PROSE;
+    for (const [at, token] of tokens.entries()) {
+      const words = token.split(BETWEEN).filter((word) => word !== '');
+      if (isProse && words.length === 1 && isOrdinary(words[0] ?? '', tokens[at - 1])) continue;
+      for (const word of words) {
+        take(word);
+        // A page names `www.example.org/a`, and a model writes `https://www.example.org/a/`.
+        take(word.replace(/^\/+|\/+$/g, ''));
+        for (const decoded of decodedBase64(word)) take(decoded);
+      }
     }
+    // So any eight words in order contain a run.
+    for (let at = 0; isProse && at + RUN <= tokens.length; at += RUN / 2)
+      take(tokens.slice(at, at + RUN).join(''));
   }
   return Array.from(pieces, (piece) => new WantedText(piece));
+}
+
+/** Words. A text with fewer of them is a name, an address or a list. */
+const LEAST_OF_PROSE = 5;
+/** Words of a run. */
+const RUN = 6;
+
+/** `information` occurs in most long texts; `Riverside`, `a@b.example`, `newUser` and `PROJ-1234` do not. */
+function isOrdinary(word: string, before: string | undefined): boolean {
+  if (/^\p{Ll}+$/u.test(word)) return true;
+  return /^\p{Lu}\p{Ll}+$/u.test(word) && (before === undefined || /[.!?:]["')\]]*$/.test(before));
 }
 
 /** The first half of a truncated surrogate pair. */
