@@ -199,16 +199,11 @@ export class CallServer {
     batch: string,
     error: unknown,
   ): Promise<CallToolResult> {
-    const { signal } = asked.context.mcpReq;
-    // The client has cancelled the call, possibly without a reason. A broken connection cancels nothing: the client may
-    // ask for the call again.
-    const isTakenBack = signal.aborted && !(signal.reason instanceof SdkError);
-    if (isTakenBack) await this.#giveUp(batch);
     const why = error instanceof Error ? error.message : String(error);
     return this.#refuse(asked, callId, request, batch, `The question could not be answered: ${why}`);
   }
 
-  /** Kept for the client that asks again, possibly under another id. */
+  /** Kept for the client that asks again, possibly under another id; a cancelled call is given up instead. */
   async #refuse(
     asked: Asked,
     callId: string,
@@ -218,11 +213,18 @@ export class CallServer {
   ): Promise<CallToolResult> {
     const { undelivered, executor } = this.#parts;
     const { name, args, conversation } = asked;
-    const kept = undelivered.keep(conversation, callDigest(name, args), callId);
+    const digest = callDigest(name, args);
+    const isFirst = undelivered.find(conversation, digest) === undefined;
+    const kept = undelivered.keep(conversation, digest, callId);
     // If two requests ask at the same time, one of them waits.
     if (kept !== callId) await this.#giveUp(batch);
     const result = only(await executor.run([{ id: kept, name, args }], { conversation, defer: 'unasked' }));
     const id = waitsFor(result);
+    // Another request may still wait for the call that it has found.
+    if (isFirst && kept === callId && isTakenBack(asked)) {
+      undelivered.deliver(conversation, digest, callId);
+      await this.#giveUp(batch);
+    }
     if (id === undefined) return toCallToolResult(result);
     return refusal(result, [
       why ?? `${name} needs the approval of the person, and this client cannot ask them.`,
@@ -328,6 +330,15 @@ function only(results: readonly ToolResult[]): ToolResult {
 function waitsFor({ metadata }: ToolResult): string | undefined {
   const { pending, waits_for: batch } = metadata;
   return pending === true && typeof batch === 'string' ? batch : undefined;
+}
+
+/**
+ * The client has cancelled the call, possibly without a reason. A broken connection cancels nothing: the client may ask
+ * for the call again.
+ */
+function isTakenBack({ context }: Asked): boolean {
+  const { signal } = context.mcpReq;
+  return signal.aborted && !(signal.reason instanceof SdkError);
 }
 
 function isSameContent(now: readonly ShownFile[], then: readonly ShownFile[]): boolean {

@@ -10,6 +10,8 @@ import { createMcpServer } from './create-mcp-server.js';
 import { connect, ERAS, person, textOf } from './fixtures/connect.js';
 import { keptUndelivered } from './kept-undelivered.js';
 import { mcpTools } from './mcp-tools.js';
+import { callDigest } from './request-state.js';
+import type { UndeliveredCalls } from './undelivered-calls.js';
 
 let folder: string;
 let ledger: string;
@@ -340,6 +342,43 @@ describe.each(ERAS)('createMcpServer() in revision %s', (era) => {
     await expect(call).rejects.toBeDefined();
     await expect.poll(() => executor.waiting()).toEqual([]);
     expect(paid()).toEqual([]);
+    // The same call is asked about again: it got the outcome of the cancelled one.
+    who.answer = () => ({ action: 'accept' });
+    const again = await client.callTool({ name: 'pay', arguments: { to: 'ada' } });
+    expect(textOf(again)).toBe('paid ada');
+  });
+
+  it('a cancelled call of a client that cannot be asked waited for ever', async () => {
+    await using executor = open();
+    const file = keptUndelivered(join(folder, 'undelivered.json'));
+    // The client does not say which number its request has.
+    const cancel = async () => {
+      for (let requestId = 0; requestId < 20; requestId++)
+        await client.notification({ method: 'notifications/cancelled', params: { requestId } });
+    };
+    let isLate = false;
+    const undelivered: UndeliveredCalls = {
+      ...file,
+      keep(...call) {
+        if (isLate) void cancel();
+        return file.keep(...call);
+      },
+    };
+    const client = await connect(executor, { era, place: { undelivered } });
+    const ask = (to: string) => client.callTool({ name: 'pay', arguments: { to } });
+    ask('ada').catch(() => {});
+    await cancel();
+    isLate = true;
+    ask('bob').catch(() => {});
+    await expect.poll(() => file.find('mcp/tests', callDigest('pay', { to: 'bob' }))).toBeDefined();
+    isLate = false;
+    // A call that has been refused waits, even if another request for it is cancelled.
+    expect(textOf(await ask('eve'))).toContain('toolexec approve');
+    ask('eve').catch(() => {});
+    await cancel();
+    expect(textOf(await ask('eve'))).toContain('toolexec approve');
+    const waiting = await executor.waiting();
+    expect(waiting.map(({ requests }) => requests[0]?.args)).toEqual([{ to: 'eve' }]);
   });
 
   it('a call that was taken back without a reason waited for approval for ever', async () => {

@@ -220,6 +220,41 @@ describe('toolexec mcp', () => {
     expect(stderr).toBe('toolexec: A line from the client is not a message of the protocol.\n');
   });
 
+  it('a client that ended its input after its last request got only the answer to the first', async () => {
+    writeFileSync(join(toolexec.root, 'a.txt'), 'read\n');
+    const child = toolexec.start(['mcp']);
+    const done = ended(child);
+    const call = (name: string, args: object) => ({
+      method: 'tools/call',
+      params: { name, arguments: args },
+    });
+    const initialize = {
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: {} },
+      clientInfo: { name: 'a pipe', version: '1' },
+    };
+    const messages = [
+      { id: 1, method: 'initialize', params: initialize },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/list' },
+      { id: 3, ...call('read_file', { path: 'a.txt' }) },
+      { id: 4, ...call('no_such_tool', {}) },
+      // The person cannot answer any more, so this one gets no answer, and the process ends without it.
+      { id: 5, ...call('write_file', { path: 'b.txt', content: '' }) },
+    ];
+    child.stdin.end(
+      messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''),
+    );
+    const { code, stdout } = await done;
+    const sent = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const answered = sent.filter((message) => !('method' in message)).map(({ id }) => id);
+    expect(answered.toSorted()).toEqual([1, 2, 3, 4]);
+    expect(code).toBe(0);
+  });
+
   it('ends on a signal', async () => {
     const { child, done } = await serving();
     child.kill('SIGTERM');
