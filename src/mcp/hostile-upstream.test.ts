@@ -203,8 +203,43 @@ it('a server that wrote a line without an end kept the process busy for minutes'
   await transport.start();
   await ended;
   const { user, system } = process.cpuUsage(before);
-  expect(problems).toEqual([expect.stringContaining('exceeded maximum size')]);
+  expect(problems).toEqual([expect.stringContaining('has more than')]);
   expect((user + system) / 1_000).toBeLessThan(3_000);
+});
+
+it('half a line that a server printed took the next answer with it', async () => {
+  const script = `
+    const answer = (id, value) => ({ result: { value }, jsonrpc: '2.0', id });
+    const print = (text) => process.stdout.write(text);
+    process.stdin.once('data', () => {
+      print('50 % {');
+      setTimeout(() => print(JSON.stringify(answer(1, 'é')) + '\\r\\n'), 50);
+      setTimeout(() => print('got {"jsonrpc":"2.0","id":7,"method":"tools/call"}\\n'), 100);
+      setTimeout(() => print('{"a":{"id":1}} {"id":2,"jsonrpc":"2.0","error":{"code":1,"message":"no"}}\\n'), 150);
+      setTimeout(() => print('only text\\n\\n' + JSON.stringify(answer(3, '{"id":4}')) + '\\n'), 200);
+      setTimeout(() => process.exit(), 250);
+    });`;
+  const transport = new SpawnTransport({
+    file: process.execPath,
+    args: ['-e', script],
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? '' },
+    confinement: { os: 'off', network: false, roots: [], readable: [] },
+    guarded: { hidden: [], readOnly: [] },
+  });
+  const received: unknown[] = [];
+  transport.onmessage = (message) => received.push(message);
+  const ended = new Promise<void>((resolve) => {
+    transport.onclose = resolve;
+  });
+  await transport.start();
+  await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  await ended;
+  expect(received).toMatchObject([
+    { id: 1, result: { value: 'é' } },
+    { id: 2, error: { message: 'no' } },
+    { id: 3, result: { value: '{"id":4}' } },
+  ]);
 });
 
 it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', async (era) => {
@@ -215,7 +250,6 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
     of('text', { type: 'string' }),
     of('bare', null),
     { name: 'titled', title: 5, inputSchema },
-    // Revision 2026-07-28 has no such field.
     { name: 'task', inputSchema, execution: { taskSupport: 'required' } },
     of('twice'),
     of(7),
@@ -255,14 +289,13 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
   const source = await mcpTools(client, { name: 'up' });
   await using executor = createExecutor({ tools: [source], policy: null, approver: null, journal: false });
   const names = () => executor.definitions().map(({ name }) => name);
-  const good = era === '2025-11-25' ? ['up__good'] : ['up__good', 'up__task'];
-  expect(names()).toEqual(good);
+  expect(names()).toEqual(['up__good']);
   expect(await executor.execute('up__good', {})).toMatchObject({ output: 'called' });
   for (const [name, why] of [
     ['text', 'inputSchema.type: '],
     ['titled', 'title: '],
     ['twice', 'it is offered twice'],
-    ...(era === '2025-11-25' ? [['task', 'it runs only as a task'] as const] : []),
+    ['task', 'it runs only as a task'],
   ] as const)
     expect((await executor.execute(`up__${name}`, {})).error?.message).toContain(
       `its definition cannot be used: ${why}`,
@@ -274,6 +307,6 @@ it.each(ERAS)('one malformed tool hid all tools of its server, in revision %s', 
   await expect
     .poll(async () => (await executor.execute('up__text', {})).error?.message)
     .toContain('it is new since its server was trusted');
-  expect(names()).toEqual(good);
+  expect(names()).toEqual(['up__good']);
   await client.close();
 });

@@ -1,6 +1,6 @@
 import type { Client, McpSubscription } from '@modelcontextprotocol/client';
 import { idleClock, systemClock } from '../platform/clock/clock.js';
-import { isMalformedList, type MalformedTools, malformedIn, removeMalformed } from './malformed-tools.js';
+import { isMalformedList, type MalformedTools, readSentLists, type SentLists } from './malformed-tools.js';
 import { type SeenTool, toSeenTool } from './tool-pins.js';
 
 /** A server may return pages without end; such a list is refused. */
@@ -18,34 +18,38 @@ export interface OfferedTools {
 
 /** All tools that a server offers. @throws errors of the SDK; Error for an endless list */
 export async function listUpstreamTools(client: Client, timeoutMs: number): Promise<OfferedTools> {
+  if (client.transport === undefined) throw new Error('its connection has ended.');
+  const sent = readSentLists(client.transport);
   try {
-    return await readList(client, timeoutMs);
+    return await readList(client, timeoutMs, sent);
   } catch (error) {
-    const { transport } = client;
-    if (transport === undefined || !isMalformedList(error)) throw error;
-    removeMalformed(transport);
-    return readList(client, timeoutMs);
+    if (sent.isFiltered || !isMalformedList(error)) throw error;
+    sent.isFiltered = true;
+    return readList(client, timeoutMs, sent);
   }
 }
 
-async function readList(client: Client, timeoutMs: number): Promise<OfferedTools> {
-  const removed = client.transport === undefined ? undefined : malformedIn(client.transport);
-  removed?.clear();
+async function readList(client: Client, timeoutMs: number, sent: SentLists): Promise<OfferedTools> {
+  sent.malformed.clear();
+  sent.tasks.clear();
   const tools = new Map<string, SeenTool>();
   const repeated = new Set<string>();
-  const tasks = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: timeoutMs });
+    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, {
+      timeout: timeoutMs,
+      // A list that the program has read before does not say what the server offers now.
+      cacheMode: 'refresh',
+    });
     for (const tool of answer.tools) {
       if (tools.has(tool.name)) repeated.add(tool.name);
-      if (tool.execution?.taskSupport === 'required') tasks.add(tool.name);
       tools.set(tool.name, toSeenTool(tool));
     }
     if (tools.size > MOST_TOOLS) throw new Error(`it offers more than ${MOST_TOOLS} tools`);
     if (answer.nextCursor === undefined || answer.nextCursor === cursor) {
-      const malformed = new Map(removed);
-      for (const name of tasks) malformed.set(name, 'it runs only as a task, and tasks are not supported');
+      const malformed = new Map(sent.malformed);
+      for (const name of sent.tasks)
+        malformed.set(name, 'it runs only as a task, and tasks are not supported');
       // A call of such a name could mean either of them.
       for (const name of repeated) malformed.set(name, 'it is offered twice');
       for (const name of malformed.keys()) tools.delete(name);

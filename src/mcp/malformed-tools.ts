@@ -13,25 +13,46 @@ export function isMalformedList(error: unknown): boolean {
 
 const MOST_MALFORMED = 1_000;
 const MOST_CHARACTERS = 200;
-/** The malformed tools of each connection whose lists are filtered. */
-const filtered = new WeakMap<Transport, Map<string, string>>();
 
-/** Undefined: the lists of this connection reach the SDK as the server sends them. */
-export function malformedIn(transport: Transport): Map<string, string> | undefined {
-  return filtered.get(transport);
+/** The lists of a connection as its server sends them. */
+export interface SentLists {
+  /** Tools that were removed, because the SDK would refuse their whole list. */
+  readonly malformed: Map<string, string>;
+  /** The names of tools that run only as a task. In revision 2026-07-28 the SDK removes that statement. */
+  readonly tasks: Set<string>;
+  /** Whether malformed tools are removed from each list before the SDK reads it. */
+  isFiltered: boolean;
 }
 
-/** From now on, malformed tools are removed from each list that arrives on this connection, before the SDK reads it. */
-export function removeMalformed(transport: Transport): void {
+const sentOn = new WeakMap<Transport, SentLists>();
+
+/** From now on, the lists that arrive on this connection are read here first. */
+export function readSentLists(transport: Transport): SentLists {
+  const known = sentOn.get(transport);
   const read = transport.onmessage;
-  if (read === undefined || filtered.has(transport)) return;
-  const malformed = new Map<string, string>();
-  filtered.set(transport, malformed);
+  if (known !== undefined || read === undefined) return known ?? createLists();
+  const lists = createLists();
+  sentOn.set(transport, lists);
   transport.onmessage = (message, extra) => {
     const { result } = message as { readonly result?: unknown };
-    if (isList(result)) result.tools = result.tools.filter((tool, place) => isTool(tool, place, malformed));
+    if (isList(result)) {
+      for (const tool of result.tools) if (isTask(tool)) lists.tasks.add(tool.name);
+      if (lists.isFiltered)
+        result.tools = result.tools.filter((tool, place) => isTool(tool, place, lists.malformed));
+    }
     read.call(transport, message, extra);
   };
+  return lists;
+}
+
+function createLists(): SentLists {
+  return { malformed: new Map(), tasks: new Set(), isFiltered: false };
+}
+
+function isTask(tool: unknown): tool is { readonly name: string } {
+  const { name, execution } = (tool ?? {}) as { readonly name?: unknown; readonly execution?: unknown };
+  const { taskSupport } = (execution ?? {}) as { readonly taskSupport?: unknown };
+  return taskSupport === 'required' && typeof name === 'string';
 }
 
 function isTool(tool: unknown, place: number, malformed: Map<string, string>): boolean {

@@ -1,6 +1,7 @@
 import {
+  deserializeMessage,
+  isJSONRPCResponse,
   type JSONRPCMessage,
-  ReadBuffer,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -29,7 +30,6 @@ export class SpawnTransport implements Transport {
   readonly #request: Omit<ContainedServerRequest, 'signal' | 'onOutput'>;
   readonly #abort = new AbortController();
   readonly #lines = new WholeLines(MOST_BYTES);
-  readonly #buffer = new ReadBuffer({ maxBufferSize: MOST_BYTES });
   #server: ContainedServer | undefined;
   #ended: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -63,19 +63,16 @@ export class SpawnTransport implements Transport {
     if (this.#abort.signal.aborted) return;
     const lines = this.#lines.take(chunk);
     if (lines === undefined) return;
-    try {
-      this.#buffer.append(lines);
-    } catch (error) {
-      // A message without an end would exceed the limit.
-      this.onerror?.(error as Error);
+    const texts = lines.toString('utf8').split('\n');
+    if (texts.pop() !== '') {
+      this.onerror?.(new Error(`a line of the server has more than ${MOST_BYTES} bytes`));
       this.#abort.abort();
       return;
     }
-    for (;;) {
+    for (const text of texts) {
       try {
-        const message = this.#buffer.readMessage();
-        if (message === null) return;
-        this.onmessage?.(message);
+        const message = messageIn(text);
+        if (message !== undefined) this.onmessage?.(message);
       } catch (error) {
         this.onerror?.(error as Error);
       }
@@ -103,4 +100,30 @@ export class SpawnTransport implements Transport {
     this.#isClosed = true;
     this.onclose?.();
   }
+}
+
+/** The first name in an answer, as libraries write it. */
+const ANSWER = /\{\s*"(?:jsonrpc|id|result|error)"\s*:/g;
+const MOST_PLACES = 10;
+
+/** Undefined: the line is no message. A server that prints something without a line end prints its next answer after it. */
+function messageIn(line: string): JSONRPCMessage | undefined {
+  try {
+    return deserializeMessage(line);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  let places = 0;
+  for (const { index } of line.matchAll(ANSWER)) {
+    places += 1;
+    if (places > MOST_PLACES) return undefined;
+    try {
+      const message = deserializeMessage(line.slice(index));
+      // A server may print the requests that it has received.
+      return isJSONRPCResponse(message) ? message : undefined;
+    } catch {
+      // It belongs to what was printed.
+    }
+  }
+  return undefined;
 }
