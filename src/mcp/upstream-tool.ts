@@ -6,7 +6,7 @@ import type { Effect } from '../contract/effect.js';
 import type { JsonObject } from '../contract/json.js';
 import type { Tool, ToolAnnotations } from '../contract/tool.js';
 import { ToolError } from '../errors/tool-error.js';
-import { stateAnnotations } from '../executor/declare/compiled-tool.js';
+import { compiledTool, stateAnnotations } from '../executor/declare/compiled-tool.js';
 import { defineOwnTool } from '../executor/declare/define-tool.js';
 import { sanitize } from '../output/sanitize.js';
 import { stateServer } from '../provenance/origin-of-call.js';
@@ -60,6 +60,7 @@ export function defineUpstreamTool(upstream: Upstream, seen: SeenTool): Tool {
       return toToolOutput(await callUpstream(upstream, seen.name, args, ctx), upstream.given);
     },
   });
+  requireUsableSchemas(tool);
   stateServer(tool, server);
   if (trusted) stateAnnotations(tool, hintsOf(seen));
   return tool;
@@ -72,6 +73,15 @@ function requireShort(seen: SeenTool): void {
   const { length } = JSON.stringify(seen);
   if (length > MOST_CHARACTERS)
     throw new Error(`it has ${length} characters, and at most ${MOST_CHARACTERS} are taken.`);
+}
+
+/**
+ * Reads the schemas, which does not compile them. Whoever reads all definitions reads them too, and would get no tool at
+ * all. @throws ToolError `config_invalid`
+ */
+function requireUsableSchemas(tool: Tool): void {
+  const { input, output } = compiledTool(tool);
+  void [input, output];
 }
 
 /** The defaults of the specification for missing hints: the tool may destroy data, and reach anything. */
